@@ -1,0 +1,130 @@
+"""Choosing a model by name or by WORKBOOK_MODEL."""
+
+import pytest
+
+from workbook.models import (
+    MissingKey,
+    Script,
+    ScriptedModel,
+    UnknownModel,
+    describe_model,
+    get_model,
+    get_text_model,
+    model_name,
+)
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch):
+    for name in ("WORKBOOK_MODEL", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "chosen"),
+    [
+        (None, None, "scripted"),
+        (None, "", "scripted"),
+        (None, "local", "local"),
+        ("scripted", "local", "scripted"),
+        ("Local ", None, "local"),
+        ("openai:gpt-4o-mini", None, "gpt-4o-mini"),
+        ("llama3.2:3b", None, "llama3.2:3b"),
+    ],
+)
+def test_the_name_decides_then_the_variable(monkeypatch, name, variable, chosen):
+    """a name wins over WORKBOOK_MODEL, and that over the scripted model"""
+    if variable is not None:
+        monkeypatch.setenv("WORKBOOK_MODEL", variable)
+
+    assert model_name(name) == chosen
+
+
+@pytest.mark.parametrize("name", ["", "  ", "openai:", "gpt 4", "scriptd", "locl"])
+def test_a_name_that_is_none_lists_the_choices(name):
+    """an empty or misspelt name is answered with what there is"""
+    with pytest.raises(UnknownModel) as error:
+        get_model(name)
+
+    for choice in ("scripted", "local", "openai:gpt-4o-mini"):
+        assert choice in str(error.value)
+
+
+def test_a_slip_is_guessed():
+    """a near miss is named"""
+    with pytest.raises(UnknownModel, match="did you mean 'scripted'"):
+        model_name("scriptd")
+
+
+def test_the_scripted_model_needs_turns():
+    """without turns the message shows how to give them"""
+    with pytest.raises(UnknownModel, match="turns="):
+        get_model()
+    with pytest.raises(UnknownModel, match="turns="):
+        get_text_model()
+
+
+def test_get_model_gives_langchain_models():
+    """the scripted model comes as a LangChain chat model, with its options"""
+    model = get_model(turns=["a"], repeat_last=True)
+
+    assert isinstance(model, ScriptedModel)
+    assert model.script.repeat_last
+
+
+def test_get_text_model_gives_what_engines_take():
+    """the scripted model comes as a plain script"""
+    assert isinstance(get_text_model("scripted", turns=["a"]), Script)
+
+
+def test_the_local_model_is_chosen_by_name(local):
+    """`local` is the model in this process, for LangChain and for the engines"""
+    chat = get_model("local", turns=["ignored"], max_tokens=2)
+    text = get_text_model("local", turns=["ignored"], max_tokens=2)
+
+    assert chat.invoke("hi").usage_metadata["output_tokens"] == 2
+    assert text.complete("hi").usage.output == 2
+
+
+@pytest.mark.parametrize("get", [get_model, get_text_model])
+def test_any_other_name_is_hosted(monkeypatch, get):
+    """another name needs the key of a hosted model"""
+    with pytest.raises(MissingKey, match="OPENAI_API_KEY"):
+        get("openai:gpt-4o-mini")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789")
+    model = get("openai:gpt-4o-mini")
+    assert getattr(model, "model_name", model.name) == "gpt-4o-mini"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "words"),
+    [
+        (None, {}, "model: scripted ("),
+        ("local", {}, "fetch-model"),
+        (
+            "gpt-4o-mini",
+            {},
+            "gpt-4o-mini at api.openai.com (OPENAI_API_KEY is not set)",
+        ),
+        ("gpt-4o-mini", {"OPENAI_API_KEY": "sk-1234"}, "(OPENAI_API_KEY is set)"),
+        ("m", {"OPENAI_BASE_URL": "http://u:pw@h:1/v1"}, "m at h (without a key)"),
+        ("", {}, "model: none. ''"),
+    ],
+)
+def test_one_line_says_which_model(cache, monkeypatch, name, settings, words):
+    """the choice, and what it lacks, is told in one line that holds no secret"""
+    for variable, value in settings.items():
+        monkeypatch.setenv(variable, value)
+
+    line = describe_model(name)
+
+    assert words in line
+    assert "\n" not in line
+    assert "sk-1234" not in line
+    assert "pw" not in line
+
+
+def test_the_line_names_the_weights(real_weights):
+    """when the weights are there the line says where"""
+    assert str(real_weights) in describe_model("local")

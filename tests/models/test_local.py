@@ -1,0 +1,210 @@
+"""The real model: what it says is its affair, what the runtime does with it is ours."""
+
+import socket
+import threading
+
+import pytest
+
+from workbook.models import (
+    LocalModelError,
+    LocalTextModel,
+    TextModel,
+    WeightsError,
+    close_local_server,
+    local_completion,
+    local_model,
+    local_or_none,
+    local_server,
+)
+
+STOP = "\nObservation:"
+
+PROMPT = """Answer with the calculator. Use this format.
+
+Question: What is 12 times 7?
+Thought: I need to multiply.
+Action: Calculator
+Action Input: 12*7
+Observation: 84
+Thought: I know the answer.
+Final Answer: 84
+
+Question: A shirt costs $50 and is 10% off. What is the price?
+Thought: I need the discount first.
+Action: Calculator
+Action Input: 50*0.1
+Observation: 5
+Thought: Now I take it off.
+Action: Calculator
+Action Input: 50-5
+Observation: 45
+Thought: I know the answer.
+Final Answer: 45
+
+Question: A product costs $100. 20% is taken off, then 10% is added. What is the final \
+price?
+"""
+
+
+def test_without_stop_it_makes_up_an_observation(local):
+    """left alone, the model writes the Observation that only a tool can give"""
+    answer = LocalTextModel(max_tokens=64).complete(PROMPT)
+
+    assert STOP in answer.text
+
+
+def test_stop_ends_the_turn_before_the_observation(local):
+    """with the stop sequence the completion ends before any Observation"""
+    answer = local.complete(PROMPT, stop=[STOP])
+
+    assert "Observation:" not in answer.text
+    assert answer.finish_reason == "stop"
+
+
+def test_a_prompt_read_before_is_cached(local):
+    """the second request with the same beginning reads little of it again"""
+    local.complete("Something else altogether.")
+    first = local.complete(PROMPT, stop=[STOP])
+    second = local.complete(f"{PROMPT}Thought:", stop=[STOP])
+
+    assert first.usage.cached < 20
+    assert second.usage.cached > 100
+    assert second.usage.input > second.usage.cached
+
+
+def test_it_reports_tokens_and_time(local):
+    """a completion carries its token counts and llama.cpp's own timings"""
+    answer = LocalTextModel(max_tokens=3).complete("One, two,")
+
+    assert answer.usage.output == 3
+    assert answer.finish_reason == "length"
+    assert answer.timings["predicted_n"] == 3
+    assert answer.timings["predicted_ms"] > 0
+    assert isinstance(local, TextModel)
+
+
+def test_greedy_answers_repeat(local):
+    """at temperature 0 the same prompt has the same continuation"""
+    model = LocalTextModel(max_tokens=12)
+    texts = {model.complete("The three colours are").text for _ in range(3)}
+
+    assert len(texts) == 1
+
+
+def test_a_grammar_leaves_no_choice(local):
+    """with a grammar only what it allows can be written"""
+    model = LocalTextModel(grammar='root ::= "yes" | "no"')
+
+    assert model.complete("Is the sky blue?").text in ("yes", "no")
+
+
+def test_tokens_join_to_the_text(local):
+    """the model's own tokens, joined, are the text again"""
+    tokens = local.tokenize("Action Input: 100*0.2")
+
+    assert "".join(tokens) == "Action Input: 100*0.2"
+    assert len(tokens) > 5
+
+
+def test_a_prompt_that_is_too_long_is_refused(local):
+    """a prompt longer than the context is refused, with both sizes"""
+    with pytest.raises(LocalModelError, match=r"\d+ tokens.*8192"):
+        local.complete("a " * 9000)
+
+
+def test_one_server_a_process(local):
+    """however many threads ask, one server is loaded, on the loopback interface"""
+    found = []
+    threads = [
+        threading.Thread(target=lambda: found.append(local_server())) for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert set(found) == {local.server}
+    assert local.server.url.startswith("http://127.0.0.1:")
+
+
+def test_chat_client_speaks_to_it(local):
+    """ChatOpenAI answers, honours stop, and counts tokens"""
+    answer = local_model(max_tokens=8).invoke("Say hello.", stop=["\n"])
+
+    assert answer.content
+    assert "\n" not in answer.content
+    assert answer.usage_metadata["output_tokens"] <= 8
+
+
+def test_chat_client_streams(local):
+    """the text comes in pieces and the usage with the last of them"""
+    chunks = list(local_model(max_tokens=8).stream("Say hello."))
+
+    assert len([chunk for chunk in chunks if chunk.text]) > 2
+    counted = [chunk.usage_metadata for chunk in chunks if chunk.usage_metadata]
+    assert [usage["output_tokens"] for usage in counted] == [8]
+
+
+def test_completion_client_speaks_to_it(local):
+    """the completions client continues the prompt up to the stop sequence"""
+    text = local_completion().invoke(PROMPT, stop=[STOP])
+
+    assert text == local.complete(PROMPT, stop=[STOP]).text
+
+
+def test_clients_pass_a_grammar(local):
+    """a grammar goes through the OpenAI client as an extra field"""
+    grammar = {"grammar": 'root ::= "yes" | "no"'}
+
+    assert local_completion(extra_body=grammar).invoke("Is it?") in ("yes", "no")
+
+
+def test_the_real_key_stays_at_home(local, monkeypatch):
+    """a key in the environment is never sent to the local server"""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-real-0123456789")
+
+    assert local_model().openai_api_key.get_secret_value() == "none-needed"
+    assert local_completion().openai_api_key.get_secret_value() == "none-needed"
+
+
+def test_a_proxy_is_not_asked(local, monkeypatch):
+    """proxy settings do not come between the process and itself"""
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+
+    assert LocalTextModel(max_tokens=2).complete("One").usage.output == 2
+    assert local_model(max_tokens=2).invoke("Hi").usage_metadata["output_tokens"] == 2
+
+
+def test_a_closed_server_is_gone_and_starts_again(local):
+    """closing frees the port; the next model starts another server"""
+    host, port = local_server().address.removeprefix("http://").split(":")
+
+    close_local_server()
+
+    with socket.socket() as probe:
+        assert probe.connect_ex((host, int(port))) != 0
+    assert LocalTextModel(max_tokens=2).complete("One").usage.output == 2
+
+
+def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
+    """where the weights cannot be had, one line says why and nothing is raised"""
+
+    def no_network():
+        raise WeightsError("No network: …")
+
+    close_local_server()
+    monkeypatch.setattr("workbook.models.local.fetch_weights", no_network)
+
+    assert local_or_none() is None
+    assert capsys.readouterr().out == "The local model is not there. No network: …\n"
+
+
+def test_a_file_that_is_no_model_is_refused(tmp_path):
+    """weights that llama.cpp cannot read are named"""
+    from workbook.models.local import LocalServer
+
+    (tmp_path / "bad.gguf").write_bytes(b"not a model")
+
+    with pytest.raises(LocalModelError, match=r"could not load .*bad\.gguf"):
+        LocalServer(str(tmp_path / "bad.gguf"))

@@ -1,0 +1,96 @@
+"""What a model sees of a prompt."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workbook.models.prompts import (
+    count_tokens,
+    cut_at_stop,
+    last_tokens,
+    render_messages,
+    shared_items,
+    shared_prefix,
+)
+
+
+def longest(before, after):
+    """The longest common start, found the slow way."""
+    size = 0
+    while before[: size + 1] == after[: size + 1] and size < min(
+        len(before), len(after)
+    ):
+        size += 1
+    return size
+
+
+SHORT = st.text(alphabet="ab\n", max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2)]
+)
+def test_a_token_is_four_characters_or_what_is_left(text, tokens):
+    """a token is four characters, and a rest counts as one"""
+    assert count_tokens(text) == tokens
+
+
+@settings(deadline=None)
+@given(SHORT, st.lists(st.text("ab\n", max_size=2), max_size=3))
+@example("aabab", ["b", "ab", "aa"])
+@example("1 Final", ["Final", " "])
+def test_nothing_from_a_stop_sequence_on_is_kept(text, stop):
+    """the text ends before the first place where any stop sequence begins"""
+    cut = cut_at_stop(text, stop)
+
+    assert text.startswith(cut)
+    assert not any(sequence in cut for sequence in stop if sequence)
+    if cut != text:
+        assert any(text.startswith(s, len(cut)) for s in stop if s)
+
+
+@settings(deadline=None)
+@given(st.text(), st.integers(1, 20))
+def test_a_window_keeps_the_end(text, tokens):
+    """a window of n tokens leaves the last n tokens"""
+    left = last_tokens(text, tokens)
+
+    assert text.endswith(left)
+    assert count_tokens(left) == min(tokens, count_tokens(text))
+
+
+def test_no_window_keeps_all():
+    """without a window all of the text is seen"""
+    assert last_tokens("all of it", None) == "all of it"
+
+
+@settings(deadline=None)
+@given(SHORT, SHORT)
+def test_shared_prefix_is_the_longest(before, after):
+    """what two texts share from the start is counted exactly"""
+    assert shared_prefix(before, after) == longest(before, after)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 2)), st.lists(st.integers(0, 2)))
+def test_shared_items_is_the_longest(before, after):
+    """what two lists share from the start is counted exactly"""
+    assert shared_items(before, after) == longest(before, after)
+
+
+def test_messages_are_read_as_paragraphs():
+    """role, text and calls of each message are part of what the model reads"""
+    call = {
+        "id": "c1",
+        "type": "function",
+        "function": {"name": "f", "arguments": "{}"},
+    }
+    text = render_messages(
+        [
+            {"role": "user", "content": "価格は？"},
+            {"role": "assistant", "content": "", "tool_calls": [call]},
+        ]
+    )
+
+    assert text.startswith("user: 価格は？\nassistant: \n")
+    assert '"name": "f"' in text

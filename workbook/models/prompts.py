@@ -1,0 +1,82 @@
+"""A prompt as a model sees it: so many tokens, a window's worth, up to a stop sequence.
+
+Plain functions of text and of lists of messages. They know no model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from workbook.models.base import Message
+
+CHARS_PER_TOKEN = 4
+
+
+def count_tokens(text: str) -> int:
+    """Return how many tokens the scripted model takes `text` for.
+
+    The rule of thumb for English: a token is four characters. A real tokenizer counts
+    more in Japanese or Chinese.
+
+    >>> count_tokens("Thought: 2+2")
+    3
+    """
+    return -(-len(text) // CHARS_PER_TOKEN)
+
+
+def last_tokens(text: str, tokens: int | None) -> str:
+    """Return what a window of so many tokens leaves of `text`; None leaves all."""
+    return text if tokens is None else text[-tokens * CHARS_PER_TOKEN :]
+
+
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """Return `text` up to the first place where a stop sequence begins.
+
+    >>> cut_at_stop("Action Input: 1\\nObservation: 2", ["\\nObservation:"])
+    'Action Input: 1'
+    """
+    found = [text.find(sequence) for sequence in stop if sequence]
+    return text[: min((at for at in found if at >= 0), default=len(text))]
+
+
+def render_messages(messages: Sequence[Message]) -> str:
+    """Return chat messages as one text, a paragraph each: what the model reads."""
+    return "".join(map(render_message, messages))
+
+
+def render_message(message: Message) -> str:
+    """Return one message as a paragraph: its role, its text, its calls."""
+    text = f"{message.get('role', 'user')}: {message.get('content') or ''}\n"
+    calls = message.get("tool_calls")
+    return text + json.dumps(calls, ensure_ascii=False) + "\n" if calls else text
+
+
+def shared_prefix(before: str, after: str) -> int:
+    """Return how many characters two texts share from the start.
+
+    >>> shared_prefix("Thought: a", "Thought: b")
+    9
+    """
+    if after.startswith(before):
+        return len(before)
+    return _shared(before, after)
+
+
+def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
+    """Return how many items two lists share from the start."""
+    if after[: len(before)] == before:
+        return len(before)
+    return _shared(before, after)
+
+
+def _shared(before: Sequence[Any], after: Sequence[Any]) -> int:
+    low, high = 0, min(len(before), len(after))
+    while low < high:  # equal up to `low`, different somewhere before `high`
+        middle = (low + high + 1) // 2
+        if before[low:middle] == after[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

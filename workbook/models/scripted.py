@@ -1,0 +1,226 @@
+"""A model that says what it was told to say, and nothing else.
+
+It makes every lesson exact: the same words in the same order, with stop sequences, a
+context window and token usage as a real model has them. It knows no LangChain; the
+LangChain chat model around it is in `scripted_chat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+from workbook.models.base import Completion, Message, ToolRequest, Usage
+from workbook.models.prompts import (
+    CHARS_PER_TOKEN,
+    count_tokens,
+    cut_at_stop,
+    last_tokens,
+    render_message,
+    render_messages,
+    shared_items,
+    shared_prefix,
+)
+from workbook.models.turns import as_completion, expand
+
+ScriptTurn: TypeAlias = Any
+"""One turn of a script: a text, a `Completion`, one or more `ToolRequest`s, an
+`AIMessage`, an exception to raise, a function of the text that is still in the window,
+or a table (see `workbook.models.turns`)."""
+
+
+NOT_COUNTED = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a model was asked, and what its context window left of it.
+
+    Args:
+        prompt: the text, or the list of messages.
+        stop: the stop sequences.
+        tools: OpenAI function schemas.
+        seen: the text that the model could still see.
+    """
+
+    prompt: str | list[Message]
+    stop: tuple[str, ...]
+    tools: tuple[dict[str, Any], ...]
+    seen: str
+
+
+class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error's name
+    """The model was asked once more than its script has turns."""
+
+
+class Script:
+    """A model that plays a list of turns: a `TextModel` and a `ChatModel`.
+
+    Args:
+        turns: what it answers, one turn a request.
+        window_tokens: it sees only the last so many tokens of what it is given.
+        loop: start again after the last turn.
+        repeat_last: say the last turn again and again.
+
+    A call costs the same after ten and after ten thousand turns: of each request only
+    what is new in it is kept, and `requests` puts them together again.
+
+    >>> script = Script(["Thought: easy\\nObservation: 4", "Final Answer: 4"])
+    >>> script.complete("Question: 2+2\\n", stop=["\\nObservation:"]).text
+    'Thought: easy'
+    >>> script.requests[0].prompt
+    'Question: 2+2\\n'
+    """
+
+    def __init__(
+        self,
+        turns: Iterable[ScriptTurn],
+        *,
+        window_tokens: int | None = None,
+        loop: bool = False,
+        repeat_last: bool = False,
+    ) -> None:
+        self.name = "scripted"
+        self.turns = expand(turns)
+        self.window_tokens = window_tokens
+        if window_tokens is not None and window_tokens < 1:
+            raise ValueError(f"a window has at least one token, not {window_tokens}")
+        if loop and repeat_last:
+            raise ValueError("a script starts again (loop) or repeats its last turn")
+        if (loop or repeat_last) and not self.turns:
+            raise ValueError("there is no turn to repeat: give at least one")
+        self.loop = loop
+        self.repeat_last = repeat_last
+        self._kept: list[_Kept] = []
+        # The last prompt, as a copy that grows by what is new. With a reference to the
+        # caller's own, that one could not grow in place: CPython would copy it.
+        self._text = ""
+        self._messages: list[Message] = []
+        self._sizes: list[int] = []  # tokens up to and with each message
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Return the next turn, cut before the first stop sequence.
+
+        Raises:
+            ScriptExhausted: no turn is left.
+            Exception: the turn is one to be raised.
+        """
+        kept = self._follow_text(prompt)
+        self._remember(prompt[kept:], kept, stop, ())
+        return self._play(prompt, stop, count_tokens(prompt), kept // CHARS_PER_TOKEN)
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        stop: Sequence[str] = (),
+    ) -> Completion:
+        """Return the next turn as an answer to messages. Raises as `complete` does."""
+        prompt = messages if isinstance(messages, list) else list(messages)
+        kept = self._follow_messages(prompt)
+        del self._sizes[kept:]
+        total = cached = self._sizes[-1] if kept else 0
+        for message in prompt[kept:]:
+            total += count_tokens(render_message(message))
+            self._sizes.append(total)
+        self._remember(prompt[kept:], kept, stop, tools)
+        return self._play(prompt, stop, total, cached)
+
+    @property
+    def asked(self) -> int:
+        """How many requests it has had, the refused ones with them."""
+        return len(self._kept)
+
+    @property
+    def requests(self) -> list[Request]:
+        """What it was asked, in order."""
+        found: list[Request] = []
+        prompt: str | list[Message] = ""
+        for kept in self._kept:
+            prompt = kept.new if not kept.shared else prompt[: kept.shared] + kept.new  # type: ignore[operator]
+            found.append(Request(prompt, kept.stop, kept.tools, self._window(prompt)))
+        return found
+
+    @property
+    def seen(self) -> list[str]:
+        """What its window left of each request."""
+        return [request.seen for request in self.requests]
+
+    def _follow_text(self, prompt: str) -> int:
+        """Note the text, and return how much of it the last prompt had."""
+        shared = shared_prefix(self._text, prompt)
+        text, self._text = self._text[:shared], ""  # one reference: it grows in place
+        text += prompt[shared:]
+        self._text, self._messages = text, []
+        return shared
+
+    def _follow_messages(self, prompt: list[Message]) -> int:
+        """Note the messages, and return how many of them the last prompt had."""
+        before = shared = len(self._messages)
+        self._messages += prompt[before:]
+        if self._messages != prompt:  # it is more than the last one with something new
+            del self._messages[before:]
+            shared = shared_items(self._messages, prompt)
+            self._messages[shared:] = prompt[shared:]
+        self._text = ""
+        return shared
+
+    def _remember(
+        self,
+        new: str | list[Message],
+        shared: int,
+        stop: Sequence[str],
+        tools: Sequence[dict[str, Any]],
+    ) -> None:
+        self._kept.append(_Kept(new, shared, tuple(stop), tuple(tools)))
+
+    def _window(self, prompt: str | list[Message]) -> str:
+        text = prompt if isinstance(prompt, str) else render_messages(prompt)
+        return last_tokens(text, self.window_tokens)
+
+    def _next_turn(self, prompt: str | list[Message]) -> ScriptTurn:
+        number = len(self._kept) - 1
+        if number < len(self.turns):
+            return self.turns[number]
+        if self.loop:
+            return self.turns[number % len(self.turns)]
+        if self.repeat_last:
+            return self.turns[-1]
+        tail = prompt if isinstance(prompt, str) else render_messages(prompt[-2:])
+        turns = f"{len(self.turns)} turn{'' if len(self.turns) == 1 else 's'}"
+        raise ScriptExhausted(
+            f"request {number + 1} has no turn left: the script has {turns}. "
+            f"The prompt ended with {tail[-120:]!r}. "
+            "Add a turn, or pass loop=True or repeat_last=True."
+        )
+
+    def _play(
+        self, prompt: str | list[Message], stop: Sequence[str], size: int, cached: int
+    ) -> Completion:
+        turn = self._next_turn(prompt)
+        answer = as_completion(turn, partial(self._window, prompt))
+        text, usage = cut_at_stop(answer.text, stop), answer.usage
+        if usage == NOT_COUNTED:
+            if self.window_tokens is not None and size > self.window_tokens:
+                size, cached = self.window_tokens, 0  # the window's start has moved
+            usage = Usage(size, _output_tokens(text, answer.tool_requests), cached)
+        return Completion(
+            text, usage, answer.tool_requests, answer.finish_reason, answer.timings
+        )
+
+
+class _Kept(NamedTuple):
+    """A request, less what it shares with the one before it."""
+
+    new: str | list[Message]
+    shared: int
+    stop: tuple[str, ...]
+    tools: tuple[dict[str, Any], ...]
+
+
+def _output_tokens(text: str, calls: Sequence[ToolRequest]) -> int:
+    written = sum(count_tokens(f"{call.name}{call.arguments}") for call in calls)
+    return count_tokens(text) + written
