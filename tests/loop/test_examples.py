@@ -1,0 +1,25 @@
+"""The examples in the docstrings say what is so."""
+
+import doctest
+import importlib
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "parsing",
+        "history",
+        "prompting",
+        "answers",
+        "text_world",
+        "self_consistency",
+        "labels",
+    ],
+)
+def test_the_examples_of_the_room_are_true(name):
+    """Each example in a docstring of this file gives what it shows."""
+    results = doctest.testmod(importlib.import_module(f"workbook.loop.{name}"))
+    assert results.attempted
+    assert not results.failed

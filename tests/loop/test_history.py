@@ -1,0 +1,123 @@
+"""What the naive loop sends, what keeps it busy, and what that costs."""
+
+import pytest
+
+from workbook.loop.history import Step
+from workbook.loop.naive import Fuse, FuseBlown, naive_loop
+from workbook.models.scripted import Script, ScriptExhausted
+
+QUESTION = "A book costs 100 dollars. What is left of it after 20 % off?"
+CALL = "Thought: part {n}\nAction: Search\nAction Input: part {n}"
+
+
+def search(words):
+    return f"nothing about {words}\nat all"
+
+
+def prompts_of_the_loop(turns, **options):
+    model = Script([*turns, "Final Answer: 80"])
+    naive_loop(model, {"Search": search}, QUESTION, **options)
+    return [request.prompt for request in model.requests]
+
+
+def how_it_ends(script, calls):
+    """Run the loop on the script behind a fuse and say in words how it ended."""
+    model = Script(script)
+    try:
+        naive_loop(Fuse(model, calls), {"Search": search}, QUESTION)
+    except FuseBlown:
+        return f"the fuse blew after {model.asked} calls"
+    except ScriptExhausted:
+        return f"the script ran out: no turn for call {model.asked}"
+    except Exception as error:
+        return f"the loop broke at call {model.asked}: {error!r}"
+    return f"the loop got an answer at call {model.asked}"
+
+
+# build_history
+
+
+def test_the_first_prompt_is_the_question(build_history):
+    """before the first turn, the prompt is the question on a line of its own"""
+    assert build_history("1+1?", []) == "Question: 1+1?\n"
+
+
+def test_a_preamble_stands_before_the_question(build_history):
+    """the preamble comes first, as it is, and nothing is put behind it"""
+    expected = "Be brief.\n\nQuestion: 1+1?\n"
+    assert build_history("1+1?", [], preamble="Be brief.\n\n") == expected
+
+
+def test_a_step_adds_its_turn_and_its_observation(build_history):
+    """a finished turn adds what the model wrote, then its Observation line"""
+    steps = [("Action: Sum\nAction Input: 1+1", "2")]
+    expected = "Question: 1+1?\nAction: Sum\nAction Input: 1+1\nObservation: 2\n"
+    assert build_history("1+1?", steps) == expected
+
+
+@pytest.mark.parametrize("done", [0, 1, 2, 5])
+def test_it_is_what_the_naive_loop_sends(build_history, done):
+    """after each number of steps, it is what naive_loop sends, to the character"""
+    turns = [CALL.format(n=n) for n in range(5)]
+    sent = prompts_of_the_loop(turns, preamble="Use Search.\n")
+    steps = [Step(turns[n], search(f"part {n}")) for n in range(done)]
+    assert build_history(QUESTION, steps, preamble="Use Search.\n") == sent[done]
+
+
+def test_the_steps_are_not_changed(build_history):
+    """the list of steps is read, not changed"""
+    steps = [("Action: Sum\nAction Input: 1+1", "2")]
+    build_history("1+1?", steps)
+    assert steps == [("Action: Sum\nAction Input: 1+1", "2")]
+
+
+# endless_script
+
+
+@pytest.mark.parametrize("calls", [1, 2, 12])
+def test_the_loop_stays_busy_for_exactly_that_many_calls(endless_script, calls):
+    """naive_loop plays every turn and then meets the fuse: no answer, no crash"""
+    script = endless_script(calls)
+    assert how_it_ends(script, calls) == f"the fuse blew after {calls} calls"
+
+
+@pytest.mark.parametrize("calls", [0, 1, 12])
+def test_the_script_has_one_turn_a_call(endless_script, calls):
+    """one turn for each call: not one more, not one less, and none for none"""
+    assert len(endless_script(calls)) == calls
+
+
+def test_no_turn_answers(endless_script):
+    """the words that end the loop stand in no turn"""
+    assert "Final Answer:" not in "\n".join(endless_script(3))
+
+
+# count_tokens_sent
+
+
+@pytest.mark.parametrize(
+    ("first", "growth", "turns", "total"),
+    [(200, 50, 1, 200), (200, 50, 2, 450), (200, 50, 4, 1_100), (7, 0, 3, 21)],
+)
+def test_small_sums_by_hand(count_tokens_sent, first, growth, turns, total):
+    """200 and then 50 more each turn: 200, 200 + 250, 200 + 250 + 300 + 350"""
+    assert count_tokens_sent(first, growth, turns) == total
+
+
+@pytest.mark.parametrize("turns", [0, 3, 10, 45])
+def test_it_is_the_sum_of_all_prompts(count_tokens_sent, turns):
+    """the total is the sum of the prompts, each `growth` longer than the one before"""
+    expected = sum(291 + 53 * turn for turn in range(turns))
+    assert count_tokens_sent(291, 53, turns) == expected
+
+
+def test_a_million_million_turns_need_no_loop(count_tokens_sent):
+    """a closed form answers at once, and in whole numbers, however many the turns"""
+    assert count_tokens_sent(1, 2, 10**12) == 10**24
+
+
+@pytest.mark.parametrize("numbers", [(-1, 5, 2), (5, -1, 2), (5, 1, -2)])
+def test_negative_numbers_are_refused(count_tokens_sent, numbers):
+    """tokens and turns are never negative: ValueError"""
+    with pytest.raises(ValueError, match=r"."):
+        count_tokens_sent(*numbers)

@@ -1,0 +1,246 @@
+"""The paper's agent: what it asks, how it acts, when it ends."""
+
+import pytest
+
+from workbook.loop.paper_agent import read_step, run
+from workbook.loop.prompting import ACT, REACT, PaperStep
+from workbook.loop.text_world import Seen, ToolWorld
+from workbook.models.base import Usage
+from workbook.models.scripted import Script
+from workbook.record.trace import REQUIRED, TraceWriter
+
+QUESTION = "How many eggs are in 7 boxes of 12?"
+SUM = " I multiply.\nAction 1: Sum[12 * 7]"
+END = " I know.\nAction 2: Finish[84]"
+
+
+def world(**options):
+    return ToolWorld({"Sum": lambda text: 84}, gold="84", **options)
+
+
+class OnlyChats:
+    """A model that takes messages and nothing else."""
+
+    name = "chat"
+
+    def __init__(self, turns):
+        self.script = Script(turns)
+
+    def chat(self, messages, *, tools=(), stop=()):
+        return self.script.chat(messages, tools=tools, stop=stop)
+
+
+def test_standard_answers_with_one_line():
+    """Standard asks once and takes the line behind "Answer:"."""
+    attempt = run("standard", Script([" 84\nQuestion: 1+1?"]), QUESTION, [])
+    assert (attempt.answer, attempt.calls, attempt.steps) == ("84", 1, ())
+
+
+def test_cot_answers_behind_its_thought():
+    """CoT asks once and takes what stands behind "Answer:"."""
+    script = Script([" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1+1?\nAnswer: 2"])
+    assert run("cot", script, QUESTION, []).answer == "84"
+
+
+def test_cot_without_an_answer_has_none():
+    """A chain of thought that never says "Answer:" gives no answer."""
+    assert run("cot", Script([" 12 * 7 = 84."]), QUESTION, []).answer is None
+
+
+def test_react_thinks_acts_and_finishes():
+    """ReAct goes on until Finish: one call a step, and the world's reward is told."""
+    attempt = run("react", Script([SUM, END]), QUESTION, [], world())
+    assert attempt.steps == (
+        PaperStep("I multiply.", "Sum[12 * 7]", "84"),
+        PaperStep("I know.", "Finish[84]", "Episode finished."),
+    )
+    assert (attempt.answer, attempt.reward, attempt.calls) == ("84", 1.0, 2)
+
+
+def test_act_acts_without_thinking():
+    """Act gets one action a line."""
+    script = Script([" Sum[12 * 7]", " Finish[84]"])
+    attempt = run("act", script, QUESTION, [], world())
+    assert attempt.steps[0] == PaperStep("", "Sum[12 * 7]", "84")
+    assert attempt.answer == "84"
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_each_prompt_ends_where_the_model_goes_on(numbered):
+    """The second prompt holds the first step and its observation, then a new label."""
+    one, two = (" 1", " 2") if numbered else ("", "")
+    turns = [f" I multiply.\nAction{one}: Sum[1]", f" Yes.\nAction{two}: Finish[84]"]
+    script = Script(turns)
+    run("react", script, QUESTION, [], world(), numbered=numbered)
+    assert script.requests[1].prompt == (
+        f"Question: {QUESTION}\nThought{one}: I multiply.\nAction{one}: Sum[1]\n"
+        f"Observation{one}: 84\nThought{two}:"
+    )
+    assert script.requests[1].stop[0] == f"\nObservation{two}:"
+
+
+def test_a_made_up_observation_is_stopped():
+    """The stop sequence cuts the reply before the model's own Observation."""
+    made_up = f"{SUM}\nObservation 1: 99\nThought 2: Done.\nAction 2: Finish[99]"
+    attempt = run("react", Script([made_up, END]), QUESTION, [], world())
+    assert attempt.answer == "84"
+
+
+def test_a_reply_without_an_action_is_followed_by_a_second_call():
+    """A thought alone is kept, and the action is asked for with a stop at the line."""
+    script = Script([" I multiply.\nThen I see.", " Sum[12 * 7]", END])
+    attempt = run("react", script, QUESTION, [], world())
+    second = script.requests[1]
+    assert second.prompt.endswith("\nThought 1: I multiply.\nAction 1:")
+    assert second.stop == ("\n",)
+    assert attempt.steps[0] == PaperStep("I multiply.", "Sum[12 * 7]", "84")
+    assert attempt.calls == 3
+
+
+@pytest.mark.parametrize("limit", [1, 3, 7])
+def test_it_gives_up_after_its_steps(limit):
+    """Without Finish, it ends after the limit, without an answer."""
+    script = Script([" Sum[1]"], loop=True)
+    attempt = run("act", script, QUESTION, [], world(), max_steps=limit)
+    assert (len(attempt.steps), attempt.calls, attempt.answer) == (limit, limit, None)
+
+
+def test_the_papers_limit_is_seven_steps():
+    """Unless told otherwise, there are at most seven steps."""
+    attempt = run("act", Script([" Sum[1]"], loop=True), QUESTION, [], world())
+    assert len(attempt.steps) == 7
+
+
+def test_finish_without_words_is_no_answer():
+    """Finish[] ends the run, and gives no answer."""
+    attempt = run("act", Script([" Finish[]"]), QUESTION, [], world())
+    assert (attempt.answer, attempt.calls, attempt.reward) == (None, 1, 0.0)
+
+
+class Garden:
+    """A world that knows no Finish; it is over once the rose is watered."""
+
+    def step(self, action):
+        watered = action == "water rose"
+        return Seen("You did it." if watered else "Nothing.", float(watered), watered)
+
+
+def test_a_world_may_end_the_run_without_an_answer():
+    """When the world says that it is over, it is: rewarded, and without an answer."""
+    script = Script([" I water it.\nAction 1: water rose"])
+    attempt = run("react", script, "Water the rose.", [], Garden())
+    assert (attempt.answer, attempt.reward, attempt.calls) == (None, 1.0, 1)
+
+
+def test_finish_ends_the_run_in_any_world():
+    """A model that finishes is not asked again, whatever the world says to it."""
+    attempt = run("act", Script([" Finish[done]"]), "Water the rose.", [], Garden())
+    assert (attempt.answer, attempt.reward, attempt.calls) == ("done", 0.0, 1)
+
+
+def test_an_invalid_action_is_observed_and_costs_a_step():
+    """The world answers an action that it does not know, and the run goes on."""
+    script = Script([" Fly[home]", " Finish[84]"])
+    attempt = run("act", script, QUESTION, [], world())
+    assert attempt.steps[0].observation.startswith("Invalid action.")
+    assert attempt.answer == "84"
+
+
+def test_words_behind_an_action_do_not_reach_the_world():
+    """Of "Finish[84] and so on" the world gets the action alone."""
+    attempt = run("act", Script([" Finish[84] and so on."]), QUESTION, [], world())
+    assert attempt.reward == 1.0
+
+
+def test_a_long_observation_is_cut():
+    """The model sees the first sentences of a long observation."""
+    script = Script([" Read[]", " Finish[]"])
+    book = ToolWorld({"Read": lambda _: "One. Two. Three."})
+    run("act", script, QUESTION, [], book, observation_chars=9)
+    assert script.requests[1].prompt.endswith("Observation 1: One. Two.\nAction 2:")
+
+
+@pytest.mark.parametrize(
+    ("method", "turns"),
+    [
+        ("standard", ["Answer: 84"]),
+        ("cot", ["Thought: 12 * 7 = 84.\nAnswer: 84"]),
+        ("act", ["Action 1: Sum[1]", "Action 2: Finish[84]"]),
+        ("react", [f"Thought 1:{SUM}", f"Thought 2:{END}"]),
+    ],
+)
+def test_a_model_that_only_chats_will_do(method, turns):
+    """A chat model is asked to continue the text, and may repeat its last label."""
+    model = OnlyChats(turns)
+    attempt = run(method, model, QUESTION, [], world())
+    assert attempt.answer == "84"
+    (message,) = model.script.requests[0].prompt
+    assert message["role"] == "user"
+    assert QUESTION in message["content"]
+
+
+def test_it_counts_the_tokens_of_every_call():
+    """Usage is the sum over all calls, the second ones with them."""
+    script = Script([" I multiply.", " Sum[1]", END])
+    trace = TraceWriter(secrets=())
+    attempt = run("react", script, QUESTION, [], world(), emit=trace)
+    spent = sum(
+        (Usage(**event["usage"]) for event in trace.trace().of("model_turn")), Usage()
+    )
+    assert attempt.usage == spent != Usage()
+
+
+def test_the_trace_tells_the_run_in_order():
+    """The trace has each request, turn, action and observation, and the end."""
+    trace = TraceWriter(secrets=())
+    run("react", Script([" Hm.", " Sum[1]", END]), QUESTION, [], world(), emit=trace)
+    events = trace.trace()
+    ask, act = ("model_request", "model_turn"), ("tool_call", "observation")
+    kinds = ["run_started", *ask, *ask, *act, *ask, *act, "run_finished"]
+    assert [event["kind"] for event in events] == kinds
+    assert all(set(REQUIRED[event["kind"]]) <= set(event) for event in events)
+    turns = [event["turn"]["kind"] for event in events.of("model_turn")]
+    assert turns == ["malformed", "action", "final"]
+    assert events.end["state"] == "DONE"
+    assert events.end["answer"] == "84"
+
+
+@pytest.mark.parametrize("method", ["act", "cot"])
+def test_a_run_without_an_answer_is_told_as_exhausted(method):
+    """A run that gave up says so: EXHAUSTED, no answer."""
+    trace = TraceWriter(secrets=())
+    script = Script(["Sum[1]"], loop=True)
+    run(method, script, QUESTION, [], world(), emit=trace)
+    end = trace.trace().end
+    assert (end["state"], end["answer"]) == ("EXHAUSTED", None)
+
+
+@pytest.mark.parametrize(
+    ("method", "reply", "expected"),
+    [
+        (REACT, " t\nAction 1: S[a]", ("t", "S[a]")),
+        (REACT, "Thought 1: t\nAction 1: S[a]\nThought 2: u", ("t", "S[a]")),
+        (REACT, " t\nmore\nAction: S[a]\nAction: S[b]", ("t", "S[a]")),
+        (REACT, " t\nObservation: o\nAction: S[a]", ("t", "")),
+        (REACT, "Action 1: S[a]", ("", "S[a]")),
+        (REACT, "", ("", "")),
+        (ACT, " S[a]", ("", "S[a]")),
+        (ACT, "Action 1: S[a]\nObservation", ("", "S[a]")),
+        (ACT, "", ("", "")),
+    ],
+)
+def test_a_reply_is_split_into_thought_and_action(method, reply, expected):
+    """The first thought and the first action count, one line of each."""
+    assert read_step(method, reply) == expected
+
+
+def test_a_method_that_acts_needs_a_world():
+    """Act and ReAct without a world are refused in words."""
+    with pytest.raises(ValueError, match="give it a world"):
+        run("react", Script([]), QUESTION, [])
+
+
+def test_an_unknown_method_is_refused_in_words():
+    """A method that is not one of the four is named, and the four are."""
+    with pytest.raises(ValueError, match=r"'tot' is none of .* standard, cot, act"):
+        run("tot", Script([]), QUESTION, [])

@@ -1,0 +1,267 @@
+"""The paper's prompts, written; its actions, read."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.loop.prompting import (
+    ACT,
+    REACT,
+    STANDARD,
+    Exemplar,
+    PaperStep,
+    act_prompt,
+    cot_prompt,
+    load_exemplars,
+    render_prompt,
+    standard_prompt,
+)
+
+EGGS = Exemplar(
+    question="How many eggs are in 7 boxes of 12?",
+    answer="84",
+    reasoning="12 * 7 = 84.",
+    steps=(
+        PaperStep("I multiply 12 by 7.", "Calculator[12 * 7]", "84"),
+        PaperStep("The answer is 84.", "Finish[84]"),
+    ),
+)
+TAXI = Exemplar("1+1?", "2", "1 + 1 = 2.", (PaperStep("It is 2.", "Finish[2]"),))
+
+# react_prompt
+
+
+def test_without_exemplars_only_the_question_is_left(react_prompt):
+    """the prompt ends with the question and the label of its first thought"""
+    assert react_prompt("2+2?", []) == "Question: 2+2?\nThought 1:"
+
+
+def test_an_exemplar_shows_thoughts_actions_and_observations(react_prompt):
+    """an exemplar is shown whole: question, then thought, action, observation a step"""
+    expected = (
+        "Question: How many eggs are in 7 boxes of 12?\n"
+        "Thought 1: I multiply 12 by 7.\n"
+        "Action 1: Calculator[12 * 7]\n"
+        "Observation 1: 84\n"
+        "Thought 2: The answer is 84.\n"
+        "Action 2: Finish[84]\n"
+        "\n"
+        "Question: 2+2?\n"
+        "Thought 1:"
+    )
+    assert react_prompt("2+2?", [EGGS]) == expected
+
+
+def test_without_numbers_the_labels_are_bare(react_prompt):
+    """with numbered=False no label carries a number"""
+    expected = (
+        "Question: 1+1?\nThought: It is 2.\nAction: Finish[2]\n\n"
+        "Question: 2+2?\nThought:"
+    )
+    assert react_prompt("2+2?", [TAXI], numbered=False) == expected
+
+
+def test_numbers_start_again_with_each_exemplar(react_prompt):
+    """each exemplar counts its own steps from 1, and so does the question"""
+    prompt = react_prompt("2+2?", [EGGS, TAXI])
+    assert [line for line in prompt.split("\n") if line.startswith("Thought")] == [
+        "Thought 1: I multiply 12 by 7.",
+        "Thought 2: The answer is 84.",
+        "Thought 1: It is 2.",
+        "Thought 1:",
+    ]
+
+
+def test_the_last_step_has_no_observation_line(react_prompt):
+    """a step that was not answered has no Observation line, not even an empty one"""
+    assert "Observation" not in react_prompt("2+2?", [TAXI])
+
+
+# parse_bracket_action
+
+
+@pytest.mark.parametrize("text", ["Search[kyoto]", "search[kyoto]", " SEARCH[kyoto] "])
+def test_the_verb_comes_in_any_case(parse_bracket_action, text):
+    """the verb is read in any case and handed back in small letters"""
+    assert parse_bracket_action(text) == ("search", "kyoto")
+
+
+def test_the_argument_keeps_its_letters(parse_bracket_action):
+    """the argument is not changed, but for the white space around it"""
+    assert parse_bracket_action("Lookup[ Mt. FUJI 富士 ]") == (
+        "lookup",
+        "Mt. FUJI 富士",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "argument"),
+    [("Search[a[1]]", "a[1]"), ("Search[[x] and [y]]", "[x] and [y]")],
+)
+def test_brackets_may_be_nested(parse_bracket_action, text, argument):
+    """the argument ends at the bracket that closes the first one"""
+    assert parse_bracket_action(text) == ("search", argument)
+
+
+@pytest.mark.parametrize(
+    "text", ["Finish[88] I am done.", "Finish[88].", "Finish[88]\nQuestion: [b]"]
+)
+def test_what_follows_the_bracket_is_dropped(parse_bracket_action, text):
+    """text behind the closing bracket, another action with it, is dropped"""
+    assert parse_bracket_action(text) == ("finish", "88")
+
+
+def test_an_empty_argument_is_an_argument(parse_bracket_action):
+    """Finish[] is an action with an empty argument"""
+    assert parse_bracket_action("finish[]") == ("finish", "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "Search", "Search Kyoto", "[Kyoto]", "Search[Kyoto", "Search[a[b]", "a b[c]"],
+)
+def test_anything_else_is_no_action(parse_bracket_action, text):
+    """no verb, no bracket, or a bracket that is not closed: None"""
+    assert parse_bracket_action(text) is None
+
+
+# the four ways to ask
+
+
+def test_standard_shows_question_and_answer():
+    """Standard shows neither thoughts nor actions."""
+    expected = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
+    assert standard_prompt("2+2?", [TAXI]) == expected
+
+
+def test_cot_shows_the_reasoning():
+    """CoT shows one thought before the answer."""
+    expected = (
+        "Question: 1+1?\nThought: 1 + 1 = 2.\nAnswer: 2\n\nQuestion: 2+2?\nThought:"
+    )
+    assert cot_prompt("2+2?", [TAXI]) == expected
+
+
+def test_act_leaves_the_thoughts_out():
+    """Act shows what ReAct shows, without the thoughts."""
+    react = render_prompt(REACT, "2+2?", [EGGS])
+    kept = [line for line in react.split("\n") if not line.startswith("Thought")]
+    assert act_prompt("2+2?", [EGGS]) == "\n".join(kept) + "\nAction 1:"
+
+
+def test_steps_so_far_stand_behind_the_question():
+    """The next prompt holds what was done, and goes on with the next number."""
+    prompt = render_prompt(ACT, "2+2?", [], steps=EGGS.steps[:1])
+    assert prompt.endswith(
+        "Question: 2+2?\nAction 1: Calculator[12 * 7]\nObservation 1: 84\nAction 2:"
+    )
+
+
+@pytest.mark.parametrize("method", [ACT, REACT], ids=["act", "react"])
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_prompt_only_grows_with_its_steps(method, numbered):
+    """Each prompt starts with the one before it, so its reading can be cached."""
+    first, second = (
+        render_prompt(method, "q", [EGGS], steps=EGGS.steps[:n], numbered=numbered)
+        for n in (0, 1)
+    )
+    assert second.startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("numbered", "stop"), [(True, "\nObservation 3:"), (False, "\nObservation:")]
+)
+def test_react_stops_before_the_observation_of_its_step(numbered, stop):
+    """The model must stop where the runtime's words begin."""
+    assert stop in REACT.stop_sequences(3, numbered=numbered)
+
+
+def test_standard_stops_at_the_end_of_the_line():
+    """An answer asked for directly is one line."""
+    assert STANDARD.stop_sequences(1, numbered=True) == ("\n",)
+
+
+# the exemplars
+
+
+@pytest.mark.parametrize("name", ["arithmetic", "wiki"])
+def test_every_exemplar_finishes_with_its_answer(name):
+    """Each exemplar's last action is Finish with its answer, and only that one."""
+    for exemplar in load_exemplars(name):
+        *before, last = exemplar.steps
+        assert last == PaperStep(last.thought, f"Finish[{exemplar.answer}]")
+        assert all(step.thought and step.action and step.observation for step in before)
+        assert exemplar.answer in exemplar.reasoning
+
+
+def test_the_arithmetic_exemplars_calculate_right():
+    """What an arithmetic exemplar shows as observed is what a calculator says."""
+    from workbook.tools.calculator import safe_eval
+
+    for exemplar in load_exemplars("arithmetic"):
+        for step in exemplar.steps[:-1]:
+            expression = step.action.removeprefix("Calculator[").removesuffix("]")
+            assert str(safe_eval(expression)) == step.observation
+
+
+def test_the_wiki_exemplars_show_what_the_wiki_says():
+    """What a wiki exemplar shows as observed is the wiki's text, cut to 160."""
+    from workbook.loop.text_world import cut_observation
+    from workbook.worlds.wiki import WikiWorld, wiki_tasks
+
+    world = WikiWorld()
+    for exemplar in load_exemplars("wiki"):
+        world.reset(wiki_tasks()[0])
+        for step in exemplar.steps[:-1]:
+            assert cut_observation(world.step(step.action).text, 160) == (
+                step.observation
+            )
+
+
+def test_no_exemplar_gives_a_task_away():
+    """No question of the wiki tasks or of the arithmetic set is an exemplar."""
+    import json
+
+    from workbook.loop.prompting import EXEMPLARS
+    from workbook.worlds.wiki import wiki_tasks
+
+    lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
+    asked = {json.loads(line)["question"] for line in lines}
+    asked |= {task.text for task in wiki_tasks()}
+    shown = {e.question for n in ("arithmetic", "wiki") for e in load_exemplars(n)}
+    assert not asked & shown
+
+
+def test_an_unknown_set_is_refused_in_words():
+    """A set of exemplars that is not there is named, and those that are."""
+    with pytest.raises(ValueError, match=r"'poems', only arithmetic, wiki"):
+        load_exemplars("poems")
+
+
+@given(st.text(alphabet="Se[] \n京1", max_size=40))
+@settings(max_examples=200, deadline=None)
+def test_an_action_that_is_read_is_in_the_text(text):
+    """Whatever the text, an action that is read stands in it, brackets and all."""
+    from workbook.loop.prompting import parse_bracket_action
+
+    call = parse_bracket_action(text)
+    if call is not None:
+        verb, argument = call
+        assert verb in text.lower()
+        assert argument in text
+        assert argument.count("[") == argument.count("]")
+
+
+def test_the_arithmetic_questions_have_the_right_answers():
+    """Twenty questions, each with its own id, and known sums come out right."""
+    import json
+
+    from workbook.loop.prompting import EXEMPLARS
+
+    lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
+    gold = {row["question_id"]: row["answer"] for row in map(json.loads, lines)}
+    worked = [36 * 47, 3518 + 764, 905 - 378, 1728 // 12, 1234567 * 7654321, 14 * 86]
+    worked += [1260 // 45, 4275 + 3860, 8120 - 2945, 42 * 318, 99999 + 88888]
+    worked += [50000 - 12345, 1856 // 32, 27 * 34, 13 * 8 + 45, 25 * 48 - 390]
+    worked += [6 * 15 + 28, (640 + 272) // 24, 19 * 22 - 57, 250 * 3 + 38]
+    assert list(gold.values()) == [str(number) for number in worked]

@@ -1,0 +1,79 @@
+"""A world made of functions, and what is kept of a long observation."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.loop.text_world import ToolWorld, cut_observation
+
+
+def divide(text):
+    return 1 / int(text)
+
+
+def test_a_verb_calls_its_function():
+    """An action in brackets calls the function of that name, in any case."""
+    seen = ToolWorld({"Upper": str.upper}).step("UPPER[kyoto]")
+    assert (seen.text, seen.reward, seen.done) == ("KYOTO", 0.0, False)
+
+
+@pytest.mark.parametrize("action", ["", "Search[x]", "Upper kyoto", "think: hm"])
+def test_an_unknown_action_is_answered(action):
+    """What is no action of this world gets an answer that lists those there are."""
+    seen = ToolWorld({"Upper": str.upper}).step(action)
+    assert seen.text == "Invalid action. Valid actions are Upper[…], Finish[…]."
+
+
+def test_a_tool_that_raises_is_observed():
+    """What a function throws becomes an observation, not an exception."""
+    assert ToolWorld({"Divide": divide}).step("Divide[0]").text == (
+        "Error: division by zero"
+    )
+
+
+@pytest.mark.parametrize(("answer", "reward"), [("The 88.", 1.0), ("80", 0.0)])
+def test_finish_is_rewarded_for_the_right_answer(answer, reward):
+    """Finish ends it; the reward is 1 when the answer matches the gold one."""
+    seen = ToolWorld({}, gold="88").step(f"Finish[{answer}]")
+    assert (seen.reward, seen.done) == (reward, True)
+
+
+@given(st.text(max_size=60))
+@settings(max_examples=200, deadline=None)
+def test_any_string_is_a_legal_action(action):
+    """Whatever an agent says, the world answers and nothing is raised."""
+    assert isinstance(ToolWorld({"Divide": divide}).step(action).text, str)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit", "expected"),
+    [
+        ("Short.", 6, "Short."),
+        ("One is here. Two is here. Three.", 26, "One is here. Two is here."),
+        ("It is 3.14 m. It is old.", 14, "It is 3.14 m."),
+        ("It is 3.14 m long", 8, "It is"),
+        ('He said "Go!" Then he went on.', 20, 'He said "Go!"'),
+        ("京都は市です。昔の都です。", 8, "京都は市です。"),
+        ("「行け！」と言った。そして行った。", 12, "「行け！」と言った。"),
+        ("longwordwithoutend", 4, "long"),
+        ("anything", 0, ""),
+    ],
+)
+def test_an_observation_is_cut_behind_a_sentence(text, limit, expected):
+    """Whole sentences are kept; else whole words; else as much as there is room."""
+    assert cut_observation(text, limit) == expected
+
+
+@given(st.text(alphabet="ab .!。」3\n", max_size=60), st.integers(0, 70))
+@settings(max_examples=300, deadline=None)
+def test_a_cut_is_the_start_of_the_text_and_fits(text, limit):
+    """What is kept stands at the start of the text and is never over the limit."""
+    kept = cut_observation(text, limit)
+    assert text.startswith(kept)
+    assert len(kept) <= limit
+
+
+def test_a_negative_limit_is_refused():
+    """A limit below zero is a ValueError that says so."""
+    with pytest.raises(ValueError, match="not -1"):
+        cut_observation("text", -1)

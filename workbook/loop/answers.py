@@ -1,0 +1,83 @@
+"""When two answers are the same, and which answer most samples give.
+
+Answers are normalised as HotpotQA's and SQuAD's official scripts do it (Yang et al.,
+EMNLP 2018; Rajpurkar et al., EMNLP 2016), with two additions for Japanese and Chinese:
+full-width letters and digits are made narrow, and F1 counts their characters.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+
+_ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+# One CJK character, or a run of anything else that is not white space.
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+
+
+def normalize_answer(text: str) -> str:
+    """Return the answer in small letters, without punctuation, articles, extra space.
+
+    Full-width characters become half-width first (Unicode's NFKC). As in the official
+    scripts, the sign of a number and its decimal point are punctuation too: "-3.5"
+    becomes "35". Compare numbers as numbers where that matters.
+
+    >>> normalize_answer("  The Eiffel-Tower, Paris. ")
+    'eiffeltower paris'
+    >>> normalize_answer("「東京 タワー」（１９５８）")
+    '東京 タワー1958'
+    """
+    narrow = unicodedata.normalize("NFKC", text).lower()
+    plain = "".join(mark for mark in narrow if not _is_punctuation(mark))
+    return " ".join(_ARTICLES.sub(" ", plain).split())
+
+
+def exact_match(answer: str, gold: str) -> bool:
+    """Return whether two answers are the same once normalised."""
+    return normalize_answer(answer) == normalize_answer(gold)
+
+
+def f1(answer: str, gold: str) -> float:
+    """Return the harmonic mean of precision and recall over tokens, from 0 to 1.
+
+    A token is a word, or one character of Japanese, Chinese or Korean. As in HotpotQA,
+    "yes" and "no" are right or wrong as a whole.
+
+    >>> f1("the city of Kyoto", "Kyoto")
+    0.5
+    >>> f1("京都市", "京都")
+    0.8
+    """
+    ours, theirs = normalize_answer(answer), normalize_answer(gold)
+    if ours == theirs:
+        return 1.0
+    if {ours, theirs} & {"yes", "no", "noanswer"}:
+        return 0.0
+    mine, wanted = Counter(_TOKEN.findall(ours)), Counter(_TOKEN.findall(theirs))
+    shared = (mine & wanted).total()
+    return 2 * shared / (mine.total() + wanted.total())
+
+
+def majority(votes: Iterable[str | None]) -> tuple[str | None, int]:
+    """Return the answer that most samples give, as it was first given, and how many.
+
+    Answers are compared normalised. None and the empty answer are no vote; of answers
+    with equally many votes the one that was given first wins.
+
+    >>> majority(["Kyoto", "Nara", "kyoto.", None])
+    ('Kyoto', 2)
+    """
+    given = [vote for vote in votes if vote and normalize_answer(vote)]
+    counts = Counter(map(normalize_answer, given))
+    if not counts:
+        return None, 0
+    winner, count = counts.most_common(1)[0]  # in the order in which they were met
+    return next(vote for vote in given if normalize_answer(vote) == winner), count
+
+
+def _is_punctuation(mark: str) -> bool:
+    return mark in string.punctuation or unicodedata.category(mark).startswith("P")

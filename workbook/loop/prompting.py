@@ -1,0 +1,221 @@
+"""The paper's four ways to ask, as data, and the one renderer that writes them.
+
+Standard, CoT, Act and ReAct show the same worked examples and leave out different
+parts of them (Yao et al., ICLR 2023, arXiv:2210.03629, section 3.2 and appendix C).
+This module writes prompts and reads `Verb[argument]`; it asks no model.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+EXEMPLARS = Path(__file__).resolve().parents[2] / "data" / "exemplars.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class PaperStep:
+    """One step of a transcript; a step that has not been answered has no observation.
+
+    Args:
+        thought: what the model thinks; changes the context and nothing in the world.
+        action: what it does, as `Verb[argument]` or in a world's own words.
+        observation: what the world answers.
+    """
+
+    thought: str = ""
+    action: str = ""
+    observation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Exemplar:
+    """A question that was worked out by hand, for a prompt to show.
+
+    Args:
+        question: what is asked.
+        answer: the answer in as few words as possible.
+        reasoning: the way to the answer without any action, for CoT.
+        steps: the way to the answer with actions; the last one finishes.
+    """
+
+    question: str
+    answer: str
+    reasoning: str
+    steps: tuple[PaperStep, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """What a way of asking shows of an exemplar, and where the model must stop.
+
+    Args:
+        name: its name in tables and traces.
+        shows: the fields that are shown, in order; the first is the prompt's last word.
+        stop: stop sequences; `{n}` is the number of the step, with its space.
+    """
+
+    name: str
+    shows: tuple[str, ...]
+    stop: tuple[str, ...]
+
+    @property
+    def acts(self) -> bool:
+        """Whether the model acts on a world."""
+        return "action" in self.shows
+
+    def stop_sequences(self, number: int, *, numbered: bool) -> tuple[str, ...]:
+        """Return the stop sequences of a step."""
+        return tuple(stop.format(n=_number(number, numbered)) for stop in self.stop)
+
+
+# "\nQuestion:" is ours: behind its last step a model would go on with a next question.
+STANDARD = Method("standard", ("answer",), ("\n",))
+COT = Method("cot", ("reasoning", "answer"), ("\nQuestion:",))
+ACT = Method("act", ("action", "observation"), ("\n",))
+REACT = Method(
+    "react", ("thought", "action", "observation"), ("\nObservation{n}:", "\nQuestion:")
+)
+METHODS = {method.name: method for method in (STANDARD, COT, ACT, REACT)}
+
+LABELS = {
+    "thought": "Thought",
+    "action": "Action",
+    "observation": "Observation",
+    "reasoning": "Thought",
+    "answer": "Answer",
+}
+
+
+def load_exemplars(name: str, path: Path = EXEMPLARS) -> tuple[Exemplar, ...]:
+    """Return the exemplars of one set: `arithmetic` or `wiki`.
+
+    Raises:
+        ValueError: there is no such set.
+    """
+    sets = tomllib.loads(path.read_text(encoding="utf-8"))
+    if name not in sets:
+        raise ValueError(f"there are no exemplars {name!r}, only {', '.join(sets)}")
+    return tuple(
+        Exemplar(
+            row["question"],
+            row["answer"],
+            row["reasoning"],
+            tuple(PaperStep(**step) for step in row["step"]),
+        )
+        for row in sets[name]
+    )
+
+
+def render_steps(
+    method: Method, steps: Iterable[PaperStep], *, numbered: bool = True
+) -> str:
+    r"""Return steps as a method shows them, a line a field.
+
+    >>> render_steps(ACT, [PaperStep("I add.", "Calculator[1+1]", "2")])
+    'Action 1: Calculator[1+1]\nObservation 1: 2\n'
+    """
+    return "".join(
+        f"{LABELS[field]}{_number(n, numbered)}: {value}\n"
+        for n, step in enumerate(steps, start=1)
+        for field in method.shows
+        if (value := getattr(step, field))
+    )
+
+
+def render_prompt(
+    method: Method,
+    question: str,
+    exemplars: Iterable[Exemplar],
+    *,
+    steps: Sequence[PaperStep] = (),
+    numbered: bool = True,
+) -> str:
+    """Return the exemplars, the question, its steps so far, and the label to go on at.
+
+    Args:
+        method: what is shown.
+        question: the question to be answered.
+        exemplars: worked examples, shown in this order, a blank line behind each.
+        steps: what has been done for this question.
+        numbered: `Thought 1:` as in the paper, or `Thought:`. Only steps have numbers.
+    """
+    blocks = []
+    for exemplar in exemplars:
+        if method.acts:
+            worked = render_steps(method, exemplar.steps, numbered=numbered)
+        else:
+            worked = "".join(
+                f"{LABELS[field]}: {getattr(exemplar, field)}\n"
+                for field in method.shows
+            )
+        blocks.append(f"Question: {exemplar.question}\n{worked}\n")
+    done = render_steps(method, steps, numbered=numbered)
+    number = _number(len(steps) + 1, numbered and method.acts)
+    cue = f"{LABELS[method.shows[0]]}{number}:"
+    return "".join(blocks) + f"Question: {question}\n{done}{cue}"
+
+
+def standard_prompt(question: str, exemplars: Iterable[Exemplar]) -> str:
+    """Return a prompt whose exemplars show question and answer."""
+    return render_prompt(STANDARD, question, exemplars)
+
+
+def cot_prompt(question: str, exemplars: Iterable[Exemplar]) -> str:
+    """Return a prompt whose exemplars show a thought before the answer."""
+    return render_prompt(COT, question, exemplars)
+
+
+def act_prompt(
+    question: str, exemplars: Iterable[Exemplar], *, numbered: bool = True
+) -> str:
+    """Return a prompt whose exemplars show actions and observations."""
+    return render_prompt(ACT, question, exemplars, numbered=numbered)
+
+
+def react_prompt(
+    question: str, exemplars: Iterable[Exemplar], *, numbered: bool = True
+) -> str:
+    r"""Return a prompt whose exemplars show thoughts, actions and observations.
+
+    Args:
+        question: the question to be answered; the prompt ends with its first thought.
+        exemplars: worked examples, shown in this order, a blank line behind each.
+        numbered: `Thought 1:` as in the paper, or `Thought:`.
+
+    >>> react_prompt("1+1?", [])
+    'Question: 1+1?\nThought 1:'
+    """
+    return render_prompt(REACT, question, exemplars, numbered=numbered)
+
+
+_VERB = re.compile(r"\s*+([A-Za-z_]++)[ \t]*+\[")
+
+
+def parse_bracket_action(text: str) -> tuple[str, str] | None:
+    """Read `Search[Kyoto]` as (verb in small letters, argument), or return None.
+
+    The argument ends at the bracket that closes the first one; what follows is dropped.
+
+    >>> parse_bracket_action("SEARCH[list [of] cities] and then")
+    ('search', 'list [of] cities')
+    >>> parse_bracket_action("Search Kyoto") is None
+    True
+    """
+    verb = _VERB.match(text)
+    if verb is None:
+        return None
+    depth = 1
+    for bracket in re.finditer(r"[\[\]]", text[verb.end() :]):
+        depth += 1 if bracket[0] == "[" else -1
+        if depth == 0:
+            argument = text[verb.end() :][: bracket.start()]
+            return verb[1].lower(), argument.strip()
+    return None
+
+
+def _number(number: int, numbered: bool) -> str:
+    return f" {number}" if numbered else ""

@@ -1,0 +1,120 @@
+"""Self-consistency, and what to do when one method gives up.
+
+CoT-SC asks k times and takes the answer that most samples give (Wang et al., ICLR
+2023). The ReAct paper combines it with ReAct in two orders, section 3.2: each method
+has its own sign that it is at a loss, and then the other one answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from workbook.loop.answers import majority
+from workbook.loop.naive import Emit, ignore
+from workbook.loop.paper_agent import Attempt, run
+from workbook.loop.prompting import Exemplar
+from workbook.models.base import ChatModel, TextModel, Usage
+
+
+class Order(StrEnum):
+    """Which method answers first."""
+
+    REACT_TO_COT_SC = "ReAct → CoT-SC"
+    COT_SC_TO_REACT = "CoT-SC → ReAct"
+
+
+def back_off(
+    order: Order, react_answer: str | None, votes: Sequence[str | None]
+) -> str | None:
+    """Return the answer that the two methods give together.
+
+    ReAct gives way when it has no answer. CoT-SC gives way when its most frequent
+    answer occurs in fewer than half of all samples, those without an answer included.
+
+    Args:
+        order: which method answers first.
+        react_answer: None when ReAct gave none within its steps.
+        votes: the answers of the CoT samples, None for a sample that gave none.
+
+    >>> back_off(Order.REACT_TO_COT_SC, None, ["88", "88", "90"])
+    '88'
+    >>> back_off(Order.COT_SC_TO_REACT, "88", ["90", "91", "92"])
+    '88'
+    """
+    winner, count = majority(votes)
+    if order is Order.REACT_TO_COT_SC:
+        return winner if react_answer is None else react_answer
+    undecided = winner is None or count < len(votes) / 2
+    return react_answer if undecided else winner
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """The attempts of CoT-SC.
+
+    Args:
+        attempts: one a sample, in order.
+    """
+
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def votes(self) -> tuple[str | None, ...]:
+        """Each sample's answer."""
+        return tuple(attempt.answer for attempt in self.attempts)
+
+    @property
+    def answer(self) -> str | None:
+        """The answer that most samples give."""
+        return majority(self.votes)[0]
+
+    @property
+    def calls(self) -> int:
+        """Model calls of all samples."""
+        return sum(attempt.calls for attempt in self.attempts)
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of all samples."""
+        return sum((attempt.usage for attempt in self.attempts), Usage())
+
+
+def run_cot_sc(
+    models: Iterable[TextModel | ChatModel],
+    question: str,
+    exemplars: Sequence[Exemplar],
+    *,
+    emit: Emit = ignore,
+) -> Samples:
+    """Ask each model once for a chain of thought.
+
+    Args:
+        models: one a sample: the same model with a temperature above 0 and another
+            seed each time. With greedy decoding all samples are one.
+        question: the question.
+        exemplars: what the prompt shows before it.
+        emit: is told what happens; each sample is a run.
+    """
+    return Samples(
+        tuple(run("cot", model, question, exemplars, emit=emit) for model in models)
+    )
+
+
+def run_back_off(
+    order: Order, react: Callable[[], Attempt], cot_sc: Callable[[], Samples]
+) -> str | None:
+    """Answer with the first method; ask the second one only when the first gives way.
+
+    >>> run_back_off(
+    ...     Order.REACT_TO_COT_SC, lambda: Attempt("react", "88"), lambda: Samples(())
+    ... )
+    '88'
+    """
+    if order is Order.REACT_TO_COT_SC:
+        answer = react().answer
+        return answer if answer is not None else cot_sc().answer
+    votes = cot_sc().votes
+    certain = back_off(order, None, votes)
+    return certain if certain is not None else react().answer

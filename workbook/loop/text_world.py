@@ -1,0 +1,118 @@
+"""What an agent acts on: a world that answers any text with text.
+
+The protocol that the paper's agent needs, and the smallest world that fulfils it: one
+in which an action is the call of a function. Larger worlds are in `workbook.worlds`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from workbook.loop.answers import exact_match
+from workbook.loop.prompting import parse_bracket_action
+
+
+class Result(Protocol):
+    """What a world answers to an action."""
+
+    @property
+    def text(self) -> str:
+        """What is seen."""
+        ...
+
+    @property
+    def reward(self) -> float:
+        """From 0 to 1."""
+        ...
+
+    @property
+    def done(self) -> bool:
+        """Whether it is over."""
+        ...
+
+
+class World(Protocol):
+    """What an agent acts on. Any string is a legal action and gets an answer."""
+
+    def step(self, action: str, /) -> Result:
+        """Do what the action says, and tell what is seen."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A plain `Result`."""
+
+    text: str
+    reward: float = 0.0
+    done: bool = False
+
+
+class ToolWorld:
+    """A world in which an action is the call of a function: `Calculator[2*3]`.
+
+    Args:
+        tools: verb to function of the text in brackets; `Finish` is there already.
+        gold: the right answer; finishing with it is rewarded with 1.
+        is_right: decides whether (answer, gold) agree.
+
+    >>> ToolWorld({"Upper": str.upper}).step("upper[abc]").text
+    'ABC'
+    """
+
+    def __init__(
+        self,
+        tools: Mapping[str, Callable[[str], object]],
+        gold: str | None = None,
+        is_right: Callable[[str, str], bool] = exact_match,
+    ) -> None:
+        self._tools = {name.lower(): tool for name, tool in tools.items()}
+        self._names = ", ".join(f"{name}[…]" for name in (*tools, "Finish"))
+        self._gold = gold
+        self._is_right = is_right
+
+    def step(self, action: str, /) -> Seen:
+        """Call the function; what it raises is told as an observation."""
+        verb, argument = parse_bracket_action(action) or ("", "")
+        if verb == "finish":
+            right = self._gold is not None and self._is_right(argument, self._gold)
+            return Seen("Episode finished.", float(right), done=True)
+        if verb not in self._tools:
+            return Seen(f"Invalid action. Valid actions are {self._names}.")
+        try:
+            return Seen(str(self._tools[verb](argument)))
+        except Exception as error:  # what a tool throws is something to be seen
+            return Seen(f"Error: {error}")
+
+
+_SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s|\Z)|[。！？][」』）]*")
+
+
+def cut_observation(text: str, limit: int) -> str:
+    """Return the whole sentences at the start of `text` that fit into `limit`.
+
+    When the first sentence alone is too long, it is cut between words; when its first
+    word is, in the middle of it. The point in "3.14" ends no sentence.
+
+    Args:
+        text: what a world or a tool said.
+        limit: characters at the most.
+
+    Raises:
+        ValueError: `limit` is negative.
+
+    >>> cut_observation("Kyoto is a city. It was a capital.", 20)
+    'Kyoto is a city.'
+    >>> cut_observation("京都は市です。昔の都です。", 10)
+    '京都は市です。'
+    """
+    if limit < 0:
+        raise ValueError(f"an observation has 0 characters or more, not {limit}")
+    if len(text) <= limit:
+        return text
+    head = text[: limit + 1]  # one more: what follows a point decides what it ends
+    ends = [end.end() for end in _SENTENCE_END.finditer(head) if end.end() <= limit]
+    return text[: ends[-1]] if ends else head.rpartition(" ")[0] or text[:limit]
