@@ -1,0 +1,280 @@
+"""The calculator: exact where it answers, and nothing but arithmetic."""
+
+import operator
+import random
+import time
+import tomllib
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.tools.calculator import CalculatorError, calculator
+from workbook.tools.calculator import safe_eval as package_eval
+from workbook.tools.contract import ToolCall, ToolRegistry
+
+ATTACKS = tomllib.loads(
+    (Path(__file__).parents[2] / "data/calculator_attacks.toml").read_text("utf-8")
+)["attack"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("100*0.2", 20),
+        ("80 + 8", 88),
+        ("(1 + 2) * 3", 9),
+        ("7 / 2", 3.5),
+        ("-7 // 2", -4),
+        ("-7 % 3", 2),
+        ("-2 ** 2", -4),
+        ("2 ** -1", 0.5),
+        ("2 ** 3 ** 2", 512),
+        ("+-+3", -3),
+    ],
+    ids=lambda part: str(part),
+)
+def test_calculates(safe_eval, expression, value):
+    """numbers, + - * / // % **, signs and brackets mean what they mean in Python"""
+    assert safe_eval(expression) == value
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("9999999999999999 + 1", 10000000000000000),
+        ("1234567 * 7654321", 9449772114007),
+        ("2 ** 100 - 1", 1267650600228229401496703205375),
+        ("10 ** 40 / 10 ** 20 + 1", 100000000000000000001),
+    ],
+    ids=lambda part: str(part),
+)
+def test_whole_numbers_are_exact(safe_eval, expression, value):
+    """whole numbers are exact, however long
+
+    perhaps: a float has 16 digits; calculate with Fraction until the end
+    """
+    assert safe_eval(expression) == value
+
+
+def test_decimals_are_what_they_look_like(safe_eval):
+    """decimals are what they look like: 0.1 + 0.2 is 0.3"""
+    assert safe_eval("0.1 + 0.2") == 0.3
+
+
+def test_a_whole_result_is_an_int(safe_eval):
+    """a result that is whole is an int, also after a division"""
+    assert isinstance(safe_eval("6 / 2"), int)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "os",
+        "(1).__class__",
+        "abs(-1)",
+        "[x for x in (1, 2)]",
+        "'a' * 3",
+        "1 < 2",
+        "1, 2",
+        "lambda: 1",
+        "6 ^ 2",
+        "~1",
+        "1j",
+        "True",
+        "True + 1",
+    ],
+)
+def test_refuses_what_is_not_arithmetic(safe_eval, expression):
+    """whatever is not arithmetic is refused: names, calls, text, True, …
+
+    perhaps: True is an int to isinstance; ask for type(value)
+    """
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+def test_names_the_part_that_is_not_allowed(safe_eval):
+    """a refusal names the part that is not allowed"""
+    with pytest.raises(CalculatorError, match="price"):
+        safe_eval("1 + price")
+
+
+@pytest.mark.parametrize(
+    "expression", ["9 ** 9 ** 5", "2 ** 1001", "10 ** 900 * 10 ** 900"]
+)
+def test_refuses_what_is_too_large(safe_eval, expression):
+    """an exponent above 1000 or a result of more than 1000 digits is refused"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+@pytest.mark.parametrize("expression", ["1 / 0", "5 % (2 - 2)", "0 ** -1"])
+def test_division_by_zero_is_refused(safe_eval, expression):
+    """a division by zero is refused, not a crash"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+@pytest.mark.parametrize(
+    "expression", ["", "1 +", "(1", "1 1", "20%", "2 × 3", "１+１"]
+)
+def test_what_is_no_expression_is_refused(safe_eval, expression):
+    """what cannot be read as an expression is refused, not a crash"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+whole = st.integers(-99, 99)
+
+
+@given(st.tuples(whole, whole, whole), st.tuples(*[st.sampled_from("+-*")] * 2))
+@settings(max_examples=25, deadline=None)
+def test_agrees_with_python(safe_eval, numbers, signs):
+    """any sum or product of integers agrees with Python's own"""
+    a, b, c = numbers
+    expression = f"{a} {signs[0]} ({b} {signs[1]} {c})"
+    assert safe_eval(expression) == eval(expression)
+
+
+SIGNS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+
+def expression_with_value(dice, depth):
+    """Return a random expression and its exact value; None for a division by zero."""
+    if depth == 0 or dice.random() < 0.2:
+        if dice.random() < 0.5:
+            number = dice.randrange(10 ** dice.randrange(1, 12))
+            return str(number), Fraction(number)
+        text = f"{dice.randrange(1000)}.{dice.randrange(1000):03}"
+        return text, Fraction(text)
+    if dice.random() < 0.1:
+        text, value = expression_with_value(dice, depth - 1)
+        return f"-({text})", None if value is None else -value
+    left, a = expression_with_value(dice, depth - 1)
+    if dice.random() < 0.1:
+        exponent = dice.randrange(-3, 4)
+        bad = a is None or (a == 0 and exponent < 0)
+        return f"({left}) ** {exponent}", None if bad else a**exponent
+    right, b = expression_with_value(dice, depth - 1)
+    sign = dice.choice(list(SIGNS))
+    text = f"({left}) {sign} ({right})"
+    if a is None or b is None or (b == 0 and sign in ("/", "//", "%")):
+        return text, None
+    return text, Fraction(SIGNS[sign](a, b))
+
+
+def exact_or_none(text):
+    try:
+        return package_eval(text)
+    except CalculatorError:
+        return None
+
+
+def test_ten_thousand_random_expressions_agree_with_fractions():
+    """10,000 random expressions have the value that exact fractions give them"""
+    dice = random.Random(4)
+    pairs = [expression_with_value(dice, dice.randrange(1, 5)) for _ in range(10_000)]
+    pairs = [(text, value) for text, value in pairs if len(text) <= 500]
+    wrong = []
+    for text, value in pairs:
+        expected = value
+        if value is not None:
+            expected = int(value) if value.denominator == 1 else float(value)
+        found = exact_or_none(text)
+        if (found, type(found)) != (expected, type(expected)):
+            wrong.append((text, found, expected))
+    assert wrong == []
+    assert sum(value is not None for _, value in pairs) > 9_000
+
+
+def text_of(attack):
+    if "text" in attack:
+        return attack["text"]
+    times = attack["times"]
+    return attack["before"] * times + attack["middle"] + attack["after"] * times
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize(
+    "attack", ATTACKS, ids=[f"{a['kind']}-{n}" for n, a in enumerate(ATTACKS)]
+)
+def test_every_attack_gets_an_error_in_time(attack):
+    """every attack of the list gets a short error in under 50 ms"""
+    text = text_of(attack)
+    started = time.perf_counter()
+    with pytest.raises(CalculatorError) as error:
+        package_eval(text)
+    assert time.perf_counter() - started < 0.05
+    assert 10 < len(str(error.value)) < 250
+
+
+def test_the_list_of_attacks_is_long():
+    """there are sixty attacks or more, of every kind"""
+    kinds = {attack["kind"] for attack in ATTACKS}
+    assert len({text_of(attack) for attack in ATTACKS}) >= 60
+    assert kinds >= {"name", "attribute", "call", "comprehension", "text"}
+    assert kinds >= {"huge", "deep", "look-alike"}
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("2 × 3", r"write \*"),
+        ("100 - 20%", "20/100"),
+        ("$100 - 20", "currency"),
+        ("1,000 + 1", "1000 for 1,000"),
+        ("2 ^ 3", r"\*\* for a power"),
+        ("1 + 1 =", "leave out the ="),
+        ("sqrt(2)", r"a call is not allowed: sqrt\(2\)"),
+        ("9 ** 9 ** 7", "above 1000"),
+    ],
+)
+def test_a_common_slip_is_told_what_to_write(expression, words):
+    """a common slip of people and models is told what to write instead"""
+    with pytest.raises(CalculatorError, match=words):
+        package_eval(expression)
+
+
+@given(st.text(alphabet="0123456789.+-*/%() e_jxabs×[]{}'\"=", max_size=40))
+@settings(max_examples=500, deadline=None)
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+def test_any_text_gives_a_finite_number_or_an_error(text):
+    """whatever the text: a finite number or a CalculatorError, nothing else"""
+    try:
+        value = package_eval(text)
+    except CalculatorError:
+        return
+    assert type(value) in (int, float)
+    assert abs(value) < 10**1001
+
+
+def test_one_to_a_hundred_can_be_added_up():
+    """1 + 2 + … + 100 is not too deep"""
+    assert package_eval("+".join(str(n) for n in range(1, 101))) == 5050
+
+
+def test_the_tool_answers_with_the_number():
+    """as a tool it answers with the number, which the model reads as it is"""
+    registry = ToolRegistry([calculator()])
+    call = ToolCall("Calculator", {"expression": "100*0.2"}, "call_1")
+    assert registry.run(call).text() == "20"
+
+
+def test_the_tool_says_what_is_wrong():
+    """as a tool it refuses in an observation with a kind and a hint"""
+    registry = ToolRegistry([calculator()])
+    seen = registry.run(ToolCall("Calculator", {"expression": "os"}, "call_1"))
+    assert seen.error.kind == "bad_expression"
+    assert "os" in seen.error.message
+    assert seen.error.hint
+    assert not seen.error.retryable

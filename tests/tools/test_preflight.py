@@ -1,0 +1,173 @@
+"""Warnings from the question alone: rules for a learner's preflight, and its cases."""
+
+import time
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.tools.calculator import calculator
+from workbook.tools.contract import Tool
+from workbook.tools.numbers import factorial, prime_factors
+from workbook.tools.preflight import asked_numbers, preflight_all, single_number
+from workbook.tools.preflight import preflight as ours
+from workbook.tools.voltmeter import Voltmeter
+
+DATA = Path(__file__).parents[2] / "data"
+CASES = tomllib.loads((DATA / "preflight_cases.toml").read_text("utf-8"))["case"]
+HARMLESS = tomllib.loads((DATA / "harmless_questions.toml").read_text("utf-8"))
+FALSE_ALARMS = {
+    "Which lottery numbers were drawn at the same time in two countries?",
+    "数字电视和数字广播是同时开始的吗？",
+}
+"""Measured: two of the harmless questions raise a warning, and no others may."""
+
+
+@cache
+def tools():
+    made = (factorial(), prime_factors(), Voltmeter().tool())
+    return {tool.name: tool for tool in made}
+
+
+def test_a_number_beyond_the_limit(preflight):
+    """a number above the schema's maximum is over the limit"""
+    question = "Compute the factorial of 100."
+    assert preflight(question, factorial()) == ["over limit: 100 > 20"]
+
+
+def test_the_limit_itself_is_allowed(preflight):
+    """the limit itself is not over the limit"""
+    assert preflight("What is the factorial of 20?", factorial()) == []
+
+
+def test_without_word_boundaries(preflight):
+    """there are no word boundaries in Japanese: 100の階乗 holds the number 100"""
+    assert preflight("100の階乗を計算して", factorial()) == ["over limit: 100 > 20"]
+
+
+def test_full_width_digits(preflight):
+    """full-width digits are digits"""
+    assert preflight("１００的阶乘是多少？", factorial()) == ["over limit: 100 > 20"]
+
+
+def test_a_year_is_no_argument(preflight):
+    """a number that is not handed to the tool, such as a year, raises no warning"""
+    assert preflight("In 1905, what was the factorial of 5?", factorial()) == []
+
+
+def test_several_values(preflight):
+    """several numbers for a tool that takes one are reported together, in order"""
+    question = "What are the prime factors of 12, 15 and 18?"
+    assert preflight(question, prime_factors()) == ["several values: 12, 15, 18"]
+
+
+def test_a_batch_word(preflight):
+    """a batch word beside a word for values raises a warning, in either case"""
+    question = "Process these ten numbers AT ONCE."
+    assert preflight(question, factorial()) == ["batch word: at once"]
+
+
+@pytest.mark.parametrize(
+    "question", ["同時通訳とは何ですか", "What happened at once after the storm?"]
+)
+def test_a_batch_word_about_something_else(preflight, question):
+    """a batch word that is not about values raises no warning"""
+    assert preflight(question, factorial()) == []
+
+
+def test_all_warnings_in_order(preflight):
+    """every warning is reported: batch word, several values, then each limit"""
+    question = "一次性计算3、25、30的阶乘"
+    expected = [
+        "batch word: 一次性",
+        "several values: 3, 25, 30",
+        "over limit: 25 > 20",
+        "over limit: 30 > 20",
+    ]
+    assert preflight(question, factorial()) == expected
+
+
+def test_a_tool_for_text_gets_no_warning(preflight):
+    """a tool that takes no single number, such as a calculator, gets no warning"""
+    assert preflight("Compute these numbers at once: 3!, 30!", calculator()) == []
+
+
+def test_a_schema_without_a_maximum(preflight):
+    """a number without a maximum in the schema is never over the limit"""
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "required": ["n"],
+    }
+    limitless = Tool("Factorial", "Computes n!.", schema, dict)
+    assert preflight("What is 100 factorial?", limitless) == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
+def test_each_case_of_the_data_file(case):
+    """each recorded question raises exactly the warnings that stand beside it"""
+    assert ours(case["question"], tools()[case["tool"]]) == case["warnings"]
+
+
+def test_false_alarms_are_counted():
+    """of at least forty harmless questions only the two known ones raise a warning"""
+    questions = [question for asked in HARMLESS.values() for question in asked]
+
+    alarms = {q for q in questions if preflight_all(q, tools().values())}
+
+    assert len(set(questions)) == 69
+    assert alarms == FALSE_ALARMS
+
+
+@pytest.mark.parametrize("lang", ["en", "ja", "zh"])
+def test_harmless_questions_in_three_languages(lang):
+    """there are at least fifteen harmless questions in each language"""
+    assert len(HARMLESS[lang]) >= 15
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        ("My grandmother just turned 100! What should I give her?", []),
+        ("Is 1000000 != 1000001?", []),
+        ("What is 5! + 30!?", [5, 30]),
+        ("FACTORIAL OF 1,000 and 7", [1000, 7]),
+        ("2024年の階乗の研究", []),
+        ("5の階乗と30の階乗", [5, 30]),
+        ("the factorial of 3 and again the factorial of 3", [3]),
+    ],
+)
+def test_which_numbers_are_asked_for(question, numbers):
+    """only numbers handed to the tool are asked for, each once, in order"""
+    assert asked_numbers(question, tools()["Factorial"]) == numbers
+
+
+def test_which_tools_take_a_single_number():
+    """one required number makes a tool for single values; text does not"""
+    assert single_number(tools()["Factorial"])["maximum"] == 20
+    assert single_number(calculator()) is None
+
+
+@given(st.text(alphabet="1 ,!の階乗和andfactorial的同時数\u3000１", max_size=300))
+@settings(max_examples=100, deadline=None)
+def test_any_text_is_read(question):
+    """any question gives a list of warnings, in well under a tenth of a second"""
+    started = time.perf_counter()
+
+    warnings = ours(question, tools()["Factorial"])
+
+    assert all(w.startswith(("batch", "several", "over")) for w in warnings)
+    assert time.perf_counter() - started < 0.1
+
+
+@pytest.mark.parametrize(
+    "question", ["1 " * 5000, "1, " * 5000, "1" * 9000, "factorial " * 900, "1!" * 4000]
+)
+def test_a_hostile_question_takes_no_time(question):
+    """a question made to keep a pattern busy is answered within half a second"""
+    started = time.perf_counter()
+    ours(question, tools()["Factorial"])
+    assert time.perf_counter() - started < 0.5

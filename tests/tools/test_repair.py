@@ -1,0 +1,178 @@
+"""Repair: what is put right, and what is left alone."""
+
+import copy
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.tools.repair import repair_arguments as package_repair
+from workbook.tools.validation import validate_arguments
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "n": {"type": "integer"},
+        "x": {"type": "number"},
+        "query": {"type": "string"},
+        "values": {"type": "array"},
+    },
+}
+INTEGER = {"properties": {"n": {"type": "integer"}}}
+NUMBER = {"properties": {"x": {"type": "number"}}}
+QUERY = {"properties": {"query": {"type": "string"}}}
+LIST = {"properties": {"values": {"type": "array"}}}
+ALIASES = {"number": "n", "num": "n", "q": "query"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"n": 12, "x": 0.5, "query": "12", "values": [1]},
+        {"query": 'the "blue" one', "values": []},
+        {},
+    ],
+    ids=str,
+)
+def test_right_arguments_stay_as_they_are(repair_arguments, arguments):
+    """what is right already is not touched: text of digits stays text"""
+    assert repair_arguments(SCHEMA, arguments, ALIASES) == (arguments, [])
+
+
+def test_a_wrong_name_is_replaced_by_alias(repair_arguments):
+    """a wrong name that the aliases know is replaced, and the note says so"""
+    expected = ({"query": "Kyoto"}, ["q is called query"])
+    assert repair_arguments(QUERY, {"q": "Kyoto"}, ALIASES) == expected
+
+
+def test_of_two_names_for_one_argument_none_is_taken(repair_arguments):
+    """two names for one argument: neither is chosen"""
+    arguments = {"number": 1, "num": 2}
+    assert repair_arguments(INTEGER, arguments, ALIASES) == (arguments, [])
+
+
+def test_an_alias_does_not_replace_what_is_given(repair_arguments):
+    """an alias never overwrites the argument itself"""
+    arguments = {"n": 1, "number": 2}
+    assert repair_arguments(INTEGER, arguments, ALIASES) == (arguments, [])
+
+
+@pytest.mark.parametrize(
+    ("given_value", "meant"),
+    [("12", 12), (" -3 ", -3), ("１２", 12), ("'12'", 12)],
+    ids=["digits", "sign and spaces", "full-width", "quoted"],
+)
+def test_text_that_spells_an_integer_is_read(repair_arguments, given_value, meant):
+    """text that spells an integer becomes one, full-width digits too"""
+    expected = ({"n": meant}, [f"n: {given_value!r} read as {meant!r}"])
+    assert repair_arguments(INTEGER, {"n": given_value}) == expected
+
+
+def test_text_that_spells_a_number_is_read(repair_arguments):
+    """text that spells a number becomes one where a number is expected"""
+    expected = ({"x": 1.5}, ["x: '1.5' read as 1.5"])
+    assert repair_arguments(NUMBER, {"x": "1.5"}) == expected
+
+
+@pytest.mark.parametrize("text", ["2²", "1.5", "12 V", "", "twelve", "1,000", "½"])
+def test_text_that_is_no_integer_stays_text(repair_arguments, text):
+    """text that does not spell an integer is left for the check to refuse
+
+    perhaps: NFKC turns "2²" into "22", and isdigit() is true for "²"
+    """
+    assert repair_arguments(INTEGER, {"n": text}) == ({"n": text}, [])
+
+
+def test_a_list_of_one_stands_for_its_element(repair_arguments):
+    """a list of one stands for its element"""
+    expected = ({"n": 7}, ["n: [7] read as 7"])
+    assert repair_arguments(INTEGER, {"n": [7]}) == expected
+
+
+def test_a_list_stays_where_a_list_is_expected(repair_arguments):
+    """a list of one stays a list where the schema asks for one"""
+    assert repair_arguments(LIST, {"values": [7]}) == ({"values": [7]}, [])
+
+
+def test_several_values_stay_where_a_list_is_expected(repair_arguments):
+    """several values are right where the schema asks for a list: no note"""
+    assert repair_arguments(LIST, {"values": [7, 8]}) == ({"values": [7, 8]}, [])
+
+
+def test_a_repair_that_does_not_fit_is_not_made(repair_arguments):
+    """a value that would still be wrong afterwards stays as it was written"""
+    assert repair_arguments(INTEGER, {"n": ["many"]}) == ({"n": ["many"]}, [])
+
+
+def test_two_repairs_of_one_value_make_one_note(repair_arguments):
+    """a list of one text that spells a number takes two steps and one note"""
+    expected = ({"n": 12}, ["n: ['12'] read as 12"])
+    assert repair_arguments(INTEGER, {"n": ["12"]}) == expected
+
+
+def test_of_several_values_none_is_chosen(repair_arguments):
+    """of several values none is chosen: call once per value"""
+    expected = ({"n": [1, 2, 3]}, ["n has 3 values: call once per value"])
+    assert repair_arguments(INTEGER, {"n": [1, 2, 3]}) == expected
+
+
+@pytest.mark.parametrize("text", ['"Kyoto"', "'Kyoto'", "“Kyoto”", "「Kyoto」"])
+def test_quotes_around_a_text_are_dropped(repair_arguments, text):
+    """quotes around the whole text are dropped"""
+    expected = ({"query": "Kyoto"}, [f"query: {text!r} read as 'Kyoto'"])
+    assert repair_arguments(QUERY, {"query": text}) == expected
+
+
+@pytest.mark.parametrize("text", ['"a" or "b"', 'GROUP BY "n"', '"', "'tis"])
+def test_quotes_inside_a_text_stay(repair_arguments, text):
+    """quotes that do not stand around the whole text stay"""
+    assert repair_arguments(QUERY, {"query": text}) == ({"query": text}, [])
+
+
+def test_notes_about_names_come_first(repair_arguments):
+    """name and value can both be wrong: two notes, the name first"""
+    expected = ({"n": 5}, ["number is called n", "n: '5' read as 5"])
+    assert repair_arguments(INTEGER, {"number": "5"}, ALIASES) == expected
+
+
+def test_what_nobody_knows_is_left_alone(repair_arguments):
+    """a name that neither schema nor aliases know stays, value and all"""
+    assert repair_arguments(INTEGER, {"z": ["1"]}, ALIASES) == ({"z": ["1"]}, [])
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=4,
+)
+names = st.sampled_from([*SCHEMA["properties"], *ALIASES, "z"])
+
+
+@given(st.dictionaries(names, json_values, max_size=4))
+@settings(max_examples=300, deadline=None)
+def test_a_repair_never_makes_it_worse(arguments):
+    """whatever the arguments: right ones stay right, and every change has its note"""
+    before = copy.deepcopy(arguments)
+    repaired, notes = package_repair(SCHEMA, arguments, ALIASES)
+    assert repr(arguments) == repr(before)
+    assert len(repaired) == len(arguments)
+    for name in arguments.keys() & SCHEMA["properties"].keys():
+        if not validate_arguments(SCHEMA, {name: arguments[name]}):
+            assert not validate_arguments(SCHEMA, {name: repaired[name]})
+    changed = repr(repaired) != repr(arguments)
+    several = any("call once per value" in note for note in notes)
+    assert bool(notes) == (changed or several)
+
+
+def test_a_value_of_an_enumeration_keeps_its_quotes():
+    """a value that the schema lists keeps its quotes"""
+    schema = {"properties": {"mark": {"type": "string", "enum": ['"a"', "b"]}}}
+    assert package_repair(schema, {"mark": '"a"'}) == ({"mark": '"a"'}, [])
+    assert package_repair(schema, {"mark": '"b"'})[0] == {"mark": "b"}
+
+
+def test_a_whole_float_becomes_an_integer():
+    """12.0 is an integer to JSON Schema, but not to the tool: it becomes 12"""
+    repaired, notes = package_repair(SCHEMA, {"n": 12.0})
+    assert repr(repaired) == "{'n': 12}"
+    assert notes == ["n: 12.0 read as 12"]

@@ -1,0 +1,148 @@
+"""Trying again, and asking a person."""
+
+import threading
+
+import pytest
+
+from workbook.tools.contract import (
+    ContractError,
+    Effect,
+    Tool,
+    ToolCall,
+    ToolFailure,
+    ToolRegistry,
+)
+from workbook.tools.retry import with_retries
+
+BUSY = ToolFailure("rate_limited", "429 from the server", True)
+REFUSED = ToolFailure("auth", "401 from the server", False, "check the key")
+
+
+class Script:
+    """A tool's function that plays outcomes, and counts."""
+
+    def __init__(self, *outcomes):
+        self.outcomes = list(outcomes)
+        self.calls = 0
+        self.pauses = []
+
+    def __call__(self, **arguments):
+        self.calls += 1
+        outcome = self.outcomes.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def observe(self, *, timeout_s=None, **options):
+        tool = Tool("Search", "Finds.", {}, self, timeout_s=timeout_s)
+        retried = with_retries(tool, sleep=self.pauses.append, **options)
+        return ToolRegistry([retried]).run(ToolCall("Search", {}, "call_1"))
+
+
+def test_a_failure_that_passes_is_tried_again():
+    """a retryable failure is tried again until it works"""
+    script = Script(BUSY, BUSY, {"result": "found"})
+    assert script.observe().result == {"result": "found"}
+    assert script.calls == 3
+
+
+def test_the_pauses_grow():
+    """the pauses double, up to eight seconds"""
+    script = Script(*[BUSY] * 7)
+    script.observe(attempts=7)
+    assert script.pauses == [0.5, 1, 2, 4, 8, 8]
+
+
+def test_a_failure_that_no_retry_can_mend_leaves_at_once():
+    """a failure that is not retryable is not tried again"""
+    script = Script(REFUSED)
+    seen = script.observe()
+    assert (seen.error, script.calls, script.pauses) == (REFUSED.error, 1, [])
+
+
+def test_an_exception_is_not_tried_again():
+    """an exception that the tool did not foresee is not tried again"""
+    script = Script(RuntimeError("boom"))
+    assert script.observe().error.kind == "tool_raised"
+    assert script.calls == 1
+
+
+def test_after_the_last_attempt_a_person_is_needed():
+    """after the last attempt the observation says that a person is needed, and why"""
+    script = Script(BUSY, BUSY)
+    error = script.observe(attempts=2).error
+    assert (error.kind, error.retryable) == ("needs_person", False)
+    assert "failed 2 times" in error.message
+    assert "429 from the server" in error.message
+
+
+def test_a_person_can_give_the_result():
+    """a person is asked once, after the last attempt, and the answer is the result"""
+    asked = []
+
+    def person(story):
+        asked.append(story)
+        return {"result": "found by hand"}
+
+    script = Script(BUSY, BUSY, BUSY)
+    assert script.observe(ask_person=person).result == {"result": "found by hand"}
+    assert len(asked) == 1
+    assert "rate_limited" in asked[0]
+
+
+def test_a_person_may_not_know_either():
+    """a person who has no answer leaves it at needs_person"""
+    seen = Script(BUSY).observe(attempts=1, ask_person=lambda story: None)
+    assert seen.error.kind == "needs_person"
+    assert "failed once" in seen.error.message
+
+
+def test_each_attempt_has_its_own_time_limit():
+    """the time limit holds for each attempt, and a timeout is tried again"""
+    gate = threading.Event()
+    attempts = []
+
+    def first_slow():
+        attempts.append(1)
+        return {"result": len(attempts) if len(attempts) > 1 else gate.wait(10)}
+
+    tool = Tool("Slow", "Waits.", {}, first_slow, timeout_s=0.05)
+    retried = with_retries(tool, sleep=lambda seconds: None)
+    seen = ToolRegistry([retried]).run(ToolCall("Slow", {}, "call_1"))
+    gate.set()
+    assert seen.result == {"result": 2}
+
+
+def test_the_original_tool_stays_as_it_was():
+    """the tool that was given is not changed"""
+    script = Script(BUSY)
+    tool = Tool("Search", "Finds.", {}, script, timeout_s=3)
+    retried = with_retries(tool)
+    assert (tool.run, tool.timeout_s) == (script, 3)
+    assert (retried.name, retried.timeout_s) == ("Search", None)
+
+
+def test_a_write_without_a_key_is_not_retried():
+    """a tool that writes is not retried unless every call carries a key"""
+    tool = Tool("Pay", "Pays.", {}, dict, effect=Effect.WRITE)
+    with pytest.raises(ContractError, match="could do it twice"):
+        with_retries(tool)
+
+
+def test_a_write_with_a_key_is_retried():
+    """a WRITE tool whose idempotency key is required may be retried"""
+    schema = {
+        "properties": {"idempotency_key": {"type": "string"}},
+        "required": ["idempotency_key"],
+    }
+    script = Script(BUSY, {"result": "paid"})
+    tool = Tool("Pay", "Pays.", schema, script, effect=Effect.WRITE, timeout_s=None)
+    registry = ToolRegistry([with_retries(tool, sleep=lambda seconds: None)])
+    seen = registry.run(ToolCall("Pay", {"idempotency_key": "k"}, "call_1"))
+    assert seen.result == {"result": "paid"}
+
+
+def test_no_attempt_at_all_is_refused():
+    """at least one call is made"""
+    with pytest.raises(ContractError, match="attempts is 0"):
+        with_retries(Tool("Search", "Finds.", {}, dict), attempts=0)

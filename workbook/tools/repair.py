@@ -1,0 +1,143 @@
+"""From what a model wrote to arguments, with as little guessing as possible.
+
+A repair is made only where there is one way to read the input, it never touches what
+is right already, and each one leaves a note for the model. Where several readings are
+possible nothing is chosen. This module knows schemas, but no tool.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
+
+# Not NFKC: it also turns "2²" into "22".
+_FULL_WIDTH = {wide: wide - 0xFEE0 for wide in range(0xFF01, 0xFF5F)} | {0x2212: "-"}
+_INTEGER = re.compile(r"[+-]?[0-9]{1,400}")
+_NUMBER = re.compile(
+    r"[+-]?([0-9]{1,400}(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.I
+)
+
+
+def repair_arguments(
+    schema: Mapping[str, Any],
+    arguments: dict[str, Any],
+    aliases: Mapping[str, str] | None = None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments with near misses put right, and a note for each.
+
+    A wrong name is replaced where `aliases` knows it and nothing else claims the
+    place. A one-element list stands for its element, text for the number that it
+    spells, text in quotes for the text. A value is replaced only when the new one has
+    the type that the schema asks for. Of several values none is chosen.
+
+    Args:
+        schema: JSON Schema of an object.
+        arguments: what the model wrote; not changed.
+        aliases: alias to argument name.
+
+    Returns:
+        The arguments, and the notes, first about names, then about values.
+
+    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    >>> repair_arguments(schema, {"number": "12"}, {"number": "n"})
+    ({'n': 12}, ['number is called n', "n: '12' read as 12"])
+    >>> repair_arguments(schema, {"n": [1, 2, 3]})
+    ({'n': [1, 2, 3]}, ['n has 3 values: call once per value'])
+    """
+    if not isinstance(arguments, dict):
+        return arguments, []
+    properties = schema.get("properties", {})
+    repaired, notes = _rename(arguments, properties, aliases or {})
+    for name, value in repaired.items():
+        part = properties.get(name)
+        types = types_of(part)
+        if not types:
+            continue
+        if isinstance(value, list) and len(value) > 1 and "array" not in types:
+            notes.append(f"{name} has {len(value)} values: call once per value")
+            continue
+        better = _repair_value(value, types, part.get("enum"))
+        if better is not value:
+            notes.append(f"{name}: {value!r} read as {better!r}")
+            repaired[name] = better
+    return repaired, notes
+
+
+def _rename(
+    arguments: dict[str, Any], properties: Mapping[str, Any], aliases: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """Give each argument its own name, where exactly one lays claim to it."""
+    meant = {
+        given: given if given in properties else aliases.get(given, given)
+        for given in arguments
+    }
+    claims = list(meant.values())
+    renamed, notes = {}, []
+    for given, value in arguments.items():
+        name = meant[given] if claims.count(meant[given]) == 1 else given
+        if name != given:
+            notes.append(f"{given} is called {name}")
+        renamed[name] = value
+    return renamed, notes
+
+
+def _repair_value(value: Any, types: set[str], enum: list[Any] | None) -> Any:
+    """Return the value itself when there is nothing to repair or no way to."""
+    if _fits(value, types) and not isinstance(value, (str, float)):
+        return value
+    better = value
+    if isinstance(better, list) and len(better) == 1:
+        better = better[0]
+    if isinstance(better, str) and (enum is None or better not in enum):
+        better = _unquote(better)
+        if "string" not in types:
+            better = _spelled_number(better, types)
+    if isinstance(better, float) and better.is_integer() and types == {"integer"}:
+        better = int(better)  # JSON Schema lets 12.0 pass for an integer
+    unchanged = type(better) is type(value) and better == value
+    return value if unchanged or not _fits(better, types) else better
+
+
+def _unquote(text: str) -> str:
+    inner = text.strip()[1:-1]
+    opening, closing = text.strip()[:1], text.strip()[-1:]
+    if len(text.strip()) < 2 or QUOTES.get(opening) != closing:
+        return text
+    return text if opening in inner or closing in inner else inner
+
+
+def _spelled_number(text: str, types: set[str]) -> Any:
+    plain = text.strip().translate(_FULL_WIDTH)
+    if types & {"integer", "number"} and _INTEGER.fullmatch(plain):
+        return int(plain)
+    if "number" in types and _NUMBER.fullmatch(plain):
+        number = float(plain)
+        return number if math.isfinite(number) else text
+    return text
+
+
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: (
+        isinstance(value, (int, float)) and not isinstance(value, bool)
+    ),
+    "boolean": lambda value: isinstance(value, bool),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
+}
+
+
+def _fits(value: Any, types: set[str]) -> bool:
+    return any(_FITS[kind](value) for kind in types)
+
+
+def types_of(part: Any) -> set[str]:
+    """Return the types that a property may have; empty when it does not say."""
+    kind = part.get("type", []) if isinstance(part, Mapping) else []
+    return {kind} if isinstance(kind, str) else set(kind)
