@@ -1,0 +1,299 @@
+"""Events are numbered, flushed, kept free of secrets, and read back."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.loop.parsing import Action
+from workbook.record.trace import (
+    Trace,
+    TraceError,
+    TraceWriter,
+    check_event,
+    secrets_in,
+)
+
+
+def small_run(emit):
+    emit("run_started", engine="naive", question="2+2?")
+    emit("model_request", prompt="Question: 2+2?\n")
+    emit("model_turn", text="Final Answer: 4", turn={"kind": "final"}, usage={})
+    emit("run_finished", state="DONE", reason="final_answer", answer="4")
+
+
+def test_events_are_numbered_without_holes_and_timed():
+    """Events carry seq 0, 1, 2 … and the seconds since the start."""
+    now = iter([10.0, 10.5, 11.0, 11.5, 12.0])
+    writer = TraceWriter(clock=lambda: next(now))
+    small_run(writer)
+    assert [event["seq"] for event in writer.events] == [0, 1, 2, 3]
+    assert [event["at_s"] for event in writer.events] == [0.5, 1.0, 1.5, 2.0]
+
+
+def test_each_event_is_on_disk_before_the_next_one(tmp_path):
+    """What has happened can be read while the run still goes on."""
+    path = tmp_path / "runs" / "trace.jsonl"
+    writer = TraceWriter(path)
+    writer("run_started", engine="naive", question="q")
+    assert len(Trace.read(path)) == 1
+    writer("model_request", prompt="q")
+    assert len(Trace.read(path)) == 2
+    writer.close()
+
+
+def test_a_nested_request_does_not_begin_a_step():
+    """A tool that asks the model again stays within the agent's step."""
+    writer = TraceWriter()
+    writer("model_request", prompt="a")
+    call = writer("tool_call", call_id="1", tool="Calculator", arguments={})
+    writer("model_request", prompt="b", parent=call)
+    writer("model_request", prompt="ab")
+    assert [event["step"] for event in writer.events] == [1, 1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "prompts",
+    [
+        ["a", "ab", "abc"],
+        ["abcdef", "abXdef", "q"],
+        ["", "x", ""],
+        [[{"role": "user"}], [{"role": "user"}, {"role": "tool"}], [{"role": "x"}]],
+        ["text", [{"role": "user"}], "text"],
+    ],
+)
+def test_the_whole_prompt_comes_back_from_its_new_parts(prompts):
+    """A trace holds only what is new in a prompt and gives back all of it."""
+    writer = TraceWriter()
+    for prompt in prompts:
+        writer("model_request", prompt=prompt)
+    trace = writer.trace()
+    assert [trace.prompt(seq) for seq in range(len(prompts))] == prompts
+
+
+def test_a_history_that_only_grows_is_written_once():
+    """The file does not grow with the square of the turns."""
+    writer = TraceWriter()
+    prompt = ""
+    for turn in range(50):
+        prompt += f"turn {turn}\n"
+        writer("model_request", prompt=prompt)
+    written = sum(len(event["prompt"]) for event in writer.events)
+    assert written == len(prompt)
+
+
+def test_a_nested_prompt_does_not_disturb_the_agents_own():
+    """The calculator's prompt in between changes nothing in the agent's."""
+    writer = TraceWriter()
+    writer("model_request", prompt="agent 1")
+    nested = writer("model_request", prompt="calculator", parent=0)
+    last = writer("model_request", prompt="agent 12")
+    assert writer.trace().prompt(nested) == "calculator"
+    assert writer.trace().prompt(last) == "agent 12"
+
+
+def test_prompt_of_another_event_is_refused():
+    """Only a model_request has a prompt."""
+    writer = TraceWriter()
+    small_run(writer)
+    with pytest.raises(TraceError, match="event 0 is not a model_request"):
+        writer.trace().prompt(0)
+
+
+@given(st.text(max_size=30), st.text(max_size=30), st.text(max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_only_what_is_new_is_written(start, left, right):
+    """Of a prompt, what it shares with the one before is not written again."""
+    writer = TraceWriter(secrets=())
+    writer("model_request", prompt=start + left)
+    writer("model_request", prompt=start + right)
+    kept = writer.events[1]["kept"]
+    assert kept >= len(start)
+    assert writer.events[1]["prompt"] == (start + right)[kept:]
+    assert writer.trace().prompt(1) == start + right
+
+
+def dies(writer, error):
+    with writer as emit:
+        emit("run_started", engine="naive", question="q")
+        raise error
+
+
+def test_an_exception_in_the_block_ends_the_trace(tmp_path):
+    """A run that dies has a last event that says of what."""
+    path = tmp_path / "t.jsonl"
+    with pytest.raises(ConnectionError):
+        dies(TraceWriter(path), ConnectionError("gone"))
+    end = Trace.read(path).end
+    assert (end["state"], end["reason"], end["message"]) == (
+        "ERROR",
+        "ConnectionError",
+        "gone",
+    )
+
+
+def test_a_finished_run_is_not_finished_twice():
+    """An exception after the end adds no second end."""
+    writer = TraceWriter()
+    small_run(writer)
+    with pytest.raises(ValueError, match="late"):
+        dies_late(writer)
+    assert [e["kind"] for e in writer.events].count("run_finished") == 1
+
+
+def dies_late(writer):
+    with writer:
+        raise ValueError("late")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my key is topsecret-value-1",
+        "Authorization: Bearer abcdefghijklmnop1234",
+        "sk-proj0123456789abcdefghij",
+    ],
+)
+def test_a_secret_never_reaches_a_trace(text, tmp_path):
+    """Keys of the environment, and what is shaped like one, are replaced."""
+    path = tmp_path / "t.jsonl"
+    secrets = secrets_in({"OPENAI_API_KEY": "topsecret-value-1", "HOME": "/home/you"})
+    writer = TraceWriter(path, secrets=secrets)
+    writer("model_request", prompt=[{"role": "user", "content": text}])
+    writer.close()
+    assert text.split()[-1] not in path.read_text()
+    assert "[secret]" in writer.events[0]["prompt"][0]["content"]
+
+
+def test_a_short_word_is_not_taken_for_a_secret():
+    """Ordinary words with dashes stay as they are."""
+    writer = TraceWriter(secrets=secrets_in({"API_KEY": "short"}))
+    writer("model_request", prompt="a short risk-free task-list")
+    assert writer.events[0]["prompt"] == "a short risk-free task-list"
+
+
+def test_what_is_no_json_is_written_as_text(tmp_path):
+    """Dataclasses become objects, everything unknown becomes its text."""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path) as emit:
+        emit("model_turn", text="t", turn=Action("", "Sum", "1+1"), usage={1}, x=1j)
+    (event,) = Trace.read(path)
+    assert event["turn"] == {"thought": "", "tool": "Sum", "input": "1+1"}
+    assert (event["usage"], event["x"]) == ([1], "1j")
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["half a pair \ud83d", "\udc00", 2**100, -(2**70), {"nested": ["\ud83d", 2**64]}],
+)
+def test_no_value_is_lost_on_the_way_to_the_disk(value, tmp_path):
+    """Half a surrogate pair and an integer of any size are written and read back"""
+    path = tmp_path / "t.jsonl"
+    writer = TraceWriter(path)
+    writer("tool_call", call_id="1", tool="t", arguments={"a": value})
+    writer("run_finished", state="DONE", reason="final_answer", answer="a")
+    writer.close()
+    assert Trace.read(path) == writer.trace()
+    assert Trace.read(writer.trace().save(tmp_path / "saved.jsonl")) == writer.trace()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text('a"\\\n\x00é語😀\ud83d\ude00', max_size=12))
+def test_any_text_comes_back_from_the_disk(tmp_path_factory, text):
+    """Whatever a model or a tool says is read back as it was said"""
+    path = tmp_path_factory.mktemp("text") / "t.jsonl"
+    with TraceWriter(path, secrets=()) as emit:
+        emit("run_started", engine="naive", question=text)
+    # Two halves of a pair side by side are, in JSON, the character that they make.
+    joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    assert Trace.read(path).events[0]["question"] == joined
+
+
+def test_a_secret_with_a_character_that_json_escapes_is_found(tmp_path):
+    """A key with quotes, a line break or half a pair in it is replaced as well"""
+    path = tmp_path / "t.jsonl"
+    secret = 'top"secret\nkey\udcff'
+    writer = TraceWriter(path, secrets=[secret])
+    writer("run_started", engine="naive", question=f"my key is {secret}")
+    writer.close()
+    assert writer.events[0]["question"] == "my key is [secret]"
+    assert "top" not in path.read_text()
+
+
+def test_reading_gives_back_what_was_written(tmp_path):
+    """A saved trace is equal to the one that was saved."""
+    writer = TraceWriter()
+    small_run(writer)
+    path = writer.trace().save(tmp_path / "a" / "t.jsonl")
+    assert Trace.read(path) == writer.trace()
+
+
+def test_a_line_cut_by_a_crash_is_dropped(tmp_path):
+    """The last line may be half a line: the process died while writing it."""
+    path = tmp_path / "t.jsonl"
+    writer = TraceWriter(path)
+    small_run(writer)
+    writer.close()
+    path.write_text(path.read_text()[:-20])
+    assert [event["seq"] for event in Trace.read(path)] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nonsense", "line 2: not JSON"),
+        ("[]", "line 2: an event is a JSON object"),
+        ('{"seq": 1}', "the event has no trace_id"),
+        (
+            '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"x"}',
+            "'x' is not a kind of event",
+        ),
+        (
+            '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"tool_call"}',
+            "this tool_call has no call_id",
+        ),
+        (
+            '{"trace_id":"t","seq":7,"step":0,"at_s":0,"kind":"model_request",'
+            '"prompt":"","kept":0}',
+            "seq is 7, expected 1: an event is missing",
+        ),
+    ],
+)
+def test_a_damaged_trace_names_the_line(tmp_path, line, message):
+    """A file that is no trace says in which line and why."""
+    path = tmp_path / "t.jsonl"
+    writer = TraceWriter(path)
+    writer("run_started", engine="naive", question="q")
+    writer.close()
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(TraceError, match=message.replace("[", r"\[")):
+        Trace.read(path)
+
+
+def test_check_event_accepts_what_the_writer_writes():
+    """The writer's events are events."""
+    writer = TraceWriter()
+    small_run(writer)
+    for seq, event in enumerate(writer.events):
+        check_event(event, seq)
+
+
+def test_frame_has_a_row_an_event():
+    """As a frame, a trace has one row an event and can be filtered."""
+    writer = TraceWriter()
+    small_run(writer)
+    frame = writer.trace().to_frame()
+    assert list(frame["kind"]) == [event["kind"] for event in writer.events]
+    assert frame[frame.kind == "run_finished"].answer.item() == "4"
+
+
+def test_an_empty_trace_has_an_empty_frame():
+    """No event, no row, and still the columns of the envelope."""
+    assert list(Trace(()).to_frame().columns)[:2] == ["trace_id", "seq"]
+
+
+def test_the_listener_hears_each_event():
+    """A listener is told each event once it has been written."""
+    heard = []
+    writer = TraceWriter(listener=heard.append)
+    small_run(writer)
+    assert heard == writer.events

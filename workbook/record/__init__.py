@@ -1,0 +1,8 @@
+"""What happened in a run: events, files, tables.
+
+Every engine writes the same events; this room gives them a file, a reader and a face.
+"""
+
+from workbook.record.trace import Kind, Trace, TraceError, TraceEvent, TraceWriter
+
+__all__ = ["Kind", "Trace", "TraceError", "TraceEvent", "TraceWriter"]

@@ -1,0 +1,125 @@
+"""Are two traces the same run? The tools called, with what, what came back, the answer.
+
+Engines differ in what does not matter: how a tool's only argument is called, whether 20
+is written 20.0. What they share is brought to one form here, and then compared.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple
+
+from workbook.record.trace import Kind, Trace, TraceEvent
+
+ANSWER_PREFIX = "answer:"
+"""What LangChain's llm-math calculator writes before its result."""
+
+
+class Call(NamedTuple):
+    """A tool call in the form in which calls are compared."""
+
+    tool: str
+    arguments: Any
+    observation: Any
+
+
+def equivalent(trace_a: Trace, trace_b: Trace) -> bool:
+    """Return whether two traces are the same run, whatever engine wrote them.
+
+    They are when they have the same calls in the same order and the same answer, in
+    the form of `calls_of` and `plain_text`.
+    """
+    return first_difference(trace_a, trace_b) is None
+
+
+def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
+    """Say in a sentence where two traces part; None when they are the same run."""
+    calls_a, calls_b = calls_of(trace_a), calls_of(trace_b)
+    for number, (a, b) in enumerate(zip(calls_a, calls_b, strict=False), start=1):
+        for field, one, other in zip(Call._fields, a, b, strict=True):
+            if one != other:
+                return f"call {number}: {field} is {one!r} in one, {other!r} in other"
+    if len(calls_a) != len(calls_b):
+        shorter, longer = sorted((calls_a, calls_b), key=len)
+        return (
+            f"one has {len(shorter)} calls, the other {len(longer)}: "
+            f"{longer[len(shorter)].tool} comes first among those that are missing"
+        )
+    answers = [_answer(trace_a), _answer(trace_b)]
+    if answers[0] != answers[1]:
+        return f"the answer is {answers[0]!r} in one, {answers[1]!r} in the other"
+    return None
+
+
+def calls_of(trace: Trace) -> list[Call]:
+    """Return the agent's own calls in order, in the form in which they are compared.
+
+    A call made inside another (it has a `parent`) belongs to that one. Tool names are
+    compared without regard to case; arguments by `plain_arguments`; observations by
+    `plain_text`, without the notes on what was repaired and llm-math's "Answer:". A
+    call that has no observation has None.
+    """
+    seen = {e["call_id"]: _observed(e) for e in trace.of(Kind.OBSERVATION)}
+    return [
+        Call(
+            str(event["tool"]).casefold(),
+            plain_arguments(event["arguments"]),
+            seen.get(event["call_id"]),
+        )
+        for event in trace.of(Kind.TOOL_CALL)
+        if "parent" not in event
+    ]
+
+
+def plain_arguments(arguments: Any) -> Any:
+    """Return arguments without the name of an only one, and texts in plain form.
+
+    An only argument that is a JSON object in text was meant as several arguments.
+
+    >>> plain_arguments({"input": " 1+1"}) == plain_arguments({"expression": "1+1"})
+    True
+    """
+    if isinstance(arguments, dict) and len(arguments) == 1:
+        (arguments,) = arguments.values()
+    if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
+        try:
+            return plain_arguments(json.loads(arguments))
+        except (ValueError, RecursionError):
+            pass
+    if isinstance(arguments, dict):
+        return {name: plain_text(value) for name, value in arguments.items()}
+    return plain_text(arguments)
+
+
+def plain_text(value: Any) -> Any:
+    """Return a number for what reads as one, and anything else as stripped text.
+
+    >>> plain_text("20.0") == plain_text(20)
+    True
+    """
+    if isinstance(value, (bool, dict, list)):
+        return json.dumps(value, sort_keys=True)
+    if value is None:
+        return None
+    text = str(value).strip()
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        return text
+    return number if number.is_finite() else text
+
+
+def _observed(event: TraceEvent) -> Any:
+    text = str(event["text"])
+    for note in reversed(event.get("notes", ())):
+        text = text.removesuffix(f"\nNote: {note}")
+    text = text.strip()
+    if text[: len(ANSWER_PREFIX)].casefold() == ANSWER_PREFIX:
+        text = text[len(ANSWER_PREFIX) :]
+    return plain_text(text)
+
+
+def _answer(trace: Trace) -> Any:
+    end = trace.end
+    return None if end is None else plain_text(end["answer"])

@@ -1,0 +1,151 @@
+"""A run that was recorded: its events in order, from a file or from a writer.
+
+All engines write the same seven kinds of event, one JSON object a line, each flushed as
+it happens, so that a run that dies at step 45 leaves forty-four whole steps behind.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.record.events import (
+    ENVELOPE,
+    REQUIRED,
+    Kind,
+    TraceError,
+    TraceEvent,
+    check_event,
+    to_line,
+)
+from workbook.record.writer import TraceWriter, redact, secrets_in
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "ENVELOPE",
+    "REQUIRED",
+    "Kind",
+    "Trace",
+    "TraceError",
+    "TraceEvent",
+    "TraceWriter",
+    "check_event",
+    "redact",
+    "secrets_in",
+]
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run that was recorded: its events in order.
+
+    In a notebook it shows itself as a table; as text, as Markdown.
+    """
+
+    events: tuple[TraceEvent, ...]
+
+    @classmethod
+    def read(cls, path: Path | str) -> Trace:
+        """Read a JSONL file.
+
+        A last line that was cut short (the process died while writing it) is dropped.
+
+        Raises:
+            TraceError: a line is not an event, or `seq` has a hole.
+        """
+        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        events: list[TraceEvent] = []
+        for number, line in enumerate(lines, start=1):
+            if not line:
+                continue
+            try:
+                event = json.loads(line)
+            except json.JSONDecodeError as error:
+                if number == len(lines):  # no newline behind it: cut while written
+                    break
+                raise TraceError(
+                    f"{path}, line {number}: not JSON ({error.msg})"
+                ) from None
+            try:
+                check_event(event, seq=len(events))
+            except TraceError as error:
+                raise TraceError(f"{path}, line {number}: {error}") from None
+            events.append(event)
+        return cls(tuple(events))
+
+    def save(self, path: Path | str) -> Path:
+        """Write the events as JSONL and return the path."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"".join(map(to_line, self.events)))
+        return path
+
+    def of(self, *kinds: str) -> list[TraceEvent]:
+        """Return the events of these kinds, in order."""
+        return [event for event in self.events if event["kind"] in kinds]
+
+    def prompt(self, seq: int) -> str | list[Any]:
+        """Return the whole prompt of the request with this `seq`.
+
+        Raises:
+            TraceError: that event is not a `model_request`.
+        """
+        if (
+            not 0 <= seq < len(self.events)
+            or self.events[seq]["kind"] != "model_request"
+        ):
+            raise TraceError(f"event {seq} is not a model_request")
+        whole: str | list[Any] = ""
+        for event in self.of(Kind.MODEL_REQUEST):
+            if event["seq"] > seq:
+                break
+            if "parent" in event and event["seq"] != seq:
+                continue
+            whole = (
+                whole[: event["kept"]] + event["prompt"]
+                if event["kept"]
+                else event["prompt"]
+            )
+        return whole
+
+    @property
+    def end(self) -> TraceEvent | None:
+        """The `run_finished` event, or None while the run goes on."""
+        last = self.events[-1] if self.events else None
+        return last if last and last["kind"] == Kind.RUN_FINISHED else None
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row an event: the envelope, then every field that occurs."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(self.events))
+        return frame if len(frame) else pd.DataFrame(columns=list(ENVELOPE))
+
+    def to_html(self) -> str:
+        """Return a static table; every text in it is escaped."""
+        from workbook.record.render import to_html
+
+        return to_html(self)
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table; every text in it is escaped."""
+        from workbook.record.render import to_markdown
+
+        return to_markdown(self)
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __iter__(self) -> Iterator[TraceEvent]:
+        return iter(self.events)
