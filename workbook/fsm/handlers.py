@@ -1,0 +1,91 @@
+"""The work of each state of the core. A handler returns an event, and never a state.
+
+Whatever a tool does is an observation here. What a model or the hook raises is not
+caught: the driver makes it FAILED.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from workbook.fsm.run import Run, observation_fields
+from workbook.fsm.table import Event, State
+from workbook.tools.contract import Observation, ToolError
+
+Handler = Callable[[Run], Event]
+
+
+def think(run: Run) -> Event:
+    """Ask the model, and return what it did with its turn."""
+    if ran_out := run.limits.before_model_call(run.elapsed()):
+        return ran_out
+    run.spent.steps += 1
+    run.call = None
+    run.emit("model_request", **run.conversation.request())
+    completion = run.conversation.ask()
+    usage = completion.usage
+    run.spent.usage += usage
+    reply = run.conversation.read(completion)
+    run.waiting.extend(reply.asked)
+    run.emit(
+        "model_turn",
+        text=completion.text,
+        turn=reply.turn,
+        usage={"input": usage.input, "output": usage.output, "cached": usage.cached},
+    )
+    if reply.asked:
+        run.call = reply.asked[0].call
+    if reply.problem is not None:
+        run.observation = Observation.failed("", reply.problem)
+        run.emit("observation", **observation_fields(run.observation))
+    run.answer = reply.answer
+    return reply.event
+
+
+def execute_tool(run: Run) -> Event:
+    """Make the first call that waits. A result and an error are both observations."""
+    if ran_out := run.limits.before_tool_call(run.elapsed()):
+        return ran_out
+    run.spent.tool_calls += 1
+    asked = run.waiting[0]
+    if asked.refusal is None:
+        run.begin(asked.call)
+        run.settle(run.tools.run(asked.call))
+    else:
+        run.refuse(asked.refusal)
+    return Event.TOOL_RETURNED
+
+
+def observe(run: Run) -> Event:
+    """Put the observation where the model will read it."""
+    if run.observation is None:
+        raise LookupError("OBSERVE was reached, but there is nothing to observe")
+    run.conversation.observe(run.observation)
+    run.observation = None
+    if not run.waiting:
+        return Event.OBSERVED
+    run.call = run.waiting[0].call
+    return Event.MORE_CALLS
+
+
+HANDLERS: Mapping[State, Handler] = {
+    State.THINK: think,
+    State.EXECUTE_TOOL: execute_tool,
+    State.OBSERVE: observe,
+}
+
+_ENDINGS = {
+    State.CANCELLED: ("cancelled", "the user stopped the run"),
+    State.EXHAUSTED: ("budget", "the run had spent what it may spend"),
+}
+
+
+def refuse_the_rest(run: Run, state: State) -> None:
+    """Give each call that still waits its one observation: the run ended first."""
+    kind, what = _ENDINGS.get(state, ("run_ended", f"the run ended in {state}"))
+    while run.waiting:
+        effect = "; it may have had its effect" if run.begun else "; it was not made"
+        try:
+            run.refuse(ToolError(kind, f"{what} before this call had a result{effect}"))
+        except (Exception, KeyboardInterrupt):  # each round closes a call, or begins it
+            continue

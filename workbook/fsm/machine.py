@@ -1,0 +1,206 @@
+"""The driver, and the machine around it.
+
+A handler does the work of one state and returns an event; the table says where that
+leads. More states are rows in the table and handlers in a dict: nothing here changes.
+The machine tells a hook what happens and knows no file format.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+import uuid
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TypeVar
+
+from workbook.fsm.adapters import FunctionCalls, TextTurns
+from workbook.fsm.conversation import Conversation
+from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
+from workbook.fsm.limits import Limits, Spent
+from workbook.fsm.run import Run
+from workbook.fsm.table import CORE, TERMINAL, Event, Rule, State, Table
+from workbook.loop.naive import Emit, ignore
+from workbook.models.base import ChatModel, TextModel
+from workbook.tools.contract import ToolRegistry
+
+C = TypeVar("C")
+
+
+def drive(
+    table: Table,
+    handlers: Mapping[State, Callable[[C], Event]],
+    context: C,
+    emit: Callable[[Rule, BaseException | None], object],
+) -> State:
+    """Ask the state's handler what happened, advance, tell; until an end is reached.
+
+    A handler that raises, or returns what has no row, has FAILED; KeyboardInterrupt is
+    CANCEL. So a run ends in an end, whatever the handlers do, if only one of them leads
+    there.
+
+    Args:
+        table: has a row for FAILED and for CANCEL in every live state.
+        handlers: by live state; each gets `context` and returns an event.
+        context: what the handlers share.
+        emit: told the row that was taken, and what was raised.
+
+    Returns:
+        The terminal state.
+    """
+    state = table.start
+    while state not in TERMINAL:
+        raised: BaseException | None = None
+        try:
+            event = handlers[state](context)
+            target = table.advance(state, event)
+        except KeyboardInterrupt as error:
+            event, raised = Event.CANCEL, error
+            target = table.advance(state, event)
+        except (Exception, SystemExit) as error:
+            event, raised = Event.FAILED, error
+            target = table.advance(state, event)
+        rule, state = table.rows[state, event], target
+        emit(rule, raised)
+    return state
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """How a run ended.
+
+    Args:
+        state: a terminal state.
+        reason: the event that led there.
+        answer: the model's answer when the run is DONE, otherwise None.
+        spent: what it used up.
+        trace_id: the hook's, or one of its own.
+        message: the reason in words; in ERROR, what was raised.
+    """
+
+    state: State
+    reason: Event
+    answer: str | None
+    spent: Spent
+    trace_id: str
+    message: str = ""
+
+
+class Machine:
+    """A model, its tools, and the table that says what may follow what.
+
+    Args:
+        model: a text model or a chat model.
+        tools: what it may call.
+        table: the rows; its audit must be clean.
+        limits: the most that a run may spend.
+        handlers: more handlers, or other ones, by live state.
+        adapter: how to talk with the model: `TextTurns`, `FunctionCalls`, or a
+            callable like them. None takes text turns where the model can do both.
+        hook: told what happens, as trace events; a `TraceWriter`, for instance.
+        clock: seconds, from any origin.
+        preamble: what stands before the question; None is the adapter's own.
+
+    Raises:
+        ValueError: a table that is not honest, or a live state without a handler.
+    """
+
+    def __init__(
+        self,
+        model: TextModel | ChatModel,
+        tools: ToolRegistry,
+        table: Table = CORE,
+        *,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        handlers: Mapping[State, Handler] | None = None,
+        adapter: Callable[..., Conversation] | None = None,
+        hook: Emit = ignore,
+        clock: Callable[[], float] = time.perf_counter,
+        preamble: str | None = None,
+    ) -> None:
+        self.model, self.tools, self.table, self.limits = model, tools, table, limits
+        self.handlers = {**HANDLERS, **(handlers or {})}
+        either = TextTurns if hasattr(model, "complete") else FunctionCalls
+        self.adapter: Callable[..., Conversation] = adapter or either
+        self.hook, self.clock, self.preamble = hook, clock, preamble
+        self._cancelled = threading.Event()
+        if breaches := [*table.audit(), *self._gaps()]:
+            raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
+
+    def run(self, question: str) -> Exit:
+        """Work on the question until an end is reached; raises nothing on the way."""
+        talk = self.adapter(self.model, self.tools, question, self.preamble)
+        run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
+        handlers = {state: _stoppable(work) for state, work in self.handlers.items()}
+        try:
+            run.tell(
+                "run_started",
+                engine="fsm",
+                question=question,
+                tools=[tool.name for tool in self.tools],
+                adapter=type(talk).__name__,
+                limits=self.limits.as_data(),
+            )
+            state = drive(self.table, handlers, run, run.moved)
+            refuse_the_rest(run, state)
+            return self._finish(run, state)
+        finally:
+            self._cancelled.clear()
+
+    def cancel(self) -> None:
+        """End the run at its next transition; from any thread, also before it began."""
+        self._cancelled.set()
+
+    def _finish(self, run: Run, state: State) -> Exit:
+        assert run.rule is not None  # the start is live: there was a transition
+        reason = run.rule.event
+        answer = run.answer if state is State.DONE else None
+        run.tell(
+            "run_finished",
+            state=state,
+            reason=reason,
+            answer=answer,
+            message=_in_words(run, run.rule),
+            spent=asdict(run.elapsed()),
+        )
+        trace_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex[:12]
+        message = _in_words(run, run.rule)  # the hook may have failed just now
+        return Exit(state, reason, answer, run.spent, trace_id, message)
+
+    def _gaps(self) -> list[str]:
+        live = [state for state in self.table.states if state not in TERMINAL]
+        rows = self.table.rows
+        if self.table.start not in live:
+            return [f"it starts in {self.table.start}, which is an end"]
+        return [
+            *(
+                f"{state} has no handler"
+                for state in live
+                if state not in self.handlers
+            ),
+            *(
+                f"{state} needs a row for {event} that leads to an end"
+                for state in live
+                for event in (Event.CANCEL, Event.FAILED)
+                if (state, event) not in rows
+                or rows[state, event].target not in TERMINAL
+            ),
+        ]
+
+
+def _stoppable(handler: Handler) -> Handler:
+    """Let a cancel take effect before a handler does its work, and right after it."""
+
+    def stoppable(run: Run) -> Event:
+        event = run.stop() or handler(run)
+        return run.stop() or event
+
+    return stoppable
+
+
+def _in_words(run: Run, rule: Rule) -> str:
+    error = run.error if rule.event is Event.FAILED else run.broken
+    if error is None:
+        return rule.why
+    return "".join(traceback.format_exception_only(error)).strip()

@@ -1,0 +1,154 @@
+"""What the handlers of one run share, and how they tell the hook what happens.
+
+A hook may fail: a full disk, a widget with a bug. Then the run ends in ERROR, and the
+hook is still told how it ended, so that a trace is complete wherever it can be.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbook.fsm.conversation import Asked, Conversation
+from workbook.fsm.limits import Limits, Spent
+from workbook.fsm.table import Event, Rule
+from workbook.loop.naive import Emit
+from workbook.tools.contract import Observation, ToolCall, ToolError, ToolRegistry
+
+
+@dataclass(slots=True)
+class Run:
+    """One run, from the question to its end.
+
+    Args:
+        conversation: what is said to the model and heard from it.
+        tools: the registry.
+        limits: the most that may be spent.
+        hook: told what happens, as trace events.
+        clock: seconds, from any origin.
+        cancelled: set when the user has said stop.
+        spent: what is used up; `elapsed` brings its wall time up to date.
+        waiting: calls that were asked for and have no observation yet, in order.
+        begun: whether the first of them has been written down as made.
+        call: the call that is being dealt with.
+        observation: what the model is to be told next.
+        answer: the model's final answer, once there is one.
+        rule: the row that was taken last.
+        error: what a handler raised.
+        broken: what the hook raised first.
+    """
+
+    conversation: Conversation
+    tools: ToolRegistry
+    limits: Limits
+    hook: Emit
+    clock: Callable[[], float]
+    cancelled: threading.Event
+    spent: Spent = field(default_factory=Spent)
+    waiting: deque[Asked] = field(default_factory=deque)
+    begun: bool = False
+    call: ToolCall | None = None
+    observation: Observation | None = None
+    answer: str | None = None
+    rule: Rule | None = None
+    error: BaseException | None = None
+    broken: Exception | None = None
+    started_at: float = field(init=False)
+    entered_at: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started_at = self.entered_at = self.clock()
+
+    def elapsed(self) -> Spent:
+        """Return what is spent, after a look at the clock."""
+        self.spent.wall_s = self.clock() - self.started_at
+        return self.spent
+
+    def stop(self) -> Event | None:
+        """Return CANCEL once the user has said so; raise what the hook raised."""
+        if self.broken is not None:
+            raise self.broken
+        return Event.CANCEL if self.cancelled.is_set() else None
+
+    def emit(self, kind: str, /, **fields: Any) -> None:
+        """Tell the hook, and keep the first thing that it raises."""
+        try:
+            self.hook(kind, **fields)
+        except Exception as error:
+            if self.broken is None:
+                self.broken = error
+            raise
+
+    def tell(self, kind: str, /, **fields: Any) -> None:
+        """Tell the hook where nothing may be raised: `stop` will say what happened."""
+        try:
+            self.hook(kind, **fields)
+        except KeyboardInterrupt:
+            self.cancelled.set()
+        except Exception as error:
+            self.broken = self.broken or error
+
+    def moved(self, rule: Rule, raised: BaseException | None) -> None:
+        """Take down a transition: the `emit` of the driver."""
+        now = self.clock()
+        elapsed_s, self.entered_at = round(now - self.entered_at, 6), now
+        self.rule, self.error = rule, raised
+        call = self.call
+        about = {} if call is None else {"tool": call.name, "call_id": call.call_id}
+        self.tell(
+            "transition",
+            source=rule.source,
+            event=rule.event,
+            target=rule.target,
+            why=rule.why,
+            elapsed_s=elapsed_s,
+            **about,
+        )
+
+    def begin(self, call: ToolCall) -> None:
+        """Write down that a call is made, before it is. If that raises, it is not."""
+        self.begun = True
+        self.emit(
+            "tool_call", call_id=call.call_id, tool=call.name, arguments=call.arguments
+        )
+
+    def settle(self, observation: Observation) -> None:
+        """Close the first waiting call with its one observation."""
+        call = self.waiting.popleft().call
+        self.begun, self.observation = False, observation
+        self.emit("observation", **observation_fields(observation, call))
+
+    def refuse(self, error: ToolError) -> None:
+        """Close the first waiting call without making it."""
+        call = self.waiting[0].call
+        if not self.begun:
+            self.begin(call)
+        self.settle(Observation.failed(call.call_id, error, call.name))
+
+
+def observation_fields(
+    observation: Observation, call: ToolCall | None = None
+) -> dict[str, Any]:
+    """Return the fields of an `observation`; `call_id` is null without a call."""
+    fields: dict[str, Any] = {
+        "call_id": call.call_id if call else None,
+        "tool": call.name if call else None,
+        "ok": observation.ok,
+        "text": observation.text(),
+    }
+    if observation.notes:
+        fields["notes"] = list(observation.notes)
+    if observation.error is None:
+        return fields | {"result": observation.result}
+    error = observation.error
+    return fields | {
+        "error": {
+            "kind": str(error.kind),
+            "message": error.message,
+            "retryable": error.retryable,
+            "hint": error.hint,
+        }
+    }
