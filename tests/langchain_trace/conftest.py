@@ -1,0 +1,34 @@
+"""What the tests of LangChain's engines share."""
+
+import pytest
+
+from workbook.record.trace import TraceWriter
+
+
+@pytest.fixture
+def emit():
+    """An `emit` callback that keeps its events."""
+    return TraceWriter()
+
+
+@pytest.fixture(scope="session")
+def calculator_tool():
+    """The workbook's own calculator."""
+    from workbook.tools.calculator import calculator
+
+    return calculator()
+
+
+@pytest.fixture
+def tool():
+    """Make a tool that takes one text and answers as a function says."""
+    from workbook.tools.contract import Tool
+
+    def make(name, answer, description="A tool for tests."):
+        def run(input):
+            return {"result": answer(input)}
+
+        parameters = {"type": "object", "properties": {"input": {"type": "string"}}}
+        return Tool(name, description, parameters, run, timeout_s=None)
+
+    return make

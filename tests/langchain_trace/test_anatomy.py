@@ -1,0 +1,124 @@
+"""The sections of the classic prompt, counted and coloured."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.langchain_trace.anatomy import (
+    EXAMPLE,
+    SECTIONS,
+    color_prompt,
+    prompt_anatomy,
+)
+from workbook.langchain_trace.anatomy import (
+    split_prompt as ours,
+)
+
+INSTRUCTION = "Answer as best you can. You have these tools:\n\n"
+TOOLS = "Calculator - for sums\nSearch - for facts\n\n"
+FORMAT = (
+    "Use the following format:\n\n"
+    "Question: the input question\nThought: what to do\nAction: one of [Calculator]\n"
+    "... (this can repeat)\nThought: I now know\nFinal Answer: the answer\n\n"
+    "Begin!\n\n"
+)
+QUESTION = "Question: What is 80+8?\n"
+SCRATCHPAD = (
+    "Thought: I add.\nAction: Calculator\nAction Input: 80+8\nObservation: 88\n"
+)
+OPEN = "Thought:"
+
+MORE = SCRATCHPAD + "Thought: Now what?\nObservation: none\n"
+
+
+def sections(question=QUESTION, scratchpad="", tools=TOOLS):
+    """Return the six sections and the prompt that they make."""
+    texts = [INSTRUCTION, tools, FORMAT, question, scratchpad, OPEN]
+    return list(zip(SECTIONS, texts, strict=True)), "".join(texts)
+
+
+def test_the_first_prompt_has_an_empty_scratchpad(split_prompt):
+    """all six sections are named; before the first step the scratchpad is empty"""
+    expected, prompt = sections()
+    assert split_prompt(prompt) == expected
+
+
+@pytest.mark.parametrize("scratchpad", [SCRATCHPAD, MORE], ids=["one", "two"])
+def test_what_has_happened_is_the_scratchpad(split_prompt, scratchpad):
+    """between the question and the last "Thought:" stands the scratchpad"""
+    expected, prompt = sections(scratchpad=scratchpad)
+    assert split_prompt(prompt) == expected
+
+
+def test_a_question_may_have_several_lines(split_prompt):
+    """the question goes on until the next line that begins with "Thought:\""""
+    expected, prompt = sections("Question: What is\n\nthe price?\n\nBegin!\n")
+    assert split_prompt(prompt) == expected
+
+
+def test_words_of_the_format_in_a_question_open_no_section(split_prompt):
+    """a mark is looked for behind the one before it, never in the question"""
+    question = "Question: What does\nBegin!\nQuestion: mean?\n"
+    expected, prompt = sections(question)
+    assert split_prompt(prompt) == expected
+
+
+def test_an_observation_may_hold_the_words_of_a_question(split_prompt):
+    """what a tool brought back belongs to the scratchpad, whatever it says"""
+    expected, prompt = sections(scratchpad=SCRATCHPAD + "Question: Who?\nBegin!\n")
+    assert split_prompt(prompt) == expected
+
+
+@pytest.mark.parametrize("text", ["", "Question: 1+1?\nThought:", EXAMPLE[:-9]])
+def test_another_prompt_is_refused(split_prompt, text):
+    """a text without one of the marks raises ValueError"""
+    with pytest.raises(ValueError, match=r"."):
+        split_prompt(text)
+
+
+WORDS = st.text("TQh:\n o1", max_size=20)
+
+
+@settings(max_examples=200, deadline=None)
+@given(WORDS, WORDS)
+def test_no_character_is_lost(question, observation):
+    """put together, the sections are the prompt again, whatever stands in it"""
+    _, prompt = sections(f"Question: {question}\n", f"Thought: a\n{observation}\n")
+    assert "".join(text for _, text in ours(prompt)) == prompt
+
+
+def test_each_section_has_its_tokens():
+    """the table says how many tokens each section costs, and which share that is"""
+    frame = prompt_anatomy(EXAMPLE, count=len)
+    assert list(frame["section"]) == list(SECTIONS)
+    assert frame["tokens"].sum() == len(EXAMPLE)
+    assert frame["share"].sum() == pytest.approx(1)
+
+
+def test_the_coloured_prompt_has_a_legend_with_counts():
+    """the legend names each section and says how many tokens it has"""
+    page = color_prompt(EXAMPLE, count=len)._repr_html_()
+    assert f"open thought: {len(OPEN)}" in page
+    assert f"{len(EXAMPLE)} tokens" in page
+    assert "color:inherit" in page  # readable on dark and on light
+
+
+def test_nothing_in_a_prompt_becomes_html():
+    """a prompt that holds HTML is shown, not run"""
+    _, prompt = sections("Question: <script>alert('&')</script>\n")
+    page = color_prompt(prompt)._repr_html_()
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)" in page
+
+
+def test_a_section_name_of_your_own_is_escaped_too():
+    """sections may be given; their names are text as well"""
+    page = color_prompt("", sections=[('"><b>', "text")])._repr_html_()
+    assert "<b>text" not in page
+    assert '"><b>' not in page
+
+
+def test_the_coloured_prompt_is_readable_as_text():
+    """where no HTML is shown, each section has its label"""
+    shown = repr(color_prompt(EXAMPLE, count=len))
+    assert [name for name in SECTIONS if f"[{name}: " in shown] == list(SECTIONS)

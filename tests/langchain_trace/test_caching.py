@@ -1,0 +1,91 @@
+"""Prompt caching: what is sent, and how the server's figures become a table."""
+
+import math
+
+import pytest
+
+from workbook.course.scenarios import load
+from workbook.langchain_trace import caching_experiment, plot_caching, run_classic
+from workbook.langchain_trace.caching import caching_prompts
+from workbook.langchain_trace.engine import run_graph
+from workbook.models.base import Completion, Usage
+from workbook.models.scripted import Script, shared_prefix
+
+
+class Server:
+    """A server that remembers one prompt, and reads a character in a millisecond."""
+
+    name = "server"
+
+    def __init__(self):
+        self.before = ""
+        self.asked = []
+
+    def complete(self, prompt, *, stop=()):
+        cached = shared_prefix(self.before, prompt)
+        self.before = prompt
+        self.asked.append(prompt)
+        timings = {"prompt_ms": float(len(prompt) - cached)}
+        return Completion("x", Usage(len(prompt), 1, cached), timings=timings)
+
+
+@pytest.fixture
+def trace(emit, calculator_tool):
+    scenario = load("price_question")
+    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    return emit.trace()
+
+
+def test_the_appended_prompt_only_grows(trace):
+    """appended begins with all of cold; edited differs within the first words"""
+    prompts = caching_prompts(trace)
+    assert list(prompts) == ["cold", "appended", "edited"]
+    assert prompts["appended"].startswith(prompts["cold"])
+    assert shared_prefix(prompts["appended"], prompts["edited"]) < 10
+    assert prompts["edited"][20:] in prompts["appended"]
+
+
+def test_the_cold_prompt_is_cold(trace):
+    """an unrelated prompt goes first, so nothing of an earlier run is left"""
+    server = Server()
+    server.before = caching_prompts(trace)["cold"]
+    frame = caching_experiment(server, trace).set_index("case")
+    assert frame.loc["cold", "cached_tokens"] < 5
+    assert len(server.asked) == 4
+
+
+def test_appending_is_cheap_and_editing_is_not(trace):
+    """on a server that remembers a prompt: at most a fifth, at least three times"""
+    ms = caching_experiment(Server(), trace).set_index("case")["prompt_ms"]
+    assert ms["appended"] <= ms["cold"] / 5
+    assert ms["edited"] >= 3 * ms["appended"]
+
+
+def test_a_server_without_a_clock_has_no_time(trace):
+    """where the server gives no time, the table has none"""
+    frame = caching_experiment(Script(["x"], repeat_last=True), trace)
+    assert all(math.isnan(value) for value in frame["prompt_ms"])
+
+
+def test_a_trace_of_messages_is_refused(emit, calculator_tool):
+    """function calls make no text prompt"""
+    run_graph(load("price_question").script(), [calculator_tool], "?", emit=emit)
+    with pytest.raises(ValueError, match="classic"):
+        caching_prompts(emit.trace())
+
+
+def test_one_call_is_too_few(emit, tool):
+    """an agent that answers at once has nothing appended"""
+    run_classic(Script(["Final Answer: 1"]), [tool("Search", str)], "?", emit=emit)
+    with pytest.raises(ValueError, match="two prompts"):
+        caching_prompts(emit.trace())
+
+
+def test_the_plot_shows_seconds_and_shares(trace, monkeypatch):
+    """two panels, each with its unit"""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    figure = plot_caching(caching_experiment(Server(), trace))
+    assert [ax.get_ylabel() for ax in figure.axes] == [
+        "time to read the prompt, seconds",
+        "tokens from the cache, %",
+    ]

@@ -1,0 +1,69 @@
+"""How the prompt grows from call to call."""
+
+import pytest
+
+from workbook.langchain_trace.growth import growth_frame, plot_growth
+
+
+def turn(tokens, **fields):
+    """Return a `model_turn` event that read so many tokens."""
+    return {"kind": "model_turn", "usage": {"input": tokens, "output": 9}, **fields}
+
+
+REQUEST = {"kind": "model_request", "prompt": "…", "kept": 0}
+RECORDED = [turn(230), turn(291), turn(337), turn(389), turn(440)]
+
+
+def test_a_trace_without_calls_has_no_rows(context_growth):
+    """no call, no row"""
+    assert context_growth([{"kind": "run_started"}, REQUEST]) == []
+
+
+def test_the_first_call_sends_everything_new(context_growth):
+    """the first call has number 1, and all that it sends is new"""
+    assert context_growth([REQUEST, turn(230)]) == [(1, 230, 230)]
+
+
+def test_new_is_what_the_call_before_did_not_send(context_growth):
+    """each later call adds only what was said since the call before"""
+    assert context_growth(RECORDED) == [
+        (1, 230, 230),
+        (2, 291, 61),
+        (3, 337, 46),
+        (4, 389, 52),
+        (5, 440, 51),
+    ]
+
+
+def test_the_calls_of_a_tool_do_not_count(context_growth):
+    """a call that a tool made (it has a parent) is not the agent's"""
+    events = [turn(230), turn(167, parent=3), turn(291), turn(166, parent=9)]
+    assert context_growth(events) == [(1, 230, 230), (2, 291, 61)]
+
+
+def test_a_parent_with_number_0_is_a_parent(context_growth):
+    """the field counts, not its value: an event's number may be 0"""
+    assert context_growth([turn(9, parent=0), turn(230)]) == [(1, 230, 230)]
+
+
+def test_a_history_that_was_cut_shows_below_zero(context_growth):
+    """where old text was cut, a call sends less than the one before"""
+    assert context_growth([turn(300), turn(180)]) == [(1, 300, 300), (2, 180, -120)]
+
+
+def test_the_table_adds_up_what_was_sent():
+    """the table has the sum of all tokens sent so far"""
+    frame = growth_frame(RECORDED)
+    assert list(frame["sent_so_far"]) == [230, 521, 858, 1247, 1687]
+
+
+@pytest.mark.parametrize(
+    ("events", "title"),
+    [(RECORDED, "74% of 1,687 input"), ([], "0% of 0 input")],
+)
+def test_the_plot_says_how_much_was_sent_before(monkeypatch, events, title):
+    """the title of the plot is its finding, and the axes have units"""
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    ax = plot_growth(events)
+    assert ax.get_title().startswith(title)
+    assert ax.get_ylabel() == "input tokens"

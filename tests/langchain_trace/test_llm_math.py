@@ -1,0 +1,68 @@
+"""What llm-math makes of the model's reply."""
+
+import math
+
+import pytest
+
+from workbook.langchain_trace.llm_math import write_math_block
+
+AS_SENT = '```text\n100*0.2\n```\n...numexpr.evaluate("100*0.2")...\n'
+
+
+def test_the_block_is_evaluated(evaluate_math_block):
+    """the expression in the text block is evaluated, and "Answer:" put before it"""
+    assert evaluate_math_block(AS_SENT) == "Answer: 20.0"
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer"),
+    [("100-20", "80"), ("80*0.1", "8.0"), ("80+8", "88"), ("2**10", "1024")],
+)
+def test_whole_numbers_stay_whole(evaluate_math_block, expression, answer):
+    """the answer is written the way numexpr writes it"""
+    assert evaluate_math_block(f"```text\n{expression}\n```") == f"Answer: {answer}"
+
+
+def test_pi_is_known(evaluate_math_block):
+    """an expression may use pi and e"""
+    assert evaluate_math_block("```text\n2*pi\n```") == f"Answer: {2 * math.pi}"
+
+
+def test_spaces_around_the_reply_do_not_matter(evaluate_math_block):
+    """a reply may begin with newlines, and the block need not have any"""
+    assert evaluate_math_block("\n\n```text 1+1 ```\n") == "Answer: 2"
+
+
+def test_a_ready_answer_is_passed_on(evaluate_math_block):
+    """a reply that begins with "Answer:" is passed on as it is"""
+    assert evaluate_math_block("Answer: 88\n") == "Answer: 88"
+
+
+def test_the_last_answer_counts(evaluate_math_block):
+    """of a reply that talks first, what stands behind the last "Answer:" counts"""
+    assert evaluate_math_block("No, Answer: 8. Yes, Answer: 9") == "Answer: 9"
+
+
+def test_the_block_wins_over_an_answer(evaluate_math_block):
+    """a block at the start is evaluated, whatever the model claims behind it"""
+    assert evaluate_math_block("```text\n1+1\n```\nAnswer: 3") == "Answer: 2"
+
+
+@pytest.mark.parametrize("reply", ["", "80+8 is 88", "Sure! ```text\n1+1\n```"])
+def test_anything_else_is_refused(evaluate_math_block, reply):
+    """a reply with neither a block at its start nor an answer raises ValueError"""
+    with pytest.raises(ValueError, match=r"."):
+        evaluate_math_block(reply)
+
+
+@pytest.mark.parametrize("expression", ["20% of 100", "", "open('x')", "1/0/"])
+def test_what_numexpr_refuses_is_a_value_error(evaluate_math_block, expression):
+    """an expression that numexpr cannot evaluate raises ValueError"""
+    with pytest.raises(ValueError, match=r"."):
+        evaluate_math_block(f"```text\n{expression}\n```")
+
+
+def test_a_perfect_model_hands_the_question_back():
+    """the scripted model of the calculator answers with the last question, fenced"""
+    prompt = "Question: 1+1\n```text\n1+1\n```\nAnswer: 2\n\nQuestion: 80+8\n"
+    assert write_math_block(prompt).startswith("```text\n80+8\n```\n")

@@ -1,0 +1,131 @@
+"""Our exercises beside LangChain's own functions: the same texts come out."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_classic.agents.format_scratchpad.log import format_log_to_str
+from langchain_classic.chains.llm_math.base import LLMMathChain
+from langchain_core.agents import AgentAction
+from langchain_core.callbacks import CallbackManagerForChainRun
+
+from workbook.course.scenarios import load
+from workbook.langchain_trace import (
+    context_growth,
+    evaluate_math_block,
+    render_scratchpad,
+    run_classic,
+    sequence_diagram,
+    split_prompt,
+)
+from workbook.langchain_trace.diagram import tool_ids
+from workbook.langchain_trace.engine import math_script
+from workbook.langchain_trace.models import text_llm
+
+STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
+
+
+@pytest.fixture
+def price(emit, calculator_tool):
+    """The trace of the price question on the classic agent."""
+    scenario = load("price_question")
+    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    return emit.trace()
+
+
+@settings(max_examples=50, deadline=None)
+@given(STEPS)
+def test_the_scratchpad_is_langchains(steps):
+    """render_scratchpad gives what format_log_to_str gives"""
+    theirs = [(AgentAction("tool", "", log), observed) for log, observed in steps]
+    assert render_scratchpad(steps) == format_log_to_str(theirs, llm_prefix="Thought:")
+
+
+def prompts(trace):
+    """Return the agent's own prompts."""
+    requests = [e for e in trace.of("model_request") if "parent" not in e]
+    return [trace.prompt(event["seq"]) for event in requests]
+
+
+def test_the_scratchpad_is_the_one_that_was_sent(price):
+    """it stands behind the first prompt in each later prompt of the run"""
+    turns = [e["text"] for e in price.of("model_turn") if "parent" not in e]
+    observed = [e["text"] for e in price.of("observation")]
+    steps = list(zip(turns, observed, strict=False))
+    first, *_ = prompts(price)
+    expected = [first + render_scratchpad(steps[:n]) for n in range(5)]
+    assert prompts(price) == expected
+
+
+def test_the_prompts_of_a_run_can_be_split(price):
+    """all five prompts have their sections, and only the scratchpad grows"""
+    sections = [dict(split_prompt(prompt)) for prompt in prompts(price)]
+    for name in ("instruction", "tools", "format", "question", "open thought"):
+        assert len({found[name] for found in sections}) == 1
+    sizes = [len(found["scratchpad"]) for found in sections]
+    assert sizes[0] == 0
+    assert sizes == sorted(set(sizes))
+
+
+MATH = LLMMathChain.from_llm(text_llm(math_script()))
+
+
+def langchains_answer(reply):
+    """Return what LLMMathChain makes of a reply."""
+    manager = CallbackManagerForChainRun.get_noop_manager()
+    try:
+        return MATH._process_llm_result(reply, manager)["answer"].split()
+    except ValueError:
+        return "refused"
+
+
+def our_answer(reply):
+    try:
+        return evaluate_math_block(reply).split()
+    except ValueError:
+        return "refused"
+
+
+REPLIES = st.lists(
+    st.sampled_from(
+        ["```text", "```", "\n", " ", "1+1", "2*pi", "Answer:", "88", "2 apples", "[3]"]
+    ),
+    max_size=8,
+).map("".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(REPLIES)
+def test_the_calculator_answers_as_langchains_does(reply):
+    """the same replies are evaluated, passed on and refused, but for spaces"""
+    assert our_answer(reply) == langchains_answer(reply)
+
+
+def test_the_growth_is_that_of_the_prompts(price):
+    """each call sends more than the one before; the hidden calls are left out"""
+    rows = context_growth(price)
+    assert [number for number, _, _ in rows] == [1, 2, 3, 4, 5]
+    assert sum(new for _, _, new in rows) == rows[-1][1]
+    assert all(new > 0 for _, _, new in rows)
+
+
+def test_the_arrows_match_the_trace_one_to_one(price):
+    """read back from the diagram, the arrows are the events, in order"""
+    ids = {name: tool for tool, name in tool_ids(price).items()}
+    lines = sequence_diagram(price).split("\n")[5:]
+    arrows = [line.strip().split(": ")[0].replace("-->>", "->>") for line in lines]
+    callers = {e["seq"]: e["tool"] for e in price.of("tool_call")}
+
+    def ends(event):
+        agent = callers.get(event.get("parent"), "Agent")
+        return {
+            "run_started": ("User", agent),
+            "model_request": (agent, "Model"),
+            "model_turn": ("Model", agent),
+            "tool_call": (agent, event.get("tool")),
+            "observation": (event.get("tool"), agent),
+            "run_finished": (agent, "User"),
+        }[event["kind"]]
+
+    read = [tuple(ids.get(who, who) for who in arrow.split("->>")) for arrow in arrows]
+    assert read == [ends(event) for event in price]
+    assert len(read) == len(price) == 28

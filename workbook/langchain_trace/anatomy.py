@@ -1,0 +1,169 @@
+"""What the classic prompt is made of: six sections, each with its cost in tokens.
+
+`split_prompt` finds them, `prompt_anatomy` counts, `color_prompt` shows the prompt with
+each section in its own colour. Everything shown is escaped: a prompt may hold anything.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from workbook.models import count_tokens
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
+
+MARKS = ("\n\n", "Use the following format:", "\nBegin!\n", "\nQuestion:", "\nThought:")
+"""What to look for in the classic prompt, in the order in which it stands there."""
+
+# One hue a section, thin enough for black text and for white text on top.
+_HUES = {
+    "instruction": "66, 133, 244",
+    "tools": "15, 157, 88",
+    "format": "171, 71, 188",
+    "question": "244, 160, 0",
+    "scratchpad": "0, 172, 193",
+    "open thought": "219, 68, 55",
+}
+_OTHER_HUE = "128, 128, 128"
+
+
+def split_prompt(prompt: str) -> list[tuple[str, str]]:
+    """Return the six sections of a classic prompt, in order, as (name, text).
+
+    Put together, the texts are the prompt again. The instruction ends with the first
+    blank line; the tools end where "Use the following format:" begins; the format ends
+    where the line "Question:" begins that follows the line "Begin!". The question ends
+    where the next line "Thought:" begins. The last line "Thought:" is the open thought,
+    for the model to go on; what stands between is the scratchpad, empty at first.
+
+    Args:
+        prompt: what LangChain's zero-shot agent sends.
+
+    Raises:
+        ValueError: a mark is missing; it is not such a prompt.
+
+    >>> [name for name, text in split_prompt(EXAMPLE) if not text]
+    ['scratchpad']
+    """
+    ends, start = [], 0
+    for mark in MARKS:
+        start = prompt.find(mark, start)
+        if start < 0:
+            raise ValueError(f"this is not a classic prompt: {mark!r} is missing")
+        ends.append(start)
+    blank, form, _, question, thought = ends
+    last = prompt.rfind("\nThought:")
+    edges = [0, blank + 2, form, question + 1, thought + 1, last + 1, len(prompt)]
+    return [
+        (name, prompt[start:end])
+        for name, (start, end) in zip(SECTIONS, pairwise(edges), strict=True)
+    ]
+
+
+EXAMPLE = """\
+Answer the following questions as best you can. You have access to these tools:
+
+Calculator - for sums
+
+Use the following format:
+
+Question: the input question you must answer
+Thought: you should always think about what to do
+Final Answer: the final answer to the original input question
+
+Begin!
+
+Question: What is 1+1?
+Thought:"""
+"""A short prompt of that kind."""
+
+
+def prompt_anatomy(
+    prompt: str, count: Callable[[str], int] = count_tokens
+) -> pd.DataFrame:
+    """Return a row a section: its name, its tokens, its share, how it begins.
+
+    Args:
+        prompt: a classic prompt.
+        count: tokens of a text; by default four characters are one. For the local
+            model: `lambda text: len(model.tokenize(text))`.
+    """
+    import pandas as pd
+
+    rows = [
+        {"section": name, "tokens": count(text), "begins": " ".join(text.split())[:50]}
+        for name, text in split_prompt(prompt)
+    ]
+    frame = pd.DataFrame(rows)
+    frame.insert(2, "share", frame["tokens"] / max(int(frame["tokens"].sum()), 1))
+    return frame
+
+
+@dataclass(frozen=True)
+class ColoredPrompt:
+    """A prompt in sections: coloured in a notebook, labelled as text.
+
+    Args:
+        sections: (name, text) in order.
+        tokens: how many each has.
+    """
+
+    sections: tuple[tuple[str, str], ...]
+    tokens: tuple[int, ...]
+
+    def _repr_html_(self) -> str:
+        legend = "".join(
+            f'<span style="{_style(name)};padding:2px 8px;margin:0 6px 6px 0;'
+            f'display:inline-block">{html.escape(name)}: {tokens}</span>'
+            for (name, _), tokens in zip(self.sections, self.tokens, strict=True)
+        )
+        parts = "".join(
+            f'<span title="{html.escape(name)}" style="{_style(name)}">'
+            f"{html.escape(text)}</span>"
+            for name, text in self.sections
+            if text
+        )
+        return (
+            '<div class="workbook-prompt" style="color:inherit">'
+            f"<div>{legend}<b>{sum(self.tokens)} tokens</b></div>"
+            '<pre style="white-space:pre-wrap;overflow-wrap:anywhere;color:inherit;'
+            f'background:transparent">{parts}</pre></div>'
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"[{name}: {tokens} tokens]\n{text.strip()}"
+            for (name, text), tokens in zip(self.sections, self.tokens, strict=True)
+        )
+
+
+def color_prompt(
+    prompt: str,
+    count: Callable[[str], int] = count_tokens,
+    *,
+    sections: Sequence[tuple[str, str]] | None = None,
+) -> ColoredPrompt:
+    """Return the prompt with each section in a colour, and a legend with its tokens.
+
+    Args:
+        prompt: a classic prompt; any text where `sections` are given.
+        count: tokens of a text.
+        sections: (name, text) of a prompt of another kind.
+    """
+    found = tuple(split_prompt(prompt) if sections is None else sections)
+    return ColoredPrompt(found, tuple(count(text) for _, text in found))
+
+
+def _style(name: str) -> str:
+    hue = _HUES.get(name, _OTHER_HUE)
+    return (
+        f"background-color:rgba({hue}, 0.18);border-bottom:2px solid rgb({hue});"
+        "color:inherit"
+    )

@@ -1,0 +1,84 @@
+"""A text turn as a function call: the same step in the form that today's agents use.
+
+`Action` and `Action Input` become a call with a name and arguments; a `Final Answer`
+becomes a message without calls. What cannot be read stays text, and an agent that
+calls functions takes any text for its answer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from workbook.loop.parsing import Action, Final, parse_turn
+from workbook.models.base import Completion, ToolRequest
+from workbook.tools.calls import to_json
+from workbook.tools.contract import Tool
+
+
+def as_function_calls(
+    text: str, tools: Iterable[Tool] = (), *, call_id: str = "call_1"
+) -> Completion:
+    """Return a text turn as a model with function calling would have made it.
+
+    Args:
+        text: Thought, Action, Action Input; or a Final Answer.
+        tools: their schemas give the argument its name.
+        call_id: ties the observation to the call.
+
+    >>> as_function_calls("Action: Sum\\nAction Input: 1+1").tool_requests
+    (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id='call_1'),)
+    """
+    turn = parse_turn(text)
+    if isinstance(turn, Final):
+        return Completion(turn.answer)
+    if not isinstance(turn, Action):
+        return Completion(text)
+    tool = next((tool for tool in tools if tool.name == turn.tool), None)
+    arguments = _arguments(tool, turn.input)
+    request = ToolRequest(turn.tool, arguments, call_id)
+    return Completion(
+        turn.thought, tool_requests=(request,), finish_reason="tool_calls"
+    )
+
+
+def _arguments(tool: Tool | None, text: str) -> dict[str, Any]:
+    try:
+        return trusting_arguments(tool, text)
+    except ValueError:  # a model may well write a list where one number belongs
+        return {_first_parameter(tool)[0]: text}
+
+
+def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
+    """Return the arguments of a text input, read the way that tutorials read it.
+
+    A JSON object is taken apart; anything else goes to the first parameter.
+
+    Raises:
+        ValueError: the text is not the number that the parameter wants.
+    """
+    if text.startswith("{"):
+        arguments: dict[str, Any] = json.loads(text)
+        return arguments
+    name, schema = _first_parameter(tool)
+    kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float}
+    return {name: kinds.get(schema.get("type", "string"), str)(text)}
+
+
+def _first_parameter(tool: Tool | None) -> tuple[str, dict[str, Any]]:
+    if tool is None:
+        return "input", {}
+    return next(iter(tool.parameters["properties"].items()), ("input", {}))
+
+
+def shown(result: dict[str, Any]) -> str:
+    """Return a tool's result as the model reads it.
+
+    >>> shown({"result": "3.2 metres"}), shown({"a": 1})
+    ('3.2 metres', '{"a": 1}')
+    """
+    value: Any = result
+    if list(result) == ["result"]:
+        value = result["result"]
+    return value if isinstance(value, str) else to_json(value)
