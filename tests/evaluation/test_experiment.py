@@ -1,0 +1,139 @@
+"""Every question with every method, on a model whose answers are known."""
+
+import pytest
+
+from workbook.evaluation import (
+    ArithmeticQuestion,
+    arithmetic_questions,
+    calculator_world,
+    marks,
+    run_experiment,
+    same_number,
+    summarize,
+    wiki_world,
+)
+from workbook.loop import load_exemplars
+from workbook.models import Completion, Script, Usage
+from workbook.worlds import wiki_tasks
+
+QUESTIONS = (
+    ArithmeticQuestion("q1", "What is 2 times 3?", ("6",), 1),
+    ArithmeticQuestion("q2", "What is 5 plus 4?", ("9",), 1),
+)
+ACT = [" Calculator[2*3]", " Finish[6]", " Calculator[5-4]", " Finish[1]"]
+
+
+def ask(methods, turns, **options):
+    options = {"is_right": same_number, "progress": None, **options}
+    exemplars = load_exemplars("arithmetic")
+    model = turns if hasattr(turns, "complete") else Script(turns)
+    return run_experiment(
+        methods, model, QUESTIONS, exemplars, calculator_world, **options
+    )
+
+
+def test_every_question_is_asked_with_every_method():
+    """Two methods and two questions are four runs, all of one method first."""
+    outcomes = ask(["standard", "act"], ["6", "8", *ACT])
+    assert [(o.method, o.slug, o.right) for o in outcomes] == [
+        ("standard", "q1", True),
+        ("standard", "q2", False),
+        ("act", "q1", True),
+        ("act", "q2", False),
+    ]
+
+
+def test_the_answer_and_its_cost_are_kept():
+    """An outcome holds the steps, the calls and the tokens of its run."""
+    outcomes = ask(["act"], ACT)
+    assert [o.attempt.answer for o in outcomes] == ["6", "1"]
+    assert [o.attempt.calls for o in outcomes] == [2, 2]
+    assert outcomes[0].attempt.steps[0].observation == "6"
+    assert all(o.attempt.usage.input > 0 for o in outcomes)
+
+
+def test_each_question_gets_a_world_of_its_own():
+    """What one run does cannot change what the next one sees."""
+    made = []
+
+    def world(question):
+        made.append(question.slug)
+        return calculator_world(question)
+
+    script = Script([*ACT, *ACT])
+    exemplars = load_exemplars("arithmetic")
+    run_experiment(["act", "act"], script, QUESTIONS, exemplars, world, progress=None)
+    assert made == ["q1", "q2", "q1", "q2"]
+
+
+def test_the_models_own_time_is_added_up():
+    """Seconds are what the server says it needed for reading and writing."""
+    timings = {"prompt_ms": 1500.0, "predicted_ms": 500.0}
+    turns = [Completion("6", Usage(10, 1), timings=timings)] * 2
+    assert [o.seconds for o in ask(["standard"], turns)] == [2.0, 2.0]
+
+
+def test_the_table_counts_what_the_runs_counted():
+    """A row holds right, asked, the interval, calls and tokens of a method."""
+    outcomes = ask(["standard", "act"], ["6", "8", *ACT])
+    table = summarize(outcomes)
+    assert list(table.index) == ["standard", "act"]
+    assert list(table.loc["act", ["right", "asked", "calls"]]) == [1, 2, 4]
+    assert list(table.loc["act", ["low %", "high %"]]) == [9, 91]
+    read = sum(o.attempt.usage.input for o in outcomes if o.method == "act")
+    assert table.loc["act", "read"] == read
+
+
+def test_a_run_that_gives_up_counts_as_no_answer():
+    """Seven steps without an end are a wrong answer, and the table says which kind."""
+    table = summarize(ask(["act"], Script([" Calculator[1+1]"], loop=True)))
+    assert list(table.loc["act", ["right", "no answer", "calls"]]) == [0, 2, 14]
+
+
+def test_progress_is_one_mark_a_question(capsys):
+    """While one waits, a line a method grows by a mark a question."""
+    ask(["standard"], ["6", "8"], progress=marks)
+    assert capsys.readouterr().out == "standard ✓·\n"
+
+
+@pytest.mark.parametrize(
+    ("methods", "questions", "message"),
+    [(["reason"], QUESTIONS, "none of the methods"), (["act"], (), "no questions")],
+)
+def test_a_mistake_is_told_before_the_model_is_asked(methods, questions, message):
+    """A method that does not exist, or no question, costs no model call."""
+    script = Script(["6"])
+    with pytest.raises(ValueError, match=message):
+        run_experiment(methods, script, questions, (), calculator_world)
+    assert script.requests == []
+
+
+def test_the_twenty_questions_are_twenty_sums():
+    """Twenty questions with different names, each answered by one number."""
+    questions = arithmetic_questions()
+    assert len({q.slug for q in questions}) == len(questions) == 20
+    assert all(same_number(q.answers[0], q.answers[0]) for q in questions)
+
+
+@pytest.mark.parametrize("task", wiki_tasks()[:10], ids=lambda task: task.slug)
+def test_the_expert_is_right_in_the_world_of_its_question(task):
+    """A wiki question opens the encyclopedia, in which it can be answered."""
+    world = wiki_world(task)
+    results = [world.step(action) for action in task.expert]
+    assert results[-1].reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("expression", "shown"),
+    [("14 / 86", "0.162791"), ("7 / 2", "3.5"), ("1234567*7654321", "9449772114007")],
+)
+def test_the_calculator_shows_whole_numbers_whole_and_others_short(expression, shown):
+    """A fraction is shown with six digits, a whole number with all of its own."""
+    world = calculator_world(QUESTIONS[0])
+    assert world.step(f"Calculator[{expression}]").text == shown
+
+
+def test_an_answer_is_rewarded_as_a_number():
+    """Finishing with the right number is rewarded, with words around it too."""
+    assert calculator_world(QUESTIONS[0]).step("Finish[6 apples]").reward == 1.0
+    assert calculator_world(QUESTIONS[0]).step("Finish[60]").reward == 0.0

@@ -1,0 +1,97 @@
+"""What counts as right, and how far a share of right answers can be trusted."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.evaluation import matches_any, same_number, wilson_interval
+
+TRIALS = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["1692", "1,692", " $1692.00", "1692 apples", "There are 1692.", "１，６９２"],
+)
+def test_the_same_number_in_other_clothes_is_right(answer):
+    """Commas, currency, words around it and full-width digits are no fault."""
+    assert same_number(answer, "1692")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["16.92", "-1692", "11692", "1692.5", "47 * 36 = 1692", "", "many", "1,69,2"],
+)
+def test_another_number_or_two_numbers_are_wrong(answer):
+    """A decimal point or a sign counts, and an answer is one number, not several."""
+    assert not same_number(answer, "1692")
+
+
+def test_a_gold_answer_that_is_no_number_is_refused():
+    """A typing error in the data is told and does not count as a wrong answer."""
+    with pytest.raises(ValueError, match="one number"):
+        same_number("4", "four")
+
+
+@pytest.mark.parametrize("answer", [None, ""])
+def test_no_answer_is_never_right(answer):
+    """A run that gave up is wrong, whatever would have been right."""
+    assert not matches_any(answer, [""])
+
+
+def test_any_accepted_answer_will_do():
+    """One accepted answer is enough."""
+    assert matches_any("cervantes", ["Miguel de Cervantes", "Cervantes"])
+    assert not matches_any("Lope de Vega", ["Miguel de Cervantes", "Cervantes"])
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    [
+        (0, 20, 0.0, 0.1611),
+        (10, 20, 0.2993, 0.7007),
+        (20, 20, 0.8389, 1.0),
+        (81, 263, 0.2553, 0.3662),  # Newcombe 1998, table I, method 3
+        (15, 148, 0.0624, 0.1605),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_the_interval_is_wilsons(successes, n, low, high):
+    """The interval agrees with published values to four digits."""
+    assert wilson_interval(successes, n) == pytest.approx((low, high), abs=6e-5)
+
+
+@given(TRIALS, st.floats(0.1, 4))
+@settings(max_examples=50, deadline=None)
+def test_the_interval_lies_within_0_and_1_and_holds_the_share(trials, z):
+    """A rate is between 0 and 1, and the observed one is always possible."""
+    successes, n = trials
+    low, high = wilson_interval(successes, n, z)
+    assert 0 <= low <= successes / n <= high <= 1
+
+
+@given(TRIALS)
+@settings(max_examples=50, deadline=None)
+def test_each_end_is_z_standard_errors_from_the_share(trials):
+    """Wilson's own definition: the ends solve |share - p| = z·sqrt(p(1 - p) / n)."""
+    successes, n = trials
+    for end in wilson_interval(successes, n):
+        error = math.sqrt(end * (1 - end) / n)
+        assert abs(successes / n - end) == pytest.approx(1.96 * error, abs=1e-9)
+
+
+def test_more_trials_make_it_narrower():
+    """Ten times as many questions say more at the same share."""
+    few, many = wilson_interval(6, 20), wilson_interval(60, 200)
+    assert many[1] - many[0] < few[1] - few[0]
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "z"), [(0, 0, 2), (-1, 5, 2), (6, 5, 2), (1, 5, -1)]
+)
+def test_impossible_counts_are_refused(successes, n, z):
+    """No trials, or more successes than trials, is a mistake of the caller."""
+    with pytest.raises(ValueError, match="no rate"):
+        wilson_interval(successes, n, z)

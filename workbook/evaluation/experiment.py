@@ -1,0 +1,173 @@
+"""Every question with every method: who is right, how often, and at what cost.
+
+The runner of lesson 02. It knows the four methods of `workbook.loop.paper_agent` and
+nothing of a particular model, world or question; what it returns is one row a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from workbook.evaluation.grading import matches_any, wilson_interval
+from workbook.loop.answers import exact_match
+from workbook.loop.paper_agent import Attempt, run
+from workbook.loop.prompting import METHODS, Exemplar
+from workbook.loop.text_world import World
+from workbook.models.base import Completion, TextModel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Question(Protocol):
+    """What is asked, and what is accepted as an answer."""
+
+    @property
+    def slug(self) -> str:
+        """Its name, unique among the questions."""
+        ...
+
+    @property
+    def text(self) -> str:
+        """The question."""
+        ...
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The accepted answers."""
+        ...
+
+
+QuestionT = TypeVar("QuestionT", bound=Question)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question, asked in one way.
+
+    Args:
+        method: the method's name.
+        slug: the question's.
+        attempt: answer, steps, calls, tokens.
+        right: whether the answer is an accepted one.
+        seconds: the model's own time, reading and writing; 0 where it tells none.
+    """
+
+    method: str
+    slug: str
+    attempt: Attempt
+    right: bool
+    seconds: float
+
+
+def marks(outcome: Outcome, done: int, of: int) -> None:
+    """Print the method's name, then a mark a question: ✓ right, · not.
+
+    Args:
+        outcome: the newest one.
+        done: how many questions this method has answered.
+        of: how many there are.
+    """
+    name = f"{outcome.method:9}" if done == 1 else ""
+    mark = "✓" if outcome.right else "·"
+    print(f"{name}{mark}", end="\n" if done == of else "", flush=True)
+
+
+def run_experiment(
+    methods: Iterable[str],
+    model: TextModel,
+    questions: Sequence[QuestionT],
+    exemplars: Sequence[Exemplar],
+    world: Callable[[QuestionT], World],
+    *,
+    is_right: Callable[[str, str], bool] = exact_match,
+    progress: Callable[[Outcome, int, int], None] | None = marks,
+    **options: Any,
+) -> list[Outcome]:
+    """Ask every question with every method; all of one method first.
+
+    That order is kind to a prompt cache: the exemplars of a method are read once.
+
+    Args:
+        methods: `standard`, `cot`, `act`, `react`.
+        model: is asked.
+        questions: what is asked.
+        exemplars: what every prompt shows before the question.
+        world: makes the world of a question, a new one each time.
+        is_right: decides whether (answer, accepted answer) agree.
+        progress: is told of each outcome, with how many of how many.
+        options: for `workbook.loop.run`: `max_steps`, `numbered`, …
+
+    Raises:
+        ValueError: no such method, or no questions.
+    """
+    methods = list(methods)
+    if unknown := [name for name in methods if name not in METHODS]:
+        raise ValueError(f"{unknown[0]!r} is none of the methods {', '.join(METHODS)}")
+    if not questions:
+        raise ValueError("there are no questions to ask")
+    outcomes = []
+    for method in methods:
+        for number, question in enumerate(questions, start=1):
+            timed = _Timed(model)
+            attempt = run(
+                method, timed, question.text, exemplars, world(question), **options
+            )
+            right = matches_any(attempt.answer, question.answers, is_right)
+            seconds = timed.milliseconds / 1000
+            outcome = Outcome(method, question.slug, attempt, right, seconds)
+            outcomes.append(outcome)
+            if progress is not None:
+                progress(outcome, number, len(questions))
+    return outcomes
+
+
+def summarize(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+    """Return one row a method, in the order in which the methods were asked.
+
+    Columns: `right` of `asked`, the 95 % Wilson interval of that rate in percent
+    (`low`, `high`), `no answer`, model `calls`, tokens `read` and `written`, and the
+    model's `seconds`.
+    """
+    import pandas as pd
+
+    groups: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        groups.setdefault(outcome.method, []).append(outcome)
+    rows = []
+    for method, group in groups.items():
+        right = sum(outcome.right for outcome in group)
+        low, high = wilson_interval(right, len(group))
+        attempts = [outcome.attempt for outcome in group]
+        rows.append(
+            {
+                "method": method,
+                "right": right,
+                "asked": len(group),
+                "low %": round(100 * low),
+                "high %": round(100 * high),
+                "no answer": sum(attempt.answer is None for attempt in attempts),
+                "calls": sum(attempt.calls for attempt in attempts),
+                "read": sum(attempt.usage.input for attempt in attempts),
+                "written": sum(attempt.usage.output for attempt in attempts),
+                "seconds": round(sum(outcome.seconds for outcome in group), 1),
+            }
+        )
+    return pd.DataFrame(rows).set_index("method")
+
+
+class _Timed:
+    """A model whose own time is added up."""
+
+    def __init__(self, model: TextModel) -> None:
+        self.name = model.name
+        self.milliseconds = 0.0
+        self._model = model
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        reply = self._model.complete(prompt, stop=stop)
+        self.milliseconds += reply.timings.get("prompt_ms", 0.0)
+        self.milliseconds += reply.timings.get("predicted_ms", 0.0)
+        return reply

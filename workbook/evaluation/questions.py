@@ -1,0 +1,69 @@
+"""The questions that lesson 02 asks, and the world in which each may be answered.
+
+The arithmetic ones are read from `data/arithmetic.jsonl`; those about the encyclopedia
+are `workbook.worlds.wiki`'s.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workbook.evaluation.grading import same_number
+from workbook.loop.text_world import ToolWorld
+from workbook.tools.calculator import safe_eval
+from workbook.worlds import WikiTask, WikiWorld
+
+ARITHMETIC = Path(__file__).resolve().parents[2] / "data" / "arithmetic.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class ArithmeticQuestion:
+    """A small sum in words.
+
+    Args:
+        slug: unique, such as `aq01`.
+        text: the question.
+        answers: the right number, as text.
+        calculations: how many calls of a calculator it takes.
+    """
+
+    slug: str
+    text: str
+    answers: tuple[str, ...]
+    calculations: int
+
+
+@cache
+def arithmetic_questions(path: Path = ARITHMETIC) -> tuple[ArithmeticQuestion, ...]:
+    """Read the twenty questions: fourteen of one calculation, six of two."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return tuple(
+        ArithmeticQuestion(
+            r["question_id"], r["question"], (r["answer"],), r["calculations"]
+        )
+        for r in rows
+    )
+
+
+def calculator_world(question: ArithmeticQuestion) -> ToolWorld:
+    """Return a world with a calculator, in which the question can be answered.
+
+    The calculator shows six digits of what is no whole number: a small model would
+    copy all sixteen and have no tokens left for its action.
+    """
+    return ToolWorld({"Calculator": _calculate}, question.answers[0], same_number)
+
+
+def wiki_world(task: WikiTask) -> WikiWorld:
+    """Return the encyclopedia, opened at a question."""
+    world = WikiWorld()
+    world.reset(task)
+    return world
+
+
+def _calculate(expression: str) -> str:
+    value = safe_eval(expression)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
