@@ -1,0 +1,207 @@
+"""The player without a browser: its buttons, its view, and the page without widgets."""
+
+import re
+
+import pytest
+
+from workbook.course import player
+from workbook.course.engines import ENGINES, play
+from workbook.course.player_view import model_options
+from workbook.course.scenarios import ScenarioError
+from workbook.models.scripted import Script
+from workbook.record.trace import Trace
+
+
+def press(shown, *names):
+    for name in names:
+        shown.view.buttons[name].click()
+        shown.join()
+
+
+def told(shown):
+    return re.sub(r"<[^>]+>", "", shown.view.status.value)
+
+
+def drawn(shown):
+    (output,) = shown.view.output.outputs
+    return output["data"]["text/vnd.mermaid"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_run_shows_the_end(engine):
+    """Run plays the scenario and shows how it ended"""
+    shown = player("price_question", engine)
+    press(shown, "run")
+    assert told(shown).endswith(": DONE.")
+    assert "class DONE now" in drawn(shown)
+    assert "DONE (final_answer): 88" in shown.view.events.value
+
+
+def test_the_first_step_plays_and_shows_one_event():
+    """Step starts the run, and only its first event is on view"""
+    shown = player()
+    press(shown, "step")
+    assert told(shown) == "Event 1 of 33: THINK."
+    press(shown, "step", "step", "step", "back")
+    assert told(shown) == "Event 3 of 33: THINK."
+    press(shown, "step")
+    assert "class EXECUTE_TOOL now" in drawn(shown)
+
+
+def test_run_goes_on_from_a_step_and_starts_anew_at_the_end():
+    """Run in the middle goes to the end of that run; at the end it plays another"""
+    shown = player()
+    press(shown, "step")
+    first = shown.playback.events[0]["trace_id"]
+    press(shown, "run")
+    assert shown.playback.events[0]["trace_id"] == first
+    press(shown, "run")
+    assert shown.playback.events[0]["trace_id"] != first
+
+
+@pytest.mark.parametrize(
+    ("engine", "start"), [("fsm", "THINK"), ("naive", "ASK_MODEL")]
+)
+def test_the_engine_is_drawn_before_it_runs(engine, start):
+    """The diagram of the chosen engine stands there from the beginning"""
+    assert f"[*] --> {start}" in drawn(player(engine=engine))
+
+
+def test_reset_forgets_the_run():
+    """After Reset nothing has happened"""
+    shown = player()
+    press(shown, "run", "reset")
+    assert "Press Run, or Step" in told(shown)
+    assert shown.view.slider.max == 0
+    assert shown.view.buttons["back"].disabled
+
+
+def test_another_engine_is_another_run():
+    """Choosing another engine, scenario or model resets the player"""
+    shown = player()
+    press(shown, "run")
+    shown.view.engine.value = "naive"
+    assert shown.playback.events == []
+    press(shown, "run")
+    assert shown.playback.events[0]["engine"] == "naive"
+
+
+def test_cancel_stops_a_run_that_waits():
+    """Cancel ends a run whose model takes its time"""
+    shown = player("endless_retry", model="slow")
+    shown.view.buttons["run"].click()
+    assert shown.running
+    assert not shown.view.buttons["cancel"].disabled
+    press(shown, "cancel")
+    assert told(shown).endswith("CANCELLED.")
+    assert shown.view.buttons["cancel"].disabled
+
+
+def test_run_pressed_twice_is_one_run():
+    """Whoever presses Run again while the model thinks does not start another run"""
+    shown = player("price_question", model="slow")
+    shown.view.buttons["run"].click()
+    first = shown.run
+    shown.view.buttons["run"].click()
+    assert shown.run is first
+    press(shown, "cancel")
+
+
+def test_a_saved_trace_is_played_back(tmp_path):
+    """A trace that was saved is stepped through; Reset goes to its start"""
+    path = tmp_path / "trace.jsonl"
+    play("endless_retry", "naive", path=path)
+    shown = player(trace=Trace.read(path))
+    assert told(shown).startswith("Event 0 of")
+    press(shown, "step", "step")
+    assert "class ASK_MODEL now" in drawn(shown)
+    press(shown, "run")
+    assert told(shown).endswith("EXHAUSTED.")
+    press(shown, "reset")
+    assert told(shown).startswith("Event 0 of")
+    assert shown.view.buttons["cancel"].disabled
+
+
+def test_the_slider_moves_the_run():
+    """Moving the slider shows that event"""
+    shown = player()
+    press(shown, "run")
+    shown.view.slider.value = 4
+    assert told(shown) == "Event 4 of 33: EXECUTE_TOOL."
+
+
+def test_the_new_part_of_the_prompt_is_marked():
+    """The second prompt marks the first turn and its observation as new"""
+    shown = player("price_question", "naive")
+    press(shown, *["step"] * 6)
+    (new,) = re.findall(r"<mark[^>]*>(.*?)</mark>", shown.view.prompt.value, re.DOTALL)
+    assert new.startswith("Thought: First I need 20% of 100.")
+    assert new.endswith("Observation: 20\n")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_tool_brings_is_text_everywhere(engine):
+    """HTML in an observation is escaped at every step and on the static page"""
+    shown = player("html_from_a_tool", engine)
+    press(shown, "run")
+    for position in range(len(shown.playback.events) + 1):
+        shown.view.slider.value = position
+        for part in (
+            shown.view.events,
+            shown.view.prompt,
+            shown.view.turn,
+            shown.view.budgets,
+            shown.view.status,
+        ):
+            assert not re.search(r"<(img|script|b>S)", part.value)
+    page = shown._repr_mimebundle_()["text/html"]
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"<(img|script)", page)
+
+
+def test_colours_come_in_pairs():
+    """Where the view sets a background it sets the ink too, for dark themes"""
+    shown = player()
+    press(shown, *["step"] * 10)
+    parts = (shown.view.events, shown.view.prompt, shown.view.turn, shown.view.budgets)
+    styles = re.findall(r"style='([^']*)'", "".join(part.value for part in parts))
+    for style in styles:
+        assert ("background" in style) == bool(re.search(r"(?<![-\w])color:", style))
+
+
+@pytest.mark.parametrize("engine", ["naive", "fsm"])
+def test_a_page_without_widgets_shows_the_run(engine):
+    """Without widgets there is the whole trace as a table, and the diagram"""
+    bundle = player("price_question", engine)._repr_mimebundle_()
+    assert bundle["text/html"].count("<tr>") > 15
+    assert "class DONE now" in bundle["text/vnd.mermaid"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_a_live_model_is_not_asked_for_a_static_page():
+    """To show itself, the player asks no model that costs something"""
+    script = Script(["Final Answer: 1"])
+    player(model=script)._repr_mimebundle_()
+    assert script.asked == 0
+
+
+def test_a_model_that_cannot_be_had_is_told_in_a_sentence(monkeypatch):
+    """A missing key is a sentence on the page, and no traceback"""
+    shown = player(model="gpt-4o-mini")
+    press(shown, "run")
+    assert told(shown).startswith("MissingKey: ")
+
+
+def test_the_hosted_model_is_offered_when_there_is_a_key(monkeypatch):
+    """With a key the hosted model can be chosen, and the key stays out of sight"""
+    assert len(model_options("scripted")) == 3
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
+    options = model_options("scripted")
+    assert options[-1] == ("hosted: gpt-4o-mini", "gpt-4o-mini")
+    assert "sk-" not in str(options)
+
+
+def test_a_wrong_scenario_is_told_at_once():
+    """A slip in the name gets the nearest one as a guess"""
+    with pytest.raises(ScenarioError, match="Did you mean 'endless_retry'"):
+        player("endles_retry")

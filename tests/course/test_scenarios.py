@@ -1,0 +1,154 @@
+"""Every scenario ends on every engine as its file says."""
+
+import pytest
+
+from workbook.course.engines import ENGINES, compare, museum, play
+from workbook.course.scenarios import (
+    ScenarioError,
+    differences,
+    load,
+    outcome,
+    read_scenario,
+    slugs,
+)
+from workbook.record.equivalence import first_difference
+from workbook.record.trace import check_event
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("slug", slugs())
+def test_scenario_ends_as_its_file_says(slug, engine):
+    """Played on each engine, a scenario ends in the state that its file names."""
+    assert differences(load(slug), engine, play(slug, engine)) == []
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_scenario_has_a_lesson_and_ends_for_every_engine(slug):
+    """A scenario says what it teaches, and how each engine must end."""
+    scenario = load(slug)
+    assert scenario.teaches.endswith((".", "?"))
+    assert set(scenario.ends) == set(ENGINES)
+    assert all("state" in end for end in scenario.ends.values())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_events_are_events(engine):
+    """What an engine writes is a trace without holes, from start to end."""
+    trace = play("price_question", engine)
+    for seq, event in enumerate(trace):
+        check_event(event, seq)
+    assert trace.events[0]["kind"] == "run_started"
+    assert trace.end["answer"] == "88"
+
+
+def test_a_run_is_written_as_it_happens(tmp_path):
+    """With a path, the trace is on disk as well; a listener hears each event."""
+    heard = []
+    trace = play("polling", path=tmp_path / "t.jsonl", listener=heard.append)
+    assert len((tmp_path / "t.jsonl").read_text().splitlines()) == len(trace)
+    assert heard == list(trace)
+
+
+def test_playing_twice_gives_the_same_run():
+    """A scenario's tools and script start anew each time."""
+    first, second = play("polling"), play("polling")
+    assert outcome(first) == outcome(second)
+    texts = [[e["text"] for e in t.of("observation")] for t in (first, second)]
+    assert texts[0] == texts[1] == sorted(set(texts[0]), key=texts[0].index)
+
+
+def test_another_model_can_be_asked():
+    """The scenario's tools serve any model."""
+    from workbook.models import Script
+
+    trace = play("price_question", model=Script(["Final Answer: 90"]))
+    assert trace.end["answer"] == "90"
+
+
+@pytest.mark.parametrize(
+    ("slug", "engine", "message"),
+    [
+        ("price_questoin", "naive", "Did you mean 'price_question'"),
+        ("nothing like it", "naive", "there is no scenario"),
+        ("price_question", "nave", "there is no engine 'nave'"),
+    ],
+)
+def test_a_wrong_name_is_told(slug, engine, message):
+    """A name that is not there is answered with those that are."""
+    with pytest.raises(ScenarioError, match=message):
+        play(slug, engine)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = ", "is not TOML"),
+        ('title = "t"\ntool_names = []', "unknown keys .'tool_names'."),
+        ('title = "t"', "missing keys"),
+    ],
+)
+def test_a_wrong_file_is_told(tmp_path, text, message):
+    """A file that does not hold together says where."""
+    path = tmp_path / "broken.toml"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=message):
+        read_scenario(path)
+
+
+def test_a_scenario_that_names_an_unknown_tool_is_told(tmp_path):
+    """A tool that the workbook does not have is named."""
+    from workbook.course.engines import scenario_tools
+
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'title="t"\nquestion="q"\nteaches="x"\ntools=["Telescope"]\nturn=[]\nends={}'
+    )
+    with pytest.raises(ScenarioError, match="Telescope"):
+        scenario_tools(read_scenario(path))
+
+
+def test_differences_name_what_differs():
+    """A run that ends otherwise than the file says is described."""
+    trace = play("price_question")
+    found = differences(load("price_question_ja"), "naive", trace)
+    assert found == ["price_question_ja on naive: answer is '88', expected '88ドル'"]
+    assert "does not say" in differences(load("price_question"), "other", trace)[0]
+
+
+def test_the_drift_is_a_matter_of_the_window():
+    """With the whole history in sight, the same script keeps the user's word."""
+    from dataclasses import replace
+
+    wide = replace(load("drift"), window_tokens=None).script()
+    trace = play("drift", model=wide)
+    assert trace.end["answer"] == "Casa Verde"
+
+
+def test_the_museum_has_a_row_a_scenario_and_a_column_an_engine():
+    """The museum is computed by playing."""
+    table = museum(["naive"])
+    assert list(table.index) == slugs()
+    assert table.loc["endless_retry", "naive"] == "EXHAUSTED (fuse) after 12 turns"
+    assert compare("missing_action", ["naive"])["naive"].startswith("ERROR")
+
+
+WELL_BEHAVED = [
+    "price_question",
+    "price_question_ja",
+    "price_question_zh",
+    "polling",
+    "budget_reached_exactly",
+]
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "fsm"])
+@pytest.mark.parametrize("slug", WELL_BEHAVED)
+def test_a_well_behaved_scenario_is_the_same_run_on_every_engine(slug, engine):
+    """Tool, arguments, observation and answer are the same, in the same order."""
+    assert first_difference(play(slug, engine), play(slug, "fsm")) is None
+
+
+def test_another_answer_is_another_run():
+    """Engines that end differently are not taken for the same."""
+    found = first_difference(play("drift"), play("polling"))
+    assert found is not None

@@ -1,0 +1,38 @@
+"""Plausible wrong answers to `advance`, each with words of its failure."""
+
+from workbook.fsm.table import IllegalTransition
+
+
+def looks_at_the_event_alone(table, state, event):
+    for rule in table.rules:
+        if rule.event == event:
+            return rule.target
+    legal = [rule.event for rule in table.rules if rule.source == state]
+    raise IllegalTransition(f"{state} has no row for {event}, only for {legal}")
+
+
+def gives_none_for_what_is_missing(table, state, event):
+    targets = {(rule.source, rule.event): rule.target for rule in table.rules}
+    return targets.get((state, event))
+
+
+def stays_where_it_is(table, state, event):
+    for rule in table.rules:
+        if rule.source == state and rule.event == event:
+            return rule.target
+    return state
+
+
+def says_only_that_it_is_illegal(table, state, event):
+    for rule in table.rules:
+        if rule.source == state and rule.event == event:
+            return rule.target
+    raise IllegalTransition("this is not in the table")
+
+
+WRONG = {
+    looks_at_the_event_alone: "the same event in another state",
+    gives_none_for_what_is_missing: "raises IllegalTransition",
+    stays_where_it_is: "raises IllegalTransition",
+    says_only_that_it_is_illegal: "which state was asked about which event",
+}

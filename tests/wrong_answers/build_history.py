@@ -1,0 +1,30 @@
+"""Plausible wrong answers to `build_history`, each with words of its failure."""
+
+
+def forgets_the_newline_before_observation(question, steps, *, preamble=""):
+    history = f"{preamble}Question: {question}\n"
+    for text, observation in steps:
+        history += f"{text}Observation: {observation}\n"
+    return history
+
+
+def sends_only_the_last_step(question, steps, *, preamble=""):
+    history = f"{preamble}Question: {question}\n"
+    for text, observation in list(steps)[-1:]:
+        history += f"{text}\nObservation: {observation}\n"
+    return history
+
+
+def puts_a_line_behind_the_preamble(question, steps, *, preamble=""):
+    lines = [preamble] if preamble else []
+    lines.append(f"Question: {question}")
+    for text, observation in steps:
+        lines += [text, f"Observation: {observation}"]
+    return "\n".join(lines) + "\n"
+
+
+WRONG = {
+    forgets_the_newline_before_observation: "then its Observation line",
+    sends_only_the_last_step: "what naive_loop sends",
+    puts_a_line_behind_the_preamble: "nothing is put behind it",
+}

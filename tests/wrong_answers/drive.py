@@ -1,0 +1,82 @@
+"""Plausible wrong answers to `drive`, each with words of its failure."""
+
+from workbook.fsm.table import TERMINAL, Event, State
+
+
+def lets_exceptions_out(table, handlers, context, emit):
+    state = table.start
+    while state not in TERMINAL:
+        event = handlers[state](context)
+        rule = table.rows[state, event]
+        state = table.advance(state, event)
+        emit(rule, None)
+    return state
+
+
+def waits_for_done(table, handlers, context, emit):
+    state = table.start
+    while state is not State.DONE:
+        raised = None
+        try:
+            event = handlers[state](context)
+            table.advance(state, event)
+        except Exception as error:
+            event, raised = Event.FAILED, error
+        rule = table.rows[state, event]
+        state = rule.target
+        emit(rule, raised)
+    return state
+
+
+def advances_outside_of_the_try(table, handlers, context, emit):
+    state = table.start
+    while state not in TERMINAL:
+        raised = None
+        try:
+            event = handlers[state](context)
+        except Exception as error:
+            event, raised = Event.FAILED, error
+        rule = table.rows[state, event]
+        state = table.advance(state, event)
+        emit(rule, raised)
+    return state
+
+
+def forgets_to_tell_the_last_row(table, handlers, context, emit):
+    state = table.start
+    while True:
+        raised = None
+        try:
+            event = handlers[state](context)
+            table.advance(state, event)
+        except Exception as error:
+            event, raised = Event.FAILED, error
+        rule = table.rows[state, event]
+        state = rule.target
+        if state in TERMINAL:
+            return state
+        emit(rule, raised)
+
+
+def always_starts_in_think(table, handlers, context, emit):
+    state = State.THINK
+    while state not in TERMINAL:
+        raised = None
+        try:
+            event = handlers[state](context)
+            table.advance(state, event)
+        except Exception as error:
+            event, raised = Event.FAILED, error
+        rule = table.rows[state, event]
+        state = rule.target
+        emit(rule, raised)
+    return state
+
+
+WRONG = {
+    lets_exceptions_out: "does not get out",
+    waits_for_done: "stops at any terminal state",
+    advances_outside_of_the_try: "what the table does not know",
+    forgets_to_tell_the_last_row: "the last one with them",
+    always_starts_in_think: "starts in the table's start",
+}

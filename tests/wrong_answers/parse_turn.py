@@ -1,0 +1,61 @@
+"""Plausible wrong answers to `parse_turn`, each with words that its failure must show."""
+
+import re
+
+from workbook.loop.parsing import (
+    Action,
+    Final,
+    Label,
+    Malformed,
+    Unreadable,
+    parse_turn,
+    split_fields,
+)
+
+
+def looks_for_the_end_first(text):
+    if "Final Answer:" in text:
+        thought, answer = text.split("Final Answer:", 1)
+        return Final(thought.removeprefix("Thought:").strip(), answer.strip())
+    return parse_turn(text)
+
+
+def greedy_regular_expression(text):
+    match = re.search(r"(.*)Action: (.*?)\nAction Input: (.*)", text, re.DOTALL)
+    if match is None:
+        return parse_turn(text)
+    thought = match[1].removeprefix("Thought:").strip()
+    return Action(thought, match[2].strip(), match[3].strip())
+
+
+def strips_the_quotes(text):
+    turn = parse_turn(text)
+    if isinstance(turn, Action):
+        return Action(turn.thought, turn.tool, turn.input.strip('"'))
+    return turn
+
+
+def needs_exact_labels(text):
+    if not text.strip():
+        return Malformed(Unreadable.EMPTY, text)
+    for line in text.splitlines():
+        if re.match(r"Action: |Final Answer: ", line):
+            return parse_turn(text)
+    return Malformed(Unreadable.NO_STEP, text)
+
+
+def takes_any_input_label(text):
+    fields = dict(reversed(split_fields(text)))
+    if Label.ACTION in fields:
+        thought = fields.get(Label.THOUGHT, "")
+        return Action(thought, fields[Label.ACTION], fields.get(Label.ACTION_INPUT, ""))
+    return parse_turn(text)
+
+
+WRONG = {
+    looks_for_the_end_first: "an Observation written by the model",
+    greedy_regular_expression: "never taken as one",
+    strips_the_quotes: "quotes belong to the input",
+    needs_exact_labels: "labels come in any case",
+    takes_any_input_label: "an unreadable turn gives Malformed",
+}

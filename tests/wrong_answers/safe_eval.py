@@ -1,0 +1,78 @@
+"""Plausible wrong answers to `safe_eval`, with words of their failures."""
+
+import ast
+import operator
+from fractions import Fraction
+
+from workbook.tools.calculator import CalculatorError
+
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+
+
+def _walk(expression, number, is_number, limit):
+    def value(node):
+        if isinstance(node, ast.Constant) and is_number(node.value):
+            return number(str(node.value))
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.UAdd)):
+            inner = value(node.operand)
+            return -inner if isinstance(node.op, ast.USub) else inner
+        if isinstance(node, ast.BinOp) and type(node.op) in _OPERATORS:
+            left, right = value(node.left), value(node.right)
+            if limit and isinstance(node.op, ast.Pow) and abs(right) > 1000:
+                raise CalculatorError("the exponent is too large")
+            result = _OPERATORS[type(node.op)](left, right)
+            if limit and abs(result) > 10**1000:
+                raise CalculatorError("the result is too large")
+            return result
+        raise CalculatorError(f"{ast.unparse(node)} is not allowed")
+
+    try:
+        result = value(ast.parse(expression, mode="eval").body)
+    except (SyntaxError, ValueError, ZeroDivisionError, OverflowError) as error:
+        raise CalculatorError(str(error)) from None
+    return int(result) if result == int(result) else float(result)
+
+
+def eval_without_builtins(expression):
+    """Takes the builtins away and trusts eval with the rest."""
+    try:
+        result = eval(expression, {"__builtins__": {}})
+        return int(result) if result == int(result) else result
+    except Exception as error:
+        raise CalculatorError(str(error)) from None
+
+
+def in_floats(expression):
+    """Calculates in floats, which hold sixteen digits."""
+    return _walk(expression, float, lambda v: type(v) in (int, float), True)
+
+
+def without_limits(expression):
+    """Allows only arithmetic, of any size."""
+    return _walk(expression, Fraction, lambda v: type(v) in (int, float), False)
+
+
+def true_is_a_number(expression):
+    """Asks isinstance, for which True is an int."""
+    return _walk(
+        expression,
+        lambda text: Fraction({"True": "1", "False": "0"}.get(text, text)),
+        lambda v: isinstance(v, (int, float)),
+        True,
+    )
+
+
+WRONG = {
+    eval_without_builtins: "whatever is not arithmetic is refused",
+    in_floats: "whole numbers are exact",
+    without_limits: "above 1000 or a result of more than 1000 digits",
+    true_is_a_number: "whatever is not arithmetic is refused",
+}

@@ -1,0 +1,124 @@
+"""`python -m workbook`: doctor, fetch-model, progress, reset.
+
+Arguments are read here and the work is done elsewhere. Whatever a person mistypes ends
+in a sentence and exit code 2, never in a traceback.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+DESCRIPTION = (
+    "Look after the workbook: is all well, fetch the model, see your progress."
+)
+EPILOG = """examples:
+  python -m workbook doctor             is everything there that lessons need?
+  python -m workbook fetch-model        get the small real model (95 MB, once)
+  python -m workbook reset parse_turn   begin one exercise again
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what was probably meant when a command is mistyped."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the problem and leave with exit code 2."""
+        from workbook.course.exercises import near_miss
+
+        wrong = re.search(r"invalid choice: '(.*?)'", message)
+        if wrong:
+            meant = near_miss(wrong[1], COMMANDS)
+            guess = f" Did you mean {meant}?" if meant else ""
+            message = f"there is no command {wrong[1]!r}.{guess}"
+        self.exit(2, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit code."""
+    parser = Parser(
+        prog="python -m workbook",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True)
+    for name, (_, text) in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text)
+        if name == "reset":
+            command.add_argument(
+                "slug", nargs="?", help="one exercise, for example parse_turn"
+            )
+            command.add_argument("--yes", action="store_true", help="do not ask")
+    options = parser.parse_args(arguments)
+    from workbook.course.exercises import CourseError
+
+    try:
+        return COMMANDS[options.command][0](options)
+    except CourseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    from workbook.course.doctor import doctor
+
+    diagnosis = doctor()
+    print(diagnosis)
+    return 0 if diagnosis.well else 1
+
+
+def _fetch_model(options: argparse.Namespace) -> int:
+    from workbook.models import WeightsError, fetch_weights
+
+    try:
+        path = fetch_weights(progress=True)
+    except WeightsError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(f"The model is here: {path}")
+    return 0
+
+
+def _progress(options: argparse.Namespace) -> int:
+    from workbook.course.progress import progress
+
+    print(progress())
+    return 0
+
+
+def _reset(options: argparse.Namespace) -> int:
+    from workbook.course.exercises import find
+    from workbook.course.progress import reset
+
+    what = find(options.slug).slug if options.slug else "all exercises"
+    if not options.yes:
+        try:
+            answer = input(f"Forget your progress in {what}? [y/N] ")
+        except EOFError:
+            answer = ""
+        if answer.strip().lower() not in ("y", "yes"):
+            print("Nothing was changed.")
+            return 0
+    reset(options.slug)
+    return 0
+
+
+COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
+    "doctor": (
+        _doctor,
+        "one table: what is installed, what is missing, how to mend it",
+    ),
+    "fetch-model": (_fetch_model, "fetch the weights of the local model"),
+    "progress": (_progress, "what you have done"),
+    "reset": (_reset, "forget your progress in one exercise, or in all"),
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

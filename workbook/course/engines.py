@@ -1,0 +1,260 @@
+"""The engines that play a scenario, each writing the same trace events.
+
+An engine gets the same question, the same tools and the same model. What differs is
+what it does with them; that is what a trace shows.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.course.scenarios import (
+    Scenario,
+    ScenarioError,
+    load,
+    outcome,
+    slugs,
+)
+from workbook.loop.naive import Fuse, FuseBlown, naive_loop
+from workbook.record.trace import Trace, TraceEvent, TraceWriter
+from workbook.tools.contract import Effect, Tool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from workbook.fsm import Machine
+    from workbook.models.base import TextModel
+
+Player = Callable[["Scenario", "TextModel", list[Tool], TraceWriter], None]
+
+
+def play(
+    slug: str,
+    engine: str = "naive",
+    model: Any = None,
+    *,
+    path: Path | str | None = None,
+    listener: Callable[[TraceEvent], None] | None = None,
+) -> Trace:
+    """Play a scenario on an engine and return what happened.
+
+    Args:
+        slug: the scenario's name, see `slugs()`.
+        engine: one of `ENGINES`.
+        model: asked in place of the scenario's script: a model, or a name such as
+            "local". The tools stay the scenario's.
+        path: where the trace is written as well, as JSONL.
+        listener: is told each event as it happens.
+
+    Raises:
+        ScenarioError: there is no such scenario or engine.
+    """
+    scenario = load(slug)
+    if engine not in ENGINES:
+        raise ScenarioError(
+            f"there is no engine {engine!r}; there is {', '.join(ENGINES)}"
+        )
+    asked = scenario.script() if model is None else _text_model(model)
+    with TraceWriter(path, listener=listener) as emit:
+        ENGINES[engine](scenario, asked, scenario_tools(scenario), emit)
+        return emit.trace()
+
+
+def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
+    """Return the museum's row of a scenario: engine to how it ended, in words."""
+    row = {"scenario": load(slug).title}
+    for engine in engines or ENGINES:
+        row[engine] = in_words(play(slug, engine))
+    return row
+
+
+def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
+    """Play every scenario on every engine and return the endings as a table."""
+    import pandas as pd
+
+    chosen = list(engines) or list(ENGINES)
+    rows = {slug: compare(slug, chosen) for slug in slugs()}
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def in_words(trace: Trace) -> str:
+    """Say in a few words how a run ended."""
+    end = outcome(trace)
+    turns = f"{end['model_turns']} turn{'s' if end['model_turns'] != 1 else ''}"
+    if end["state"] == "DONE":
+        answer = " ".join(str(end["answer"]).split())
+        shown = answer if len(answer) <= 24 else f"{answer[:24]}…"
+        return f"DONE after {turns}: {shown}"
+    return f"{end['state']} ({end['reason']}) after {turns}"
+
+
+def play_naive(
+    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+) -> None:
+    """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
+    stopping = stop_during(tools, scenario)
+    functions = {tool.name: naive_function(tool) for tool in stopping}
+    try:
+        fused = Fuse(model, scenario.steps)
+        naive_loop(fused, functions, scenario.question, emit=emit)
+    except FuseBlown as blown:
+        emit(
+            "run_finished",
+            state="EXHAUSTED",
+            reason="fuse",
+            answer=None,
+            message=str(blown),
+        )
+    except (Exception, KeyboardInterrupt) as error:
+        emit(
+            "run_finished",
+            state="ERROR",
+            reason=type(error).__name__,
+            answer=None,
+            message=str(error),
+        )
+
+
+def play_langchain(
+    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+) -> None:
+    """Play on LangChain's classic agent, as tutorials build it."""
+    from workbook.langchain_trace import run_classic
+
+    run_classic(
+        model,
+        stop_during(tools, scenario),
+        scenario.question,
+        emit=emit,
+        max_iterations=scenario.steps,
+    )
+
+
+def play_fsm(
+    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+) -> None:
+    """Play on the state machine of lesson 05, by text turns."""
+    machine_for(scenario, model, tools, emit).run(scenario.question)
+
+
+def machine_for(
+    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+) -> Machine:
+    """Return the machine that plays a scenario; its user's stop is a `cancel`."""
+    from workbook.fsm import Limits, Machine
+    from workbook.tools.contract import ToolRegistry
+
+    machine: Machine
+    stopping = stop_during(tools, scenario, lambda: machine.cancel())
+    limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
+    machine = Machine(model, ToolRegistry(stopping), limits=limits, hook=emit)
+    return machine
+
+
+ENGINES: dict[str, Player] = {
+    "naive": play_naive,
+    "langchain": play_langchain,
+    "fsm": play_fsm,
+}
+"""The engines by name, in the order in which the lessons meet them."""
+
+
+def naive_function(tool: Tool) -> Callable[[str], object]:
+    """Return the tool as people first write it: a function of text that trusts it."""
+
+    def run(text: str) -> object:
+        result = tool.run(**_trusting_arguments(tool, text))
+        return result["result"] if list(result) == ["result"] else result
+
+    return run
+
+
+def _trusting_arguments(tool: Tool, text: str) -> dict[str, Any]:
+    if text.startswith("{"):
+        arguments: dict[str, Any] = json.loads(text)
+        return arguments
+    (name, schema), *_ = tool.parameters["properties"].items()
+    kind = {"integer": int, "number": float}.get(schema.get("type"), str)
+    return {name: kind(text)}
+
+
+def scenario_tools(scenario: Scenario) -> list[Tool]:
+    """Return fresh tools for one run of a scenario.
+
+    Raises:
+        ScenarioError: the scenario names a tool that the workbook does not have.
+    """
+    from workbook.tools.builtin import builtin_tool
+
+    try:
+        tools = [builtin_tool(name) for name in scenario.tool_names]
+    except KeyError as error:
+        raise ScenarioError(f"{scenario.slug}: {error.args[0]}") from None
+    return [*tools, *(scripted_tool(entry) for entry in scenario.scripted_tools)]
+
+
+def interrupt() -> None:
+    """What a user's stop is to an engine that knows no such thing."""
+    raise KeyboardInterrupt("stopped by the user")
+
+
+def stop_during(
+    tools: list[Tool], scenario: Scenario, stop: Callable[[], None] = interrupt
+) -> list[Tool]:
+    """Return the tools, with the scenario's user stopping the run during a call."""
+    if scenario.cancel_after_tool_calls is None:
+        return tools
+    calls = itertools.count(1)
+
+    def stopping(tool: Tool) -> Tool:
+        def run(**arguments: Any) -> dict[str, Any]:
+            if next(calls) == scenario.cancel_after_tool_calls:
+                stop()
+            return tool.run(**arguments)
+
+        return replace(tool, run=run)
+
+    return [stopping(tool) for tool in tools]
+
+
+def scripted_tool(entry: Mapping[str, Any]) -> Tool:
+    """Return a tool that answers as its scenario says, one answer a call."""
+    answers = iter(entry.get("returns", ()))
+    last = ""
+
+    def run(input: str) -> dict[str, Any]:
+        nonlocal last
+        if takes_s := entry.get("takes_s"):
+            time.sleep(takes_s)
+        if "raises" in entry:
+            raise getattr(builtins, entry["raises"])(entry.get("message", ""))
+        last = next(answers, last)
+        return {"result": last}
+
+    return Tool(
+        name=entry["name"],
+        description=entry["description"],
+        parameters={
+            "type": "object",
+            "properties": {"input": {"type": "string"}},
+            "required": ["input"],
+        },
+        run=run,
+        effect=Effect(entry.get("effect", "read")),
+        timeout_s=entry.get("timeout_s"),
+    )
+
+
+def _text_model(model: Any) -> TextModel:
+    from workbook.models import as_text_model, local_text_model
+
+    if model == "local":
+        return local_text_model()
+    return as_text_model(model)

@@ -1,0 +1,170 @@
+"""From a failed test to words: what was called, what came back, what was expected.
+
+A test's docstring is the requirement. A second paragraph that starts with "perhaps:"
+is the test's own guess at the cause; `guesses` has the general ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import traceback
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from workbook.course.guesses import guess_cause
+from workbook.course.limits import TimeUp
+from workbook.course.report import Failure, clip, shorten
+from workbook.course.verdict import Comparison, Verdict
+from workbook.course.watching import ArgumentChanged, Call
+
+
+def explain(verdict: Verdict) -> Failure:
+    """Return the failure that a learner reads."""
+    requirement, advice = split_docstring(verdict.docstring, verdict.test)
+    call, expected = _subject(verdict)
+    evidence: list[tuple[str, str]] = []
+    if call:
+        evidence.append(("called", _call_text(verdict.watch.name, call)))
+    evidence += _outcome_lines(verdict, call, expected)
+    guess = guess_cause(verdict, call, expected) or advice
+    if call and call.printed.strip():
+        evidence.append(("printed", clip(repr(call.printed), 160)))
+    if guess:
+        evidence.append(("perhaps", guess))
+    return Failure(requirement, verdict.test, tuple(evidence))
+
+
+def split_docstring(docstring: str, test: str) -> tuple[str, str]:
+    """Return a test's requirement and its own guess, which may be empty."""
+    paragraphs = [" ".join(p.split()) for p in docstring.strip().split("\n\n")]
+    requirement = paragraphs[0] or test.removeprefix("test_").replace("_", " ")
+    advice = next((p for p in paragraphs[1:] if p.startswith("perhaps:")), "")
+    return requirement, advice.removeprefix("perhaps:").strip()
+
+
+def _subject(verdict: Verdict) -> tuple[Call | None, Comparison | None]:
+    """Return the call that the assertion is about, and what it had to be.
+
+    In the comparison that comes back, `left` is what the call returned.
+    """
+    calls, compared = list(verdict.calls), verdict.comparison
+    if compared and not verdict.raised:
+        for call in reversed(calls):
+            if call.returned and call.result is compared.left:
+                return call, compared
+            if call.returned and call.result is compared.right:
+                turned = Comparison(compared.operator, compared.right, compared.left)
+                return call, turned if compared.operator == "==" else None
+    if verdict.raised:
+        calls = [c for c in calls if c.error is verdict.error] or calls
+    return (calls[-1] if calls else None), None
+
+
+def _outcome_lines(
+    verdict: Verdict, call: Call | None, expected: Comparison | None
+) -> Iterator[tuple[str, str]]:
+    error = verdict.error
+    if isinstance(error, ArgumentChanged) and call and call.changed:
+        name, before, after = call.changed
+        yield "changed", f"{name}, which is now {shorten(after)}"
+        yield "expected", f"{name} stays {shorten(before)}"
+        return
+    if verdict.raised:
+        late = isinstance(error, TimeUp)
+        yield "stopped" if late else "raised", describe_error(error)
+        place = error_place(error, verdict.watch.original)
+        if place:
+            yield "at", place
+        return
+    if call and call.returned:
+        yield "returned", shorten(call.result)
+    if expected:
+        sign = "" if expected.operator == "==" else f"{expected.operator} "
+        yield "expected", f"{sign}{shorten(expected.right)}"
+        if _condition(verdict.statement)[1]:
+            yield "because", _message(error)
+        return
+    yield from _statement_lines(verdict)
+
+
+def _statement_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
+    """Say what the test wanted in the test's own words, for want of two values."""
+    condition, has_message = _condition(verdict.statement)
+    message = str(verdict.error)
+    if condition:
+        yield "expected", condition
+        if has_message:
+            yield "because", _message(verdict.error)
+        elif verdict.comparison:
+            c = verdict.comparison
+            sign = {"==": "is not", "!=": "is"}.get(c.operator, f"not {c.operator}")
+            yield "but", f"{shorten(c.left)} {sign} {shorten(c.right)}"
+    elif message.startswith("DID NOT RAISE"):
+        kind = message.removeprefix("DID NOT RAISE").strip().removeprefix("<class '")
+        yield "expected", f"{kind.removesuffix(chr(39) + '>').split('.')[-1]} is raised"
+    elif isinstance(verdict.error, AssertionError) or not isinstance(
+        verdict.error, Exception
+    ):
+        yield "expected", clip(message.strip().split("\n")[0], 300)
+    else:  # the test could not do with the result what it had to
+        yield (
+            "but",
+            f"{verdict.statement.strip()} raises {describe_error(verdict.error)}",
+        )
+
+
+def _message(error: BaseException) -> str:
+    """Return what an `assert` says besides its condition."""
+    return clip(str(error).partition("\nassert ")[0], 300)
+
+
+def _condition(statement: str) -> tuple[str, bool]:
+    """Return what an `assert` asserts, and whether it has a message."""
+    try:
+        node = ast.parse(statement.strip()).body[0]
+    except (SyntaxError, IndexError):
+        return "", False
+    if not isinstance(node, ast.Assert):
+        return "", False
+    return clip(ast.unparse(node.test), 300), node.msg is not None
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an exception as one line."""
+    text = clip(" ".join(str(error).split()), 240)
+    if isinstance(error, TimeUp):
+        return text or "not finished in time"
+    kind = type(error).__name__
+    return f"{kind}: {text}" if text else kind
+
+
+def full_traceback(error: BaseException) -> str:
+    """Return the traceback from the test's own line on, without the machinery's."""
+    machinery = ("pluggy", "_pytest", "hypothesis", "workbook/course")
+    told = traceback.TracebackException.from_exception(error)
+    told.stack = traceback.StackSummary.from_list(
+        frame
+        for frame in told.stack
+        if not any(
+            f"/{name}/" in frame.filename.replace("\\", "/") for name in machinery
+        )
+    )
+    return "".join(told.format())
+
+
+def error_place(error: BaseException, function: Callable[..., Any]) -> str:
+    """Return the learner's line that raised: `line 5: x = text[3]`."""
+    own = getattr(getattr(function, "__code__", None), "co_filename", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next((f for f in reversed(frames) if f.filename == own), None)
+    if frame is None:
+        return ""
+    line = (linecache.getline(frame.filename, frame.lineno or 0) or "").strip()
+    return f"line {frame.lineno}: {clip(line, 160)}" if line else ""
+
+
+def _call_text(name: str, call: Call) -> str:
+    arguments = [shorten(value) for value in call.arguments]
+    arguments += [f"{key}={shorten(value)}" for key, value in call.keywords.items()]
+    return f"{name}({', '.join(arguments)})"

@@ -1,0 +1,207 @@
+"""A learner's notebook, read for its answers.
+
+Only the cells tagged `setup` and the cells that define an exercise's function are run,
+in their order, in a namespace of their own; calls of `check`, `hint` and the like are
+taken out first. As in the notebook, the cells after an exercise see the package's
+function, so that one wrong answer does not spoil the next.
+"""
+
+from __future__ import annotations
+
+import builtins
+import json
+import linecache
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from workbook.course.exercises import CourseError, exercises
+from workbook.course.failures import describe_error
+from workbook.course.limits import guarded, time_limit
+from workbook.course.report import Failure, Outcome, Report
+from workbook.course.stripping import to_python, without_course_calls
+from workbook.course.watching import harmless
+
+SETUP_LIMIT_S = 60.0
+CELL_LIMIT_S = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A code cell. `number` counts all cells from 1, as a reader does."""
+
+    number: int
+    source: str
+    tags: frozenset[str]
+
+
+@dataclass
+class Answers:
+    """The functions that a notebook defines for its exercises.
+
+    Args:
+        path: the notebook.
+        slugs: the exercises that it is about, in the course's order.
+        problem: why it could not be read, or why its setup failed; else empty.
+        functions: what the notebook defines.
+        broken: for an exercise without a function, what went wrong.
+    """
+
+    path: Path
+    slugs: list[str]
+    problem: str = ""
+    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    broken: dict[str, Failure] = field(default_factory=dict)
+    namespace: dict[str, Any] = field(default_factory=dict)
+
+    def report(self, slug: str) -> Report:
+        """Grade one exercise.
+
+        Raises:
+            CourseError: the exercise's own tests could not be run.
+        """
+        from workbook.course.grading import grade
+
+        exercise = exercises()[slug]
+        if self.problem or slug in self.broken:
+            failure = self.broken.get(slug) or Failure(self.problem)
+            return Report(slug, Outcome.RAISED, failures=(failure,))
+        if slug not in self.functions:
+            missing = Failure(f"no cell defines {slug}")
+            return Report(slug, Outcome.NOT_ATTEMPTED, failures=(missing,))
+        with _bound(self.namespace, slug, self.functions[slug]):
+            return grade(exercise, self.functions[slug])
+
+
+def notebooks_in(path: Path) -> list[Path]:
+    """Return the notebooks at or below a path, without checkpoints.
+
+    Raises:
+        CourseError: there are none.
+    """
+    if path.is_file():
+        return [path]
+    found = [
+        notebook
+        for notebook in sorted(path.rglob("*.ipynb"))
+        if not any(part.startswith(".") for part in notebook.relative_to(path).parts)
+    ]
+    if not found:
+        what = "holds no notebook" if path.is_dir() else "is not there"
+        raise CourseError(f"--answers {path}: it {what}. Give a notebook or a folder.")
+    return found
+
+
+def read_answers(path: Path) -> Answers:
+    """Run what must be run of a notebook. Whatever goes wrong is in the result."""
+    try:
+        cells = read_cells(path)
+    except CourseError as error:
+        return Answers(path, list(_of_lesson(path)) or ["(notebook)"], str(error))
+    wanted = [c for c in cells if "setup" in c.tags or _defined(c)]
+    slugs = {slug for cell in cells for slug in _defined(cell)} | set(_of_lesson(path))
+    answers = Answers(path, [slug for slug in exercises() if slug in slugs])
+    with harmless():
+        for cell in wanted:
+            if not answers.problem:
+                _run(cell, answers)
+    return answers
+
+
+def read_cells(path: Path) -> list[Cell]:
+    """Return the code cells of a notebook file.
+
+    Raises:
+        CourseError: it is not a notebook.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return [
+            Cell(
+                number,
+                "".join(cell["source"]),
+                frozenset(cell.get("metadata", {}).get("tags", ())),
+            )
+            for number, cell in enumerate(content["cells"], start=1)
+            if cell["cell_type"] == "code"
+        ]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        reason = describe_error(error)
+        raise CourseError(
+            f"{path.name} cannot be read as a notebook: {reason}"
+        ) from None
+
+
+def _of_lesson(path: Path) -> Iterator[str]:
+    """Yield the exercises of the lesson that a file's name contains."""
+    for exercise in exercises().values():
+        if exercise.lesson in path.stem:
+            yield exercise.slug
+
+
+def _defined(cell: Cell) -> list[str]:
+    """Return the exercises that a cell defines, as far as can be told from its text."""
+    lines = cell.source.splitlines()
+    names = (
+        line.split("def ", 1)[1].partition("(")[0].strip()
+        for line in lines
+        if line.startswith(("def ", "async def "))
+    )
+    return [name for name in names if name in exercises()]
+
+
+def _run(cell: Cell, answers: Answers) -> None:
+    """Run one cell; note the functions that it defines or why it does not."""
+    setup, slugs = "setup" in cell.tags, _defined(cell)
+    name = f"<{answers.path.name}, cell {cell.number}>"
+    namespace = answers.namespace
+    namespace.setdefault("__name__", "__main__")
+    namespace.setdefault("__builtins__", builtins)
+    try:
+        source = to_python(cell.source)
+        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+        code = compile(without_course_calls(source), name, "exec")
+        with time_limit(SETUP_LIMIT_S if setup else CELL_LIMIT_S):
+            guarded(exec, code, namespace)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        failure = _cell_failure(cell, error)
+        if setup:
+            answers.problem = f"the setup cell failed: {failure.requirement}"
+        answers.broken.update(dict.fromkeys(slugs, failure))
+    for slug in slugs:
+        if slug not in answers.broken and callable(namespace.get(slug)):
+            answers.functions[slug] = namespace[slug]
+        namespace[slug] = exercises()[slug].function()
+
+
+def _cell_failure(cell: Cell, error: BaseException) -> Failure:
+    if isinstance(error, SyntaxError):
+        text = (
+            f"cell {cell.number} has a syntax error in line {error.lineno}: {error.msg}"
+        )
+        line = (error.text or "").strip()
+        return Failure(text, evidence=(("line", line),) if line else ())
+    guess: tuple[tuple[str, str], ...] = ()
+    if isinstance(error, NameError):
+        guess = (("perhaps", _OTHER_CELL),)
+    return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=guess)
+
+
+_OTHER_CELL = (
+    "the name is from a cell that is neither setup nor an exercise; those are not run"
+)
+
+
+@contextmanager
+def _bound(namespace: dict[str, Any], name: str, value: object) -> Iterator[None]:
+    """Bind a name for a while: a recursive function must find itself."""
+    before = namespace.get(name)
+    namespace[name] = value
+    try:
+        yield
+    finally:
+        namespace[name] = before

@@ -1,0 +1,162 @@
+"""What an engine costs per step when the model and the tool cost nothing.
+
+The same short script on four engines in one process: the naive loop, LangChain's
+classic `AgentExecutor`, its `create_agent`, and the machine. The machine alone writes
+its trace to disk meanwhile; the others write nothing.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.models.base import ToolRequest
+from workbook.models.scripted import Script
+from workbook.tools.contract import Tool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUESTION = "Is it done?"
+ACTION = "Thought: I note it.\nAction: Note\nAction Input: {n}"
+ANSWER = "Thought: I now know the final answer.\nFinal Answer: done"
+
+Runner = Callable[[int, Path], Callable[[], object]]
+"""Gets a run of so many steps ready and returns what is to be timed.
+
+The path is that of the trace, for an engine that writes one.
+"""
+
+
+def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
+    """Measure the four engines and return one row each.
+
+    A step is one call of the model; each but the last asks for a tool. Getting ready
+    (building the agent, the script) is not timed; the machine's trace file is.
+
+    Args:
+        steps: model calls a run, 2 or more.
+        repeats: timed runs of each engine, taken in turns, after one that is not timed.
+
+    Returns:
+        Indexed by engine, columns `ms_per_step` and `times_machine`, of the fastest run
+        of each: as `timeit` has it, what took longer was disturbed by something else.
+    """
+    if steps < 2 or repeats < 1:
+        raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
+    import pandas as pd
+
+    seconds: dict[str, list[float]] = {engine: [] for engine in RUNNERS}
+    with _no_deprecation_warnings(), tempfile.TemporaryDirectory() as folder:
+        for number in range(repeats + 1):
+            for engine, ready in RUNNERS.items():
+                took = seconds_of(ready(steps, Path(folder) / f"{number}.jsonl"))
+                if number:
+                    seconds[engine].append(took)
+    best = {engine: min(took) for engine, took in seconds.items()}
+    rows = {
+        engine: {
+            "ms_per_step": 1000 * took / steps,
+            "times_machine": took / best["machine"],
+        }
+        for engine, took in best.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def seconds_of(run: Callable[[], object]) -> float:
+    """Return how long a run takes, in seconds."""
+    started = time.perf_counter()
+    run()
+    return time.perf_counter() - started
+
+
+def note_tool() -> Tool:
+    """Return a tool that does next to nothing, in the calling thread."""
+    return Tool(
+        name="Note",
+        description="Note one thing.",
+        parameters={
+            "type": "object",
+            "properties": {"input": {"type": "string"}},
+            "required": ["input"],
+        },
+        run=lambda input: {"result": "noted"},
+        timeout_s=None,
+    )
+
+
+def text_turns(steps: int) -> list[str]:
+    """Return the script as text: `steps - 1` calls, each another one, and an answer."""
+    return [*(ACTION.format(n=n) for n in range(1, steps)), ANSWER]
+
+
+def naive_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get the naive loop ready."""
+    from workbook.course.engines import naive_function
+    from workbook.loop.naive import naive_loop
+
+    tools = {"Note": naive_function(note_tool())}
+    script = Script(text_turns(steps))
+    return lambda: naive_loop(script, tools, QUESTION)
+
+
+def executor_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get LangChain's classic agent ready."""
+    from workbook.langchain_trace.engine import classic_agent
+
+    script = Script(text_turns(steps))
+    agent = classic_agent(script, [note_tool()], max_iterations=steps)
+    return lambda: agent.invoke({"input": QUESTION})
+
+
+def graph_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get LangChain's `create_agent` ready; it calls functions in place of text."""
+    from workbook.langchain_trace.engine import graph_agent
+    from workbook.models.scripted_chat import ScriptedModel
+
+    turns: list[Any] = [
+        ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(1, steps)
+    ]
+    agent = graph_agent(ScriptedModel([*turns, "done"]), [note_tool()])
+    question = {"messages": [{"role": "user", "content": QUESTION}]}
+    return lambda: agent.invoke(question, config={"recursion_limit": 2 * steps + 1})
+
+
+def machine_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get the machine ready; its trace goes to `path`, line by line."""
+    from workbook.fsm import Limits, Machine
+    from workbook.record.trace import TraceWriter
+    from workbook.tools.contract import ToolRegistry
+
+    script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
+    limits = Limits(steps=steps, tool_calls=steps)
+
+    def run() -> object:
+        with TraceWriter(path) as emit:
+            return Machine(script, tools, limits=limits, hook=emit).run(QUESTION)
+
+    return run
+
+
+RUNNERS: dict[str, Runner] = {
+    "naive": naive_run,
+    "AgentExecutor": executor_run,
+    "create_agent": graph_run,
+    "machine": machine_run,
+}
+"""The engines in the order of the table."""
+
+
+@contextmanager
+def _no_deprecation_warnings() -> Iterator[None]:
+    """That the classic agent is deprecated is lesson 03's subject."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

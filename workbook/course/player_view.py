@@ -1,0 +1,163 @@
+"""The player's widgets: what can be chosen and pressed, and what is shown.
+
+It knows how a playback looks and nothing of how a run is played; `player_widget` says
+what the buttons do.
+"""
+
+from __future__ import annotations
+
+import html
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbook.course import player_parts as parts
+from workbook.course.engines import ENGINES
+from workbook.course.live_run import LOCAL, SCRIPTED, SLOW
+from workbook.course.playback import Playback
+from workbook.course.scenarios import slugs
+from workbook.models.choice import model_name
+from workbook.models.hosted import KEY
+from workbook.record.mermaid import MIME_TYPE
+
+if TYPE_CHECKING:
+    import ipywidgets
+
+DEFAULT_HOSTED = "gpt-4o-mini"
+BUTTONS = {
+    "run": "play to the end",
+    "step": "one event on",
+    "back": "one event back",
+    "reset": "to before the first event",
+    "cancel": "stop the run that is going on",
+}
+
+
+class PlayerView:
+    """The widgets of a player.
+
+    Args:
+        chosen: scenario, engine and model.
+        can_choose: whether the three can be changed.
+        work: what each of `BUTTONS` does; `choose` for another choice, `seek` for
+            another place, which it is given.
+    """
+
+    def __init__(
+        self,
+        chosen: tuple[str, str, Any],
+        can_choose: bool,
+        work: Mapping[str, Callable[..., None]],
+    ) -> None:
+        import ipywidgets as widgets
+
+        self._lock, self._showing, self._diagram = threading.RLock(), False, ""
+        options = (slugs(), list(ENGINES), model_options(chosen[2]))
+        names = ("scenario", "engine", "model")
+        self.choices = [
+            widgets.Dropdown(options=some, value=value, description=name)
+            for some, value, name in zip(options, chosen, names, strict=True)
+        ]
+        self.scenario, self.engine, self.model = self.choices
+        self.buttons = {
+            name: widgets.Button(
+                description=name.capitalize(),
+                tooltip=tooltip,
+                layout=widgets.Layout(width="80px"),
+            )
+            for name, tooltip in BUTTONS.items()
+        }
+        self.buttons["run"].button_style = "primary"
+        self.slider = widgets.IntSlider(
+            min=0, max=0, description="event", layout=widgets.Layout(width="420px")
+        )
+        wide = widgets.Layout(width="100%", overflow="visible")
+        self.status, self.events, self.prompt, self.turn, self.budgets = (
+            widgets.HTML(layout=wide) for _ in range(5)
+        )
+        self.output = widgets.Output(layout=widgets.Layout(min_height="240px"))
+        self.widget = self._arranged(widgets, can_choose)
+        self._connect(work)
+
+    def _arranged(self, widgets: Any, can_choose: bool) -> ipywidgets.VBox:
+        half = widgets.Layout(width="50%", padding="0 6px 0 0")
+        pairs = [
+            ([self.output, self.budgets], [self.events]),
+            ([self.prompt], [self.turn]),
+        ]
+        rows = [
+            *([widgets.HBox(self.choices)] if can_choose else []),
+            widgets.HBox([*self.buttons.values(), self.slider]),
+            self.status,
+            *(
+                widgets.HBox([widgets.VBox(column, layout=half) for column in pair])
+                for pair in pairs
+            ),
+        ]
+        widget = widgets.VBox(rows)
+        widget.add_class("player")
+        return widget
+
+    def _connect(self, work: Mapping[str, Callable[..., None]]) -> None:
+        for name, button in self.buttons.items():
+            button.on_click(lambda _, do=work[name]: do())
+        for dropdown in self.choices:
+            dropdown.observe(lambda _: work["choose"](), "value")
+
+        def slid(change: Any) -> None:
+            if not self._showing:
+                work["seek"](change["new"])
+
+        self.slider.observe(slid, "value")
+
+    def show(self, playback: Playback, running: bool, told: str) -> None:
+        """Bring everything on view up to date. Any thread may call it."""
+        with self._lock:
+            self._showing = True
+            try:
+                self.status.value = f"<span role='status'>{html.escape(told)}</span>"
+                self._show_controls(playback, running)
+                self.events.value = parts.events_html(playback)
+                self.prompt.value = parts.prompt_html(playback)
+                self.turn.value = parts.turn_html(playback)
+                self.budgets.value = parts.budgets_html(playback)
+                self._draw(playback.diagram())
+            finally:
+                self._showing = False
+
+    def _show_controls(self, playback: Playback, running: bool) -> None:
+        number = len(playback.events)
+        self.slider.max = max(number, self.slider.value)
+        self.slider.value = playback.position
+        self.slider.max = number
+        self.buttons["back"].disabled = playback.position == 0
+        self.buttons["cancel"].disabled = not running
+        ended = playback.at_end and number > 0 and not running
+        self.buttons["step"].disabled = ended
+
+    def _draw(self, diagram: str) -> None:
+        if diagram == self._diagram:
+            return
+        self._diagram = diagram
+        data = {MIME_TYPE: diagram, "text/plain": diagram}
+        shown = {"output_type": "display_data", "data": data, "metadata": {}}
+        self.output.outputs = (shown,)  # a new tuple each time: only that is drawn anew
+
+
+def model_options(chosen: Any) -> list[tuple[str, Any]]:
+    """Return the models that can be chosen: names on view, and what they stand for."""
+    options: list[tuple[str, Any]] = [
+        ("scripted", SCRIPTED),
+        ("scripted, a turn a second", SLOW),
+        ("local: SmolLM2 in this process", LOCAL),
+    ]
+    if os.environ.get(KEY, "").strip():
+        named = model_name()
+        hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
+        options.append((f"hosted: {hosted}", hosted))
+    if not isinstance(chosen, str):
+        options.append((f"given: {getattr(chosen, 'name', 'a model')}", chosen))
+    elif chosen not in [value for _, value in options]:
+        options.append((f"hosted: {chosen}", chosen))
+    return options

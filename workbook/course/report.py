@@ -1,0 +1,96 @@
+"""What a check found, as data: an outcome, and evidence for what is not met.
+
+`grading` makes a `Report`, `display` shows it, the pytest plugin counts it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Outcome(StrEnum):
+    """The four ways in which a check can end."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    RAISED = "your code raised"
+    NOT_ATTEMPTED = "not attempted"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A requirement that is not met.
+
+    Args:
+        requirement: the test's docstring.
+        test: the test's name.
+        evidence: (label, text): called, returned, expected, perhaps, …
+    """
+
+    requirement: str
+    test: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found.
+
+    Args:
+        slug: the exercise.
+        outcome: one of four.
+        passed: how many requirements are met.
+        total: how many there are; 0 when none could be looked at.
+        failures: the others, in the order of the tests.
+        notes: sentences to show first: what looks odd.
+        graded: which source was graded.
+        next_step: what to do now; empty when passed.
+        traceback: the whole traceback of the first failure.
+    """
+
+    slug: str
+    outcome: Outcome
+    passed: int = 0
+    total: int = 0
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    graded: str = ""
+    next_step: str = ""
+    traceback: str = ""
+
+    @property
+    def headline(self) -> str:
+        """What stands first: `parse_turn · 6 of 8`."""
+        match self.outcome:
+            case Outcome.NOT_ATTEMPTED:
+                return f"{self.slug} · not attempted"
+            case Outcome.PASSED:
+                return f"{self.slug} · {self.passed} of {self.total} · passed"
+            case Outcome.RAISED if not self.total:
+                return f"{self.slug} · your code raised"
+            case Outcome.RAISED:
+                return f"{self.slug} · {self.passed} of {self.total} · your code raised"
+            case _:
+                return f"{self.slug} · {self.passed} of {self.total}"
+
+
+def shorten(value: object, limit: int = 240) -> str:
+    """Return the repr of a value; a long one loses its middle.
+
+    >>> shorten("a" * 1000, 20)
+    "'aaaaaaa … (1,002 characters) … aaaaaaa'"
+    """
+    try:
+        text = repr(value)
+    except Exception as error:
+        return f"<a {type(value).__name__} whose repr raised {type(error).__name__}>"
+    return clip(text, limit)
+
+
+def clip(text: str, limit: int) -> str:
+    """Return a text; a long one loses its middle."""
+    if len(text) <= limit:
+        return text
+    end = max(1, limit // 2 - 2)
+    return f"{text[:end]} … ({len(text):,} characters) … {text[-end:]}"

@@ -1,0 +1,175 @@
+"""Scenarios: one question, its tools, what the model says, and how each engine ends.
+
+A scenario is a file, `data/scenarios/<slug>.toml`; this module reads it and says what
+came of a run. `workbook.course.engines` plays it. The keys of a file:
+
+    title, question, teaches    what is shown
+    source                      the public report that it stands for, where there is one
+    tools                       names of tools of the workbook
+    [[tool]]                    a tool of this scenario: name, description, `returns`
+                                (an answer a call, the last one repeats) or `raises` and
+                                `message`; `takes_s`, `timeout_s`, `effect`
+    [[turn]]                    what the model says: `text`, with `times` (and `{n}` in
+                                the text), or `raises` and `message`, or `if_seen`,
+                                `then`, `else`
+    repeat_last_turn            the last turn is said for ever
+    repeat_turns                all turns are said over and over
+    window_tokens               how much of its prompt the model sees
+    steps                       how many calls of the model each engine may make
+    cancel_after_tool_calls     the user stops the run during that call
+    [ends.<engine>]             state, reason, answer, model_turns, tool_calls
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.record.trace import Kind, Trace
+
+if TYPE_CHECKING:
+    from workbook.models.scripted import Script
+
+FOLDER = Path(__file__).resolve().parents[2] / "data" / "scenarios"
+DEFAULT_STEPS = 12
+ENDS_KEYS = ("state", "reason", "answer", "model_turns", "tool_calls")
+_KEYS = {
+    "title", "question", "teaches", "source", "tools", "tool", "turn", "steps",
+    "repeat_last_turn", "repeat_turns", "window_tokens", "cancel_after_tool_calls",
+    "ends",
+}  # fmt: skip
+
+
+class ScenarioError(ValueError):
+    """A scenario that does not exist or whose file does not hold together."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One scenario as its file has it. `turns` are written out, `{n}` filled in."""
+
+    slug: str
+    title: str
+    question: str
+    teaches: str
+    tool_names: tuple[str, ...]
+    scripted_tools: tuple[Mapping[str, Any], ...]
+    turns: tuple[Any, ...]
+    ends: Mapping[str, Mapping[str, Any]]
+    source: str = ""
+    steps: int = DEFAULT_STEPS
+    repeat_last_turn: bool = False
+    repeat_turns: bool = False
+    window_tokens: int | None = None
+    cancel_after_tool_calls: int | None = None
+
+    def script(self) -> Script:
+        """Return a fresh scripted model that plays the turns."""
+        from workbook.models.scripted import Script
+
+        return Script(
+            self.turns,
+            window_tokens=self.window_tokens,
+            loop=self.repeat_turns,
+            repeat_last=self.repeat_last_turn,
+        )
+
+
+def slugs() -> list[str]:
+    """Return the names of all scenarios, in alphabetical order."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+
+
+def load(slug: str) -> Scenario:
+    """Return the scenario with this name.
+
+    Raises:
+        ScenarioError: there is none, with the nearest name; or its file is wrong.
+    """
+    path = FOLDER / f"{slug}.toml"
+    if slug not in slugs():
+        import difflib
+
+        near = difflib.get_close_matches(slug, slugs(), n=1)
+        guess = f" Did you mean {near[0]!r}?" if near else ""
+        raise ScenarioError(f"there is no scenario {slug!r}.{guess}")
+    return read_scenario(path)
+
+
+@cache
+def read_scenario(path: Path) -> Scenario:
+    """Read a scenario's file.
+
+    Raises:
+        ScenarioError: the file is not TOML, or has a key that no scenario has, or
+            lacks one that all have.
+    """
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path.name} is not TOML: {error}") from None
+    unknown = sorted(set(data) - _KEYS)
+    missing = sorted({"title", "question", "teaches", "turn", "ends"} - set(data))
+    if unknown or missing:
+        raise ScenarioError(
+            f"{path.name}: unknown keys {unknown or 'none'}, "
+            f"missing keys {missing or 'none'}"
+        )
+    options = {
+        key: data[key] for key in _KEYS - {"tools", "tool", "turn"} if key in data
+    }
+    return Scenario(
+        slug=path.stem,
+        tool_names=tuple(data.get("tools", ())),
+        scripted_tools=tuple(data.get("tool", ())),
+        turns=tuple(turn for entry in data["turn"] for turn in _written_out(entry)),
+        **options,
+    )
+
+
+def _written_out(entry: Mapping[str, Any]) -> list[Any]:
+    """Repeat a turn `times` times, with its number in place of `{n}`."""
+    turn = {key: _trimmed(value) for key, value in entry.items() if key != "times"}
+    if "text" not in turn:
+        return [turn] * entry.get("times", 1)
+    return [
+        turn["text"].replace("{n}", str(n)) for n in range(1, entry.get("times", 1) + 1)
+    ]
+
+
+def _trimmed(value: Any) -> Any:
+    return value.removeprefix("\n") if isinstance(value, str) else value
+
+
+def outcome(trace: Trace) -> dict[str, Any]:
+    """Say how a run ended: the keys of `[ends.<engine>]`.
+
+    `model_turns` counts the answers that the model gave. Those that it gave to a tool
+    (an event with a parent) are not the agent's and do not count.
+    """
+    end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
+    own = [event for event in trace if "parent" not in event]
+    kinds = [event["kind"] for event in own]
+    return {
+        "state": end["state"],
+        "reason": end["reason"],
+        "answer": end["answer"],
+        "model_turns": kinds.count(Kind.MODEL_TURN),
+        "tool_calls": kinds.count(Kind.TOOL_CALL),
+    }
+
+
+def differences(scenario: Scenario, engine: str, trace: Trace) -> list[str]:
+    """Compare a run with how the scenario says this engine ends; empty if equal."""
+    if engine not in scenario.ends:
+        return [f"{scenario.slug} does not say how {engine} ends"]
+    found = outcome(trace)
+    return [
+        f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
+        for key, expected in scenario.ends[engine].items()
+        if found[key] != expected
+    ]

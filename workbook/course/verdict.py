@@ -1,0 +1,48 @@
+"""A test that failed, with all that was seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbook.course.limits import TimeUp
+from workbook.course.watching import Call, Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The two sides of the `assert` that failed."""
+
+    operator: str
+    left: object
+    right: object
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A failed test with all that is known about it.
+
+    Args:
+        test: its name.
+        docstring: the requirement, perhaps with a guess.
+        error: what ended it.
+        statement: the source line of the test that failed.
+        calls: the calls of the function under test, the last one last.
+        comparison: the sides of the `assert`, where it compared.
+        watch: the function under test.
+    """
+
+    test: str
+    docstring: str
+    error: BaseException
+    statement: str
+    calls: Sequence[Call]
+    comparison: Comparison | None
+    watch: Watch
+
+    @property
+    def raised(self) -> bool:
+        """Whether the learner's code raised, and not the test."""
+        return isinstance(self.error, TimeUp) or any(
+            call.error is self.error for call in self.calls
+        )
