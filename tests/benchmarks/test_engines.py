@@ -1,0 +1,185 @@
+"""What a step costs on each engine: the same script, the same tool, one process.
+
+Model and tool cost next to nothing, so what is left is the engine. The machine always
+writes its trace to disk. LangChain's engines are measured twice: bare, as people run
+them, and writing the same events to disk; the goals compare like with like.
+"""
+
+import itertools
+import time
+import warnings
+from statistics import median
+
+import pytest
+
+from workbook.course.overhead import (
+    QUESTION,
+    RUNNERS,
+    executor_run,
+    graph_run,
+    note_tool,
+    text_turns,
+)
+from workbook.fsm import Limits, Machine
+from workbook.models.base import ToolRequest
+from workbook.models.scripted import Script
+from workbook.record.trace import Trace, TraceWriter
+from workbook.tools.contract import ToolRegistry
+
+OURS = "machine, traced"
+
+STEPS = 20
+ROUNDS = 6
+TIMED = 2
+ATTEMPTS = 3
+GOALS = {"create_agent": 20, "AgentExecutor": 5}
+"""How many times the machine's cost each of LangChain's engines has at least."""
+
+
+def traced(agent, question, path, **options):
+    """Return a run of a LangChain agent whose trace is written as the machine's is."""
+    from workbook.langchain_trace import TraceHandler
+
+    emit = TraceWriter(path)
+    config = {"callbacks": [TraceHandler(emit)], **options}
+
+    def run():
+        with emit:
+            return agent.invoke(question, config=config)
+
+    return run
+
+
+def traced_machine(steps, path):
+    """Get the machine ready, with its trace on disk."""
+    emit = TraceWriter(path)
+    machine = Machine(
+        Script(text_turns(steps)),
+        ToolRegistry([note_tool()]),
+        limits=Limits(steps=steps, tool_calls=steps),
+        hook=emit,
+    )
+
+    def run():
+        with emit:
+            return machine.run(QUESTION)
+
+    return run
+
+
+def traced_executor(steps, path):
+    """Get the classic agent ready, with its trace on disk."""
+    from workbook.langchain_trace.engine import classic_agent
+
+    script = Script(text_turns(steps))
+    agent = classic_agent(script, [note_tool()], max_iterations=steps)
+    return traced(agent, {"input": QUESTION}, path)
+
+
+def traced_graph(steps, path):
+    """Get `create_agent` ready, with its trace on disk."""
+    from workbook.langchain_trace.engine import graph_agent
+    from workbook.models.scripted_chat import ScriptedModel
+
+    calls = [
+        ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(1, steps)
+    ]
+    agent = graph_agent(ScriptedModel([*calls, "done"]), [note_tool()])
+    question = {"messages": [{"role": "user", "content": QUESTION}]}
+    return traced(agent, question, path, recursion_limit=2 * steps + 1)
+
+
+def current_executor(steps, path):
+    """Get the same executor ready, built by `create_react_agent`, without a trace."""
+    from langchain_classic.agents import AgentExecutor, create_react_agent
+    from langchain_core.prompts import PromptTemplate
+
+    from workbook.langchain_trace.models import classic_tool, text_llm
+
+    prompt = PromptTemplate.from_template(
+        "{tools}\nThought, Action (one of {tool_names}), Action Input, Observation, "
+        "Final Answer.\nQuestion: {input}\nThought:{agent_scratchpad}"
+    )
+    tools = [classic_tool(note_tool())]
+    agent = create_react_agent(text_llm(Script(text_turns(steps))), tools, prompt)
+    executor = AgentExecutor(agent=agent, tools=tools, max_iterations=steps)
+    return lambda: executor.invoke({"input": QUESTION})
+
+
+ENGINES = {
+    "machine, traced": traced_machine,
+    "naive": RUNNERS["naive"],
+    "AgentExecutor": executor_run,
+    "AgentExecutor, traced": traced_executor,
+    "AgentExecutor, by create_react_agent": current_executor,
+    "create_agent": graph_run,
+    "create_agent, traced": traced_graph,
+}
+
+
+def seconds_of(run):
+    """Return the processor time of a run, all threads and the system's part with it.
+
+    Waiting for another program to leave the processor is no cost of an engine.
+    """
+    started = time.process_time()
+    run()
+    return time.process_time() - started
+
+
+def measure(folder):
+    """Return microseconds per step of each engine: the best run, and the median.
+
+    The engines take turns, so that what else the computer does disturbs all alike, and
+    each is warmed up by a run that is not timed. Getting ready is never timed.
+    """
+    seconds = {engine: [] for engine in ENGINES}
+    paths = (folder / f"{number}.jsonl" for number in itertools.count())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(ROUNDS):
+            for engine, ready in ENGINES.items():
+                ready(STEPS, next(paths))()
+                for _ in range(TIMED):
+                    seconds[engine].append(seconds_of(ready(STEPS, next(paths))))
+    scale = 1e6 / STEPS
+    best = {engine: scale * min(took) for engine, took in seconds.items()}
+    middle = {engine: scale * median(took) for engine, took in seconds.items()}
+    return best, middle
+
+
+def table(best, middle):
+    """Return the figures as lines, each with how many times the machine's it is."""
+    lines = [f"{'µs per step':38}{'best':>8}{'times':>7}{'median':>8}{'times':>7}"]
+    for engine in ENGINES:
+        lines.append(
+            f"{engine:38}{best[engine]:8.0f}{best[engine] / best[OURS]:7.1f}"
+            f"{middle[engine]:8.0f}{middle[engine] / middle[OURS]:7.1f}"
+        )
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("ready", [traced_executor, traced_graph, current_executor])
+def test_each_engine_runs_to_its_answer(ready, tmp_path):
+    """what is timed is the whole run, and what is said to be traced is on disk"""
+    path = tmp_path / "trace.jsonl"
+    assert "done" in str(ready(4, path)())
+    if ready is not current_executor:
+        trace = Trace.read(path)
+        assert len(trace.of("model_request")) == 4
+        assert trace.end["state"] == "DONE"
+
+
+def test_the_machine_costs_a_fraction_of_a_framework(tmp_path, capsys):
+    """with traces on disk, a twentieth of create_agent and a fifth of AgentExecutor"""
+    for attempt in range(ATTEMPTS):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        best, middle = measure(folder)
+        with capsys.disabled():
+            print(f"\n{table(best, middle)}")
+        ratios = {e: middle[f"{e}, traced"] / middle[OURS] for e in GOALS}
+        if all(ratios[engine] >= goal for engine, goal in GOALS.items()):
+            break
+    assert ratios["create_agent"] >= GOALS["create_agent"]
+    assert ratios["AgentExecutor"] >= GOALS["AgentExecutor"]

@@ -1,0 +1,97 @@
+"""What a step costs in a long run, and what of it is writing the trace."""
+
+import gc
+import time
+
+import orjson
+import pytest
+
+from workbook.course.overhead import QUESTION, note_tool, text_turns
+from workbook.fsm import Limits, Machine
+from workbook.models.scripted import Script
+from workbook.record.trace import Trace, TraceWriter
+from workbook.tools.contract import ToolRegistry
+
+RUNS = {10: 30, 100: 10, 1_000: 3, 10_000: 1}
+"""Steps of a run, and how many runs are timed."""
+
+ATTEMPTS = 3
+GOAL = 1.5
+"""Times the cost per step of a short run that a step of a long one may have."""
+
+
+def machine_seconds(steps, path):
+    """Return the processor time of a run with its trace on disk."""
+    script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
+    limits = Limits(steps=steps, tool_calls=steps, wall_s=600)
+    gc.collect()  # what an earlier run left behind
+    started = time.process_time()
+    with TraceWriter(path) as emit:
+        end = Machine(script, tools, limits=limits, hook=emit).run(QUESTION)
+    took = time.process_time() - started
+    assert (end.answer, end.spent.steps) == ("done", steps)
+    return took
+
+
+def floor_seconds(path, copy):
+    """Return the processor time of serialising and writing a trace's events."""
+    events = Trace.read(path).events
+    gc.collect()
+    started = time.process_time()
+    with open(copy, "wb", buffering=0) as file:
+        for event in events:
+            file.write(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
+    return time.process_time() - started
+
+
+def measure(folder):
+    """Return microseconds per step by steps, of the machine and of its floor: the best.
+
+    The short runs come before the long ones, which leave their events in memory.
+    """
+    machine, floor = {}, {}
+    for steps, runs in RUNS.items():
+        paths = [folder / f"{steps}_{run}.jsonl" for run in range(runs)]
+        scale = 1e6 / steps
+        machine[steps] = scale * min(machine_seconds(steps, path) for path in paths)
+        copy = folder / "copy.jsonl"
+        floor[steps] = scale * min(
+            floor_seconds(path, copy.with_stem(f"copy_{steps}_{n}"))
+            for n, path in enumerate(paths[:5])
+        )
+    return machine, floor
+
+
+def table(machine, floor):
+    lines = [f"{'steps':>7}{'machine, µs per step':>22}{'its floor':>11}{'times':>7}"]
+    for steps in RUNS:
+        ratio = machine[steps] / floor[steps]
+        lines.append(
+            f"{steps:7,}{machine[steps]:22.0f}{floor[steps]:11.1f}{ratio:7.1f}"
+        )
+    return "\n".join(lines)
+
+
+@pytest.fixture(scope="module")
+def costs(tmp_path_factory):
+    """Measure until a step of a long run costs little more, three times at the most."""
+    for _ in range(ATTEMPTS):
+        machine, floor = measure(tmp_path_factory.mktemp("growth"))
+        if machine[10_000] <= GOAL * machine[100]:
+            break
+    return machine, floor
+
+
+def test_a_step_of_a_long_run_costs_what_a_step_of_a_short_one_does(costs, capsys):
+    """per step, 10,000 steps cost at most 1.5 times what 100 steps do"""
+    machine, floor = costs
+    with capsys.disabled():
+        print(f"\n{table(machine, floor)}")
+    assert machine[10_000] <= GOAL * machine[100]
+    assert machine[1_000] <= GOAL * machine[100]
+
+
+def test_the_floor_is_below_the_machine(costs):
+    """writing the events is a part of what the machine does, and not the whole"""
+    machine, floor = costs
+    assert all(0 < floor[steps] < machine[steps] for steps in RUNS)

@@ -1,0 +1,223 @@
+"""JupyterLab in a real browser, on a copy of the lessons."""
+
+import json
+import os
+import re
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Error, expect, sync_playwright
+
+NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+SETTINGS = {
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    "apputils-extension/themes": {"adaptive-theme": True},
+    "notebook-extension/tracker": {"windowingMode": "none"},
+    "docmanager-extension/plugin": {"autosave": False},
+}
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+LAB_TIMEOUT_S = 60
+CELL_TIMEOUT_MS = 120_000
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Put the browser last: while it is open, its event loop runs in this thread."""
+    here = Path(__file__).parent
+    items.sort(key=lambda item: here in item.path.parents)
+
+
+def chromium():
+    """Return the path of a Chromium, or fail with what to install."""
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if found := shutil.which(name):
+            return found
+    message = "the browser tests need Chromium: apt-get install chromium"
+    if os.environ.get("CI"):
+        pytest.fail(message)
+    pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A headless Chromium."""
+    path = chromium()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """A JupyterLab server on a copy of the lessons: its address with a token."""
+    home = tmp_path_factory.mktemp("lab")
+    shutil.copytree(NOTEBOOKS, home / "notebooks")
+    for name, settings in SETTINGS.items():
+        path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    token = secrets.token_hex(8)
+    server = subprocess.Popen(
+        [
+            *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"),
+            f"--ServerApp.port={port}",
+            f"--IdentityProvider.token={token}",
+            f"--ServerApp.root_dir={home / 'notebooks'}",
+        ],
+        env={
+            **os.environ,
+            "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
+            "JUPYTER_CONFIG_DIR": str(home / "config"),
+            "JUPYTER_DATA_DIR": str(home / "data"),
+            "WORKBOOK_DATA": str(home / "progress"),
+            "WORKBOOK_RECORD": "0",  # the real model is asked in tests/notebooks
+        },
+        stdout=(home / "server.log").open("w"),
+        stderr=subprocess.STDOUT,
+    )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(f"{address}/api?token={token}", server)
+        # With `reset`, a page does not restore the tabs of the one before it.
+        yield lambda path: f"{address}/lab/tree/{path}?token={token}&reset"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def _wait_for(url, server):
+    deadline = time.monotonic() + LAB_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if server.poll() is not None:
+            pytest.fail(f"JupyterLab ended with code {server.returncode}")
+        try:
+            with urllib.request.urlopen(url, timeout=2):
+                return
+        except OSError:
+            server_is_starting = 0.2
+            time.sleep(server_is_starting)
+    pytest.fail(f"JupyterLab did not answer within {LAB_TIMEOUT_S} s")
+
+
+class LessonPage:
+    """One lesson, open in JupyterLab."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def cell(self, words):
+        """Return the code cell whose source holds these words."""
+        editor = self.page.locator(".cm-content", has_text=words)
+        return self.page.locator(".jp-CodeCell").filter(has=editor).first
+
+    def output(self, words):
+        """Return what the cell with these words shows."""
+        return self.cell(words).locator(".jp-Cell-outputArea")
+
+    def type_into(self, words, source):
+        """Replace a cell's source by typing, and run the cell."""
+        cell = self.cell(words)
+        cell.scroll_into_view_if_needed()
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.press("Delete")
+        self.page.keyboard.insert_text(source)
+        self.page.keyboard.press("Control+Enter")
+
+    def run(self, words):
+        """Run one cell."""
+        cell = self.cell(words)
+        cell.scroll_into_view_if_needed()
+        cell.locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+
+    def run_all(self):
+        """Choose Run All Cells from the menu and wait for the last code cell."""
+        label = self.page.locator(".lm-Menu-itemLabel")
+        item = label.get_by_text("Run All Cells", exact=True)
+        prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
+        for _ in range(5):  # a menu that has only begun to open ignores the click
+            self.choose_kernel()
+            assert self.dialogs() == []
+            self.page.get_by_role("menuitem", name="Run", exact=True).click()
+            item.hover()
+            item.click()
+            try:
+                expect(prompts.first).not_to_have_text("[ ]:", timeout=4_000)
+                break
+            except AssertionError:
+                self.page.keyboard.press("Escape")
+        done = [re.compile(r"\[\d+\]:")] * prompts.count()
+        expect(prompts).to_have_text(done, timeout=CELL_TIMEOUT_MS)
+
+    def solve(self, slug, wrong, right, *, message):
+        """Type a wrong answer, read its message, then solve the exercise."""
+        check = f"{slug} = check({slug})"
+        expect(self.output(check)).to_contain_text("not attempted")
+        self.type_into(f"def {slug}(", wrong)
+        self.run(check)
+        for words in message:
+            expect(self.output(check)).to_contain_text(words)
+        self.type_into(f"def {slug}(", right)
+        self.run(check)
+        expect(self.output(check)).to_contain_text("passed")
+
+    def choose_kernel(self):
+        """Confirm the kernel, where JupyterLab asks for it on a slow start."""
+        asks = self.page.locator("dialog", has_text="Select Kernel")
+        if asks.count():
+            asks.locator(".jp-mod-accept").click()
+            expect(asks).to_have_count(0)
+
+    def dialogs(self):
+        """Return what open dialogs say; a learner sees none."""
+        return self.page.locator("dialog").all_inner_texts()
+
+    def errors(self):
+        """Return the tracebacks that stand on the page."""
+        area = self.page.locator(
+            '.jp-OutputArea-output[data-mime-type="application/vnd.jupyter.error"]'
+        )
+        return area.all_inner_texts()
+
+
+@pytest.fixture
+def open_lesson(lab, browser):
+    """Return a function that opens a lesson and waits for its kernel."""
+    pages = []
+
+    def open_(name, color_scheme="light"):
+        page = browser.new_page(
+            viewport={"width": 1280, "height": 900}, color_scheme=color_scheme
+        )
+        pages.append(page)
+        page.goto(lab(f"{name}.ipynb"))
+        page.wait_for_selector(".jp-CodeCell .cm-content", timeout=60_000)
+        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
+        return LessonPage(page)
+
+    yield open_
+    for page in pages:
+        try:
+            page.close()
+        except Error as error:
+            print(f"the page was closed already: {error}")

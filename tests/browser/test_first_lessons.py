@@ -1,0 +1,69 @@
+"""A learner's first half hour, in a real browser."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+RIGHT = (
+    "def who_writes(label):\n"
+    '    return "runtime" if label == "Observation" else "model"'
+)
+WRONG = 'def who_writes(label):\n    return "model"'
+
+
+def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
+    """Run all, be the model, give a wrong answer, read it, solve the exercise."""
+    lesson = open_lesson("00_start_here")
+    lesson.run_all()
+    assert lesson.errors() == []
+
+    widget = lesson.page.locator(".be-the-model")
+    box = widget.locator("textarea")
+    box.fill("Action: Calculator\nAction Input: 100*0.2\nObservation: 99")
+    widget.get_by_role("button", name="Send my turn").click()
+    expect(widget).to_contain_text("Observation: 20")
+    expect(widget).to_contain_text("You wrote an Observation")
+    expect(widget).not_to_contain_text("99")
+    box.fill("I think <img src=x onerror=alert(1)> it is 88.")
+    widget.get_by_role("button", name="Send my turn").click()
+    expect(widget).to_contain_text("There is no step in it")
+    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+        picture(lesson, Path(folder) / "be_the_model.png")
+    box.fill("Final Answer: <b>88</b>")
+    widget.get_by_role("button", name="Send my turn").click()
+    expect(widget).to_contain_text("Final Answer: <b>88</b>")
+    expect(widget).to_contain_text("That is right")
+
+    message = ["returned", "who_writes('Observation')"]
+    lesson.solve("who_writes", WRONG, RIGHT, message=message)
+
+
+def test_lesson_01_runs_and_shows_its_museum(open_lesson):
+    """Run all: no error, the plots and the museum's first column stand on the page."""
+    lesson = open_lesson("01_naive_loop")
+    lesson.run_all()
+    assert lesson.errors() == []
+    expect(lesson.output('museum(["naive"])')).to_contain_text("EXHAUSTED (fuse)")
+    expect(lesson.output("plt.bar(calls").locator("img")).to_be_visible()
+    expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_trace_is_a_table(open_lesson, scheme):
+    """A trace shows itself as a table in either theme."""
+    lesson = open_lesson("00_start_here", color_scheme=scheme)
+    lesson.run("from workbook import check")
+    lesson.run('trace = play("price_question")')
+    table = lesson.output('trace = play("price_question")').locator("table")
+    expect(table).to_contain_text(re.compile("model_request"))
+    assert table.locator("tr").count() > 15
+
+
+def picture(lesson, path):
+    """Take the README's picture: the widget with a run in it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lesson.page.locator(".be-the-model").scroll_into_view_if_needed()
+    lesson.page.screenshot(path=path)

@@ -1,0 +1,52 @@
+"""Lesson 02 in a real browser: the experiment, its plots, and an exercise."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+WRONG = """def back_off(order, react_answer, votes):
+    return react_answer or majority(votes)[0]"""
+RIGHT = """def back_off(order, react_answer, votes):
+    winner, count = majority(votes)
+    if order is Order.REACT_TO_COT_SC:
+        return winner if react_answer is None else react_answer
+    if winner is None or count < len(votes) / 2:
+        return react_answer
+    return winner"""
+PLOTS = ("plot(table,", "paper[::-1].plot", "why[::-1].plot")
+
+
+@pytest.fixture
+def lesson(open_lesson):
+    """Lesson 02 with all its cells run, from the recording."""
+    lesson = open_lesson("02_react_prompting")
+    lesson.run_all()
+    return lesson
+
+
+def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):
+    """Run all: no error, four rows of marks, a table, three plots; then an exercise."""
+    assert lesson.errors() == []
+    experiment = lesson.output("outcomes = run_experiment(METHODS, model, questions")
+    expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
+    expect(experiment.locator("table tbody tr")).to_have_count(4)
+    for words in PLOTS:
+        expect(lesson.output(words).locator("img")).to_be_visible()
+    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+        take_pictures(lesson, Path(folder))
+
+    message = ["returned"]
+    lesson.solve("back_off", WRONG, RIGHT, message=message)
+
+
+def take_pictures(lesson, folder):
+    """Take a picture of every output that is worth a look."""
+    folder.mkdir(parents=True, exist_ok=True)
+    seen = ("outcomes = run", "rows.append((question.text", "recorded = json", *PLOTS)
+    for number, words in enumerate((*seen, "searches = [s for s", "worlds = pd")):
+        cell = lesson.cell(words)
+        cell.scroll_into_view_if_needed()
+        cell.screenshot(path=folder / f"lesson_02_{number}.png")

@@ -1,0 +1,51 @@
+"""Lesson 05 in JupyterLab: diagrams drawn, an exercise solved, two players at work."""
+
+import os
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+WRONG = """def advance(table, state, event):
+    return table.rows[state, event].target"""
+RIGHT = """def advance(table, state, event):
+    for rule in table.rules:
+        if (rule.source, rule.event) == (state, event):
+            return rule.target
+    legal = [rule.event for rule in table.rules if rule.source == state]
+    raise IllegalTransition(f"{state}: no {event}; legal: {', '.join(legal)}")"""
+
+
+def pictures(lesson):
+    """Take a picture of each plot, table and diagram where somebody wants them."""
+    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        areas = lesson.page.locator(".jp-CodeCell .jp-Cell-outputArea")
+        for number in range(areas.count()):
+            area = areas.nth(number)
+            if area.is_visible() and area.inner_html():
+                area.scroll_into_view_if_needed()
+                area.screenshot(path=Path(folder) / f"lesson_05_{number:02}.png")
+
+
+def test_lesson_05_from_the_loop_to_the_player(open_lesson):
+    """Run all; diagrams, museum and players stand there; an exercise can be solved"""
+    lesson = open_lesson("05_state_machine")
+    lesson.run_all()
+    assert lesson.errors() == []
+    for words in ("arrows.update", "Mermaid(small", "highlight=State.EXECUTE"):
+        expect(lesson.output(words).locator(".jp-RenderedMermaid img")).to_be_visible()
+    expect(lesson.output("endings = museum()")).to_contain_text("CANCELLED (cancel)")
+    assert lesson.output("endings = museum()").locator("tbody tr").count() > 20
+    expect(lesson.output("counts.plot.barh").locator("img")).to_be_visible()
+    pictures(lesson)
+
+    widget = lesson.output('player("price_question"').locator(".player")
+    for _ in range(4):
+        widget.get_by_role("button", name="Step", exact=True).click()
+    expect(widget.locator("[role=status]")).to_have_text("Event 4 of 33: EXECUTE_TOOL.")
+    other = lesson.output('player("endless_retry"').locator(".player")
+    other.get_by_role("button", name="Run", exact=True).click()
+    expect(other.locator("[role=status]")).to_contain_text("EXHAUSTED")
+
+    message = ["KeyError"]
+    lesson.solve("advance", WRONG, RIGHT, message=message)

@@ -1,0 +1,191 @@
+"""The player in JupyterLab, in a real browser."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
+START_MS = 60_000  # a kernel that starts while others do
+READABLE = 4.5  # the contrast that WCAG asks of text, at the least
+CONTRASTS = """root => {
+    const rgb = text => text.match(/[\\d.]+/g).map(Number);
+    const solid = text => rgb(text).length < 4 || rgb(text)[3] > 0.5;
+    const paper = e => {
+        while (e && !solid(getComputedStyle(e).backgroundColor)) e = e.parentElement;
+        return e ? getComputedStyle(e).backgroundColor : "rgb(255, 255, 255)";
+    };
+    const light = colour => {
+        const [r, g, b] = rgb(colour).map(c => c / 255).map(
+            c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const selector = ".events tr.now td, .prompt mark, .prompt div, .turn, .budgets";
+    return [...root.querySelectorAll(selector)].map(e => {
+        const two = [light(getComputedStyle(e).color), light(paper(e))];
+        return (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
+    });
+}"""
+
+
+class PlayerPage:
+    """A player that a notebook shows."""
+
+    def __init__(self, lesson, call):
+        self.page = lesson.page
+        self.root = self.page.locator(".player")
+        lesson.type_into(CELL, f"from workbook.course import player\n{call}")
+        for _ in range(4):  # a kernel that is still connecting drops what is run
+            try:
+                expect(self.root).to_be_visible(timeout=START_MS / 4)
+                break
+            except AssertionError:
+                lesson.run("from workbook.course import player")
+        expect(self.root).to_be_visible(timeout=START_MS)
+        self.status = self.root.locator("[role=status]")
+        self.now = self.root.locator("tr[aria-current=step]")
+
+    def button(self, name):
+        return self.root.get_by_role("button", name=name, exact=True)
+
+    def press(self, *names):
+        for name in names:
+            self.button(name).click()
+
+    def expect_status(self, words):
+        expect(self.status).to_contain_text(words, timeout=20_000)
+
+    def expect_lit(self, state):
+        """Wait until the diagram, an image of an SVG, has this state lit."""
+        self.page.wait_for_function(
+            """state => {
+                const image = document.querySelector(".player .jp-RenderedMermaid img");
+                if (!image) return false;
+                const svg = decodeURIComponent(image.src.split(",", 2)[1]);
+                const root = new DOMParser().parseFromString(
+                    svg.slice(svg.indexOf("<svg")), "text/html");
+                const lit = [...root.querySelectorAll(".now")].map(g => g.textContent);
+                return lit.some(text => text.trim() === state);
+            }""",
+            arg=state,
+            timeout=20_000,
+        )
+
+    def choose_theme(self, name):
+        """Choose a theme from the menu; the server keeps it until another is chosen."""
+        label = self.page.locator(".lm-Menu-itemLabel")
+        chosen = self.page.locator(f"body[data-jp-theme-name='{name}']")
+        for _ in range(5):  # a menu that has only begun to open ignores the click
+            self.page.get_by_role("menuitem", name="Settings", exact=True).click()
+            label.get_by_text("Theme", exact=True).hover()
+            label.get_by_text("Theme", exact=True).click()
+            label.get_by_text(name, exact=True).hover()
+            label.get_by_text(name, exact=True).click()
+            try:
+                expect(chosen).to_have_count(1, timeout=4_000)
+                break
+            except AssertionError:
+                self.page.keyboard.press("Escape")
+        expect(chosen).to_have_count(1)
+
+    def picture(self, name):
+        """Take a picture where somebody wants one."""
+        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.set_viewport_size({"width": 1440, "height": 1200})
+            self.root.evaluate("e => e.scrollIntoView({block: 'center'})")
+            self.root.screenshot(path=Path(folder) / f"{name}.png")
+
+
+@pytest.fixture
+def show(open_lesson):
+    """Return a function that types a call of `player` into a notebook."""
+
+    def show(call, color_scheme="light"):
+        return PlayerPage(open_lesson("00_start_here", color_scheme), call)
+
+    return show
+
+
+def test_run_step_back_reset(show):
+    """The lit state follows the step, forwards and back"""
+    page = show('player("price_question", engine="fsm")')
+    page.expect_status("Press Run, or Step")
+    page.press("Run")
+    page.expect_status("Event 33 of 33: DONE")
+    page.expect_lit("DONE")
+    page.press("Back", "Back")
+    page.expect_status("Event 31 of 33: THINK")
+    page.expect_lit("THINK")
+    page.press("Reset")
+    page.expect_status("Press Run, or Step")
+    page.press("Step", "Step", "Step")
+    page.expect_status("Event 3 of 33: THINK")
+    page.expect_lit("THINK")
+    page.press("Step")
+    page.expect_lit("EXECUTE_TOOL")
+    expect(page.now).to_contain_text("THINK —tool_requested→ EXECUTE_TOOL")
+    page.press(*["Step"] * 5)
+    expect(page.root.locator("mark.new")).to_contain_text("Observation: 20")
+    page.picture("player")
+
+
+def test_html_that_a_tool_brings_is_text(show):
+    """What a tool brings back is shown, and never becomes part of the page"""
+    page = show('player("html_from_a_tool", engine="naive")')
+    title = page.page.title()
+    page.press("Run")
+    page.expect_status("DONE")
+    page.expect_lit("DONE")
+    expect(page.root.locator(".prompt")).to_contain_text(
+        "<script>document.title='owned'"
+    )
+    expect(page.root.locator(".events")).to_contain_text("<img src=x onerror=")
+    assert page.root.locator("script, .events img, .prompt img, .turn img").count() == 0
+    assert page.page.title() == title
+
+
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+def test_the_player_is_readable_in_light_and_dark(show, theme):
+    """In either theme every text of the player stands out from its ground"""
+    page = show('player("price_question")')
+    try:
+        page.choose_theme(theme)
+        page.press(*["Step"] * 9)
+        page.expect_status("Event 9")
+        contrasts = page.root.evaluate(CONTRASTS)
+        assert len(contrasts) > 8
+        assert min(contrasts) > READABLE
+        page.picture(f"player_{theme[-4:].strip().lower()}")
+    finally:
+        page.choose_theme("JupyterLab Light")
+
+
+def test_cancel_ends_a_run_that_goes_on(show):
+    """Cancel stops a run between two turns, and the trace says who stopped it"""
+    page = show('player("endless_retry", engine="fsm", model="slow")')
+    page.press("Run")
+    page.expect_status("the run goes on")
+    expect(page.now).to_contain_text("model_request", timeout=10_000)
+    page.press("Cancel")
+    page.expect_status("CANCELLED")
+    page.expect_lit("CANCELLED")
+    expect(page.now).to_contain_text("CANCELLED (cancel)")
+    expect(page.button("Cancel")).to_be_disabled()
+
+
+def test_the_keyboard_is_enough(show):
+    """Tab reaches the buttons, Enter presses them, an arrow key moves the slider"""
+    page = show('player("endless_retry", engine="langchain")')
+    page.button("Run").focus()
+    page.page.keyboard.press("Tab")
+    expect(page.button("Step")).to_be_focused()
+    page.page.keyboard.press("Enter")
+    page.expect_status("Event 1 of")
+    page.root.locator(".noUi-handle").focus()
+    page.page.keyboard.press("ArrowRight")
+    page.expect_status("Event 2 of")
+    page.expect_lit("ASK_MODEL")
+    page.page.keyboard.press("ArrowLeft")
+    page.expect_status("Event 1 of")

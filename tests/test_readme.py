@@ -1,0 +1,44 @@
+"""What the README says is so."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LINKS = re.findall(r"\]\((?!http)([^)]+)\)", README)
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_a_link_leads_somewhere(link):
+    """Every lesson and picture that the README names is there."""
+    assert (ROOT / link).exists()
+
+
+def test_each_command_is_complete():
+    """Each command makes the environment, installs the lock, and does its work."""
+    commands = re.findall(r"```\n(.+)\n```", README)
+    assert len(commands) == 2
+    for command in commands:
+        make, install, work = (shlex.split(part) for part in command.split("&&"))
+        assert make == ["python3", "-m", "venv", ".venv"]
+        assert install[-2:] == ["-r", "requirements.txt"]
+        assert work[0].startswith(".venv/bin/")
+
+
+def test_the_map_agrees_with_the_lessons():
+    """Titles and minutes of the map are those of data/exercises.toml."""
+    data = tomllib.loads((ROOT / "data/exercises.toml").read_text(encoding="utf-8"))
+    for lesson in data["lesson"]:
+        number = lesson["slug"][:2]
+        link = f"[{lesson['title']}](notebooks/{lesson['slug']}.ipynb)"
+        assert f"| {number} | {link} | {lesson['minutes']} |" in README
+
+
+def test_pictures_are_small():
+    """A clone is not slowed down by pictures."""
+    for picture in (ROOT / "data" / "pictures").iterdir():
+        assert picture.stat().st_size < 200_000
