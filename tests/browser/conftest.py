@@ -32,7 +32,9 @@ FLAGS = [
     "--disable-sync",
 ]
 LAB_TIMEOUT_S = 60
+START_TIMEOUT_MS = 120_000  # a cold machine reads every file for the first time
 CELL_TIMEOUT_MS = 120_000
+expect.set_options(timeout=30_000)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -156,7 +158,6 @@ class LessonPage:
         item = label.get_by_text("Run All Cells", exact=True)
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
         for _ in range(5):  # a menu that has only begun to open ignores the click
-            self.choose_kernel()
             assert self.dialogs() == []
             self.page.get_by_role("menuitem", name="Run", exact=True).click()
             item.hover()
@@ -181,12 +182,18 @@ class LessonPage:
         self.run(check)
         expect(self.output(check)).to_contain_text("passed")
 
-    def choose_kernel(self):
-        """Confirm the kernel, where JupyterLab asks for it on a slow start."""
-        asks = self.page.locator("dialog", has_text="Select Kernel")
-        if asks.count():
-            asks.locator(".jp-mod-accept").click()
-            expect(asks).to_have_count(0)
+    def wait_for_kernel(self):
+        """Wait until the kernel has started and is idle.
+
+        Before it has started, JupyterLab shows "No Kernel" with an idle indicator, and
+        Run All would ask which kernel is meant.
+        """
+        name = self.page.locator(".jp-NotebookPanel-toolbar .jp-KernelName")
+        expect(name).to_contain_text("Python 3", timeout=START_TIMEOUT_MS)
+        indicator = self.page.locator(".jp-Notebook-ExecutionIndicator")
+        expect(indicator).to_have_attribute(
+            "data-status", "idle", timeout=START_TIMEOUT_MS
+        )
 
     def dialogs(self):
         """Return what open dialogs say; a learner sees none."""
@@ -211,9 +218,10 @@ def open_lesson(lab, browser):
         )
         pages.append(page)
         page.goto(lab(f"{name}.ipynb"))
-        page.wait_for_selector(".jp-CodeCell .cm-content", timeout=60_000)
-        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]')
-        return LessonPage(page)
+        page.wait_for_selector(".jp-CodeCell .cm-content", timeout=START_TIMEOUT_MS)
+        lesson = LessonPage(page)
+        lesson.wait_for_kernel()
+        return lesson
 
     yield open_
     for page in pages:
