@@ -1,16 +1,12 @@
 """What a step costs in a long run, and what of it is writing the trace."""
 
 import gc
-import time
 
 import orjson
 import pytest
 
-from workbook.course.overhead import QUESTION, note_tool, text_turns
-from workbook.fsm import Limits, Machine
-from workbook.models.scripted import Script
-from workbook.record.trace import Trace, TraceWriter
-from workbook.tools.contract import ToolRegistry
+from workbook.course.overhead import machine_run, seconds_of
+from workbook.record.trace import Trace
 
 RUNS = {10: 30, 100: 10, 1_000: 3, 10_000: 1}
 """Steps of a run, and how many runs are timed."""
@@ -22,26 +18,26 @@ GOAL = 1.5
 
 def machine_seconds(steps, path):
     """Return the processor time of a run with its trace on disk."""
-    script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
-    limits = Limits(steps=steps, tool_calls=steps, wall_s=600)
+    ends = []
+    run = machine_run(steps, path)
     gc.collect()  # what an earlier run left behind
-    started = time.process_time()
-    with TraceWriter(path) as emit:
-        end = Machine(script, tools, limits=limits, hook=emit).run(QUESTION)
-    took = time.process_time() - started
-    assert (end.answer, end.spent.steps) == ("done", steps)
+    took = seconds_of(lambda: ends.append(run()))
+    assert (ends[0].answer, ends[0].spent.steps) == ("done", steps)
     return took
 
 
 def floor_seconds(path, copy):
     """Return the processor time of serialising and writing a trace's events."""
     events = Trace.read(path).events
+
     gc.collect()
-    started = time.process_time()
     with open(copy, "wb", buffering=0) as file:
-        for event in events:
-            file.write(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
-    return time.process_time() - started
+
+        def write():
+            for event in events:
+                file.write(orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE))
+
+        return seconds_of(write)
 
 
 def measure(folder):

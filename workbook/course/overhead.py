@@ -1,15 +1,18 @@
-"""What an engine costs per step when the model and the tool cost nothing.
+"""What an engine costs per step when the model and the tool cost next to nothing.
 
 The same short script on four engines in one process: the naive loop, LangChain's
 classic `AgentExecutor`, its `create_agent`, and the machine. The machine alone writes
 its trace to disk meanwhile; the others write nothing.
+
+`measure` times any engines in turns; the benchmarks add more of them to these four.
 """
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,12 +38,11 @@ The path is that of the trace, for an engine that writes one.
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     """Measure the four engines and return one row each.
 
-    A step is one call of the model; each but the last asks for a tool. Getting ready
-    (building the agent, the script) is not timed; the machine's trace file is.
+    A step is one call of the model; each but the last asks for a tool.
 
     Args:
         steps: model calls a run, 2 or more.
-        repeats: timed runs of each engine, taken in turns, after one that is not timed.
+        repeats: timed runs of each engine.
 
     Returns:
         Indexed by engine, columns `ms_per_step` and `times_machine`, of the fastest run
@@ -50,13 +52,8 @@ def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
         raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
     import pandas as pd
 
-    seconds: dict[str, list[float]] = {engine: [] for engine in RUNNERS}
-    with _no_deprecation_warnings(), tempfile.TemporaryDirectory() as folder:
-        for number in range(repeats + 1):
-            for engine, ready in RUNNERS.items():
-                took = seconds_of(ready(steps, Path(folder) / f"{number}.jsonl"))
-                if number:
-                    seconds[engine].append(took)
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = measure(RUNNERS, steps, repeats, Path(folder))
     best = {engine: min(took) for engine, took in seconds.items()}
     rows = {
         engine: {
@@ -68,11 +65,39 @@ def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
+def measure(
+    runners: Mapping[str, Runner], steps: int, repeats: int, folder: Path
+) -> dict[str, list[float]]:
+    """Return the seconds of each timed run, by engine.
+
+    The engines take turns, so that what else the computer does disturbs all alike, and
+    each run has one before it that warms up and is not timed. Getting ready (building
+    the agent, the script, the empty trace file) is never timed; writing the trace is.
+
+    Args:
+        runners: what gets each engine ready.
+        steps: model calls a run.
+        repeats: timed runs of each engine.
+        folder: for the traces; each run has a file of its own.
+    """
+    seconds: dict[str, list[float]] = {engine: [] for engine in runners}
+    paths = (folder / f"{number}.jsonl" for number in itertools.count())
+    with _no_deprecation_warnings():
+        for _ in range(repeats):
+            for engine, ready in runners.items():
+                ready(steps, next(paths))()
+                seconds[engine].append(seconds_of(ready(steps, next(paths))))
+    return seconds
+
+
 def seconds_of(run: Callable[[], object]) -> float:
-    """Return how long a run takes, in seconds."""
-    started = time.perf_counter()
+    """Return the processor time of a run, all threads and the system's part with it.
+
+    Waiting for another program to leave the processor is no cost of an engine.
+    """
+    started = time.process_time()
     run()
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 def note_tool() -> Tool:
@@ -134,11 +159,13 @@ def machine_run(steps: int, path: Path) -> Callable[[], object]:
     from workbook.tools.contract import ToolRegistry
 
     script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
-    limits = Limits(steps=steps, tool_calls=steps)
+    limits = Limits(steps=steps, tool_calls=steps, wall_s=600)
+    emit = TraceWriter(path)
+    machine = Machine(script, tools, limits=limits, hook=emit)
 
     def run() -> object:
-        with TraceWriter(path) as emit:
-            return Machine(script, tools, limits=limits, hook=emit).run(QUESTION)
+        with emit:
+            return machine.run(QUESTION)
 
     return run
 
