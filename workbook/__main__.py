@@ -7,6 +7,7 @@ in a sentence and exit code 2, never in a traceback.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -57,7 +58,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from workbook.course.exercises import CourseError
 
     try:
-        return COMMANDS[options.command][0](options)
+        code = COMMANDS[options.command][0](options)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # `… | head` has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except CourseError as error:
         print(error, file=sys.stderr)
         return 2

@@ -79,7 +79,10 @@ def test_check_and_hint_are_not_called(notebook):
 
 def test_a_wrong_answer_does_not_spoil_the_next(tmp_path, write_notebook):
     """a later exercise that builds on an earlier one sees the package's function"""
-    later = "who_writes('Observation')[0]\ndef build_history(q, s, *, preamble=''): 0"
+    later = (
+        "who_writes('Observation')[0]\n"
+        "def build_history(q, s, *, preamble=''): return 0"
+    )
     path = write_notebook(
         tmp_path / "mine.ipynb", SETUP, ("def who_writes(label): 0",), (later,)
     )
@@ -126,6 +129,60 @@ def test_a_setup_that_fails_is_named(tmp_path, write_notebook):
     )
 
 
+@pytest.mark.parametrize(
+    ("cells", "outcome"),
+    [
+        ([RIGHT, STUB], Outcome.NOT_ATTEMPTED),
+        (["1/0\n" + RIGHT, RIGHT], Outcome.PASSED),
+        ([RIGHT, "1/0\n" + RIGHT], Outcome.RAISED),
+        ([RIGHT, "def who_writes(label:\n    return 1"], Outcome.RAISED),
+    ],
+)
+def test_of_two_cells_for_one_exercise_the_later_counts(notebook, cells, outcome):
+    """the later of two cells that define a function is the answer, as in a notebook"""
+    assert outcome_of(notebook(*cells)).outcome is outcome
+
+
+def test_an_error_that_cannot_be_told_is_told(notebook):
+    """an exception whose text raises in its turn is one clear result"""
+    cell = "class Odd(Exception):\n    def __str__(self): 1/0\n\nraise Odd\n"
+    report = outcome_of(notebook(cell + RIGHT))
+    assert report.failures[0].requirement == (
+        "cell 2: Odd: <a Odd whose str raised ZeroDivisionError>"
+    )
+
+
+def test_a_file_of_no_lesson_that_is_no_notebook(tmp_path):
+    """what cannot be read is said also where no exercise can be named"""
+    path = tmp_path / "mine.ipynb"
+    path.write_text("{")
+    (slug,) = read_answers(path).slugs
+    failure = outcome_of(path, slug).failures[0]
+    assert "mine.ipynb cannot be read as a notebook" in failure.requirement
+
+
+def test_a_cell_that_python_cannot_even_read(notebook):
+    """a syntax error without a line is told without one"""
+    report = outcome_of(notebook(RIGHT + "\x00"))
+    assert report.failures[0].requirement.startswith("cell 2 has a syntax error: ")
+
+
+def test_a_cell_without_tags_may_say_null(tmp_path):
+    """a notebook from another tool, with null for its cell's metadata, is read"""
+    path = tmp_path / "00_start_here.ipynb"
+    cell = {"cell_type": "code", "metadata": None, "source": WRONG}
+    path.write_text(json.dumps({"cells": [cell]}))
+    assert outcome_of(path).outcome is Outcome.WRONG
+
+
+def test_an_old_notebook_says_how_to_mend_it(tmp_path):
+    """a notebook of nbformat 3 is to be saved anew"""
+    path = tmp_path / "00_start_here.ipynb"
+    path.write_text('{"nbformat": 3, "worksheets": [{"cells": []}]}')
+    failure = outcome_of(path).failures[0]
+    assert "open it in JupyterLab and save it" in failure.requirement
+
+
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"cells": 3}', "\xff"])
 def test_a_file_that_is_no_notebook(tmp_path, content):
     """a file that cannot be read is one clear result for its exercises"""
@@ -140,6 +197,7 @@ def test_checkpoints_are_left_out(tmp_path, write_notebook):
     """Jupyter's own copies of a notebook are not graded"""
     write_notebook(tmp_path / ".ipynb_checkpoints" / "a.ipynb", SETUP)
     mine = write_notebook(tmp_path / "a.ipynb", SETUP)
+    (tmp_path / "folder.ipynb").mkdir()
     assert notebooks_in(tmp_path) == [mine]
 
 
@@ -184,7 +242,7 @@ def run_pytest(*arguments):
 def graded(tmp_path_factory):
     """Grade a class of three with `pytest --answers`; return the run and its CSV."""
     folder = tmp_path_factory.mktemp("class")
-    answers = {"ann": RIGHT, "bob": WRONG, "cy": STUB}
+    answers = {"ann": RIGHT, "bob": WRONG, "two/cy": STUB, "two/di": RIGHT}
     for name, cell in answers.items():
         cells = [
             {"cell_type": "code", "metadata": {"tags": [tag]}, "source": source}
@@ -212,7 +270,7 @@ def test_the_run_fails_when_one_answer_is_wrong(graded):
 def test_not_attempted_is_neither_failed_nor_skipped(graded):
     """an untouched stub has a category of its own"""
     run, _ = graded
-    assert "1 failed, 1 passed, 1 not attempted" in run.stdout
+    assert "1 failed, 2 passed, 1 not attempted" in run.stdout
     assert "skipped" not in run.stdout
 
 
@@ -221,11 +279,13 @@ def test_the_summary_has_a_line_a_learner(graded):
     run, rows = graded
     assert "learner  notebook             passed  wrong" in run.stdout
     assert "bob      00_start_here.ipynb  ·       1" in run.stdout
+    assert "two/di   00_start_here.ipynb  1" in run.stdout
     found = [(row["learner"], row["exercise"], row["outcome"]) for row in rows]
     assert found == [
         ("ann", "who_writes", "passed"),
         ("bob", "who_writes", "wrong"),
-        ("cy", "who_writes", "not attempted"),
+        ("two/cy", "who_writes", "not attempted"),
+        ("two/di", "who_writes", "passed"),
     ]
     assert rows[1]["message"].startswith("the runtime runs the tool")
 
@@ -233,12 +293,29 @@ def test_the_summary_has_a_line_a_learner(graded):
 def test_only_notebooks_are_collected(graded):
     """with --answers, nothing of the test suite is run"""
     run, _ = graded
-    assert "collected 3 items" in run.stdout
+    assert "collected 4 items" in run.stdout
 
 
-def test_wrong_use_is_a_sentence():
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--answers=none.ipynb"], "it is not there. Give a notebook or a folder."),
+        (["--answers=notebooks", "--answers-csv=data"], "it cannot be written there"),
+    ],
+)
+def test_wrong_use_is_a_sentence(arguments, words):
     """wrong options end in a sentence and pytest's code for wrong use"""
-    run = run_pytest("--answers", "notebooks/none.ipynb")
+    run = run_pytest(*arguments)
     assert run.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "it is not there. Give a notebook or a folder." in run.stderr
+    assert words in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_a_notebook_that_cannot_be_collected_does_not_hide_the_others(tmp_path):
+    """an error of the machinery in one notebook leaves the summary of the others"""
+    from workbook.course.pytest_plugin import AnswersPlugin
+
+    (tmp_path / "a.ipynb").write_text("{}")
+    plugin = AnswersPlugin(tmp_path)
+    report = pytest.CollectReport("a.ipynb", "failed", "error", None)
+    assert plugin.pytest_report_teststatus(report) is None

@@ -1,5 +1,7 @@
 """check, hint and solution, as a learner meets them."""
 
+import functools
+import io
 import os
 import sys
 
@@ -58,6 +60,67 @@ def test_a_stub_is_not_attempted(capsys):
     assert out.startswith("who_writes · not attempted\n")
     assert find("who_writes").goal in out
     assert "✗" not in out
+
+
+@pytest.mark.parametrize("body", ["pass", "...", '"""Say who."""', "return None"])
+def test_an_empty_function_is_not_attempted(capsys, body):
+    """a function without a line of code is not a wrong answer"""
+    assert check(learner(body)) is ours
+    assert capsys.readouterr().out.startswith("who_writes · not attempted\n")
+
+
+@pytest.mark.parametrize("body", ["return 0", 'return ""', "return label", "yield"])
+def test_a_short_function_is_attempted(capsys, body):
+    """one that returns something, however little, is graded"""
+    check(learner(body))
+    assert capsys.readouterr().out.startswith("who_writes · 0 of 3\n")
+
+
+ODD = """
+class Odd(Exception):
+    def {method}(self, *_):
+        {body}
+"""
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "end", "words"),
+    [
+        ("__repr__", "raise SystemExit", "return Odd()", "whose repr raised SystemEx"),
+        ("__repr__", "while True: pass", "return Odd()", "whose repr did not end"),
+        ("__str__", "raise ValueError", "raise Odd", "whose str raised ValueError"),
+        ("__eq__", "raise ValueError('no')", "return Odd()", "raises ValueError: no"),
+    ],
+)
+def test_a_class_of_the_learners_does_not_break_the_report(
+    capsys, monkeypatch, method, body, end, words
+):
+    """a result or an error that cannot be shown or compared is told in words"""
+    monkeypatch.setattr("workbook.course.report.WRITING_LIMIT_S", 0.1)
+    assert check(learner(ODD.format(method=method, body=body) + end)) is ours
+    assert words in capsys.readouterr().out
+
+
+def test_a_guess_never_breaks_the_report(capsys):
+    """a number too large to be compared with a float gets a report without a guess"""
+    check(learner("return 10 ** 400", "safe_eval", "expression"))
+    assert "  called    safe_eval(" in capsys.readouterr().out
+
+
+def test_a_decorated_function_is_graded(capsys):
+    """a function behind functools.cache, or a wrapper, is the learner's own"""
+    function = functools.cache(learner(RIGHT))
+    assert check(function) is function
+    assert "3 of 3 · passed" in capsys.readouterr().out
+
+
+def test_a_console_without_the_signs_gets_others(capsys, monkeypatch):
+    """where the console's code page lacks a sign, the report comes without it"""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    monkeypatch.setattr(sys, "stdout", stream)
+    check(learner(WRONG))
+    stream.flush()
+    assert b"expected  'runtime'" in stream.buffer.getvalue()
 
 
 def test_a_half_written_function_is_attempted(capsys):
@@ -219,6 +282,10 @@ def test_help_for_no_exercise(capsys, ask):
     """hint and solution of a misspelt name say which one was probably meant"""
     ask("who_write")
     assert "Did you mean who_writes?" in capsys.readouterr().out
+    ask("zebra")
+    assert "`python -m workbook progress` lists them" in capsys.readouterr().out
+    ask(None)
+    assert "takes a function or its name" in capsys.readouterr().out
 
 
 def test_progress_counts_what_was_passed(capsys):

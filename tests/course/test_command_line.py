@@ -1,5 +1,9 @@
 """python -m workbook."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from workbook.__main__ import main
@@ -35,6 +39,21 @@ def test_wrong_use_is_a_sentence(capsys, arguments, words):
     captured = capsys.readouterr()
     assert words in captured.err
     assert captured.out == ""
+
+
+def test_a_reader_that_has_read_enough():
+    """`python -m workbook progress | head -1` ends without a word"""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        run = subprocess.run(
+            [sys.executable, "-m", "workbook", "progress"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert (run.returncode, run.stderr) == (0, b"")
 
 
 @pytest.mark.parametrize("command", [[], ["reset"], ["doctor"], ["fetch-model"]])

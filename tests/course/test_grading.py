@@ -2,6 +2,7 @@
 
 import textwrap
 import threading
+import warnings
 
 import pytest
 
@@ -210,6 +211,19 @@ def test_broken_tests_are_not_the_learners_fault(exercise, content, words):
     exercise.tests_path.write_text(content)
     with pytest.raises(CourseError, match=words):
         grade(exercise, right)
+
+
+def test_a_mark_of_a_plugin_that_is_left_out_is_known(exercise, monkeypatch):
+    """a test that says which warnings it expects causes none itself"""
+    monkeypatch.setattr(pytest.mark, "_markers", set())  # those of this very run
+    exercise.tests_path.write_text(
+        "import pytest\n\n@pytest.mark.filterwarnings('ignore')\n"
+        "def test_it(double):\n    assert double(1) == 2\n"
+    )
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        grade(exercise, right)
+    assert [str(warning.message) for warning in seen] == []
 
 
 def test_a_missing_test_file_says_what_to_install(exercise):

@@ -75,6 +75,50 @@ def test_a_renamed_function_is_noticed(kernel):
     assert "defines who_wrote; did you mean who_writes?" in kernel(CHECK)
 
 
+BROKEN_DEF = "def who_writes(label:\n    pass\n"
+RIGHT = "def who_writes(label):\n    return 'runtime' if 'O' in label else 'model'\n"
+
+
+@pytest.mark.parametrize("magic", ["%%time", "%%capture kept"])
+def test_a_function_below_a_magic_is_the_newest(kernel, magic):
+    """a function defined below %%time is graded, and not held against an older cell"""
+    kernel(BROKEN_DEF)
+    kernel(f"{magic}\n{RIGHT}")
+    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
+    kernel(f"{magic}\n{RIGHT}")
+    kernel(BROKEN_DEF)
+    assert "has a syntax error in line 1" in kernel(CHECK)
+
+
+def test_a_function_that_no_cell_defines_is_graded(kernel):
+    """one made by exec, or imported, is not held against an older cell"""
+    kernel(BROKEN_DEF)
+    kernel(f"exec({RIGHT!r})")
+    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
+
+
+def test_a_decorator_from_another_cell_does_not_hide_the_function(kernel):
+    """the cell of the function counts, and not the cell of its decorator"""
+    kernel("""
+        import functools
+        def deco(function):
+            @functools.wraps(function)
+            def inner(*args):
+                return function(*args)
+            return inner
+    """)
+    kernel(f"@deco\n{RIGHT}")
+    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
+    kernel(f"@deco\n{RIGHT.replace('O', 'X')}")
+    assert "lines, from 'def who_writes(label):'" in kernel(CHECK)
+
+
+def test_a_name_of_ipythons_may_be_taken(kernel):
+    """who names a variable In can go on"""
+    kernel(f"In = None\n{RIGHT}")
+    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
+
+
 def test_a_stub_under_check_in_one_cell(kernel):
     """stub and check may stand in one cell"""
     shown = kernel(f"def who_writes(label):\n    raise NotImplementedError\n{CHECK}")

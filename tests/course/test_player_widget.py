@@ -8,6 +8,7 @@ from workbook.course import player
 from workbook.course.engines import ENGINES, play
 from workbook.course.player_view import model_options
 from workbook.course.scenarios import ScenarioError
+from workbook.models import UnknownModel
 from workbook.models.scripted import Script
 from workbook.record.trace import Trace
 
@@ -201,7 +202,25 @@ def test_the_hosted_model_is_offered_when_there_is_a_key(monkeypatch):
     assert "sk-" not in str(options)
 
 
-def test_a_wrong_scenario_is_told_at_once():
-    """A slip in the name gets the nearest one as a guess"""
-    with pytest.raises(ScenarioError, match="Did you mean 'endless_retry'"):
-        player("endles_retry")
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"scenario": "endles_retry"}, ScenarioError, "Did you mean 'endless_retry'"),
+        ({"engine": "fms"}, ScenarioError, "there is no engine 'fms'; there is naive"),
+        ({"model": "locl"}, UnknownModel, "did you mean 'local'"),
+        ({"trace": "run.jsonl"}, TypeError, "player.trace=Trace.read"),
+    ],
+)
+def test_a_wrong_name_is_told_at_once(arguments, error, words):
+    """A slip in a name is told when the player is made, with what was meant"""
+    with pytest.raises(error, match=words):
+        player(**arguments)
+
+
+def test_a_saved_trace_without_events_shows_nothing_else():
+    """An empty trace is said to be empty; no other run is played in its place"""
+    shown = player(trace=Trace(()))
+    press(shown, "run", "step", "back")
+    assert told(shown) == "A trace without events."
+    page = shown._repr_mimebundle_()["text/plain"]
+    assert page == "A trace without events. 0 events."

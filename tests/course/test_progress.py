@@ -37,7 +37,16 @@ def test_running_the_stubs_counts_nothing(kept):
 
 @pytest.mark.parametrize(
     "content",
-    ["{", "[]", '{"who_writes": 3}', '{"who_writes": {"checks": "x"}}', "\x00"],
+    [
+        "{",
+        "[]",
+        '{"who_writes": 3}',
+        '{"who_writes": {"checks": "x"}}',
+        '{"who_writes": {"outcome": 5}}',
+        '{"who_writes": {"hints": -3}}',
+        '{"who_writes": {"passed_at": []}}',
+        "\x00",
+    ],
 )
 def test_a_damaged_file_is_set_aside(kept, capsys, content):
     """a damaged file is kept under another name, with a message, and a new one begun"""

@@ -65,11 +65,33 @@ def test_another_model_can_be_asked():
     assert trace.end["answer"] == "90"
 
 
+def test_a_model_can_be_chosen_by_its_name(monkeypatch):
+    """A name is looked up as everywhere: ours, or a hosted one that needs a key."""
+    from workbook.models import MissingKey, UnknownModel
+
+    assert play("price_question", model="scripted").end["answer"] == "88"
+    with pytest.raises(UnknownModel, match="did you mean 'local'"):
+        play("price_question", model="locl")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(MissingKey):
+        play("price_question", model="openai:gpt-4o-mini")
+
+
+def test_one_engine_may_be_given_by_its_name():
+    """`compare(slug, "fsm")` is the row of one engine, and a wrong name is told."""
+    assert set(compare("polling", "fsm")) == {"scenario", "fsm"}
+    assert list(museum("naive").columns) == ["scenario", "naive"]
+    with pytest.raises(ScenarioError, match="there is no engine 'fms'"):
+        museum("fms")
+
+
 @pytest.mark.parametrize(
     ("slug", "engine", "message"),
     [
         ("price_questoin", "naive", "Did you mean 'price_question'"),
-        ("nothing like it", "naive", "there is no scenario"),
+        ("nothing like it", "naive", "there is no scenario .* slugs.. names them"),
+        (None, "naive", "there is no scenario None"),
+        ("price_question", ["fsm"], "there is no engine .'fsm'."),
         ("price_question", "nave", "there is no engine 'nave'"),
     ],
 )

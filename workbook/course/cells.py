@@ -8,12 +8,14 @@ IPython there is no history, and nothing to say.
 from __future__ import annotations
 
 import ast
+import inspect
 import linecache
 import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from workbook.course.exercises import exercises, near_miss
@@ -36,7 +38,7 @@ class Superseded:
 
 def source_of(function: Callable[..., Any]) -> str:
     """Say where a function comes from: `In [7], 12 lines, from 'def f():'`."""
-    code = getattr(function, "__code__", None)
+    code = _code_of(function)
     if code is None:
         return ""
     lines = linecache.getlines(code.co_filename)
@@ -59,6 +61,8 @@ def superseded(function: Callable[..., Any] | None, slug: str) -> Superseded | N
     if not cells:
         return None
     since = _cell_of(function) if function is not None else None
+    if function is not None and since is None:  # from a module, or made by exec
+        return None
     defines = re.compile(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{slug}\b", re.MULTILINE)
     for number in range(len(cells) - 1, (since or 0), -1):
         if not defines.search(cells[number]):
@@ -86,7 +90,9 @@ def superseded(function: Callable[..., Any] | None, slug: str) -> Superseded | N
 def misspelt(function: Callable[..., Any] | None, slug: str) -> str | None:
     """Return the name in a newer cell that was probably meant to be `slug`, or None."""
     cells = _cells()
-    since = (_cell_of(function) if function is not None else None) or 0
+    since = _cell_of(function) if function is not None else 0
+    if since is None:
+        return None
     known = exercises()
     for number in range(len(cells) - 1, since, -1):
         names = re.findall(r"^def[ \t]+(\w+)", cells[number], re.MULTILINE)
@@ -97,8 +103,11 @@ def misspelt(function: Callable[..., Any] | None, slug: str) -> str | None:
 
 
 def _cell_of(function: Any) -> int | None:
-    """Return the number of the newest cell with the text that a function came from."""
-    code = getattr(function, "__code__", None)
+    """Return the number of the newest cell with the text that a function came from.
+
+    The code below a `%%time` has a text of its own: there the call of the magic counts.
+    """
+    code = _code_of(function)
     if code is None:
         return None
     text = "".join(linecache.getlines(code.co_filename)).strip()
@@ -106,7 +115,20 @@ def _cell_of(function: Any) -> int | None:
     for number in range(len(cells) - 1, 0, -1):
         if text and cells[number].strip() == text:
             return number
+    below_a_magic = text or code.co_filename == "<timed exec>"
+    if not below_a_magic or Path(code.co_filename).is_file():
+        return None
+    marks = ("run_cell_magic(", f"def {code.co_name}")
+    for number in range(len(cells) - 1, 0, -1):
+        if all(mark in cells[number] for mark in marks):
+            return number
     return None
+
+
+def _code_of(function: Any) -> CodeType | None:
+    """Return the code that a learner wrote, below any decorator."""
+    found = getattr(inspect.unwrap(function), "__code__", None)
+    return found if isinstance(found, CodeType) else None
 
 
 def _own_lines(lines: Sequence[str], first: int) -> list[str]:
@@ -116,7 +138,7 @@ def _own_lines(lines: Sequence[str], first: int) -> list[str]:
     except SyntaxError:
         return []
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and first in (
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and first in (
             node.lineno,
             *(d.lineno for d in node.decorator_list),
         ):
@@ -124,12 +146,17 @@ def _own_lines(lines: Sequence[str], first: int) -> list[str]:
     return []
 
 
-def _user_namespace() -> dict[str, Any]:
+def _shell() -> Any:
     module = sys.modules.get("IPython")
-    shell = module.get_ipython() if module is not None else None
+    return module.get_ipython() if module is not None else None
+
+
+def _user_namespace() -> dict[str, Any]:
+    shell = _shell()
     return {} if shell is None else dict(shell.user_ns)
 
 
 def _cells() -> list[str]:
     """Return the sources of the cells run so far, by number; `[]` outside IPython."""
-    return list(_user_namespace().get("In", []))
+    shell = _shell()
+    return [] if shell is None else list(shell.history_manager.input_hist_parsed)

@@ -22,7 +22,7 @@ from workbook.course.exercises import (
     near_miss,
 )
 from workbook.course.progress import Progress
-from workbook.course.report import Failure, Outcome, Report
+from workbook.course.report import Failure, Outcome, Report, shorten
 from workbook.course.sources import source_with_helpers
 
 Function = Callable[..., Any]
@@ -107,9 +107,10 @@ def _exercise_of(function: object) -> tuple[Exercise | None, str]:
             "None" if function is None else f"a value of type {type(function).__name__}"
         )
         return None, f"{usage}. It got {kind}."
-    if not isinstance(function, (types.FunctionType, types.BuiltinFunctionType)):
+    plain = inspect.unwrap(function)  # functools.cache makes an object of its own
+    if not isinstance(plain, (types.FunctionType, types.BuiltinFunctionType)):
         return None, f"{usage}. It got an object of type {type(function).__name__}."
-    slug = function.__name__
+    slug = plain.__name__
     if slug in exercises():
         return exercises()[slug], ""
     if slug == "<lambda>":
@@ -129,7 +130,7 @@ def hint(function: Function | str) -> None:
         function: the function of the exercise, or its name.
     """
     try:
-        exercise = find(_slug(function))
+        exercise = find(_slug(function, "hint"))
         seen = Progress().get(exercise.slug).hints
         number = min(seen + 1, len(exercise.hints))
         _note(lambda: Progress().hint_seen(exercise.slug, number))
@@ -149,15 +150,21 @@ def solution(function: Function | str) -> None:
         function: the function of the exercise, or its name.
     """
     try:
-        exercise = find(_slug(function))
+        exercise = find(_slug(function, "solution"))
         source = source_with_helpers(exercise.function())
         show(Code(f"{exercise.slug}, from {exercise.target.partition(':')[0]}", source))
     except CourseError as error:
         show(Message(str(error)))
 
 
-def _slug(function: object) -> str:
-    return function if isinstance(function, str) else getattr(function, "__name__", "")
+def _slug(function: object, caller: str) -> str:
+    slug = function if isinstance(function, str) else getattr(function, "__name__", "")
+    if not slug:
+        raise CourseError(
+            f"{caller} takes a function or its name: {caller}('parse_turn')."
+            f" It got {shorten(function, 60)}."
+        )
+    return str(slug)
 
 
 def _note(write: Callable[[], None]) -> None:

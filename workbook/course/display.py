@@ -43,7 +43,9 @@ def show(thing: Showable) -> None:
         if get_ipython() is not None:
             display(thing)  # type: ignore[no-untyped-call]
             return
-    print(thing)
+    text = str(thing)
+    coding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    print(text.encode(coding, "replace").decode(coding))  # a console may lack the ✗
 
 
 class Shown:

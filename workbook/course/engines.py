@@ -48,20 +48,18 @@ def play(
     Args:
         slug: the scenario's name, see `slugs()`.
         engine: one of `ENGINES`.
-        model: asked in place of the scenario's script: a model, or a name such as
-            "local". The tools stay the scenario's.
+        model: asked in place of the scenario's script: a model, or a name as in
+            `WORKBOOK_MODEL`. The tools stay the scenario's.
         path: where the trace is written as well, as JSONL.
         listener: is told each event as it happens.
 
     Raises:
         ScenarioError: there is no such scenario or engine.
+        UnknownModel, MissingKey, WeightsError, …: the model cannot be had.
     """
     scenario = load(slug)
-    if engine not in ENGINES:
-        raise ScenarioError(
-            f"there is no engine {engine!r}; there is {', '.join(ENGINES)}"
-        )
-    asked = scenario.script() if model is None else _text_model(model)
+    check_engine(engine)
+    asked = asked_model(scenario, model)
     with TraceWriter(path, listener=listener) as emit:
         ENGINES[engine](scenario, asked, scenario_tools(scenario), emit)
         return emit.trace()
@@ -70,7 +68,7 @@ def play(
 def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     row = {"scenario": load(slug).title}
-    for engine in engines or ENGINES:
+    for engine in _chosen(engines):
         row[engine] = in_words(play(slug, engine))
     return row
 
@@ -79,9 +77,28 @@ def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
     """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
-    chosen = list(engines) or list(ENGINES)
+    chosen = _chosen(engines)
     rows = {slug: compare(slug, chosen) for slug in slugs()}
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _chosen(engines: Iterable[str]) -> list[str]:
+    """Return the engines that are meant: one by its name, several, or all."""
+    chosen = [engines] if isinstance(engines, str) else list(engines)
+    for engine in chosen:
+        check_engine(engine)
+    return chosen or list(ENGINES)
+
+
+def check_engine(engine: str) -> None:
+    """Refuse an engine that there is not.
+
+    Raises:
+        ScenarioError: with those that there are.
+    """
+    if engine not in list(ENGINES):
+        known = ", ".join(ENGINES)
+        raise ScenarioError(f"there is no engine {engine!r}; there is {known}")
 
 
 def in_words(trace: Trace) -> str:
@@ -252,9 +269,21 @@ def scripted_tool(entry: Mapping[str, Any]) -> Tool:
     )
 
 
-def _text_model(model: Any) -> TextModel:
-    from workbook.models import as_text_model, local_text_model
+def asked_model(scenario: Scenario, model: Any = None, **options: Any) -> TextModel:
+    """Return the model that a run asks.
 
-    if model == "local":
-        return local_text_model()
-    return as_text_model(model)
+    Args:
+        scenario: its script is played for None and "scripted".
+        model: a name as in `WORKBOOK_MODEL`, or a model.
+        options: of a model that is chosen by its name.
+    """
+    from workbook.models import as_text_model, get_text_model
+    from workbook.models.choice import model_name
+
+    if model is None:
+        return scenario.script()
+    if not isinstance(model, str):
+        return as_text_model(model)
+    if model_name(model) == "scripted":
+        return scenario.script()
+    return get_text_model(model, **options)

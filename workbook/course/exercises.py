@@ -168,8 +168,10 @@ def find(slug: str) -> Exercise:
     if slug in known:
         return known[slug]
     near = near_miss(slug)
-    guess = f" Did you mean {near}?" if near else ""
-    raise CourseError(f"There is no exercise {slug!r}.{guess}")
+    guess = "`python -m workbook progress` lists them."
+    if near:
+        guess = f"Did you mean {near}?"
+    raise CourseError(f"There is no exercise {slug!r}. {guess}")
 
 
 def near_miss(word: str, known: Iterable[str] | None = None) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from workbook.course.guesses import guess_cause
 from workbook.course.limits import TimeUp
-from workbook.course.report import Failure, clip, shorten
+from workbook.course.report import Failure, clip, shorten, written
 from workbook.course.verdict import Comparison, Verdict
 from workbook.course.watching import ArgumentChanged, Call
 
@@ -27,7 +27,10 @@ def explain(verdict: Verdict) -> Failure:
     if call:
         evidence.append(("called", _call_text(verdict.watch.name, call)))
     evidence += _outcome_lines(verdict, call, expected)
-    guess = guess_cause(verdict, call, expected) or advice
+    try:
+        guess = guess_cause(verdict, call, expected) or advice
+    except Exception:  # it compares values, and those may refuse to be compared
+        guess = advice
     if call and call.printed.strip():
         evidence.append(("printed", clip(repr(call.printed), 160)))
     if guess:
@@ -91,10 +94,12 @@ def _outcome_lines(
 def _statement_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
     """Say what the test wanted in the test's own words, for want of two values."""
     condition, has_message = _condition(verdict.statement)
-    message = str(verdict.error)
+    message = written(verdict.error, str)
     if condition:
         yield "expected", condition
-        if has_message:
+        if not isinstance(verdict.error, AssertionError):
+            yield "but", f"this raises {describe_error(verdict.error)}"
+        elif has_message:
             yield "because", _message(verdict.error)
         elif verdict.comparison:
             c = verdict.comparison
@@ -116,7 +121,7 @@ def _statement_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
 
 def _message(error: BaseException) -> str:
     """Return what an `assert` says besides its condition."""
-    return clip(str(error).partition("\nassert ")[0], 300)
+    return clip(written(error, str).partition("\nassert ")[0], 300)
 
 
 def _condition(statement: str) -> tuple[str, bool]:
@@ -132,7 +137,7 @@ def _condition(statement: str) -> tuple[str, bool]:
 
 def describe_error(error: BaseException) -> str:
     """Return an exception as one line."""
-    text = clip(" ".join(str(error).split()), 240)
+    text = clip(" ".join(written(error, str).split()), 240)
     if isinstance(error, TimeUp):
         return text or "not finished in time"
     kind = type(error).__name__

@@ -80,6 +80,10 @@ class _Grader:
         self.timed_out = False
         self._comparison: Comparison | None = None
 
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """Know a mark whose plugin is left out; what warns is not shown anyway."""
+        config.addinivalue_line("markers", "filterwarnings: of the warnings plugin")
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep the tests that take the exercise's fixture."""
         slug = self.exercise.slug

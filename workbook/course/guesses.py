@@ -9,6 +9,7 @@ from dataclasses import is_dataclass
 from typing import Any
 
 from workbook.course.limits import TimeUp
+from workbook.course.report import written
 from workbook.course.verdict import Comparison, Verdict
 from workbook.course.watching import ArgumentChanged, Call, InputAsked, Watch
 
@@ -40,7 +41,7 @@ def guess_cause(
 
 
 def _guess_error(error: BaseException, watch: Watch) -> str:
-    text = str(error)
+    text = written(error, str)
     match error:
         case TimeUp():
             return "a loop whose condition never changes, or that never reaches its end"

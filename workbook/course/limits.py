@@ -2,7 +2,8 @@
 
 On the main thread of a POSIX system an alarm raises `TimeUp` in the code itself; on
 other threads and on Windows a watchdog thread asks the interpreter to. Learners' code
-is called through `guarded`, so that the alarm knows where that code begins.
+is called through `guarded`, so that the alarm knows where that code begins. What never
+comes back to Python, such as `sum(range(10**12))`, nothing but its own end can end.
 """
 
 from __future__ import annotations

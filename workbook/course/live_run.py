@@ -10,9 +10,17 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbook.course.engines import ENGINES, interrupt, machine_for, scenario_tools
-from workbook.course.scenarios import Scenario, ScenarioError, load
+from workbook.course.engines import (
+    ENGINES,
+    asked_model,
+    check_engine,
+    interrupt,
+    machine_for,
+    scenario_tools,
+)
+from workbook.course.scenarios import Scenario, load
 from workbook.models.base import Completion, TextModel
+from workbook.models.choice import model_name
 from workbook.models.scripted import Script
 from workbook.record.trace import Trace, TraceEvent, TraceWriter
 
@@ -65,6 +73,7 @@ class LiveRun:
 
     Raises:
         ScenarioError: there is no such scenario or engine.
+        UnknownModel: the name is a slip for one of ours.
     """
 
     def __init__(
@@ -75,8 +84,9 @@ class LiveRun:
         listener: Callable[[TraceEvent], None] | None = None,
     ) -> None:
         self.scenario: Scenario = load(slug)
-        if engine not in ENGINES:
-            raise ScenarioError(f"no engine {engine!r}; there is {', '.join(ENGINES)}")
+        check_engine(engine)
+        if isinstance(model, str):
+            model_name(model)
         self.engine, self.model, self.listener = engine, model, listener
         self._stopped = threading.Event()
         self._cancel: Callable[[], None] = lambda: None
@@ -115,10 +125,5 @@ class LiveRun:
             from workbook.langchain_trace.models import ContinuedScript
 
             return ContinuedScript(script)
-        from workbook.models import as_text_model, get_text_model
-
-        if isinstance(self.model, str):
-            if self.model == LOCAL:
-                return get_text_model(LOCAL, max_tokens=MAX_TOKENS)
-            return get_text_model(self.model)
-        return as_text_model(self.model)
+        options = {"max_tokens": MAX_TOKENS} if self.model == LOCAL else {}
+        return asked_model(self.scenario, self.model, **options)

@@ -64,7 +64,6 @@ class Answers:
         """
         from workbook.course.grading import grade
 
-        exercise = exercises()[slug]
         if self.problem or slug in self.broken:
             failure = self.broken.get(slug) or Failure(self.problem)
             return Report(slug, Outcome.RAISED, failures=(failure,))
@@ -72,7 +71,7 @@ class Answers:
             missing = Failure(f"no cell defines {slug}")
             return Report(slug, Outcome.NOT_ATTEMPTED, failures=(missing,))
         with _bound(self.namespace, slug, self.functions[slug]):
-            return grade(exercise, self.functions[slug])
+            return grade(exercises()[slug], self.functions[slug])
 
 
 def notebooks_in(path: Path) -> list[Path]:
@@ -86,7 +85,8 @@ def notebooks_in(path: Path) -> list[Path]:
     found = [
         notebook
         for notebook in sorted(path.rglob("*.ipynb"))
-        if not any(part.startswith(".") for part in notebook.relative_to(path).parts)
+        if notebook.is_file()
+        and not any(part.startswith(".") for part in notebook.relative_to(path).parts)
     ]
     if not found:
         what = "holds no notebook" if path.is_dir() else "is not there"
@@ -118,11 +118,13 @@ def read_cells(path: Path) -> list[Cell]:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
+        if "worksheets" in content:
+            raise ValueError("it is of nbformat 3; open it in JupyterLab and save it")
         return [
             Cell(
                 number,
                 "".join(cell["source"]),
-                frozenset(cell.get("metadata", {}).get("tags", ())),
+                frozenset((cell.get("metadata") or {}).get("tags", ())),
             )
             for number, cell in enumerate(content["cells"], start=1)
             if cell["cell_type"] == "code"
@@ -172,17 +174,19 @@ def _run(cell: Cell, answers: Answers) -> None:
         if setup:
             answers.problem = f"the setup cell failed: {failure.requirement}"
         answers.broken.update(dict.fromkeys(slugs, failure))
+    else:
+        for slug in slugs:  # a later cell mends an earlier one
+            answers.broken.pop(slug, None)
+            if callable(namespace.get(slug)):
+                answers.functions[slug] = namespace[slug]
     for slug in slugs:
-        if slug not in answers.broken and callable(namespace.get(slug)):
-            answers.functions[slug] = namespace[slug]
         namespace[slug] = exercises()[slug].function()
 
 
 def _cell_failure(cell: Cell, error: BaseException) -> Failure:
     if isinstance(error, SyntaxError):
-        text = (
-            f"cell {cell.number} has a syntax error in line {error.lineno}: {error.msg}"
-        )
+        where = f" in line {error.lineno}" if error.lineno else ""
+        text = f"cell {cell.number} has a syntax error{where}: {error.msg}"
         line = (error.text or "").strip()
         return Failure(text, evidence=(("line", line),) if line else ())
     guess: tuple[tuple[str, str], ...] = ()

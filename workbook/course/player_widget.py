@@ -43,7 +43,12 @@ class Player:
         trace: Trace | None = None,
         table: Table = CORE,
     ) -> None:
-        LiveRun(scenario, engine)  # a wrong name is told here
+        LiveRun(scenario, engine, model)  # a wrong name is told here
+        if not isinstance(trace, Trace | None):
+            raise TypeError(
+                f"trace takes a Trace, not a {type(trace).__name__}:"
+                " player(trace=Trace.read('run.jsonl'))"
+            )
         self.table, self.saved = table, trace
         self._thread: threading.Thread | None = None
         chosen = (scenario, engine, SCRIPTED if model is None else model)
@@ -157,6 +162,8 @@ class Player:
         if not playback.events:
             if self.running:
                 return "Getting ready…"
+            if self.saved is not None:
+                return self._title()
             return f"{self._title()} Press Run, or Step."
         place = f"Event {playback.position} of {len(playback.events)}"
         if self.running:
@@ -165,7 +172,7 @@ class Player:
 
     def _title(self) -> str:
         if self.saved is not None:
-            return "A saved trace."
+            return "A saved trace." if len(self.saved) else "A trace without events."
         return f"{load(self.view.scenario.value).title}."
 
     def static(self) -> Playback:
@@ -174,7 +181,8 @@ class Player:
         A script is played for it. A live model is not asked.
         """
         slug, engine, model = self._chosen()
-        if self.playback.events or model not in (SCRIPTED, SLOW):
+        kept = self.saved is not None or self.playback.events
+        if kept or model not in (SCRIPTED, SLOW):
             events = Trace(tuple(self.playback.events))
         else:
             events = LiveRun(slug, engine, SCRIPTED).play()
@@ -213,5 +221,6 @@ def player(
 
     Raises:
         ScenarioError: there is no such scenario or engine.
+        UnknownModel: the model's name is a slip for one of ours.
     """
     return Player(scenario, engine, model, trace, table)

@@ -122,7 +122,10 @@ class Progress:
 def _entry(row: dict[str, Any]) -> Entry:
     known = {name: row[name] for name in Entry.__slots__ if name in row}
     entry = Entry(**known)
-    if not isinstance(entry.checks, int) or not isinstance(entry.hints, int):
+    words, numbers = (entry.outcome, entry.passed_at), (entry.checks, entry.hints)
+    if not all(isinstance(word, str) for word in words) or not all(
+        isinstance(number, int) and number >= 0 for number in numbers
+    ):
         raise ValueError(f"not an entry: {row!r}")
     return entry
 

@@ -36,7 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=Path,
         help="grade the exercises in a notebook, or in all notebooks of a folder (one"
         " subfolder per learner, if you like), in place of the test suite. Only the"
-        " setup cells and the exercise cells are run, with your rights.",
+        " setup cells and the exercise cells are run, with your rights: in a container,"
+        " if you do not trust the learners.",
     )
     group.addoption(
         "--answers-csv",
@@ -125,8 +126,14 @@ class AnswersPlugin:
 
         self.notebooks = notebooks_in(self.root)
         self.rows: list[dict[str, str]] = []
-        if self.table is not None and not self.table.resolve().parent.is_dir():
-            raise CourseError(f"--answers-csv {self.table}: there is no such folder")
+        if self.table is not None:
+            try:  # now, and not when all the notebooks have run
+                self.table.open("a").close()
+            except OSError as error:
+                raise CourseError(
+                    f"--answers-csv {self.table}: it cannot be written there"
+                    f" ({error.strerror}). Name a file in a folder that is there."
+                ) from None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
@@ -149,9 +156,11 @@ class AnswersPlugin:
         return True
 
     def pytest_report_teststatus(
-        self, report: pytest.TestReport
+        self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, str] | None:
         """Give "not attempted" a category of its own."""
+        if not isinstance(report, pytest.TestReport):
+            return None
         found = [r for _, r in report.user_properties if isinstance(r, Report)]
         if report.when != "call" or not found:
             return None
@@ -164,9 +173,9 @@ class AnswersPlugin:
         if report.when != "call":
             return
         notebook, _, slug = report.nodeid.rpartition("::")
-        parts = Path(notebook).parts
+        folder, _, name = notebook.rpartition("/")
         row = dict.fromkeys(COLUMNS, "")
-        row.update(learner=parts[0] if len(parts) > 1 else "", notebook=parts[-1])
+        row.update(learner=folder, notebook=name)
         row.update(exercise=slug, outcome="could not be graded")
         for _, found in report.user_properties:
             if isinstance(found, Report):

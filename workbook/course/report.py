@@ -5,8 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+
+from workbook.course.limits import TimeUp, guarded, time_limit
+
+WRITING_LIMIT_S = 1.0
+"""Computing time that a learner's `__repr__` or `__str__` may take."""
 
 
 class Outcome(StrEnum):
@@ -81,11 +87,24 @@ def shorten(value: object, limit: int = 240) -> str:
     >>> shorten("a" * 1000, 20)
     "'aaaaaaa … (1,002 characters) … aaaaaaa'"
     """
+    return clip(written(value), limit)
+
+
+def written(value: object, form: Callable[[object], str] = repr) -> str:
+    """Return the repr of a value, or its `str`, whatever a learner's class does in it.
+
+    >>> written(ValueError("no"), str)
+    'no'
+    """
     try:
-        text = repr(value)
-    except Exception as error:
-        return f"<a {type(value).__name__} whose repr raised {type(error).__name__}>"
-    return clip(text, limit)
+        with time_limit(WRITING_LIMIT_S):
+            return str(guarded(form, value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        late = isinstance(error, TimeUp)
+        reason = "did not end" if late else f"raised {type(error).__name__}"
+        return f"<a {type(value).__name__} whose {form.__name__} {reason}>"
 
 
 def clip(text: str, limit: int) -> str:

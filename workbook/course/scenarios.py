@@ -94,9 +94,9 @@ def load(slug: str) -> Scenario:
     if slug not in slugs():
         import difflib
 
-        near = difflib.get_close_matches(slug, slugs(), n=1)
-        guess = f" Did you mean {near[0]!r}?" if near else ""
-        raise ScenarioError(f"there is no scenario {slug!r}.{guess}")
+        near = difflib.get_close_matches(str(slug), slugs(), n=1)
+        guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
+        raise ScenarioError(f"there is no scenario {slug!r}. {guess}")
     return read_scenario(path)
 
 

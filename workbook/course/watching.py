@@ -7,6 +7,7 @@ and keeps the last calls so that a failure can show them. It knows no test.
 from __future__ import annotations
 
 import builtins
+import dis
 import functools
 import inspect
 import io
@@ -21,6 +22,7 @@ from workbook.course.limits import guarded
 
 KEPT_CALLS = 50
 KEPT_CHARACTERS = 2000
+_DOES_NOTHING = {"NOP", "LOAD_CONST", "RETURN_CONST", "RETURN_VALUE"}
 
 
 class ArgumentChanged(AssertionError):  # noqa: N818 - what happened
@@ -82,8 +84,21 @@ class Watch:
 
     @property
     def is_stub(self) -> bool:
-        """Whether every call so far met a `raise NotImplementedError` of its own."""
-        return 0 < self.count == self.unwritten
+        """Whether nothing is written yet.
+
+        Every call so far met a `raise NotImplementedError` of its own, or there is
+        nothing but a docstring, `pass` or `...`.
+        """
+        return self.count > 0 and (self.count == self.unwritten or self._is_empty)
+
+    @property
+    def _is_empty(self) -> bool:
+        code = getattr(inspect.unwrap(self.original), "__code__", None)
+        return code is not None and all(
+            step.opname == "RESUME"
+            or (step.opname in _DOES_NOTHING and step.argval is None)
+            for step in dis.get_instructions(code)
+        )
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         before = snapshot(args), snapshot(kwargs)
