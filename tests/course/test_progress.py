@@ -1,6 +1,8 @@
 """Progress, kept by the exercise's name."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -62,7 +64,21 @@ def test_it_is_written_at_once(kept):
     """the file is replaced as a whole: nothing half-written is left about"""
     kept.checked("who_writes", Outcome.PASSED)
     kept.hint_seen("who_writes", 2)
-    assert [path.name for path in kept.path.parent.iterdir()] == ["progress.json"]
+    files = {path.name for path in kept.path.parent.iterdir()}
+    assert files == {"progress.json", ".progress.lock"}
+
+
+def test_two_kernels_lose_nothing(kept):
+    """what two processes note at the same time is all there afterwards"""
+    note = (
+        "import sys; from workbook.course.progress import Progress, Outcome\n"
+        "for n in range(40): Progress().checked(f'{sys.argv[1]}_{n}', Outcome.PASSED)"
+    )
+    kernels = [
+        subprocess.Popen([sys.executable, "-c", note, name]) for name in ("a", "b")
+    ]
+    assert [kernel.wait(timeout=60) for kernel in kernels] == [0, 0]
+    assert len(kept.entries()) == 80
 
 
 def test_one_exercise_can_be_forgotten(kept, capsys):

@@ -119,7 +119,7 @@ def test_a_wrong_file_is_told(tmp_path, text, message):
 
 def test_a_scenario_that_names_an_unknown_tool_is_told(tmp_path):
     """A tool that the workbook does not have is named."""
-    from workbook.course.engines import scenario_tools
+    from workbook.course.scripted_tools import scenario_tools
 
     path = tmp_path / "s.toml"
     path.write_text(

@@ -6,12 +6,8 @@ what it does with them; that is what a trace shows.
 
 from __future__ import annotations
 
-import builtins
-import itertools
 import json
-import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +18,10 @@ from workbook.course.scenarios import (
     outcome,
     slugs,
 )
+from workbook.course.scripted_tools import scenario_tools, stop_during
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop
 from workbook.record.trace import Trace, TraceEvent, TraceWriter
-from workbook.tools.contract import Effect, Tool
+from workbook.tools.contract import Tool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -200,73 +197,6 @@ def _trusting_arguments(tool: Tool, text: str) -> dict[str, Any]:
     (name, schema), *_ = tool.parameters["properties"].items()
     kind = {"integer": int, "number": float}.get(schema.get("type"), str)
     return {name: kind(text)}
-
-
-def scenario_tools(scenario: Scenario) -> list[Tool]:
-    """Return fresh tools for one run of a scenario.
-
-    Raises:
-        ScenarioError: the scenario names a tool that the workbook does not have.
-    """
-    from workbook.tools.builtin import builtin_tool
-
-    try:
-        tools = [builtin_tool(name) for name in scenario.tool_names]
-    except KeyError as error:
-        raise ScenarioError(f"{scenario.slug}: {error.args[0]}") from None
-    return [*tools, *(scripted_tool(entry) for entry in scenario.scripted_tools)]
-
-
-def interrupt() -> None:
-    """What a user's stop is to an engine that knows no such thing."""
-    raise KeyboardInterrupt("stopped by the user")
-
-
-def stop_during(
-    tools: list[Tool], scenario: Scenario, stop: Callable[[], None] = interrupt
-) -> list[Tool]:
-    """Return the tools, with the scenario's user stopping the run during a call."""
-    if scenario.cancel_after_tool_calls is None:
-        return tools
-    calls = itertools.count(1)
-
-    def stopping(tool: Tool) -> Tool:
-        def run(**arguments: Any) -> dict[str, Any]:
-            if next(calls) == scenario.cancel_after_tool_calls:
-                stop()
-            return tool.run(**arguments)
-
-        return replace(tool, run=run)
-
-    return [stopping(tool) for tool in tools]
-
-
-def scripted_tool(entry: Mapping[str, Any]) -> Tool:
-    """Return a tool that answers as its scenario says, one answer a call."""
-    answers = iter(entry.get("returns", ()))
-    last = ""
-
-    def run(input: str) -> dict[str, Any]:
-        nonlocal last
-        if takes_s := entry.get("takes_s"):
-            time.sleep(takes_s)
-        if "raises" in entry:
-            raise getattr(builtins, entry["raises"])(entry.get("message", ""))
-        last = next(answers, last)
-        return {"result": last}
-
-    return Tool(
-        name=entry["name"],
-        description=entry["description"],
-        parameters={
-            "type": "object",
-            "properties": {"input": {"type": "string"}},
-            "required": ["input"],
-        },
-        run=run,
-        effect=Effect(entry.get("effect", "read")),
-        timeout_s=entry.get("timeout_s"),
-    )
 
 
 def asked_model(scenario: Scenario, model: Any = None, **options: Any) -> TextModel:

@@ -14,11 +14,10 @@ from workbook.course.engines import (
     ENGINES,
     asked_model,
     check_engine,
-    interrupt,
     machine_for,
-    scenario_tools,
 )
 from workbook.course.scenarios import Scenario, load
+from workbook.course.scripted_tools import interrupt, scenario_tools
 from workbook.models.base import Completion, TextModel
 from workbook.models.choice import model_name
 from workbook.models.scripted import Script

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any
 from workbook.course.display import Message, Table, show
 from workbook.course.exercises import CourseError, exercises, find, lessons
 from workbook.course.report import Outcome
+from workbook.models.locking import locked
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,10 @@ class Entry:
     checks: int = 0
     hints: int = 0
     passed_at: str = ""  # the first time, UTC, ISO 8601
+
+
+Entries = dict[str, Entry]
+"""What is known, by the exercise's slug."""
 
 
 def data_folder() -> Path:
@@ -41,12 +46,12 @@ def data_folder() -> Path:
 
 
 class Progress:
-    """The file. Every method reads it afresh: two notebooks may be open."""
+    """The file. Each change reads it afresh, under a lock: two kernels may be at it."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path or data_folder() / "progress.json"
 
-    def entries(self) -> dict[str, Entry]:
+    def entries(self) -> Entries:
         """Return what is known, by slug.
 
         A damaged file is set aside as `progress.json.damaged`, and said so.
@@ -68,43 +73,55 @@ class Progress:
 
     def checked(self, slug: str, outcome: Outcome) -> None:
         """Note the outcome of a check. What was passed once stays passed."""
-        entry = self.get(slug)
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        passed_at = entry.passed_at or (now if outcome is Outcome.PASSED else "")
-        checks = entry.checks + (outcome is not Outcome.NOT_ATTEMPTED)
-        self._put(
-            slug,
-            replace(entry, outcome=str(outcome), checks=checks, passed_at=passed_at),
+
+        def noted(entry: Entry) -> Entry:
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            return replace(
+                entry,
+                outcome=str(outcome),
+                checks=entry.checks + (outcome is not Outcome.NOT_ATTEMPTED),
+                passed_at=entry.passed_at or (now if outcome is Outcome.PASSED else ""),
+            )
+
+        self._change(
+            lambda entries: entries | {slug: noted(entries.get(slug, Entry()))}
         )
 
     def hint_seen(self, slug: str, number: int) -> None:
         """Note that the first `number` hints have been seen."""
-        self._put(slug, replace(self.get(slug), hints=number))
+        self._change(
+            lambda entries: (
+                entries | {slug: replace(entries.get(slug, Entry()), hints=number)}
+            )
+        )
 
     def forget(self, slugs: Sequence[str]) -> None:
         """Forget these exercises."""
-        self._write({s: e for s, e in self.entries().items() if s not in slugs})
+        self._change(lambda entries: {s: entries[s] for s in entries if s not in slugs})
 
-    def _put(self, slug: str, entry: Entry) -> None:
-        entries = self.entries()
-        if entries.get(slug) != entry:
-            self._write({**entries, slug: entry})
-
-    def _write(self, entries: dict[str, Entry]) -> None:
-        text = json.dumps({slug: asdict(e) for slug, e in entries.items()}, indent=1)
+    def _change(self, change: Callable[[Entries], Entries]) -> None:
+        """Read, change and write, while no other kernel does the same."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".progress-")
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
-            os.replace(name, self.path)
+            with locked(self.path.with_name(".progress.lock")):
+                before = self.entries()
+                after = change(before)
+                if after != before:
+                    self._write(after)
         except OSError as error:
             raise CourseError(
                 f"Progress could not be kept in {self.path.parent}: {error.strerror}."
                 " Set WORKBOOK_DATA to a folder that you may write to."
             ) from None
 
-    def _damaged(self, reason: str) -> dict[str, Entry]:
+    def _write(self, entries: Entries) -> None:
+        text = json.dumps({slug: asdict(e) for slug, e in entries.items()}, indent=1)
+        handle, name = tempfile.mkstemp(dir=self.path.parent, prefix=".progress-")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(name, self.path)
+
+    def _damaged(self, reason: str) -> Entries:
         aside = self.path.with_name(self.path.name + ".damaged")
         try:
             os.replace(self.path, aside)
