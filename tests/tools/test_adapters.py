@@ -1,5 +1,6 @@
 """One definition for every engine."""
 
+import typing
 from typing import Any, Literal
 
 import pytest
@@ -67,8 +68,15 @@ def test_a_schema_that_is_handed_out_is_a_copy(tool):
 
 def test_a_schema_without_a_name_is_refused():
     """a schema that is not one of a function is refused"""
-    with pytest.raises(ContractError, match="has a name"):
-        from_openai({"type": "function", "function": {}}, double)
+    for function in ({}, None):
+        with pytest.raises(ContractError, match="has a name"):
+            from_openai({"type": "function", "function": function}, double)
+
+
+def test_a_schema_without_a_description_is_refused():
+    """a description that is null is as little use as none"""
+    with pytest.raises(ContractError, match="chooses by the description"):
+        from_openai({"name": "Double", "description": None}, double)
 
 
 def test_langchain_sends_the_same_schema(tool):
@@ -173,14 +181,14 @@ def test_a_signature_is_a_schema():
         range: Literal["1V", "10V"],
         seconds: float,
         times: int = 1,
-        notes: list[str] | None = None,
+        notes: str | None = None,
+        tags: list[str] | Literal["all"] | None = None,
+        rest: typing.List = [],  # noqa: B006, UP006
         points: list[float] = [],  # noqa: B006
     ) -> dict[str, Any]:
         """Measures a voltage."""
         return {"volts": 1.5}
 
-    del measure.__annotations__["notes"]
-    measure.__annotations__["notes"] = str | None
     tool = tool_from_function(measure, name="Voltmeter")
     assert (tool.name, tool.description) == ("Voltmeter", "Measures a voltage.")
     assert tool.parameters == {
@@ -190,6 +198,15 @@ def test_a_signature_is_a_schema():
             "seconds": {"type": "number"},
             "times": {"type": "integer", "default": 1},
             "notes": {"type": ["string", "null"], "default": None},
+            "tags": {
+                "anyOf": [
+                    {"type": "array", "items": {"type": "string"}},
+                    {"enum": ["all"]},
+                    {"type": "null"},
+                ],
+                "default": None,
+            },
+            "rest": {"type": "array", "default": []},
             "points": {"type": "array", "items": {"type": "number"}, "default": []},
         },
         "required": ["range", "seconds"],
@@ -209,6 +226,10 @@ def test_a_parameter_without_a_schema_is_refused():
     def many(*n: int):
         """Doubles."""
 
-    for function, words in ((untyped, "no type"), (odd, "set"), (many, "every arg")):
+    def nameless(n: int, /):
+        """Doubles."""
+
+    wrong = {untyped: "no type", odd: "set", many: "every arg", nameless: "leave out"}
+    for function, words in wrong.items():
         with pytest.raises(ContractError, match=rf"{function.__name__}\(n\).*{words}"):
             tool_from_function(function)

@@ -24,6 +24,7 @@ from workbook.tools.contract import (
     ToolFailure,
     ToolRegistry,
 )
+from workbook.tools.timeouts import TimedOut
 
 FACTORIAL = {
     "type": "object",
@@ -42,6 +43,10 @@ MEASURE = {
 def tool(name="Double", parameters=FACTORIAL, run=lambda n: {"result": 2 * n}, **more):
     settings = {"timeout_s": None, **more}
     return Tool(name, f"{name} it.", parameters, run, **settings)
+
+
+async def awaited():
+    return {}
 
 
 @pytest.fixture
@@ -78,6 +83,11 @@ def answer(registry, name, text):
         ({"parameters": {"additionalProperties": True}}, "must be false"),
         ({"timeout_s": 0}, "timeout_s is 0"),
         ({"timeout_s": float("nan")}, "timeout_s is nan"),
+        ({"timeout_s": float("inf")}, "timeout_s is inf"),
+        ({"parameters": {"properties": {"n": True}}}, "properties.n is True"),
+        ({"effect": "rewrite"}, "rewrite"),
+        ({"run": None}, "run is None"),
+        ({"run": awaited}, "nobody awaits it"),
     ],
 )
 def test_a_wrong_definition_is_refused(change, words):
@@ -85,6 +95,11 @@ def test_a_wrong_definition_is_refused(change, words):
     fields = {"name": "A", "description": "a", "parameters": {}, "run": dict, **change}
     with pytest.raises(ContractError, match=words):
         Tool(**fields)
+
+
+def test_an_effect_may_be_written_as_a_word():
+    """a tool whose effect is the word "write" is a WRITE tool"""
+    assert tool(effect="write").effect is Effect.WRITE
 
 
 def test_unknown_fields_are_refused_unasked(registry):
@@ -116,6 +131,13 @@ def test_the_description_for_the_prompt_has_a_line_each(registry):
         "Search(query?: string): Search it.",
         "Now(): Now it.",
     ]
+
+
+def test_an_argument_of_several_kinds_is_described_by_them():
+    """an argument that may be one of several things is described by all of them"""
+    kinds = [{"type": "array"}, {"enum": ["all"]}, True]
+    made = tool(parameters={"properties": {"tags": {"anyOf": kinds}}})
+    assert made.signature() == 'Double(tags?: array | "all" | any)'
 
 
 # Binding
@@ -167,6 +189,9 @@ def test_a_near_miss_is_repaired_and_noted(registry, name, text, arguments, note
         ("Double", "[1, 2, 3]", "n has 3 values: call once per value"),
         ("Double", "1, 2, 3", "n has 3 values: call once per value"),
         ("Double", '{"n": 1, "n": 2}', "call once per value"),
+        ("Double", "{'n': 1, 'n': 2}", "n is given twice: call once per value"),
+        ("Double", "{'n': {1: 2}}", "not of type 'integer'"),
+        ("Double", "{'n': b'1'}", "not JSON"),
         ("Double", "25", "maximum of 20"),
         ("Double", "twelve", "not of type 'integer'"),
         ("Double", '{"n": true}', "not of type 'integer'"),
@@ -187,6 +212,52 @@ def test_what_has_no_single_meaning_is_refused(registry, name, text, words):
     assert seen.kind == "invalid_arguments"
     assert words in f"{seen.message} {seen.hint}"
     assert f"Use {registry[name].signature()}" in seen.hint
+
+
+def test_a_python_dict_is_read_as_json():
+    """a dict as Python writes it becomes JSON: names are text, tuples are lists"""
+    registry = ToolRegistry([tool("Put", {"properties": {"at": {}}}, dict)])
+    call = registry.bind(Action("", "Put", "{'at': {1: (2, None)}}"))
+    assert call.arguments == {"at": {"1": [2, None]}}
+
+
+def test_a_long_value_is_not_said_back_whole(registry):
+    """the note about a repair is short, also when the value is long"""
+    call = registry.bind(Action("", "Search", '"' + "x" * 10_000 + '"'))
+    assert call.arguments == {"query": "x" * 10_000}
+    assert len(call.notes[0]) < 200
+
+
+def test_half_a_character_does_not_reach_the_model(registry):
+    """a name with half a surrogate pair is refused in text that can be sent"""
+    text = '{"\\ud800": 1, "\\ud800": 2}'
+    error = registry.bind(Action("", "Double", text))
+    assert "given twice" in error.text().encode("utf-8").decode()
+
+
+TREE = {
+    "properties": {"t": {"$ref": "#/$defs/t"}},
+    "$defs": {"t": {"type": "object", "properties": {"t": {"$ref": "#/$defs/t"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [TREE, {"properties": {"t": {}}}, {"properties": {"t": {"enum": [1]}}}],
+    ids=["tree", "any", "enum"],
+)
+def test_arguments_nested_as_deeply_as_can_be(schema):
+    """arguments of any depth are taken or refused, and never an exception"""
+    registry = ToolRegistry([tool("Plant", schema, lambda t: {"result": 1})])
+    nested = {}
+    kinds = set()
+    for _ in range(1000):
+        nested = {"t": nested}
+        bound = registry.bind(ToolRequest("Plant", nested, "c"))
+        error = bound if isinstance(bound, ToolError) else registry.run(bound).error
+        kinds.add(error and error.kind)
+    assert "invalid_arguments" in kinds
+    assert kinds <= {None, "invalid_arguments", "tool_raised"}
 
 
 def test_an_unknown_tool_lists_what_there_is(registry):
@@ -238,9 +309,35 @@ def test_a_failure_that_the_tool_foresaw_keeps_its_words():
     assert run_with(raising(failure)).error == expected
 
 
+def test_a_failure_may_be_told_by_an_exception():
+    """a failure whose message is an exception is told in that exception's words"""
+    seen = run_with(raising(ToolFailure("busy", OSError("disk full"))))
+    assert seen.error == ToolError("busy", "disk full")
+
+
+@pytest.mark.parametrize("part", ["message", "hint"])
+def test_the_words_of_a_failure_can_be_sent(part):
+    """the words of a failure are cut, and hold no half of a surrogate pair"""
+    words = {"message": "m", "hint": "h", part: "\ud800" + "x" * 30_000}
+    seen = run_with(raising(ToolFailure("busy", **words)), max_output_chars=1000)
+    assert len(seen.text().encode("utf-8")) < 1100
+
+
+class Speechless(Exception):  # noqa: N818 - one that cannot be shown
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
 @pytest.mark.parametrize(
     "error",
-    [RuntimeError("boom"), SystemExit(3), RecursionError(), KeyError("x" * 100_000)],
+    [
+        Speechless(),
+        ValueError("\ud800"),
+        RuntimeError("boom"),
+        SystemExit(3),
+        RecursionError(),
+        KeyError("x" * 100_000),
+    ],
     ids=lambda error: type(error).__name__,
 )
 def test_a_tool_that_raises_is_an_error_observation(error):
@@ -248,7 +345,27 @@ def test_a_tool_that_raises_is_an_error_observation(error):
     seen = run_with(raising(error))
     assert (seen.ok, seen.error.kind) == (False, "tool_raised")
     assert type(error).__name__ in seen.error.message
-    assert len(seen.text()) < 500
+    assert len(seen.text().encode("utf-8")) < 500
+
+
+def test_a_tool_that_gave_up_waiting_is_late():
+    """a tool without a limit that waits for another in vain is a timeout as well"""
+    seen = run_with(raising(TimedOut("no answer within 1 s")), timeout_s=None)
+    assert (seen.error.kind, seen.error.retryable) == ("timeout", True)
+    assert seen.error.message == "Any did not answer in time."
+
+
+def test_a_tool_cannot_change_the_call():
+    """a tool that changes its arguments does not change the call that was made"""
+    schema = {"properties": {"rows": {"type": "array"}, "of": {"type": "object"}}}
+
+    def take(rows, of):
+        return {"result": [rows.pop(), of.pop("x")]}
+
+    registry = ToolRegistry([tool("Take", schema, take)])
+    call = ToolCall("Take", {"rows": [1, 2], "of": {"x": 3}}, "c")
+    assert registry.run(call).result == {"result": [2, 3]}
+    assert call.arguments == {"rows": [1, 2], "of": {"x": 3}}
 
 
 def test_ctrl_c_is_not_a_tools_error():
@@ -259,6 +376,17 @@ def test_ctrl_c_is_not_a_tools_error():
 
 LOOP = {}
 LOOP["self"] = LOOP
+
+
+class Stubborn(dict):
+    def items(self):
+        raise KeyError("mine")
+
+
+def test_output_that_cannot_be_looked_at_is_an_error():
+    """a dict that raises when it is read is the tool's error, not a crash"""
+    seen = run_with(lambda: Stubborn(x=1))
+    assert (seen.error.kind, "KeyError" in seen.error.message) == ("tool_raised", True)
 
 
 @pytest.mark.parametrize(

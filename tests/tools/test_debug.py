@@ -63,6 +63,14 @@ def test_the_stage_that_fails_is_the_last(registry, name, arguments, last):
     assert found[-2:] == [(last, False), ("observation", False)]
 
 
+def test_what_is_no_json_fails_where_it_is_validated():
+    """NaN is a number to a schema, but no JSON: the stage that refuses it is shown"""
+    schema = {"properties": {"x": {"type": "number"}}}
+    half = Tool("Half", "Halves.", schema, lambda x: {"result": x / 2}, timeout_s=None)
+    found = debug_call(ToolRegistry([half]), "Half", {"x": float("nan")})
+    assert stages(found)[-2:] == [("validate", False), ("observation", False)]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -12,6 +12,7 @@ from workbook.tools.description_lint import (
     lint_table,
     names_number,
 )
+from workbook.tools.description_lint import lint_description as package_lint
 from workbook.tools.numbers import factorial
 from workbook.tools.search_web import wiki_search
 
@@ -90,6 +91,48 @@ def test_a_unit_in_the_parameter(lint_description):
     """the unit may stand in the parameter's own description"""
     text = 'Measures a length. Right: {"length": 5}. Wrong: {"length": "5"}.'
     assert lint_description(measuring(text, description="in metres")) == []
+
+
+UNITS = ["°C", "celsius", "kelvin", "dollars", "km/h", "Hz", "kg", "mm", "joules", "米"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_unit_without_a_number(unit):
+    """a unit is one in words and in signs, with and without a number before it"""
+    text = f'Measures it in {unit}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
+    assert package_lint(measuring(text)) == []
+
+
+@pytest.mark.parametrize("words", ["in general", "in a list", "温度"])
+def test_what_is_no_unit(words):
+    """words that look like a unit are none"""
+    text = f'Measures {words}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
+    assert package_lint(measuring(text)) == ["no unit"]
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ('0から20の整数、一度に一つ。良い例：{"n": 5}。悪い例：{"n": [3]}。', []),
+        ('0到20的整数，每次一个。正确示例：{"n": 5}。错误示例：{"n": [3]}。', []),
+        ('From 0 to 20, one at a time. Right: {"n": 5}. Not: {"n": 30}.', []),
+        (
+            'Does not take more than 20: one per call. Right: {"n": 5}.',
+            ["no wrong example"],
+        ),
+    ],
+)
+def test_the_labels_of_examples(text, missing):
+    """labels count in three languages, and a "not" in a sentence is no label"""
+    assert package_lint(described(text)) == missing
+
+
+def test_an_example_in_backticks_is_held_against_the_schema():
+    """an example in backticks is an example"""
+    text = 'Computes n! up to 20. Wrong: `{"n": 5}`.'
+    assert lint_examples(described(text)) == [
+        'the wrong example {"n": 5} is accepted by the schema'
+    ]
 
 
 @pytest.mark.parametrize("tool", builtin_tools(), ids=lambda tool: tool.name)

@@ -118,7 +118,7 @@ def test_false_alarms_are_counted():
 
     alarms = {q for q in questions if preflight_all(q, tools().values())}
 
-    assert len(set(questions)) == 69
+    assert len(set(questions)) == 74
     assert alarms == FALSE_ALARMS
 
 
@@ -138,6 +138,13 @@ def test_harmless_questions_in_three_languages(lang):
         ("2024年の階乗の研究", []),
         ("5の階乗と30の階乗", [5, 30]),
         ("the factorial of 3 and again the factorial of 3", [3]),
+        ("factorial(30)", [30]),
+        ("階乗（30）", [30]),
+        ("factorials for 3, 4 and 30", [3, 4, 30]),
+        ("Give me 3!, 4! and 25!.", [3, 4, 25]),
+        ("30！是多少", [30]),
+        ("the factorial of 5²", [5]),
+        ("20の階乗は10の何倍ですか", [20]),
     ],
 )
 def test_which_numbers_are_asked_for(question, numbers):

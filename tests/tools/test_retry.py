@@ -46,6 +46,25 @@ def test_a_failure_that_passes_is_tried_again():
     assert script.calls == 3
 
 
+def test_each_attempt_gets_the_same_arguments():
+    """an attempt that used its arguments up leaves them whole for the next one"""
+    seen = []
+
+    def take(rows):
+        seen.append(list(rows))
+        rows.clear()
+        if len(seen) < 3:
+            raise BUSY
+        return {"result": 1}
+
+    schema = {"properties": {"rows": {"type": "array"}}}
+    tool = with_retries(
+        Tool("Take", "Takes.", schema, take, timeout_s=None), sleep=lambda pause: None
+    )
+    ToolRegistry([tool]).run(ToolCall("Take", {"rows": [1, 2]}, "c"))
+    assert seen == [[1, 2]] * 3
+
+
 def test_the_pauses_grow():
     """the pauses double, up to eight seconds"""
     script = Script(*[BUSY] * 7)

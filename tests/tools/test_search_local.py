@@ -189,6 +189,19 @@ def test_stop_words_are_kept_when_there_is_nothing_else():
     assert (words("The Who"), words("the tower")) == (["the", "who"], ["tower"])
 
 
+def test_what_an_apostrophe_leaves_is_no_word():
+    """the s of "What's" and "Fuji's" is no word of its own"""
+    assert words("What's Mount Fuji’s height?") == ["mount", "fuji", "height"]
+
+
+@pytest.mark.parametrize("query", ["Straße", "STRASSE", "strasse"])
+def test_both_spellings_of_a_sharp_s_are_found(query):
+    """ß and ss are the same letter to a search"""
+    street = Article("s1", "Street", "Die Straße ist lang.")
+    [found] = LocalSearch([street]).search(query)
+    assert found.text == "Die Straße ist lang."
+
+
 def test_kana_and_particles_separate():
     """hiragana and Chinese particles end a run; hiragana alone is kept"""
     assert runs("東京塔是什么？") == ["東京塔"]

@@ -117,6 +117,24 @@ def test_a_long_unknown_action_is_not_said_back_whole(name):
     assert len(world.step("x" * 10_000).text) < 300
 
 
+@pytest.mark.parametrize(
+    ("name", "action"),
+    [
+        ("wiki", "search[{}]"),
+        ("shop", "click[{}]"),
+        ("house", "go to {}"),
+        ("house", "open {}"),
+        ("house", "put {} on the desk"),
+        ("house", "heat {} with the microwave"),
+    ],
+)
+def test_a_long_name_is_not_said_back_whole(name, action):
+    """a name of 10,000 characters that nobody knows does not fill the observation"""
+    world = make_world(name)
+    world.reset(TASKS[name][0])
+    assert len(world.step(action.format("x" * 10_000)).text) < 300
+
+
 @EACH_WORLD
 @pytest.mark.parametrize("thought", ["think: where is it?", "Think[so far so good]"])
 def test_a_thought_changes_nothing(name, thought):

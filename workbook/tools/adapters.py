@@ -60,11 +60,11 @@ def from_openai(
         ContractError: the schema is not one of a function.
     """
     function = schema.get("function", schema)
-    if "name" not in function:
+    if not isinstance(function, Mapping) or "name" not in function:
         raise ContractError(f"a function schema has a name; this has {sorted(schema)}")
     return Tool(
         name=function["name"],
-        description=function.get("description", ""),
+        description=function.get("description") or "",
         parameters=function.get("parameters", {}),
         run=run,
         effect=effect,
@@ -180,6 +180,8 @@ def tool_from_function(
     required = []
     for parameter in inspect.signature(function).parameters.values():
         where = f"{function.__name__}({parameter.name})"
+        if parameter.kind is parameter.POSITIONAL_ONLY:
+            raise ContractError(f"{where}: leave out the /; a call names its arguments")
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise ContractError(f"{where}: name every argument; * has no schema")
         if parameter.name not in hints:
@@ -206,11 +208,15 @@ def _schema_of(kind: Any, where: str) -> dict[str, Any]:
     if origin is Literal:
         return {"enum": list(parts)}
     if origin is list:
-        return {"type": "array", "items": _schema_of(parts[0], where)}
+        return {"type": "array"} | (
+            {"items": _schema_of(parts[0], where)} if parts else {}
+        )
     if origin is dict:
         return {"type": "object"}
-    if origin in (typing.Union, UnionType) and all(part in _TYPES for part in parts):
-        return {"type": [_TYPES[part] for part in parts]}
+    if origin in (typing.Union, UnionType):
+        if all(part in _TYPES for part in parts):
+            return {"type": [_TYPES[part] for part in parts]}
+        return {"anyOf": [_schema_of(part, where) for part in parts]}
     raise ContractError(f"{where} has the type {kind}, which JSON does not have")
 
 

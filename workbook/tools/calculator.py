@@ -61,7 +61,8 @@ def safe_eval(expression: str) -> int | float:
 
     Allowed are numbers, `+ - * / // % **`, signs and brackets, with Python's own
     precedence. Arithmetic is exact: `0.1 + 0.2` is 0.3, and a result that is whole is
-    an int, of any size up to `MAX_DIGITS`.
+    an int, of any size up to `MAX_DIGITS`. Only a root such as `2 ** 0.5` is a float,
+    and so is what is calculated from it.
 
     Args:
         expression: at most `MAX_LENGTH` characters.
@@ -77,6 +78,7 @@ def safe_eval(expression: str) -> int | float:
     >>> safe_eval("7 / 2")
     3.5
     """
+    _check_length(expression)
     text = " ".join(expression.split())
     _check_text(text)
     try:
@@ -122,6 +124,8 @@ def _literal(part: str, number: Any) -> Number:
     mantissa = part.lower().partition("e")[0]
     if math.isinf(number) or (number == 0 and mantissa.strip("0._")):
         raise CalculatorError(f"{cut(part)} is too large or too small")
+    if number == 0:
+        return Fraction(0)  # "0e999999999" would have Fraction compute 10**999999999
     return Fraction(part.replace("_", ""))  # the digits as written, 0.1 is a tenth
 
 
@@ -165,16 +169,20 @@ def _shown(value: Number) -> int | float:
     return shown
 
 
+def _check_length(expression: str) -> None:
+    if len(expression) > MAX_LENGTH:
+        raise CalculatorError(
+            f"the expression has {len(expression)} characters; the limit is "
+            f"{MAX_LENGTH}"
+        )
+
+
 def _check_text(text: str) -> None:
-    """Refuse what the parser should not even see."""
+    """Refuse what the parser should not even see, or would pass over: a comment."""
     if not text:
         raise CalculatorError("the expression is empty")
-    if len(text) > MAX_LENGTH:
-        raise CalculatorError(
-            f"the expression has {len(text)} characters; the limit is {MAX_LENGTH}"
-        )
     for character in text:
-        if not character.isascii() or not character.isprintable():
+        if not character.isascii() or not character.isprintable() or character == "#":
             instead = TYPED.get(character, "plain digits and + - * / // % ** ( )")
             raise CalculatorError(
                 f"the character {character!r} is not allowed: write {instead}"

@@ -9,9 +9,11 @@ knows no engine, no model and no particular tool.
 from __future__ import annotations
 
 import difflib
+import inspect
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -30,6 +32,7 @@ from workbook.tools.calls import (
 from workbook.tools.reading import UnreadableInput, only_parameter, read_arguments
 from workbook.tools.repair import repair_arguments
 from workbook.tools.running import (
+    TOO_DEEP,
     invalid_arguments,
     problems_with,
     quoted,
@@ -104,12 +107,19 @@ class Tool:
             )
         if not self.description.strip():
             raise ContractError(f"{self.name}: a model chooses by the description")
-        if self.timeout_s is not None and not self.timeout_s > 0:
+        if not callable(self.run) or inspect.iscoroutinefunction(self.run):
             raise ContractError(
-                f"{self.name}: timeout_s is {self.timeout_s}; use seconds above 0, "
+                f"{self.name}: run is {self.run!r}; it must be a function, and not an "
+                "async one: nobody awaits it"
+            )
+        limit = self.timeout_s
+        if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
+            raise ContractError(
+                f"{self.name}: timeout_s is {limit}; use seconds above 0, "
                 "or None for no limit"
             )
         try:
+            object.__setattr__(self, "effect", Effect(self.effect))
             object.__setattr__(self, "parameters", closed_schema(self.parameters))
         except ValueError as error:
             raise ContractError(f"{self.name}: {error}") from None
@@ -206,6 +216,8 @@ class ToolRegistry:
             )
         except UnreadableInput as error:
             return invalid_arguments(tool, [str(error)])
+        except RecursionError:
+            return invalid_arguments(tool, [TOO_DEEP])
         problems = problems_with(tool, arguments)
         if problems:
             return invalid_arguments(tool, problems, [*notes, *repaired])
@@ -217,7 +229,8 @@ class ToolRegistry:
         """Make the call and return what came of it.
 
         Arguments are checked, unless `bind` has checked the same ones a moment ago.
-        Never raises for what a model or a tool did; KeyboardInterrupt passes.
+        Never raises for what a model or a tool did, SystemExit included. Other signals
+        to the program that are no Exception pass, such as KeyboardInterrupt.
         """
         tool = self._tools.get(call.name)
         if tool is None:
@@ -266,12 +279,12 @@ def _plain(name: str) -> str:
     return re.sub(r"[\s_`*\"'-]+", "", name[:200]).casefold()
 
 
-def _type_name(part: Mapping[str, Any]) -> str:
+def _type_name(part: Any) -> str:
+    if not isinstance(part, Mapping):
+        return "any"
     if "enum" in part:
         return " | ".join(to_json(value) for value in part["enum"])
+    if "anyOf" in part:
+        return " | ".join(dict.fromkeys(_type_name(each) for each in part["anyOf"]))
     kind = part.get("type", "any")
-    return (
-        " | ".join(kind)
-        if isinstance(kind, Sequence) and not isinstance(kind, str)
-        else str(kind)
-    )
+    return kind if isinstance(kind, str) else " | ".join(kind)

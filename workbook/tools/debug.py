@@ -20,8 +20,7 @@ from workbook.tools.calls import Observation, ToolCall, ToolError, to_json
 from workbook.tools.contract import Tool, ToolRegistry
 from workbook.tools.reading import UnreadableInput, read_arguments
 from workbook.tools.repair import repair_arguments
-from workbook.tools.running import run_tool
-from workbook.tools.validation import sentences
+from workbook.tools.running import problems_with, run_tool
 
 Clock = Callable[[], float]
 
@@ -126,7 +125,7 @@ def _walk(
     note("bind", True, f"{name} with {_shown(read)}")
     repaired, notes = repair_arguments(tool.parameters, read, tool.all_aliases)
     note("repair", True, "; ".join(notes) or "nothing to repair")
-    problems = sentences(tool.validator, repaired)
+    problems = problems_with(tool, repaired)
     note("validate", not problems, "; ".join(problems) or tool.signature())
     if isinstance(bound, ToolError):
         return _refused(bound, name)

@@ -30,18 +30,27 @@ PROBLEMS = (
 """What `lint_description` can find, in the order in which it reports it."""
 
 RIGHT = re.compile(
-    r"\b(?:right|correct|good|example)\b[^:]{0,20}:|(?:正しい?例?|正确)[:：]", re.I
+    r"\b(?:right|correct|good|example)\b[^:]{0,20}:"
+    r"|(?:正しい例?|良い例|正[确確]\w{0,3})[:：]",
+    re.I,
 )
 WRONG = re.compile(
-    r"\b(?:wrong|incorrect|bad|not)\b[^:]{0,20}:|(?:誤り|誤った例|错误|錯誤)[:：]", re.I
+    r"\b(?:wrong|incorrect|bad|do not|don't)\b[^:.]{0,20}:|\bnot\s*:"
+    r"|(?:誤り|誤った例|悪い例|[错錯][误誤]\w{0,3})[:：]",
+    re.I,
 )
 ONE_A_CALL = re.compile(
-    r"\b(?:per|a|each|every|one) call\b|\bcall once\b|1回に|一回に|每次|一次一个", re.I
+    r"\b(?:per|a|each|every|one) (?:call|invocation|request)\b|\bcall once\b"
+    r"|\bone at a time\b|1回に|一回に|一度に(?:一|1)つ|每次|一次一[个個]",
+    re.I,
 )
 UNIT = re.compile(
-    r"\b(?:milli|micro|kilo)?(?:seconds?|volts?|amperes?|met(?:er|re)s?|grams?|watts?)\b"
-    r"|\b(?:minutes?|hours?|days?|bytes?|tokens?|percent|degrees?|cents?|euros?|yen)\b"
-    r"|\b(?:units? of|EUR|USD|JPY|CNY)\b|\d ?(?:s|ms|V|mV|m|km|kg|%|°C)\b|%|秒|円|元",
+    r"\b(?:milli|micro|centi|kilo|mega)?"
+    r"(?:seconds?|volts?|amperes?|met(?:er|re)s?|grams?|watts?|hertz|joules?|pascals?)\b"
+    r"|\b(?:minutes?|hours?|days?|years?|bytes?|tokens?|percent|degrees?|radians?)\b"
+    r"|\b(?:celsius|fahrenheit|kelvin|cents?|euros?|dollars?|yen|yuan|pixels?)\b"
+    r"|\b(?:units? of|no unit|EUR|USD|JPY|CNY)\b|%|°[CF]|[秒円元米]"
+    r"|(?:\d ?|\bin )(?-i:ms|s|min|h|mV|V|mm|cm|m|km|mg|g|kg|Hz|kHz|Pa|J|W|kW)\b",
     re.I,
 )
 
@@ -127,7 +136,7 @@ def _examples(text: str) -> Iterator[tuple[bool, Any]]:
     decoder = json.JSONDecoder()
     for claim, label in ((True, RIGHT), (False, WRONG)):
         for match in label.finditer(text):
-            example = text[match.end() :].lstrip()
+            example = text[match.end() :].lstrip("` \n")
             if not example.startswith("{"):
                 continue  # an example in prose
             try:

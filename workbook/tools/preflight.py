@@ -28,7 +28,7 @@ VALUE_WORDS = (
     r"\b(?:numbers?|values?|integers?|factorials?|factori[sz]e|factors?|channels?)\b",
     r"\b(?:calculate|compute|voltages?)\b",
     r"整数|数値|数字|数を|の数|計算(?!機)|階乗|因数|素数|電圧|チャンネル",
-    r"计算|這些數|这些数|几个数|阶乘|階乘|质因数|質因數|素数|电压|通道",
+    r"计算(?!机)|這些數|这些数|几个数|阶乘|階乘|质因数|質因數|素数|电压|通道",
 )
 """Patterns that say that a batch word is about values: 同時 alone is also 同時通訳."""
 
@@ -43,7 +43,9 @@ LIST = (
 MAX_QUESTION_CHARS = 2000
 """Longer questions are read up to here."""
 
-_THE = r"(?:\s|:|\b(?:of|the|each|all|these|those|following|numbers?|integers?|values?"
+_THE = (
+    r"(?:[\s:(#]|\b(?:of|the|each|all|these|those|following|numbers?|integers?|values?"
+)
 _THE += r"|two|three|four|five|six|seven|eight|nine|ten|at once|in one go)\b)*"
 _OF = r"(?:\s|の|的|之|を|それぞれ|同時に|まとめて|一括で?|一度に|一次性|同时|都|进行)*"
 _FACTORIAL_CJK = "(?:階乗|阶乘|階乘)"
@@ -51,31 +53,34 @@ _FACTORS_CJK = "(?:素因数|因数分解|分解[质質]因[数數]|[质質]因[
 _ASK = (
     r"(?:what is|what's|compute|calculate|evaluate|find|value of|求|計算|计算|[-+*/=])"
 )
-_AFTER = r"(?:[-+*/×÷^<>=)?]|[のをはと的]"
+_AFTER = r"(?:[-+*/×÷^<>=)?]|[のをはと的]|是多少|等[于於]"
 _AFTER += r"|(?-i:is|plus|minus|times|larger|greater|smaller|divisible)\b)"
 
 ASKS_FOR: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Factorial": (
-            rf"\bfactorials?\b{_THE}(?P<n>LIST)",
+            rf"\bfactorials?(?:\s+for)?\b{_THE}(?P<n>LIST)",
             r"(?P<n>NUMBER)[\s-]+factorial\b(?!\s+(?:design|experiment|analys))",
             rf"(?P<n>LIST){_OF}{_FACTORIAL_CJK}",
-            rf"{_FACTORIAL_CJK}\s*[:は]\s*(?P<n>LIST)",
-            # "100!" may be joy: it is arithmetic alone, asked for, or in a formula
+            rf"{_FACTORIAL_CJK}\s*[:(]\s*(?P<n>LIST)",
+            # "100!" may be joy: it is arithmetic alone, asked for, in a list, or in a
+            # formula
             r"^\s*(?P<n>NUMBER)\s*!\W*$",
+            r"(?P<n>NUMBER\s?!(?:(?:[\s,、]|and|or|と|和)++NUMBER\s?!){1,50}+)(?!=)",
             rf"{_ASK}\s*(?P<n>NUMBER)\s*!(?!=)",
             rf"(?P<n>NUMBER)\s*!(?!=)\s*{_AFTER}",
         ),
         "PrimeFactors": (
             rf"\bprime factors?\b{_THE}(?P<n>LIST)",
-            rf"\bfactor(?:i[sz]e|i[sz]ation of|s of)?\b{_THE}(?P<n>LIST)",
+            rf"\bfactor(?:i[sz]e|i[sz]ing|i[sz]ation of|s of)?\b{_THE}(?P<n>LIST)",
             r"(?P<n>LIST)\s++into\s+(?:its |their )?prime",
             rf"(?P<n>LIST){_OF}{_FACTORS_CJK}",
-            rf"{_FACTORS_CJK}\w*\s*[:は]\s*(?P<n>LIST)",
+            rf"{_FACTORS_CJK}\w*\s*[:(]\s*(?P<n>LIST)",
         ),
         "Voltmeter": (
             rf"\bchannels?\b{_THE}(?P<n>LIST)",
             r"(?:チャンネル|通道)\s*(?P<n>LIST)",
+            r"(?P<n>LIST)\s*[番号](?:の)?(?:チャンネル|通道)",
         ),
     }
 )
@@ -104,7 +109,7 @@ def preflight(question: str, tool: Tool) -> list[str]:
     schema = single_number(tool)
     if schema is None:
         return []
-    text = unicodedata.normalize("NFKC", question)[:MAX_QUESTION_CHARS]
+    text = _plain(question)
     warnings = []
     batch = next((word for word in BATCH_WORDS if word in text.lower()), None)
     if batch and any(re.search(words, text, re.IGNORECASE) for words in VALUE_WORDS):
@@ -128,7 +133,7 @@ def asked_numbers(question: str, tool: Tool) -> list[int]:
     >>> asked_numbers("In 1905, what were the factorials of 3 and 30?", factorial())
     [3, 30]
     """
-    text = unicodedata.normalize("NFKC", question)[:MAX_QUESTION_CHARS]
+    text = _plain(question)
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)  # 1,000 is one number
     found: dict[int, int] = {}  # number to where it stands
     for pattern in ASKS_FOR.get(tool.name, ()):
@@ -137,6 +142,12 @@ def asked_numbers(question: str, tool: Tool) -> list[int]:
             for digits in re.finditer(r"\d+", match["n"]):
                 found.setdefault(int(digits[0]), match.start("n") + digits.start())
     return sorted(found, key=lambda number: found[number])
+
+
+def _plain(question: str) -> str:
+    """Return the question with plain digits; a raised one is no digit: 5² is not 52."""
+    text = re.sub("[⁰¹²³⁴-⁹₀-₉]+", " ", question[:MAX_QUESTION_CHARS])
+    return unicodedata.normalize("NFKC", text)[:MAX_QUESTION_CHARS]
 
 
 def single_number(tool: Tool) -> Mapping[str, Any] | None:

@@ -25,10 +25,13 @@ STOP_WORDS = frozenset(
         r"\w+",
         "a an and are as at be by did do does for from had has have how in is it its "
         "many much of on or that the their there this to was were what when where "
-        "which who whom whose why will with you your i me my tell about please",
+        "which who whom whose why will with you your i me my tell about please s",
     )
 )
-"""English words that say nothing about the subject of a question."""
+"""English words that say nothing about the subject of a question.
+
+The `s` is what an apostrophe leaves over: "What's Fuji's height?".
+"""
 
 QUESTION_WORDS = re.compile(
     "什么时候|什麼時候|为什么|為什麼|什么|什麼|多长时间|多長時間|有多|多少|几个|幾個"

@@ -121,15 +121,21 @@ def _refuse(constant: str) -> Any:
 
 
 def _python_literal(text: str) -> dict[str, Any] | None:
-    """Read a dict as Python writes it, which many models do."""
+    """Read a dict as Python writes it, which many models do, as JSON would have it."""
     if len(text) > 10_000:
         return None
     try:
-        value = ast.literal_eval(text)
+        tree = ast.parse(text, mode="eval").body
+        value = ast.literal_eval(tree)
+        plain = json.loads(json.dumps(value, allow_nan=False))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
-    named = isinstance(value, dict) and all(isinstance(name, str) for name in value)
-    return value if named else None
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        return None
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Dict):
+            _once_each([(str(ast.literal_eval(key)), 0) for key in part.keys if key])
+    return dict(plain)
 
 
 def _example(schema: Mapping[str, Any]) -> str:

@@ -7,9 +7,11 @@ allowed is decided elsewhere.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 
 TYPED = {"×": "*", "✕": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "²": "**2"}
+TYPED |= dict.fromkeys("€£¥", "the number without its currency")
 """What people type, and what to write instead."""
 
 
@@ -23,8 +25,14 @@ def unreadable(text: str, error: SyntaxError) -> str:
         hint = "; leave out the ="
     elif "%" in text:
         hint = "; % is the remainder: for 20 percent write 20/100"
-    elif any(sign in text for sign in "$€£¥"):
+    elif "$" in text:
         hint = "; leave out the currency"
+    elif "!" in text:
+        hint = "; for a factorial write the product: 1*2*3 for 3!"
+    elif re.search(r"\d \d", text):
+        hint = "; write 1000 for 1 000, and a sign between two numbers"
+    elif re.search(r"(?<![\d.])0\d", text):
+        hint = "; write 7 for 007"
     at = (error.offset or 1) - 1
     where = f", it goes wrong at {cut(text[at:])!r}" if 0 < at < len(text) else ""
     return f"{cut(text)!r} is not an expression{where}{hint}"
@@ -75,14 +83,22 @@ def what(node: ast.expr) -> str:
         return kinds.get(type(value), repr(value))
     if isinstance(node, (ast.BinOp, ast.UnaryOp)):
         return f"the operator {_SIGNS_OF[type(node.op)]}"
+    if isinstance(node, ast.Tuple) and not node.elts:
+        return "a pair of empty brackets"
     return _NAMES.get(type(node), type(node).__name__)
 
 
 def instead_of(node: ast.expr) -> str:
+    if isinstance(node, ast.Tuple) and not node.elts:
+        return "; write a number between the brackets"
     if isinstance(node, ast.Tuple):
         return "; write 1000 for 1,000, and calculate one value at a time"
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
         return "; write ** for a power"
+    if isinstance(node, ast.Call) and isinstance(
+        node.func, (ast.Constant, ast.BinOp, ast.UnaryOp)
+    ):
+        return "; write * between a number and a bracket"
     if isinstance(node, ast.Call):
         return "; only + - * / // % ** and brackets"
     return ""

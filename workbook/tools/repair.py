@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+LONGEST_ECHO = 60  # characters of a value that a note says back
 QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
 
 # Not NFKC: it also turns "2²" into "22".
@@ -62,7 +63,7 @@ def repair_arguments(
             continue
         better = _repair_value(value, types, part.get("enum"))
         if better is not value:
-            notes.append(f"{name}: {value!r} read as {better!r}")
+            notes.append(f"{name}: {_brief(value)} read as {_brief(better)}")
             repaired[name] = better
     return repaired, notes
 
@@ -100,6 +101,11 @@ def _repair_value(value: Any, types: set[str], enum: list[Any] | None) -> Any:
         better = int(better)  # JSON Schema lets 12.0 pass for an integer
     unchanged = type(better) is type(value) and better == value
     return value if unchanged or not _fits(better, types) else better
+
+
+def _brief(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}…"
 
 
 def _unquote(text: str) -> str:

@@ -20,8 +20,8 @@ from workbook.tools.contract import (
     ToolError,
     ToolFailure,
 )
-from workbook.tools.running import timed_out
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.running import call_tool, timed_out
+from workbook.tools.timeouts import TimedOut
 
 AskPerson = Callable[[str], dict[str, Any] | None]
 """Takes what went wrong, in a sentence; returns the result, or None for "no help"."""
@@ -95,7 +95,7 @@ def _may_pass(error: BaseException) -> bool:
 
 def _attempt(tool: Tool, arguments: dict[str, Any]) -> Any:
     try:
-        return call_with_timeout(tool.run, arguments, tool.timeout_s)
+        return call_tool(tool, arguments)
     except TimedOut:
         error = timed_out(tool)
         # A WRITE tool comes here only with a key: the same call again is safe.

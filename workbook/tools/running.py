@@ -7,14 +7,19 @@ Arguments are checked before, time during, and output after the call. Each breac
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from workbook.tools.calls import Effect, ErrorKind, ToolError, ToolFailure, to_json
 from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.validation import sentences
 
 if TYPE_CHECKING:
     from workbook.tools.contract import Tool
+
+
+TOO_DEEP = "the arguments are nested too deeply"
 
 
 def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
@@ -28,18 +33,30 @@ def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolErro
 def run_checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
     """Run one tool whose arguments are valid: time and output are checked."""
     try:
-        output = call_with_timeout(tool.run, arguments, tool.timeout_s)
+        return checked_output(tool, call_tool(tool, arguments))
     except ToolFailure as failure:
-        return failure.error
+        return _readable(failure.error, tool.max_output_chars)
     except TimedOut:
         return timed_out(tool)
     except (Exception, SystemExit) as error:
         return ToolError(
             ErrorKind.TOOL_RAISED,
-            f"{tool.name} raised {type(error).__name__}: {quoted(str(error), 300)}.",
+            f"{tool.name} raised {type(error).__name__}: {_words_of(error)}.",
             hint="Try other arguments, or go on without this tool.",
         )
-    return checked_output(tool, output)
+
+
+def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """Call the function of a tool within its time and return what it returns.
+
+    Lists and objects are handed over as copies: what a tool does to its arguments
+    changes neither the call that a trace shows nor the next attempt.
+    """
+    own = {
+        name: json.loads(to_json(value)) if isinstance(value, (dict, list)) else value
+        for name, value in arguments.items()
+    }
+    return call_with_timeout(tool.run, own, tool.timeout_s)
 
 
 def checked_output(tool: Tool, output: object) -> dict[str, Any] | ToolError:
@@ -85,13 +102,13 @@ def problems_with(tool: Tool, arguments: Any) -> list[str]:
         return []
     try:
         to_json(arguments).encode("utf-8")
-    except (TypeError, ValueError, RecursionError) as error:
+        if tool.validator.is_valid(arguments):
+            return []
+        return sentences(tool.validator, arguments)
+    except RecursionError:
+        return [TOO_DEEP]
+    except (TypeError, ValueError) as error:
         return [f"the arguments are not JSON ({quoted(str(error))})"]
-    if tool.validator.is_valid(arguments):
-        return []
-    from workbook.tools.validation import sentences
-
-    return sentences(tool.validator, arguments)
 
 
 def _plainly_valid(tool: Tool, arguments: Any) -> bool:
@@ -123,8 +140,8 @@ def written_out(arguments: Any) -> str | None:
 def invalid_arguments(
     tool: Tool, problems: list[str], notes: Sequence[str] = ()
 ) -> ToolError:
-    listed = "; ".join(quoted(problem, 200) for problem in problems[:5])
-    advice = "".join(f"{quoted(note, 200)}. " for note in notes)
+    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
     return ToolError(
         ErrorKind.INVALID_ARGUMENTS,
         f"{listed}.",
@@ -133,15 +150,18 @@ def invalid_arguments(
 
 
 def timed_out(tool: Tool) -> ToolError:
+    # Without a limit of its own, the tool has given up waiting for something else.
+    limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
+    message = f"{tool.name} did not answer {limit}."
     if tool.effect is Effect.WRITE:
         return ToolError(
             ErrorKind.TIMEOUT,
-            f"{tool.name} did not answer within {tool.timeout_s:g} s.",
+            message,
             hint="It may still take effect: find out before you call it again.",
         )
     return ToolError(
         ErrorKind.TIMEOUT,
-        f"{tool.name} did not answer within {tool.timeout_s:g} s.",
+        message,
         retryable=True,
         hint="Ask for less, or go on without it.",
     )
@@ -155,6 +175,27 @@ def _bad_output(tool: Tool, what: str) -> ToolError:
     )
 
 
-def quoted(text: str, limit: int = 60) -> str:
-    text = repr(text) if limit == 60 else text
-    return text if len(text) <= limit else f"{text[:limit]}…"
+def _readable(error: ToolError, limit: int) -> ToolError:
+    """Return an error that a tool has worded, in characters and of a length to send."""
+    message, hint = (
+        clipped(str(words), limit) for words in (error.message, error.hint)
+    )
+    return replace(error, message=message, hint=hint)
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        return clipped(str(error), 300)
+    except Exception:  # an error can be broken itself
+        return "it cannot say why"
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes, short enough for a sentence."""
+    return clipped(repr(text), 60)
+
+
+def clipped(text: str, limit: int) -> str:
+    """Return at most `limit` characters, without the halves of surrogate pairs."""
+    shown = text if len(text) <= limit else f"{text[:limit]}…"
+    return shown.encode("utf-8", "replace").decode("utf-8")

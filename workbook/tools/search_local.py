@@ -123,7 +123,10 @@ class LocalSearch:
                 f"two articles have the doc_id {article.doc_id!r} (the second is "
                 f"{article.title!r}): give each its own, a citation rests on it"
             ) from None
-        title, text = normalise(article.title), normalise(article.text)
+        # casefold, as the query is: SQLite lowers letters, but leaves ß as it is.
+        title, text = (
+            normalise(part).casefold() for part in (article.title, article.text)
+        )
         for table, columns in (
             ("words", (title, text)),
             ("trigrams", (title, text)),

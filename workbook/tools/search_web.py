@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from workbook.tools.calls import ToolError, ToolFailure
 from workbook.tools.contract import Tool
 from workbook.tools.search_local import Document, bundled_search
+from workbook.tools.timeouts import TimedOut, call_with_timeout
 from workbook.tools.web_backends import Backend, Baidu, Serper, Wikipedia
+from workbook.tools.web_http import timed_out
 
 MAX_DOCUMENTS = 10
 MAX_QUERY_CHARS = 300
+BACKEND_LIMIT_S = 6.0
+"""Three backends that hang leave the bundled articles time within the tool's 20 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +63,22 @@ class Cascade:
     """Backends in the order in which they are asked.
 
     A cascade has the contract of a backend, so that one can stand in another.
+
+    Args:
+        backends: the one to be asked first stands first.
+        limit_s: seconds after which a backend is left to itself and the next is asked.
+            A backend has limits of its own, but names are looked up without any.
     """
 
     name = "web"
 
-    def __init__(self, backends: Sequence[Backend]) -> None:
+    def __init__(
+        self, backends: Sequence[Backend], limit_s: float = BACKEND_LIMIT_S
+    ) -> None:
         if not backends:
             raise ValueError("a cascade needs at least one backend")
         self.backends = tuple(backends)
+        self.limit_s = limit_s
 
     def search(self, query: str, k: int = 5) -> list[Document]:
         """Return the documents of the first backend that has any."""
@@ -82,15 +95,11 @@ class Cascade:
         attempts: list[Attempt] = []
         for backend in self.backends:
             try:
-                documents = backend.search(query, k)
-            except ToolFailure as failure:
-                attempts.append(Attempt(backend.name, error=failure.error))
-                continue
-            except Exception as error:  # a backend is as fallible as any tool
-                broken = ToolError(
-                    "backend_raised", f"it raised {type(error).__name__}."
+                documents = call_with_timeout(
+                    partial(backend.search, query, k), {}, self.limit_s
                 )
-                attempts.append(Attempt(backend.name, error=broken))
+            except Exception as error:  # a backend is as fallible as any tool
+                attempts.append(Attempt(backend.name, error=_reason(backend, error)))
                 continue
             attempts.append(Attempt(backend.name, found=len(documents)))
             if documents:
@@ -105,6 +114,18 @@ class Cascade:
             retryable=any(error.retryable for error in errors),
             hint=" ".join(dict.fromkeys(e.hint for e in errors if e.hint)),
         )
+
+
+def _reason(backend: Backend, error: Exception) -> ToolError:
+    if isinstance(error, ToolFailure):
+        return error.error
+    if isinstance(error, TimedOut):
+        return timed_out(backend.name).error
+    return ToolError(
+        "backend_raised",
+        f"it raised {type(error).__name__}.",
+        hint=f"Do not wait for {backend.name}: it has a mistake.",
+    )
 
 
 def default_backends() -> tuple[Backend, ...]:

@@ -106,6 +106,9 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     except SchemaError as error:
         where = error.json_path.replace("$", "parameters", 1)
         raise ValueError(f"not a JSON Schema: {where}: {error.message}") from None
+    for name, part in properties.items():
+        if isinstance(part, bool):
+            raise ValueError(f"properties.{name} is {part}: say what is allowed there")
     unknown = [name for name in plain.get("required", ()) if name not in properties]
     if unknown:
         raise ValueError(f"required names what properties do not: {unknown}")

@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -61,7 +61,7 @@ class Serper:
 
     def search(self, query: str, k: int) -> list[Document]:
         """Return Google's organic results."""
-        key = self.api_key or os.environ.get("SERPER_API_KEY", "")
+        key = (self.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
         if not key:
             raise ToolFailure(
                 WebError.NO_KEY,
@@ -77,10 +77,10 @@ class Serper:
             json={"q": query, "num": k},
         )
         with reading(self.name):
-            return [
+            return first_of_each(
                 document(self.name, query, hit["title"], hit["link"], hit["snippet"])
                 for hit in _having(json.loads(body)["organic"], "title", "link")
-            ][:k]
+            )[:k]
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,13 @@ class Baidu:
                 "baidu asks for a captcha and shows no results.",
                 hint="Search by hand, or use another backend.",
             )
-        found = baidu_results(page)
+        with reading(self.name):
+            found = baidu_results(page)
         if found is None:
             raise malformed(self.name, "there is no list of results in the page")
-        return [
+        return first_of_each(
             document(self.name, query, hit.title, hit.url, hit.text) for hit in found
-        ][:k]
+        )[:k]
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Wikipedia:
             params={**params, "srsearch": query[:300], "srlimit": str(k)},
         )
         with reading(self.name):
-            return [
+            return first_of_each(
                 document(
                     self.name,
                     query,
@@ -149,7 +150,7 @@ class Wikipedia:
                     doc_id=f"wikipedia:{lang}:{int(hit['pageid'])}",
                 )
                 for hit in _having(json.loads(body)["query"]["search"], "title")
-            ][:k]
+            )[:k]
 
 
 def document(
@@ -160,11 +161,22 @@ def document(
     Its doc_id, where the service has none, is a hash of the address: the same page
     has the same id in every search.
     """
-    digest = hashlib.sha256(url.encode("utf-8", "replace")).hexdigest()[:12]
-    text = text[:MAX_TEXT_CHARS]
+    title, url, text = (  # services cut an emoji in two
+        part.encode("utf-8", "replace").decode("utf-8")
+        for part in (title, url, text[:MAX_TEXT_CHARS])
+    )
+    digest = hashlib.sha256(url.encode("utf-8")).hexdigest()[:12]
     score = coverage(query, title, text)
     shown = url if url.startswith(("http://", "https://")) else ""
     return Document(doc_id or f"{source}:{digest}", title, text, score, source, shown)
+
+
+def first_of_each(documents: Iterable[Document]) -> list[Document]:
+    """Return the documents without those whose doc_id came before."""
+    found: dict[str, Document] = {}
+    for each in documents:
+        found.setdefault(each.doc_id, each)
+    return list(found.values())
 
 
 def language(query: str) -> str:

@@ -47,7 +47,14 @@ def reading(name: str) -> Iterator[None]:
     """Turn what reading an unexpected answer raises into a `malformed` failure."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, RecursionError) as error:
+    # html.parser asserts that nobody writes "<![foo[".
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        RecursionError,
+        AssertionError,
+    ) as error:
         what = f"not in its own shape ({type(error).__name__})"
         raise malformed(name, what) from None
 
@@ -81,12 +88,12 @@ def fetch(
             follow_redirects=method == "GET",  # a key goes to no other server
             **request,
         ) as answer:
-            _check_status(name, answer.status_code, answer.headers)
+            _check_status(name, answer.status_code, answer.headers, headers)
             if "captcha" in answer.url.path or "wappass" in answer.url.host:
                 return "captcha"
             return _body(name, answer, deadline=time.monotonic() + TIMEOUT_S)
     except httpx.TimeoutException:
-        raise _timed_out(name) from None
+        raise timed_out(name) from None
     except (httpx.TooManyRedirects, httpx.DecodingError) as error:
         raise malformed(name, f"unreadably ({type(error).__name__})") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
@@ -109,13 +116,15 @@ def _body(name: str, answer: httpx.Response, deadline: float) -> str:
         if len(body) > MAX_BYTES:
             raise malformed(name, f"it is longer than {MAX_BYTES} bytes")
         if time.monotonic() > deadline:
-            raise _timed_out(name)
+            raise timed_out(name)
     return body.decode("utf-8", "replace")
 
 
-def _check_status(name: str, status: int, headers: Mapping[str, str]) -> None:
+def _check_status(
+    name: str, status: int, answered: Mapping[str, str], sent: Mapping[str, str]
+) -> None:
     if status == 429:
-        wait = headers.get("Retry-After", "")
+        wait = answered.get("Retry-After", "")
         hint = f"Wait {wait} s." if wait.isdecimal() else "Wait a minute."
         raise ToolFailure(
             WebError.RATE_LIMITED,
@@ -131,13 +140,15 @@ def _check_status(name: str, status: int, headers: Mapping[str, str]) -> None:
             hint="Try again later.",
         )
     if status >= 300:
-        hint = "Check the key." if status in (401, 403) else "Use another backend."
+        keyed = "X-API-KEY" in sent and status in (401, 403)
+        hint = "Check the key." if keyed else "Use another backend."
         raise ToolFailure(
             WebError.REFUSED, f"{name} refused the search (HTTP {status}).", hint=hint
         )
 
 
-def _timed_out(name: str) -> ToolFailure:
+def timed_out(name: str) -> ToolFailure:
+    """Return the failure of a service that takes too long."""
     return ToolFailure(
         WebError.TIMEOUT,
         f"{name} did not answer in time.",

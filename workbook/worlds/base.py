@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 DATA = Path(__file__).resolve().parents[2] / "data"
 NO_TASK = "There is no task yet: call reset(task) first."
 OVER = "The run is over: call reset(task) to begin again."
-LONGEST_ECHO = 60  # characters of an unknown action that are said back
+LONGEST_ECHO = 60  # characters of what an agent wrote that are said back
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +138,15 @@ class TextWorld(ABC, Generic[TaskT]):
         """Return the verbs of this world, for an agent that used another."""
 
     def _invalid(self, action: str) -> str:
-        said = action.strip()
-        if len(said) > LONGEST_ECHO:
-            said = said[:LONGEST_ECHO] + "…"
-        return f"Invalid action: {said!r}. You can use: {self._forms()}."
+        return f"Invalid action: {echo(action)!r}. You can use: {self._forms()}."
+
+
+def echo(text: str) -> str:
+    """Return what an agent wrote, short enough to be said back, and as text to send."""
+    said = text.strip()
+    if len(said) > LONGEST_ECHO:
+        said = said[:LONGEST_ECHO] + "…"
+    return said.encode("utf-8", "replace").decode("utf-8")
 
 
 def same_letters(text: str) -> str:

@@ -11,7 +11,7 @@ import random
 import re
 from collections.abc import Callable
 
-from workbook.worlds.base import StepResult, TextWorld, same_letters
+from workbook.worlds.base import StepResult, TextWorld, echo, same_letters
 from workbook.worlds.house_layout import (
     CLOSABLE,
     ONE_PUTS_IN,
@@ -119,7 +119,7 @@ class HouseWorld(TextWorld[HouseTask]):
             return f"You are in the {name}. There: {', '.join(ROOMS[name])}."
         place = _named(name, PLACES)
         if place is None:
-            return _nothing(f"there is no {name!r} in this house")
+            return _nothing(f"there is no {echo(name)!r} in this house")
         self.here = place
         return self._look()
 
@@ -133,7 +133,7 @@ class HouseWorld(TextWorld[HouseTask]):
         lying = {thing.name: thing for thing in self._visible(self.here)}
         name = _named(thing_name, tuple(lying))
         if name is None:
-            return _nothing(f"there is no {thing_name!r} at {self.here}")
+            return _nothing(f"there is no {echo(thing_name)!r} at {self.here}")
         lying[name].place = None
         return f"You take {name} from {self.here}."
 
@@ -151,7 +151,7 @@ class HouseWorld(TextWorld[HouseTask]):
     def _put(self, thing_name: str, place_name: str) -> str:
         held = self._held()
         if held is None or _named(thing_name, (held.name,)) is None:
-            return _nothing(f"you are not holding {thing_name!r}")
+            return _nothing(f"you are not holding {echo(thing_name)!r}")
         if trouble := self._not_at(place_name):
             return _nothing(trouble)
         if not self._reachable(self.here):
@@ -164,7 +164,7 @@ class HouseWorld(TextWorld[HouseTask]):
         tool, kinds = TREATMENTS[verb]
         held = self._held()
         if held is None or _named(thing_name, (held.name,)) is None:
-            return _nothing(f"you are not holding {thing_name!r}")
+            return _nothing(f"you are not holding {echo(thing_name)!r}")
         if trouble := self._not_at(place_name):
             return _nothing(trouble)
         if kind_of(self.here) != tool:
@@ -211,7 +211,7 @@ class HouseWorld(TextWorld[HouseTask]):
     def _not_at(self, name: str) -> str:
         place = self.here if _named(name, (self.here,)) else _named(name, PLACES)
         if place is None:
-            return f"there is no {name!r} in this house"
+            return f"there is no {echo(name)!r} in this house"
         return "" if place == self.here else f"you are not at {place}"
 
 

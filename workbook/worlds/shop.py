@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbook.loop.prompting import parse_bracket_action
-from workbook.worlds.base import StepResult, TextWorld, same_letters
+from workbook.worlds.base import StepResult, TextWorld, echo, same_letters
 from workbook.worlds.shop_catalogue import (
     Product,
     ShopTask,
@@ -100,7 +100,7 @@ class ShopWorld(TextWorld[ShopTask]):
         target = titles.get(target, target)
         known = {same_letters(name): name for name in self._targets()}
         if target not in known:
-            missing = f"Nothing happens: there is no [{target}] to click here."
+            missing = f"Nothing happens: there is no [{echo(target)}] to click here."
             return StepResult(f"{missing}\n{self._page()}")
         if target == "buy now":
             return self._buy(task)

@@ -20,6 +20,7 @@ from workbook.worlds.base import (
     DATA,
     StepResult,
     TextWorld,
+    echo,
     same_letters,
 )
 
@@ -205,7 +206,7 @@ class WikiWorld(TextWorld[WikiTask]):
         self._turn_to(article)
         if article is None:
             similar = "; ".join(self._similar(entity))
-            return f"Could not find [{entity}]. Similar titles: {similar}."
+            return f"Could not find [{echo(entity)}]. Similar titles: {similar}."
         between = "" if article.lang in ("ja", "zh") else " "
         return between.join(split_sentences(article.text)[:FIRST_SENTENCES])
 
