@@ -12,7 +12,7 @@ from typing import Any
 _HOME = {
     "CalculatorError": "refusals",
     "Cascade": "search_web",
-    "ContractError": "contract",
+    "ContractError": "definition",
     "Document": "search_local",
     "Effect": "calls",
     "ErrorKind": "calls",
@@ -20,7 +20,7 @@ _HOME = {
     "Observation": "calls",
     "Payments": "payment",
     "TimedOut": "timeouts",
-    "Tool": "contract",
+    "Tool": "definition",
     "ToolCall": "calls",
     "ToolError": "calls",
     "ToolFailure": "calls",

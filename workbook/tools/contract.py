@@ -1,4 +1,4 @@
-"""What a tool promises, and the registry that holds it to it.
+"""The registry, which holds each tool to what its definition promises.
 
 A tool takes a JSON object that its schema allows and returns a JSON object, within its
 time. Whatever else happens becomes an observation that says what was wrong and what to
@@ -9,14 +9,9 @@ knows no engine, no model and no particular tool.
 from __future__ import annotations
 
 import difflib
-import inspect
 import itertools
 import re
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
 
 from workbook.loop.parsing import Action
 from workbook.models.base import ToolRequest
@@ -27,9 +22,9 @@ from workbook.tools.calls import (
     ToolCall,
     ToolError,
     ToolFailure,
-    to_json,
 )
-from workbook.tools.reading import UnreadableInput, only_parameter, read_arguments
+from workbook.tools.definition import ContractError, Tool
+from workbook.tools.reading import UnreadableInput, read_arguments
 from workbook.tools.repair import repair_arguments
 from workbook.tools.running import (
     TOO_DEEP,
@@ -52,107 +47,6 @@ __all__ = [
     "ToolFailure",
     "ToolRegistry",
 ]
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
-
-DEFAULT_TIMEOUT_S = 10.0
-MAX_OUTPUT_CHARS = 20_000
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""The names that function calling accepts."""
-
-USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
-"""What models and frameworks call the argument of a tool that has only one."""
-
-
-class ContractError(ValueError):
-    """A tool that is defined wrongly: a mistake of the programmer, not of a model."""
-
-
-@dataclass(frozen=True, eq=False)
-class Tool:
-    """A function with its contract.
-
-    Args:
-        name: letters, digits, `_` and `-`, at most 64.
-        description: what the model reads: what it does, its limits, an example.
-        parameters: JSON Schema of the arguments; an object. Extra fields are refused
-            whether the schema says so or not.
-        run: called with the arguments by name; returns a dict that is JSON.
-        effect: whether a call changes the world.
-        timeout_s: seconds after which the call has failed. None runs it in the calling
-            thread without a limit: for functions that bound their own work.
-        aliases: other names for arguments, alias to name.
-        max_output_chars: longest result, as JSON.
-
-    Raises:
-        ContractError: the definition cannot be kept.
-    """
-
-    name: str
-    description: str
-    parameters: Mapping[str, Any]
-    run: Callable[..., dict[str, Any]]
-    effect: Effect = Effect.READ
-    timeout_s: float | None = DEFAULT_TIMEOUT_S
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    max_output_chars: int = MAX_OUTPUT_CHARS
-
-    def __post_init__(self) -> None:
-        from workbook.tools.validation import closed_schema
-
-        if not NAME.fullmatch(self.name):
-            raise ContractError(
-                f"tool name {self.name!r}: use 1 to 64 letters, digits, _ or -"
-            )
-        if not self.description.strip():
-            raise ContractError(f"{self.name}: a model chooses by the description")
-        if not callable(self.run) or inspect.iscoroutinefunction(self.run):
-            raise ContractError(
-                f"{self.name}: run is {self.run!r}; it must be a function, and not an "
-                "async one: nobody awaits it"
-            )
-        limit = self.timeout_s
-        if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
-            raise ContractError(
-                f"{self.name}: timeout_s is {limit}; use seconds above 0, "
-                "or None for no limit"
-            )
-        try:
-            object.__setattr__(self, "effect", Effect(self.effect))
-            object.__setattr__(self, "parameters", closed_schema(self.parameters))
-        except ValueError as error:
-            raise ContractError(f"{self.name}: {error}") from None
-
-    @cached_property
-    def validator(self) -> Validator:
-        """The schema, compiled once."""
-        from workbook.tools.validation import compiled
-
-        return compiled(self.parameters)
-
-    @cached_property
-    def plain_types(self) -> Mapping[str, tuple[type, ...]] | None:
-        """The types of the arguments, where the schema asks for types and no more."""
-        from workbook.tools.validation import plain_types
-
-        return plain_types(self.parameters)
-
-    @cached_property
-    def all_aliases(self) -> Mapping[str, str]:
-        """The tool's aliases; of a tool with one argument also the usual ones."""
-        only = only_parameter(self.parameters)
-        usual = {} if only is None else dict.fromkeys(USUAL_ALIASES, only)
-        return {**usual, **self.aliases}
-
-    def signature(self) -> str:
-        """Return the call as a model reads it: `power(base: number, to?: integer)`."""
-        required = self.parameters.get("required", ())
-        arguments = (
-            f"{name}{'' if name in required else '?'}: {_type_name(part)}"
-            for name, part in self.parameters["properties"].items()
-        )
-        return f"{self.name}({', '.join(arguments)})"
 
 
 class ToolRegistry:
@@ -277,14 +171,3 @@ class ToolRegistry:
 
 def _plain(name: str) -> str:
     return re.sub(r"[\s_`*\"'-]+", "", name[:200]).casefold()
-
-
-def _type_name(part: Any) -> str:
-    if not isinstance(part, Mapping):
-        return "any"
-    if "enum" in part:
-        return " | ".join(to_json(value) for value in part["enum"])
-    if "anyOf" in part:
-        return " | ".join(dict.fromkeys(_type_name(each) for each in part["anyOf"]))
-    kind = part.get("type", "any")
-    return kind if isinstance(kind, str) else " | ".join(kind)
