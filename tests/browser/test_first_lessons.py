@@ -15,10 +15,12 @@ WRONG = 'def who_writes(label):\n    return "model"'
 
 
 def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
-    """Run all, be the model, give a wrong answer, read it, solve the exercise."""
+    """Run all, be the model, answer wrongly, read why, solve it, look at a hint."""
     lesson = open_lesson("00_start_here")
     lesson.run_all()
     assert lesson.errors() == []
+    hints = lesson.output("hint(who_writes)")
+    assert hints.inner_text() == ""  # Run All gives nothing away
 
     widget = lesson.page.locator(".be-the-model")
     box = widget.locator("textarea")
@@ -39,6 +41,8 @@ def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
 
     message = ["returned", "who_writes('Observation')"]
     lesson.solve("who_writes", WRONG, RIGHT, message=message)
+    lesson.type_into("hint(who_writes)", "hint(who_writes)")
+    expect(hints).to_contain_text("hint 1 of 3")
 
 
 def test_lesson_01_runs_and_shows_its_museum(open_lesson):
