@@ -11,6 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from workbook.tools.quick_import import import_jsonschema
+
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
@@ -86,8 +88,7 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: it does not describe the arguments of a call; says why.
     """
-    from jsonschema import Draft202012Validator, SchemaError
-
+    jsonschema = import_jsonschema()
     if not isinstance(schema, Mapping):
         raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
     try:
@@ -102,8 +103,8 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError("additionalProperties must be false: name every argument")
     properties = plain.setdefault("properties", {})
     try:
-        Draft202012Validator.check_schema(plain)
-    except SchemaError as error:
+        jsonschema.Draft202012Validator.check_schema(plain)
+    except jsonschema.SchemaError as error:
         where = error.json_path.replace("$", "parameters", 1)
         raise ValueError(f"not a JSON Schema: {where}: {error.message}") from None
     for name, part in properties.items():
