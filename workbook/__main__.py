@@ -18,7 +18,7 @@ DESCRIPTION = (
 )
 EPILOG = """examples:
   python -m workbook doctor             is everything there that lessons need?
-  python -m workbook fetch-model        get the small real model (95 MB, once)
+  python -m workbook fetch-model        get the small real model (93 MB, once)
   python -m workbook reset parse_turn   begin one exercise again
 """
 

@@ -202,6 +202,13 @@ def test_the_hosted_model_is_offered_when_there_is_a_key(monkeypatch):
     assert "sk-" not in str(options)
 
 
+def test_a_wrong_name_in_the_environment_does_not_break_the_player(monkeypatch):
+    """The lesson's first cell tells a slip in WORKBOOK_MODEL; the player still opens"""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
+    monkeypatch.setenv("WORKBOOK_MODEL", "lokal")
+    assert ("hosted: gpt-4o-mini", "gpt-4o-mini") in model_options("scripted")
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [

@@ -67,7 +67,7 @@ def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
     def no_server():
         raise RuntimeError("No network.")
 
-    monkeypatch.setattr("workbook.models.local.local_server", no_server)
+    monkeypatch.setattr("workbook.models.server.local_server", no_server)
     assert real_model("lesson").complete("a").text == "one"
     assert "No network." in capsys.readouterr().out
 

@@ -53,11 +53,21 @@ def test_an_unreadable_turn_says_what_is_wrong_and_changes_nothing(
 
 def test_an_unknown_tool_and_a_failing_tool_are_observations(session):
     """An error comes back as an Observation, and the run goes on."""
-    session.send("Action: Oracle\nAction Input: 1")
-    session.send("Action: Calculator\nAction Input: 1/0")
+    unknown = session.send("Action: Oracle\nAction Input: 1")
+    failing = session.send("Action: Calculator\nAction Input: 1/0")
+    assert "found no such tool" in unknown[-1]
+    assert "what went wrong" in failing[-1]
     observations = [x.text for x in session.transcript if x.who == "runtime"]
     assert "no tool named 'Oracle'" in observations[0]
     assert observations[1].startswith("Observation: Error")
+
+
+def test_an_observation_alone_is_told_apart(session):
+    """A turn that is only a made-up Observation is told whose words those are."""
+    said = session.send("Observation: 80")
+    assert "There is no step in it" in said[0]
+    assert "An Observation is not yours to write" in said[1]
+    assert len(session.transcript) == 1
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def test_an_observation_may_hold_the_words_of_a_question(split_prompt):
 @pytest.mark.parametrize("text", ["", "Question: 1+1?\nThought:", EXAMPLE[:-9]])
 def test_another_prompt_is_refused(split_prompt, text):
     """a text without one of the marks raises ValueError"""
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError):  # noqa: PT011 - in any words
         split_prompt(text)
 
 

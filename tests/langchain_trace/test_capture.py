@@ -1,13 +1,20 @@
 """LangChain's callbacks as trace events."""
 
+import asyncio
 import threading
 
 import pytest
 from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.tools import tool as langchain_tool
 
-from workbook.langchain_trace import TraceHandler, run_classic, run_graph
+from workbook.langchain_trace import (
+    TraceHandler,
+    classic_agent,
+    run_classic,
+    run_graph,
+)
 from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.scripted import Script
 from workbook.models.scripted_chat import ScriptedModel
@@ -177,6 +184,80 @@ def test_an_empty_message_is_no_answer_to_read(emit):
     invoke(ScriptedModel([""]), [echo], TraceHandler(emit))
     assert emit.trace().of("model_turn")[0]["turn"]["kind"] == "malformed"
     assert emit.events[-1]["answer"] == ""
+
+
+def test_an_agent_without_tools_has_answered(emit):
+    """words that no parser was to read are the answer, not a malformed turn"""
+    invoke(ScriptedModel(["42"]), [], TraceHandler(emit))
+    (turn,) = emit.trace().of("model_turn")
+    assert turn["turn"] == {"kind": "final", "thought": "", "answer": "42"}
+
+
+def test_the_words_inside_a_chain_are_text(emit):
+    """of two models in a chain, the first one's words are text, the last answer"""
+    chain = ScriptedModel(["one"]) | StrOutputParser() | ScriptedModel(["two"])
+    chain.invoke("?", config={"callbacks": [TraceHandler(emit)]})
+    kinds = [event["turn"]["kind"] for event in emit.trace().of("model_turn")]
+    assert kinds == ["text", "final"]
+
+
+def test_a_chains_words_before_a_tool_are_text(emit):
+    """where a chain hands a model's words to a tool, no parser has refused them"""
+    chain = ScriptedModel(["one"]) | StrOutputParser() | echo
+    chain.invoke("?", config={"callbacks": [TraceHandler(emit)]})
+    (turn,) = emit.trace().of("model_turn")
+    assert turn["turn"] == {"kind": "text"}
+
+
+def test_a_streamed_classic_run_ends_with_its_answer(emit, tool):
+    """streamed or not, the run's answer is what the parser read"""
+    turns = ["Action: Search\nAction Input: x", "Final Answer: 42"]
+    agent = classic_agent(Script(turns), [tool("Search", str)])
+    config = {"callbacks": [TraceHandler(emit)]}
+    assert list(agent.stream({"input": "?"}, config=config))[-1]["output"] == "42"
+    assert emit.events[-1]["answer"] == "42"
+
+
+def test_an_asynchronous_run_is_traced(emit):
+    """without waiting, the events are the same, each call with its observation"""
+    agent = create_agent(ScriptedModel([calls("echo", "echo"), "done"]), [echo])
+    asked = {"messages": [HumanMessage("hello")]}
+    asyncio.run(agent.ainvoke(asked, config={"callbacks": [TraceHandler(emit)]}))
+    observed = [e["call_id"] for e in emit.trace().of("observation")]
+    assert sorted(observed) == ["id_0", "id_1"]
+    assert emit.events[-1]["answer"] == "done"
+
+
+def test_each_try_of_a_tool_is_a_call(emit):
+    """a tool that is tried again has a call and an observation for each try"""
+    from langchain.agents.middleware import ToolRetryMiddleware
+
+    tries = []
+
+    @langchain_tool
+    def flaky(text: str) -> str:
+        """Fail the first time."""
+        tries.append(text)
+        if len(tries) == 1:
+            raise TimeoutError("late")
+        return text
+
+    retry = ToolRetryMiddleware(initial_delay=0, jitter=False)
+    agent = create_agent(
+        ScriptedModel([calls("flaky"), "done"]), [flaky], middleware=[retry]
+    )
+    asked = {"messages": [HumanMessage("hello")]}
+    agent.invoke(asked, config={"callbacks": [TraceHandler(emit)]})
+    assert [e["ok"] for e in emit.trace().of("observation")] == [False, True]
+    assert len(emit.trace().of("tool_call")) == 2
+
+
+@pytest.mark.parametrize("thing", [ScriptedModel(["a"]), echo], ids=["model", "tool"])
+def test_a_handler_is_for_a_run(emit, thing):
+    """a model or a tool alone is no run: the message says where the handler goes"""
+    with pytest.raises(ValueError, match="the agent's invoke"):
+        thing.invoke("a", config={"callbacks": [TraceHandler(emit)]})
+    assert emit.events == []
 
 
 def test_a_handler_writes_one_run(emit):

@@ -43,6 +43,16 @@ def test_an_input_of_the_wrong_shape_is_passed_on_as_text(tool, text):
     assert request.arguments == {"input": text}
 
 
+def test_a_parameter_of_several_types_gets_the_text(tool):
+    """a schema may name a list of types; the text is then passed on as it is"""
+    search = tool("Search", str)
+    search.parameters["properties"]["input"]["type"] = ["number", "null"]
+    (request,) = as_function_calls(
+        "Action: Search\nAction Input: 7", [search]
+    ).tool_requests
+    assert request.arguments == {"input": "7"}
+
+
 @pytest.mark.parametrize(
     ("result", "text"),
     [({"result": 20}, "20"), ({"result": "a"}, "a"), ({"a": "é"}, '{"a": "é"}')],

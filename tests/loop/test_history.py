@@ -119,5 +119,5 @@ def test_a_million_million_turns_need_no_loop(count_tokens_sent):
 @pytest.mark.parametrize("numbers", [(-1, 5, 2), (5, -1, 2), (5, 1, -2)])
 def test_negative_numbers_are_refused(count_tokens_sent, numbers):
     """tokens and turns are never negative: ValueError"""
-    with pytest.raises(ValueError, match=r"."):
+    with pytest.raises(ValueError):  # noqa: PT011 - in any words
         count_tokens_sent(*numbers)

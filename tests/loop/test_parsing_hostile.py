@@ -37,6 +37,11 @@ turns = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
         "> Thought: t\n> Action: Search\n> Action Input: a",
         "__Thought__: t\n__Action__: Search\n__Action Input__: a",
         "**Thought: t**\n**Action: Search**\n**Action Input: a**",
+        "***Thought:*** t\n***Action:*** Search\n***Action Input***: a",
+        "_Thought:_ t\n_Action:_ Search\n_Action Input_: a",
+        "+ Thought: t\n+ Action: Search\n+ Action Input: a",
+        "\ufeffThought: t\n\u200bAction: Search\n\u2060Action Input: a",
+        "\xa0Thought\xa0: t\nAction\u202f: Search\nAction\xa0Input\xa0: a",
         "Thought : t\nAction : Search\nAction Input : a",
         "t\n\nAction:\nSearch\n\nAction Input:\na\n\nThought: and then",
     ],
@@ -51,6 +56,22 @@ def test_an_input_is_not_undressed(value):
     """Asterisks, underscores and colons inside an input stay where they are."""
     turn = parse_turn(f"Action: Python\nAction Input: {value}")
     assert turn == Action("", "Python", value)
+
+
+@pytest.mark.parametrize("label", ["*Action Input:*", "*Action Input*:"])
+def test_a_label_that_was_closed_undresses_nothing(label):
+    """An asterisk behind the input of a closed label belongs to the input."""
+    turn = parse_turn(f"Action: Shell\n{label} ls *")
+    assert turn == Action("", "Shell", "ls *")
+
+
+@pytest.mark.parametrize(
+    "label", ["***Observation:***", "_Observation:_", "\xa0Observation:"]
+)
+def test_a_dressed_up_observation_is_made_up_as_well(label):
+    """However it is dressed, an Observation of the model ends the input before it."""
+    turn = parse_turn(f"Action: Sum\nAction Input: 1+1\n{label} 3\nFinal Answer: 3")
+    assert turn == Action("", "Sum", "1+1")
 
 
 @pytest.mark.parametrize("line", ["Actions: a", "Action plan: a", "Reaction: a"])
@@ -110,6 +131,7 @@ def test_an_unreadable_turn_keeps_its_text(text):
     "piece",
     [
         " ", "\n", "\r\n", "`", "*", "_", "#", "1", "* ", " \n", "\u3000", "```\n",
+        "\xa0", "\ufeff", "+", "***\n", "* * ",
         "**\n", "action ", "action 1 ", "action input ", "final ", "Action:",
         "Action: a\n", "Action Input:\n", "Observation:\n", "**Final Answer: a\n",
         "Thought: a\nObservation: b\n",

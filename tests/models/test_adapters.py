@@ -115,6 +115,13 @@ def test_a_function_may_answer_in_full():
     assert as_text_model(lambda prompt: answer).complete("p") == answer
 
 
+@pytest.mark.parametrize("answer", [None, 3, b"text"])
+def test_a_function_without_a_text_is_named(answer):
+    """a function that answers anything but text is told so, with a guess"""
+    with pytest.raises(TypeError, match="forget a return"):
+        as_text_model(lambda prompt: answer).complete("p")
+
+
 @pytest.mark.parametrize("thing", [None, 3, "gpt-4o-mini", Script])
 def test_what_is_no_model_is_refused(thing):
     """anything else is named, with what would fit"""

@@ -29,6 +29,8 @@ def no_settings(monkeypatch):
         ("scripted", "local", "scripted"),
         ("Local ", None, "local"),
         ("openai:gpt-4o-mini", None, "gpt-4o-mini"),
+        ("OpenAI: gpt-4o-mini", None, "gpt-4o-mini"),
+        ("openai:localai", None, "localai"),
         ("llama3.2:3b", None, "llama3.2:3b"),
     ],
 )
@@ -52,8 +54,16 @@ def test_a_name_that_is_none_lists_the_choices(name):
 
 def test_a_slip_is_guessed():
     """a near miss is named"""
-    with pytest.raises(UnknownModel, match="did you mean 'scripted'"):
+    with pytest.raises(UnknownModel, match=r"did you mean 'scripted'.*openai:scriptd"):
         model_name("scriptd")
+
+
+def test_a_slip_in_the_variable_names_the_variable(monkeypatch):
+    """whoever gave no name is told where the wrong one stands"""
+    monkeypatch.setenv("WORKBOOK_MODEL", "scriptd")
+
+    with pytest.raises(UnknownModel, match="WORKBOOK_MODEL='scriptd' names no model"):
+        get_model()
 
 
 def test_the_scripted_model_needs_turns():
@@ -109,6 +119,8 @@ def test_any_other_name_is_hosted(monkeypatch, get):
         ),
         ("gpt-4o-mini", {"OPENAI_API_KEY": "sk-1234"}, "(OPENAI_API_KEY is set)"),
         ("m", {"OPENAI_BASE_URL": "http://u:pw@h:1/v1"}, "m at h (without a key)"),
+        ("m", {"OPENAI_BASE_URL": "http://[1"}, "OPENAI_BASE_URL is no URL"),
+        ("m", {"OPENAI_BASE_URL": "localhost:1/v1"}, "OPENAI_BASE_URL is no URL"),
         ("", {}, "model: none. ''"),
     ],
 )

@@ -84,6 +84,39 @@ def test_an_endpoint_of_ones_own_needs_no_key(endpoint):
     assert endpoint.keys == ["Bearer none-needed"]
 
 
+@pytest.mark.parametrize(
+    "url", ["localhost:11434/v1", "http://[1", "http://", "ollama"]
+)
+def test_a_base_url_that_is_none_is_said(monkeypatch, url):
+    """without http:// in front nothing can be asked, and the message shows how"""
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+
+    with pytest.raises(HostedModelError, match=r"OPENAI_BASE_URL.*http://localhost"):
+        hosted_model("llama3.2:3b")
+
+
+@pytest.mark.parametrize(
+    ("options", "key"),
+    [
+        ({"api_key": SECRET}, SECRET),
+        ({"base_url": "http://127.0.0.1:9/v1"}, "none-needed"),
+    ],
+)
+def test_a_key_or_an_endpoint_may_be_given(options, key):
+    """what is given as an option need not stand in the environment"""
+    assert hosted_model("m", **options).openai_api_key.get_secret_value() == key
+
+
+def test_an_endpoint_that_does_not_answer_is_named(monkeypatch):
+    """an error about a connection says which host it was, and where that is set"""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+
+    with pytest.raises(Exception, match="Connection error") as error:
+        hosted_model("m", max_retries=0).invoke("hi")
+    (note,) = error.value.__notes__
+    assert note == "127.0.0.1 does not answer: is it running? See OPENAI_BASE_URL."
+
+
 def test_the_key_is_in_no_repr(monkeypatch):
     """neither the model nor a bound one shows the key"""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)

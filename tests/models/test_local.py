@@ -1,9 +1,12 @@
 """The real model: what it says is its affair, what the runtime does with it is ours."""
 
 import socket
+import subprocess
+import sys
 import threading
 
 import pytest
+from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from workbook.models import (
     LocalModelError,
@@ -44,6 +47,11 @@ Final Answer: 45
 Question: A product costs $100. 20% is taken off, then 10% is added. What is the final \
 price?
 """
+
+
+def multiply(a: int, b: int) -> int:
+    """Multiply two numbers."""
+    return a * b
 
 
 def test_without_stop_it_makes_up_an_observation(local):
@@ -169,8 +177,11 @@ def test_the_real_key_stays_at_home(local, monkeypatch):
 
 def test_a_proxy_is_not_asked(local, monkeypatch):
     """proxy settings do not come between the process and itself"""
-    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    close_local_server()  # the next one starts under these settings
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
 
     assert LocalTextModel(max_tokens=2).complete("One").usage.output == 2
     assert local_model(max_tokens=2).invoke("Hi").usage_metadata["output_tokens"] == 2
@@ -187,6 +198,66 @@ def test_a_closed_server_is_gone_and_starts_again(local):
     assert LocalTextModel(max_tokens=2).complete("One").usage.output == 2
 
 
+def test_a_server_that_nobody_asks_can_be_closed(real_weights):
+    """a process that loads the model and asks it nothing comes to its end"""
+    code = (
+        "from workbook.models import close_local_server, local_server\n"
+        "for _ in range(3): local_server(); close_local_server()\n"
+        "local_server()"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
+
+    assert done.returncode == 0
+
+
+def test_a_model_outlives_its_server(local):
+    """a model that was made before the server was closed starts the next one"""
+    model = LocalTextModel(max_tokens=2)
+    model.complete("One")
+    before = local_server()
+    close_local_server()
+
+    assert model.complete("One").usage.output == 2
+    with pytest.raises(LocalModelError, match="does not answer"):
+        before.post("/v1/completions", {"prompt": "One"})
+
+
+def test_tools_are_answered_in_words_and_the_learner_is_told(local):
+    """tools bring no error: a warning says that the model never sees them"""
+    question = [{"role": "user", "content": "What is 6 times 7?"}]
+    model = local_model(max_tokens=4)
+    plain = model.invoke(question)
+
+    with pytest.warns(UserWarning, match="its chat template leaves the tools out"):
+        bound = model.bind_tools([multiply])
+    answer = bound.invoke(question)
+
+    assert answer.tool_calls == []
+    assert answer.usage_metadata["input_tokens"] == plain.usage_metadata["input_tokens"]
+
+
+def test_a_history_with_tool_calls_is_read(local):
+    """messages of a run with function calls bring no error either"""
+    call = {"name": "multiply", "args": {"a": 6, "b": 7}, "id": "c1"}
+    messages = [
+        HumanMessage("What is 6 times 7?"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage("42", tool_call_id="c1"),
+    ]
+
+    answer = local_model(max_tokens=4).invoke(messages)
+
+    assert answer.usage_metadata["output_tokens"] <= 4
+
+
+def test_an_empty_stop_sequence_stops_nothing(local):
+    """llama.cpp takes an empty stop sequence for one that has come"""
+    model = LocalTextModel(max_tokens=2)
+
+    assert model.complete("One, two,", stop=[""]).usage.output == 2
+
+
 def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
     """where the weights cannot be had, one line says why and nothing is raised"""
 
@@ -194,7 +265,7 @@ def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
         raise WeightsError("No network: …")
 
     close_local_server()
-    monkeypatch.setattr("workbook.models.local.fetch_weights", no_network)
+    monkeypatch.setattr("workbook.models.server.fetch_weights", no_network)
 
     assert local_or_none() is None
     assert capsys.readouterr().out == "The local model is not there. No network: …\n"
@@ -202,7 +273,7 @@ def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     """weights that llama.cpp cannot read are named"""
-    from workbook.models.local import LocalServer
+    from workbook.models.server import LocalServer
 
     (tmp_path / "bad.gguf").write_bytes(b"not a model")
 

@@ -11,6 +11,7 @@ from workbook.models.prompts import (
     render_messages,
     shared_items,
     shared_prefix,
+    stop_sequences,
 )
 
 
@@ -47,6 +48,22 @@ def test_nothing_from_a_stop_sequence_on_is_kept(text, stop):
     assert not any(sequence in cut for sequence in stop if sequence)
     if cut != text:
         assert any(text.startswith(s, len(cut)) for s in stop if s)
+
+
+@pytest.mark.parametrize(
+    ("stop", "sequences", "left"),
+    [
+        ("\nO", ("\nO",), "x"),
+        ("", (), "x\nOba"),
+        ([], (), "x\nOba"),
+        (["", "b"], ("b",), "x\nO"),
+        (("a", "O"), ("a", "O"), "x\n"),
+    ],
+)
+def test_a_text_alone_is_one_stop_sequence(stop, sequences, left):
+    """a text is not taken letter by letter, and an empty sequence stops nothing"""
+    assert stop_sequences(stop) == sequences
+    assert cut_at_stop("x\nOba", stop) == left
 
 
 @settings(deadline=None)

@@ -1,5 +1,7 @@
 """The scripted model: says its turns, and behaves as a model does around them."""
 
+import traceback
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -45,6 +47,14 @@ def test_stop_cuts_the_turn():
     answer = script.complete("p", stop=["Final Answer:", "\nObservation:"])
 
     assert answer.text == "Action Input: 1+1"
+
+
+def test_a_stop_sequence_may_stand_alone():
+    """a text in place of a list is one stop sequence, as in OpenAI's API"""
+    script = Script(["Action Input: 1+1\nObservation: 3"])
+
+    assert script.complete("p", stop="\nObservation:").text == "Action Input: 1+1"
+    assert script.requests[0].stop == ("\nObservation:",)
 
 
 def test_without_stop_the_turn_is_whole():
@@ -110,11 +120,32 @@ def test_an_exception_is_raised(turn):
     assert script.complete("p").text == "after"
 
 
+def test_an_error_said_again_keeps_its_length():
+    """an error that is raised many times does not collect its own tracebacks"""
+    script = Script([ConnectionError("401")], repeat_last=True)
+    depths = []
+    for _ in range(3):
+        with pytest.raises(ConnectionError) as error:
+            script.complete("p")
+        depths.append(len(traceback.extract_tb(error.tb)))
+
+    assert depths == [depths[0]] * 3
+
+
 def test_a_turn_can_depend_on_what_is_in_sight():
     """a function turn is given the text that is left in the window"""
     script = Script([lambda seen: f"I see {seen!r}"], window_tokens=1)
 
     assert script.complete("12345678").text == "I see '5678'"
+
+
+@pytest.mark.parametrize("answer", [None, 3, []])
+def test_a_function_turn_that_answers_nonsense_is_named(answer):
+    """a function that forgot its return is told what a turn is"""
+    script = Script([lambda seen: answer])
+
+    with pytest.raises(TypeError, match=r"function returned is .* A turn is a text"):
+        script.complete("p")
 
 
 @pytest.mark.parametrize(("window", "text"), [(100, "88 dollars"), (2, "88 yen")])
@@ -198,7 +229,9 @@ def test_a_window_bounds_the_usage():
     script = Script(["a", "b"], window_tokens=2)
     script.complete("1" * 40)
 
-    assert script.complete("1" * 44).usage.input == 2
+    usage = script.complete("1" * 44).usage
+
+    assert (usage.input, usage.cached) == (2, 0)  # its start has moved
 
 
 def test_given_usage_is_kept():
@@ -256,7 +289,9 @@ def test_what_was_seen_is_kept_apart_from_what_was_sent():
         ([{"if_seen": "a", "then": "b"}], "needs both then and else"),
         ([{"if_seen": "a", "then": 3, "else": "b"}], "turn 1, then is 3"),
         ([{"raises": "SystemExit"}], "'SystemExit' is not a built-in exception"),
+        ([{"raises": "UnicodeDecodeError"}], "exception with a message"),
         ([{"calls": [{"arguments": {}}]}], "has no name"),
+        ([{"calls": {"name": "Search"}}], "has no name"),
         ([int], "turn 1 is"),
     ],
 )

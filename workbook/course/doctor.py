@@ -214,7 +214,7 @@ def local_model() -> Iterator[Row]:
         return
     there = (cache_folder() / SMOLLM2.file).exists()
     found = "not complete" if there else "not fetched yet"
-    fix = "python -m workbook fetch-model (95 MB, once); until then recorded results"
+    fix = "python -m workbook fetch-model (93 MB, once); until then recorded results"
     yield Row("local model", Health.NOTE, f"{found}, {cache_folder()}", fix)
 
 

@@ -56,9 +56,9 @@ def play(
     """
     scenario = load(slug)
     check_engine(engine)
-    asked = asked_model(scenario, model)
-    with TraceWriter(path, listener=listener) as emit:
-        ENGINES[engine](scenario, asked, scenario_tools(scenario), emit)
+    asked, tools = asked_model(scenario, model), scenario_tools(scenario)
+    with TraceWriter(path, listener=listener) as emit:  # its clock starts here
+        ENGINES[engine](scenario, asked, tools, emit)
         return emit.trace()
 
 

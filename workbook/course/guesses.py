@@ -70,12 +70,17 @@ def _guess_value(result: Any, wanted: Any, call: Call) -> str:
     numbers = (int, float)
     if any(result is argument for argument in call.arguments):
         return "it returns its argument as it came"
+    if isinstance(result, bool) or isinstance(wanted, bool):
+        kinds = type(result).__name__, type(wanted).__name__
+        return (
+            ""
+            if kinds[0] == kinds[1]
+            else f"it returns {_a(kinds[0])} where {_a(kinds[1])} is expected"
+        )
     if isinstance(result, str) and isinstance(wanted, numbers):
         return "it returns text where a number is expected"
     if isinstance(wanted, str) and isinstance(result, numbers):
         return "it returns a number where text is expected"
-    if isinstance(result, bool) is not isinstance(wanted, bool):
-        return ""
     if isinstance(result, numbers) and isinstance(wanted, numbers):
         return (
             "one off: where does the count begin?" if abs(result - wanted) == 1 else ""
@@ -86,7 +91,7 @@ def _guess_value(result: Any, wanted: Any, call: Call) -> str:
         return "only capitals differ" if result.lower() == wanted.lower() else ""
     if type(result) is not type(wanted):
         kinds = type(result).__name__, type(wanted).__name__
-        return f"it returns a {kinds[0]} where a {kinds[1]} is expected"
+        return f"it returns {_a(kinds[0])} where {_a(kinds[1])} is expected"
     if is_dataclass(result):
         names = [
             name
@@ -98,3 +103,7 @@ def _guess_value(result: Any, wanted: Any, call: Call) -> str:
     if lists and sorted(map(repr, result)) == sorted(map(repr, wanted)):
         return "the right items in another order"
     return ""
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"

@@ -17,7 +17,7 @@ from workbook.course.engines import ENGINES
 from workbook.course.live_run import LOCAL, SCRIPTED, SLOW
 from workbook.course.playback import Playback
 from workbook.course.scenarios import slugs
-from workbook.models.choice import model_name
+from workbook.models.choice import UnknownModel, model_name
 from workbook.models.hosted import KEY
 from workbook.record.mermaid import MIME_TYPE
 
@@ -153,7 +153,10 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
         ("local: SmolLM2 in this process", LOCAL),
     ]
     if os.environ.get(KEY, "").strip():
-        named = model_name()
+        try:
+            named = model_name()
+        except UnknownModel:  # the lesson's first cell has said so
+            named = SCRIPTED
         hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
         options.append((f"hosted: {hosted}", hosted))
     if not isinstance(chosen, str):

@@ -34,7 +34,8 @@ def real_model(lesson: str, **settings: Any) -> TextModel:
         lesson: whose recording; the file is `data/recorded/<lesson>.json`.
         settings: of the model, for instance `max_tokens=60`; see `LocalTextModel`.
     """
-    from workbook.models.local import LocalTextModel, local_server
+    from workbook.models.local import LocalTextModel
+    from workbook.models.server import local_server
     from workbook.models.weights import WeightsError
 
     wish = os.environ.get("WORKBOOK_RECORD")

@@ -34,6 +34,7 @@ ADVICE = {
     Unreadable.MISSING_TOOL: "No “Action:” line names a tool before the input.",
     Unreadable.MISSING_ANSWER: "There is a “Final Answer:” with nothing behind it.",
 }
+NOT_YOURS = "An Observation is not yours to write: it is what a tool answered."
 _OBSERVATION = re.compile(
     r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.IGNORECASE | re.MULTILINE
 )
@@ -77,7 +78,8 @@ class Session:
             return ["The run is over. Start again for another one."]
         turn = parse_turn(text)
         if isinstance(turn, Malformed):
-            return [f"Unreadable ({turn.reason}). {ADVICE[turn.reason]}"]
+            advice = [f"Unreadable ({turn.reason}). {ADVICE[turn.reason]}"]
+            return advice + [NOT_YOURS] * bool(_OBSERVATION.search(text))
         self.turns += 1
         said = self._refuse_observation(text)
         if isinstance(turn, Final):
@@ -91,8 +93,7 @@ class Session:
         if match is None:
             return []
         return [
-            "You wrote an Observation. The runtime cut your text there: what a tool "
-            "answered is for the runtime to say."
+            f"You wrote an Observation. The runtime cut your text there. {NOT_YOURS}"
         ]
 
     def _act(self, turn: Action) -> list[str]:
@@ -102,15 +103,18 @@ class Session:
             observation = (
                 f"Error: there is no tool named {turn.tool!r}. Tools: {names}."
             )
+            done = "found no such tool, and wrote that"
         else:
             try:
                 observation = str(tool(turn.input))
+                done = "ran it, and wrote what came back"
             except Exception as error:
                 observation = f"Error: {error}"
+                done = "ran it, and wrote what went wrong"
         self.transcript.append(Line("runtime", f"Observation: {observation}"))
         return [
-            f"The runtime read Action {turn.tool!r} with input {turn.input!r}, ran it, "
-            "and wrote the Observation. Now it sends you everything again."
+            f"The runtime read Action {turn.tool!r} with input {turn.input!r}, {done} "
+            "as the Observation. Now it sends you everything again."
         ]
 
     def _finish(self, turn: Final) -> list[str]:

@@ -56,7 +56,10 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
     for mark in MARKS:
         start = prompt.find(mark, start)
         if start < 0:
-            raise ValueError(f"this is not a classic prompt: {mark!r} is missing")
+            raise ValueError(
+                f"this is not a classic prompt: {mark!r} is missing. For another kind,"
+                " color_prompt takes its sections: sections=[(name, text), …]"
+            )
         ends.append(start)
     blank, form, _, question, thought = ends
     last = prompt.rfind("\nThought:")

@@ -28,10 +28,12 @@ EXCEPTION_TOOL = "_Exception"
 
 
 class TraceHandler(BaseCallbackHandler):
-    """Writes one LangChain run as trace events.
+    """Writes one run of a LangChain agent or chain as trace events.
 
-    Give it to any run: `agent.invoke(…, config={"callbacks": [TraceHandler(emit)]})`.
-    A model call made inside a tool names that tool's `tool_call` event as its parent.
+    Give it to any: `agent.invoke(…, config={"callbacks": [TraceHandler(emit)]})`.
+    A model call made inside a tool names that tool's `tool_call` event as its parent. A
+    model or a tool that is no part of such a run is refused with a ValueError, and so
+    is a second run.
 
     Args:
         emit: gets the events; a `TraceWriter`, for instance.
@@ -82,6 +84,8 @@ class TraceHandler(BaseCallbackHandler):
         if self._stopped:
             self.events.finish("EXHAUSTED", "max_iterations", answer)
         else:
+            # Words that no agent's parser was to read, as a chain's, are the answer.
+            self.events.parsed(reading.message_as_turn(answer))
             self.events.finish("DONE", "final_answer", answer)
 
     def on_chain_error(
@@ -113,7 +117,7 @@ class TraceHandler(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """Write the request to a model that takes a text."""
-        self.events.enter(run_id, parent_run_id)
+        self._enter(run_id, parent_run_id)
         self.events.request(run_id, prompts[0], reading.stop_of(kwargs))
 
     def on_chat_model_start(
@@ -126,7 +130,7 @@ class TraceHandler(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """Write the request to a model that takes messages."""
-        self.events.enter(run_id, parent_run_id)
+        self._enter(run_id, parent_run_id)
         self._read_tool_messages(messages[0])
         prompt = reading.prompt_of(messages[0], kwargs)
         if isinstance(prompt, list):
@@ -166,7 +170,7 @@ class TraceHandler(BaseCallbackHandler):
         **kwargs: Any,
     ) -> None:
         """Write the call, under the model's call id where it gave one."""
-        self.events.enter(run_id, parent_run_id)
+        self._enter(run_id, parent_run_id)
         tool = str((serialized or {}).get("name") or "?")
         arguments: Mapping[str, Any] = inputs or {"input": input_str}
         if tool == EXCEPTION_TOOL:
@@ -187,6 +191,14 @@ class TraceHandler(BaseCallbackHandler):
         """Write what the tool raised."""
         name = type(error).__name__
         self.events.observe(run_id, False, str(error) or name, error=name)
+
+    def _enter(self, run_id: UUID, around: UUID | None) -> None:
+        if self._root is None:
+            raise ValueError(
+                "a TraceHandler writes the run of an agent or a chain, and this is"
+                " neither: hand it over in config['callbacks'] of the agent's invoke"
+            )
+        self.events.enter(run_id, around)
 
     def _read_tool_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Write the calls that were answered without a callback.

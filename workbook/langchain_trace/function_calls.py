@@ -63,7 +63,8 @@ def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
         return arguments
     name, schema = _first_parameter(tool)
     kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float}
-    return {name: kinds.get(schema.get("type", "string"), str)(text)}
+    kind = schema.get("type")  # JSON Schema also allows a list of types
+    return {name: kinds.get(kind, str)(text) if isinstance(kind, str) else text}
 
 
 def _first_parameter(tool: Tool | None) -> tuple[str, dict[str, Any]]:

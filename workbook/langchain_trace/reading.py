@@ -46,11 +46,13 @@ def question_of(inputs: Any) -> str:
 
 def answer_of(outputs: Any) -> str:
     """Return what the run answered, from the output of the outermost chain."""
+    if isinstance(outputs, Mapping) and "output" in outputs:
+        return str(outputs["output"])  # a streamed AgentExecutor has messages besides
     messages = messages_of(outputs)
     if messages:
         return text_of(messages[-1])
     if isinstance(outputs, Mapping):
-        return str(outputs.get("output", next(iter(outputs.values()), "")))
+        return str(next(iter(outputs.values()), ""))
     return text_of(outputs)
 
 

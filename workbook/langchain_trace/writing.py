@@ -80,9 +80,9 @@ class RunEvents:
             self._above[run_id] = around
 
     def request(self, run_id: UUID, prompt: str | list[Any], stop: list[str]) -> None:
-        """Write what the model is asked."""
+        """Write what the model is asked; a turn that still waits had no parser."""
         with self._lock:
-            self.parsed(None)
+            self.parsed({"kind": "text"})
             inside = self._inside(run_id)
             self._emit(Kind.MODEL_REQUEST, prompt=prompt, stop=stop, **inside)
 
@@ -116,7 +116,7 @@ class RunEvents:
     ) -> None:
         """Write that a tool is called; `exists` is false for one that is made up."""
         with self._lock:
-            self.parsed(None)
+            self.parsed({"kind": "text"})
             if not call_id:
                 self._numbers += 1
                 call_id = f"call_{self._numbers}"

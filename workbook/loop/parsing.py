@@ -66,18 +66,20 @@ _BY_GROUP = {str(label): label for label in Label}
 
 # Every `*+`, `++` and `?+` is possessive: it never gives back what it took, and no part
 # of the pattern crosses a line. So each line is read once, however hostile it is.
+# `[^\S\n]` is any space, also one that may not break; the three escapes have no width.
 _LABEL = re.compile(
     r"""
-    ^[ \t\u3000>\#•-]*+(?:\*[ \t]++)?+      # indent, quote, heading or bullet
-    (?P<bold>\*\*|\*|__)?+
+    ^(?:[^\S\n]|[\u200b\u2060\ufeff>\#•+-])*+  # indent, quote, heading or bullet
+    (?:\*[^\S\n]++)?+
+    (?P<bold>\*{1,3}+|_{1,3}+)?+
     (?:(?P<thought>thought)
-      |(?P<action_input>action[ \t]*+\d*+[ \t]*+input)
+      |(?P<action_input>action[^\S\n]*+\d*+[^\S\n]*+input)
       |(?P<action>action)
       |(?P<observation>observation)
-      |(?P<final_answer>final[ \t]++answer)
+      |(?P<final_answer>final[^\S\n]++answer)
       |(?P<question>question))
-    [ \t]*+\d*+[ \t]*+                      # "Thought 1:", as the paper numbers them
-    (?:(?P=bold))?+[ \t]*+[:：](?:(?P=bold))?+
+    [^\S\n]*+\d*+[^\S\n]*+                # "Thought 1:", as the paper numbers them
+    (?:(?P=bold))?+[^\S\n]*+[:：](?:(?P=bold))?+
     """,
     re.VERBOSE | re.MULTILINE | re.IGNORECASE,
 )
@@ -103,8 +105,10 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
             value = value.removesuffix(bold).rstrip()
         fields.append((label, value))
         if match:
-            label, bold = _BY_GROUP[match.lastgroup or ""], match["bold"] or ""
-            start = match.end()
+            group = match.lastgroup or ""
+            label, bold, start = _BY_GROUP[group], match["bold"] or "", match.end()
+            if bold in text[match.end(group) : start]:  # it was closed at the label
+                bold = ""
     return fields if fields[0][1] else fields[1:]
 
 

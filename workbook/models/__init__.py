@@ -27,18 +27,16 @@ from workbook.models.choice import (
 )
 from workbook.models.hosted import HostedModelError, MissingKey, hosted_model
 from workbook.models.local import (
-    LocalModelError,
     LocalTextModel,
-    close_local_server,
     local_completion,
     local_model,
     local_or_none,
-    local_server,
     local_text_model,
 )
 from workbook.models.primed import Primed
 from workbook.models.prompts import count_tokens
 from workbook.models.scripted import Request, Script, ScriptExhausted, ScriptTurn
+from workbook.models.server import LocalModelError, close_local_server, local_server
 from workbook.models.weights import fetch_weights, weights_path
 from workbook.models.wheel import WeightsError
 

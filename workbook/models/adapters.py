@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.models.base import ChatModel, Completion, Message, TextModel, Usage
-from workbook.models.prompts import cut_at_stop
+from workbook.models.prompts import cut_at_stop, stop_sequences
 from workbook.models.turns import from_message
 
 if TYPE_CHECKING:
@@ -111,7 +111,8 @@ class _LangChain:
         return self._invoke(model, convert_to_messages(sent), stop)
 
     def _invoke(self, model: Any, asked: Any, stop: Sequence[str]) -> Completion:
-        options = {"stop": list(stop)} if stop else {}
+        found = list(stop_sequences(stop))
+        options = {"stop": found} if found else {}
         answer = model.invoke(asked, **options)
         return Completion(answer) if isinstance(answer, str) else from_message(answer)
 
@@ -124,7 +125,7 @@ class _TextLLM:
         self.name = _name_of(model)
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        result = self.model.generate([prompt], stop=list(stop) or None)
+        result = self.model.generate([prompt], stop=list(stop_sequences(stop)) or None)
         generation = result.generations[0][0]
         info = generation.generation_info or {}
         spent = (result.llm_output or {}).get("token_usage") or {}
@@ -149,4 +150,9 @@ class _Function:
         answer = self.function(prompt)
         if isinstance(answer, Completion):
             return answer
+        if not isinstance(answer, str):
+            raise TypeError(
+                f"{self.name} returned {answer!r:.80}: a model's function returns a"
+                " text or a Completion. Did you forget a return?"
+            )
         return Completion(cut_at_stop(answer, stop))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 VARIABLE = "WORKBOOK_MODEL"
+OPENAI = "openai:"
 CHOICES = (
     "scripted (plays given turns), local (SmolLM2 in this process), or"
     " openai:gpt-4o-mini or any other name of a hosted model"
@@ -33,7 +34,7 @@ class UnknownModel(ValueError):  # noqa: N818 - what is wrong, not an error's na
 def model_name(name: str | None = None) -> str:
     """Return the chosen model: `name`, else `WORKBOOK_MODEL`, else `scripted`.
 
-    `openai:` in front of a name is dropped.
+    `openai:` in front of a name is dropped; what follows is no slip of the hand.
 
     Raises:
         UnknownModel: the name is empty, or a slip of the hand for one of ours.
@@ -42,16 +43,20 @@ def model_name(name: str | None = None) -> str:
     'gpt-4o-mini'
     """
     chosen = name if name is not None else os.environ.get(VARIABLE) or "scripted"
-    bare = chosen.strip().removeprefix("openai:")
+    given = repr(chosen) if name is not None else f"{VARIABLE}={chosen!r}"
+    bare = chosen.strip()
+    if hosted := bare.lower().startswith(OPENAI):
+        bare = bare[len(OPENAI) :].strip()
     lower = bare.lower()
     if lower in ("scripted", "local"):
         return lower
     if not bare or not bare.isprintable() or " " in bare:
-        raise UnknownModel(f"{chosen!r} names no model. Choose {CHOICES}.")
+        raise UnknownModel(f"{given} names no model. Choose {CHOICES}.")
     close = difflib.get_close_matches(lower, ("scripted", "local"), 1, cutoff=0.75)
-    if close:
+    if close and not hosted:
         raise UnknownModel(
-            f"{chosen!r} names no model; did you mean {close[0]!r}? Choose {CHOICES}."
+            f"{given} names no model; did you mean {close[0]!r}? Choose {CHOICES}. For"
+            f" a hosted model of that name write {OPENAI}{bare}."
         )
     return bare
 
@@ -72,7 +77,8 @@ def get_model(
 
     Raises:
         UnknownModel: no such name, or the scripted model without turns.
-        MissingKey, WeightsError, LocalModelError: the model cannot be had.
+        MissingKey, HostedModelError, WeightsError, LocalModelError: the model cannot
+            be had.
     """
     chosen = model_name(name)
     if chosen == "scripted":

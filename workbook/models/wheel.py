@@ -57,7 +57,7 @@ def pip_download(requirement: str, folder: Path, report: Report) -> Path:
         try:
             for line in process.stdout:
                 match line.split():
-                    case ["Progress", done, "of", total] if done.isdigit():
+                    case ["Progress", done, "of", total] if (done + total).isdigit():
                         report(int(done), int(total))
                     case _:
                         said.append(line.rstrip())

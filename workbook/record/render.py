@@ -47,8 +47,9 @@ def to_html(trace: Trace, *, max_chars: int = 400) -> str:
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in COLUMNS)
     rows = "".join(
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
-        f"<td>{event['at_s']:.3f} s</td><td><code>{html.escape(event['kind'])}</code>"
-        f"</td><td class='{NO_FORMULA}' style='text-align:left;white-space:pre-wrap'>"
+        f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
+        f"<td><code>{html.escape(event['kind'])}</code></td>"
+        f"<td class='{NO_FORMULA}' style='text-align:left;white-space:pre-wrap'>"
         f"{html.escape(_cut(summary(event), max_chars))}</td></tr>"
         for event in trace
     )
@@ -88,7 +89,7 @@ def _prompt_text(event: TraceEvent) -> str:
         return f"(… {kept} characters as before)\n{new}" if kept else new
     lines = [f"{m.get('role', '?')}: {m.get('content', m)}" for m in new]
     if kept:
-        lines.insert(0, f"(… {kept} messages as before)")
+        lines.insert(0, f"(… {kept} message{'s' * (kept != 1)} as before)")
     return "\n".join(lines)
 
 
