@@ -29,6 +29,11 @@ CONTRASTS = """root => {
 }"""
 
 
+SIDEWAYS = """root => [root, ...root.querySelectorAll("*")].filter(e =>
+    ["auto", "scroll"].includes(getComputedStyle(e).overflowX)
+    && e.scrollWidth > e.clientWidth).map(e => e.className)"""
+
+
 class PlayerPage:
     """A player that a notebook shows."""
 
@@ -160,6 +165,20 @@ def test_the_player_is_readable_in_light_and_dark(show, theme):
         page.picture(f"player_{theme[-4:].strip().lower()}")
     finally:
         page.choose_theme("JupyterLab Light")
+
+
+@pytest.mark.parametrize("width", [1280, 1024])
+def test_nothing_has_to_be_scrolled_sideways(show, width):
+    """Choices, buttons and parts fit into the page; a button shows its whole word"""
+    page = show('player("price_question")')
+    page.page.set_viewport_size({"width": width, "height": 900})
+    page.press(*["Step"] * 9)
+    page.expect_status("Event 9")
+    assert page.root.evaluate(SIDEWAYS) == []
+    cut = "e => e.scrollWidth > e.clientWidth"
+    assert not any(
+        button.evaluate(cut) for button in page.root.get_by_role("button").all()
+    )
 
 
 def test_cancel_ends_a_run_that_goes_on(show):

@@ -1,6 +1,7 @@
 """The player without a browser: its buttons, its view, and the page without widgets."""
 
 import re
+import threading
 
 import pytest
 
@@ -231,3 +232,30 @@ def test_a_saved_trace_without_events_shows_nothing_else():
     assert told(shown) == "A trace without events."
     page = shown._repr_mimebundle_()["text/plain"]
     assert page == "A trace without events. 0 events."
+
+
+def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
+    """The last thing on view is the end, however slow the page is to draw"""
+    seen = threading.Event()
+
+    class Waits(Script):
+        def complete(self, *args, **kwargs):
+            assert seen.wait(10)
+            return super().complete(*args, **kwargs)
+
+    shown = player("price_question", "naive", model=Waits(["Final Answer: 88"]))
+    show = shown.view.show
+
+    def slow(playback, running, words):
+        if running and threading.current_thread().name.endswith("(_keep_up)"):
+            seen.set()
+            shown._thread.join(10)
+        show(playback, running, words)
+
+    shown.view.show = slow
+    shown.play()
+    for thread in threading.enumerate():
+        if thread.name.endswith("(_keep_up)"):
+            thread.join(10)
+    assert "the run goes on" not in told(shown)
+    assert told(shown).endswith(": DONE.")

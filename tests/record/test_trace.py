@@ -175,10 +175,11 @@ def test_what_is_no_json_is_written_as_text(tmp_path):
     """Dataclasses become objects, everything unknown becomes its text."""
     path = tmp_path / "t.jsonl"
     with TraceWriter(path) as emit:
-        emit("model_turn", text="t", turn=Action("", "Sum", "1+1"), usage={1}, x=1j)
+        turn = Action("", "Sum", "1+1")
+        emit("model_turn", text="t", turn=turn, usage=None, some={1}, other=1j)
     (event,) = Trace.read(path)
     assert event["turn"] == {"thought": "", "tool": "Sum", "input": "1+1"}
-    assert (event["usage"], event["x"]) == ([1], "1j")
+    assert (event["some"], event["other"]) == ([1], "1j")
 
 
 @pytest.mark.parametrize(
@@ -237,6 +238,25 @@ def test_a_line_cut_by_a_crash_is_dropped(tmp_path):
     assert [event["seq"] for event in Trace.read(path)] == [0, 1, 2]
 
 
+def test_a_line_cut_in_the_middle_of_a_character_is_dropped(tmp_path):
+    """A character of three bytes may be cut as well, and what is before it is kept."""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path) as writer:
+        writer("run_started", engine="naive", question="最終価格は？")
+        writer("run_started", engine="naive", question="最終価格は？")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: whole.rindex("終".encode()) + 1])
+    assert [event["seq"] for event in Trace.read(path)] == [0]
+
+
+def test_a_file_that_is_no_text_names_the_line(tmp_path):
+    """A damaged byte in the middle is told with its line."""
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b'\xff{"seq": 0}\n\n')
+    with pytest.raises(TraceError, match=r"line 1: not JSON"):
+        Trace.read(path)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [
@@ -255,6 +275,21 @@ def test_a_line_cut_by_a_crash_is_dropped(tmp_path):
             '{"trace_id":"t","seq":7,"step":0,"at_s":0,"kind":"model_request",'
             '"prompt":"","kept":0}',
             "seq is 7, expected 1: an event is missing",
+        ),
+        (
+            '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"model_turn",'
+            '"text":"x","turn":"final","usage":null}',
+            "turn is a text, where an object or null belongs",
+        ),
+        (
+            '{"trace_id":"t","seq":1,"step":0,"at_s":"soon","kind":"run_started",'
+            '"engine":"fsm","question":"?"}',
+            "at_s is a text, where a number belongs",
+        ),
+        (
+            '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"run_started",'
+            '"engine":"fsm","question":"?","limits":[3]}',
+            "limits is a list, where an object or null belongs",
         ),
     ],
 )

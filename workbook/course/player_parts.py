@@ -140,7 +140,7 @@ def budgets_html(playback: Playback) -> str:
         return part("budgets", heading("What is left"), "<i>Nothing is spent yet.</i>")
     rows = "".join(
         f"<tr><td style='text-align:left'>{html.escape(b.name)}</td>"
-        f"<td>{_amount(b.spent)} spent</td>"
+        f"<td style='white-space:nowrap'>{_amount(b.spent)} spent</td>"
         f"<td style='white-space:nowrap'>{_left(b)}</td></tr>"
         for b in budgets
     )

@@ -32,6 +32,8 @@ BUTTONS = {
     "reset": "to before the first event",
     "cancel": "stop the run that is going on",
 }
+HEIGHTS = "315px", "265px", "190px"
+"""What events, prompt and turn need when they are full: kept free, so nothing jumps."""
 
 
 class PlayerView:
@@ -55,8 +57,15 @@ class PlayerView:
         self._lock, self._showing, self._diagram = threading.RLock(), False, ""
         options = (slugs(), list(ENGINES), model_options(chosen[2]))
         names = ("scenario", "engine", "model")
+        narrow = widgets.Layout(width="270px")
         self.choices = [
-            widgets.Dropdown(options=some, value=value, description=name)
+            widgets.Dropdown(
+                options=some,
+                value=value,
+                description=name,
+                layout=narrow,
+                style={"description_width": "60px"},
+            )
             for some, value, name in zip(options, chosen, names, strict=True)
         ]
         self.scenario, self.engine, self.model = self.choices
@@ -64,34 +73,44 @@ class PlayerView:
             name: widgets.Button(
                 description=name.capitalize(),
                 tooltip=tooltip,
-                layout=widgets.Layout(width="80px"),
+                layout=widgets.Layout(width="80px", flex="0 0 auto"),
             )
             for name, tooltip in BUTTONS.items()
         }
         self.buttons["run"].button_style = "primary"
         self.slider = widgets.IntSlider(
-            min=0, max=0, description="event", layout=widgets.Layout(width="420px")
+            min=0,
+            max=0,
+            description="event",
+            layout=widgets.Layout(width="340px"),
+            style={"description_width": "50px"},
         )
-        wide = widgets.Layout(width="100%", overflow="visible")
-        self.status, self.events, self.prompt, self.turn, self.budgets = (
-            widgets.HTML(layout=wide) for _ in range(5)
+        wide = widgets.Layout(width="auto")  # its margins would make 100% too wide
+        self.status, self.budgets = (widgets.HTML(layout=wide) for _ in range(2))
+        self.events, self.prompt, self.turn = (
+            widgets.HTML(layout=widgets.Layout(width="auto", min_height=height))
+            for height in HEIGHTS
         )
         self.output = widgets.Output(layout=widgets.Layout(min_height="240px"))
         self.widget = self._arranged(widgets, can_choose)
         self._connect(work)
 
     def _arranged(self, widgets: Any, can_choose: bool) -> ipywidgets.VBox:
-        half = widgets.Layout(width="50%", padding="0 6px 0 0")
+        half = widgets.Layout(flex="1 1 380px", min_width="0", padding="0 6px 0 0")
+        wrapped = widgets.Layout(flex_flow="row wrap")
         pairs = [
             ([self.output, self.budgets], [self.events]),
             ([self.prompt], [self.turn]),
         ]
         rows = [
-            *([widgets.HBox(self.choices)] if can_choose else []),
-            widgets.HBox([*self.buttons.values(), self.slider]),
+            *([widgets.HBox(self.choices, layout=wrapped)] if can_choose else []),
+            widgets.HBox([*self.buttons.values(), self.slider], layout=wrapped),
             self.status,
             *(
-                widgets.HBox([widgets.VBox(column, layout=half) for column in pair])
+                widgets.HBox(
+                    [widgets.VBox(column, layout=half) for column in pair],
+                    layout=wrapped,
+                )
                 for pair in pairs
             ),
         ]

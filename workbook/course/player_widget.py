@@ -139,6 +139,8 @@ class Player:
             thread.join(REFRESH_S)
             if thread is self._thread:
                 self._show()
+        if thread is self._thread:  # it may have ended while it was being shown
+            self._show()
 
     def _forget(self) -> None:
         if self.run is not None:

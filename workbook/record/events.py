@@ -26,16 +26,36 @@ class Kind(StrEnum):
 
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 
-REQUIRED: Mapping[Kind, tuple[str, ...]] = {
-    Kind.RUN_STARTED: ("engine", "question"),
-    Kind.TRANSITION: ("source", "event", "target", "why", "elapsed_s"),
-    Kind.MODEL_REQUEST: ("prompt", "kept"),
-    Kind.MODEL_TURN: ("text", "turn", "usage"),
-    Kind.TOOL_CALL: ("call_id", "tool", "arguments"),
-    Kind.OBSERVATION: ("call_id", "tool", "ok", "text"),
-    Kind.RUN_FINISHED: ("state", "reason", "answer"),
+_NOTHING = type(None)
+REQUIRED: Mapping[Kind, Mapping[str, tuple[type, ...]]] = {
+    Kind.RUN_STARTED: {"engine": (str,), "question": (str,)},
+    Kind.TRANSITION: {
+        "source": (str,),
+        "event": (str,),
+        "target": (str,),
+        "why": (str,),
+        "elapsed_s": (int, float),
+    },
+    Kind.MODEL_REQUEST: {"prompt": (str, list), "kept": (int,)},
+    Kind.MODEL_TURN: {
+        "text": (str,),
+        "turn": (dict, _NOTHING),
+        "usage": (dict, _NOTHING),
+    },
+    Kind.TOOL_CALL: {"call_id": (str,), "tool": (str,), "arguments": (dict,)},
+    Kind.OBSERVATION: {
+        "call_id": (str, _NOTHING),
+        "tool": (str, _NOTHING),
+        "ok": (bool,),
+        "text": (str,),
+    },
+    Kind.RUN_FINISHED: {
+        "state": (str,),
+        "reason": (str,),
+        "answer": (str, _NOTHING),
+    },
 }
-"""What each kind carries besides the envelope; more fields are welcome.
+"""What each kind carries besides the envelope, by type; more fields are welcome.
 
 A request holds only what is new: `prompt` is the text, or the list of messages, that
 follows the first `kept` characters, or messages, of the request before it. A history
@@ -44,6 +64,25 @@ together. `usage` has `input`, `output` and `cached` tokens. An event caused ins
 another one (a tool that asks the model again) names that one's `seq` as its `parent`;
 such a request is written whole.
 """
+
+
+_ANYWHERE: Mapping[str, tuple[type, ...]] = {
+    "trace_id": (str,),
+    "step": (int,),
+    "at_s": (int, float),
+    "parent": (int,),
+    "limits": (dict, _NOTHING),
+    "spent": (dict, _NOTHING),
+}
+_JSON_NAMES = {
+    str: "a text",
+    int: "a number",
+    float: "a number",
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    _NOTHING: "null",
+}
 
 
 class TraceError(ValueError):
@@ -67,6 +106,11 @@ def check_event(event: Any, seq: int | None = None) -> None:
     missing = [name for name in REQUIRED[Kind(event["kind"])] if name not in event]
     if missing:
         raise TraceError(f"this {event['kind']} has no {', '.join(missing)}")
+    for name, types in {**_ANYWHERE, **REQUIRED[Kind(event["kind"])]}.items():
+        if name in event and not isinstance(event[name], types):
+            wanted = " or ".join(dict.fromkeys(_JSON_NAMES[each] for each in types))
+            found = _JSON_NAMES.get(type(event[name]), type(event[name]).__name__)
+            raise TraceError(f"{name} is {found}, where {wanted} belongs")
     if seq is not None and event["seq"] != seq:
         raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
 

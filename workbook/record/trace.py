@@ -58,19 +58,18 @@ class Trace:
         Raises:
             TraceError: a line is not an event, or `seq` has a hole.
         """
-        lines = Path(path).read_text(encoding="utf-8").split("\n")
+        lines = Path(path).read_bytes().split(b"\n")
         events: list[TraceEvent] = []
         for number, line in enumerate(lines, start=1):
             if not line:
                 continue
             try:
-                event = json.loads(line)
-            except json.JSONDecodeError as error:
+                event = json.loads(line.decode("utf-8"))
+            except ValueError as error:
                 if number == len(lines):  # no newline behind it: cut while written
                     break
-                raise TraceError(
-                    f"{path}, line {number}: not JSON ({error.msg})"
-                ) from None
+                why = error.msg if isinstance(error, json.JSONDecodeError) else error
+                raise TraceError(f"{path}, line {number}: not JSON ({why})") from None
             try:
                 check_event(event, seq=len(events))
             except TraceError as error:
