@@ -43,9 +43,9 @@ def test_the_first_step_plays_and_shows_one_event():
     """Step starts the run, and only its first event is on view"""
     shown = player()
     press(shown, "step")
-    assert told(shown) == "Event 1 of 33: THINK."
+    assert told(shown) == "1 of 33 events: THINK."
     press(shown, "step", "step", "step", "back")
-    assert told(shown) == "Event 3 of 33: THINK."
+    assert told(shown) == "3 of 33 events: THINK."
     press(shown, "step")
     assert "class EXECUTE_TOOL now" in drawn(shown)
 
@@ -75,7 +75,35 @@ def test_reset_forgets_the_run():
     press(shown, "run", "reset")
     assert "Press Run, or Step" in told(shown)
     assert shown.view.slider.max == 0
-    assert shown.view.buttons["back"].disabled
+
+
+def test_what_is_to_come_is_not_told():
+    """After four steps four events stand there, and how many are still to come"""
+    shown = player()
+    press(shown, "step", "step", "step", "step")
+    events = shown.view.events.value
+    assert events.count("<tr") == 4
+    assert "29 later" in events
+    assert "run_finished" not in events
+
+
+def test_back_and_step_have_nothing_to_do_at_the_ends():
+    """They do nothing there, and stay enabled: a disabled button drops the focus"""
+    shown = player()
+    press(shown, "step", "back", "back")
+    assert told(shown).startswith("0 of 33")
+    press(shown, "run")
+    ended = told(shown)
+    press(shown, "step")
+    assert told(shown) == ended
+    assert not any(shown.view.buttons[name].disabled for name in ("back", "step"))
+
+
+def test_a_run_that_ended_without_an_answer_says_so():
+    """Whoever was asked last and never answered is not waited for"""
+    shown = player("endless_retry", model=Script([]))
+    press(shown, "run")
+    assert "It did not answer." in shown.view.turn.value
 
 
 def test_another_engine_is_another_run():
@@ -114,13 +142,13 @@ def test_a_saved_trace_is_played_back(tmp_path):
     path = tmp_path / "trace.jsonl"
     play("endless_retry", "naive", path=path)
     shown = player(trace=Trace.read(path))
-    assert told(shown).startswith("Event 0 of")
+    assert told(shown).startswith("0 of")
     press(shown, "step", "step")
     assert "class ASK_MODEL now" in drawn(shown)
     press(shown, "run")
     assert told(shown).endswith("EXHAUSTED.")
     press(shown, "reset")
-    assert told(shown).startswith("Event 0 of")
+    assert told(shown).startswith("0 of")
     assert shown.view.buttons["cancel"].disabled
 
 
@@ -129,7 +157,7 @@ def test_the_slider_moves_the_run():
     shown = player()
     press(shown, "run")
     shown.view.slider.value = 4
-    assert told(shown) == "Event 4 of 33: EXECUTE_TOOL."
+    assert told(shown) == "4 of 33 events: EXECUTE_TOOL."
 
 
 def test_the_new_part_of_the_prompt_is_marked():

@@ -12,10 +12,15 @@ from typing import Any
 
 from workbook.course.playback import Budget, Playback
 from workbook.record.render import summary
-from workbook.record.trace import Trace, TraceEvent
+from workbook.record.trace import Kind, Trace, TraceEvent
 
-ROWS_BEFORE, ROWS_AFTER = 8, 5
+ROWS = 14
 MAX_CHARS = 90
+UNITS = {"steps": "steps", "tool_calls": "tool calls", "wall_s": "seconds"}
+NO_BUDGET = (
+    "This engine asks no budget before it spends. A fuse, or a limit on its turns, may "
+    "stop it from outside."
+)
 NOW = "background:#ffd54f;color:#000"
 BOX = "border:1px solid #8888;padding:4px 8px"
 CODE = "font-family:monospace;font-size:12px;white-space:pre-wrap;line-height:1.35"
@@ -33,12 +38,15 @@ def part(name: str, *pieces: str) -> str:
 
 
 def events_html(playback: Playback) -> str:
-    """Return the events around the current one, which is marked."""
+    """Return the events up to the current one, which is marked; no later one is told.
+
+    Who steps through a run is asked what comes next.
+    """
     here = playback.position - 1
-    first = max(0, min(here - ROWS_BEFORE, _last_window(playback)))
-    shown = playback.events[first : first + ROWS_BEFORE + ROWS_AFTER + 1]
+    first = max(0, playback.position - ROWS)
+    shown = playback.seen[first:]
     rows = "".join(_row(event, here) for event in shown)
-    below = len(playback.events) - first - len(shown)
+    below = len(playback.events) - playback.position
     table = "width:100%;table-layout:fixed;border-collapse:collapse;font-size:12px"
     return part(
         "events",
@@ -48,13 +56,9 @@ def events_html(playback: Playback) -> str:
     )
 
 
-def _last_window(playback: Playback) -> int:
-    return len(playback.events) - ROWS_BEFORE - ROWS_AFTER - 1
-
-
 def _row(event: TraceEvent, here: int) -> str:
     seq, now = event["seq"], event["seq"] == here
-    style = NOW if now else "opacity:.55" if seq > here else ""
+    style = NOW if now else ""
     text = " ".join(summary(event).split())
     text = text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
     indent = "padding-left:16px" if "parent" in event else ""
@@ -96,7 +100,9 @@ def turn_html(playback: Playback) -> str:
     event = playback.turn()
     if event is None:
         asked = playback.sent() is not None
-        wait = "It has not answered yet." if asked else "Nothing yet."
+        over = any(seen["kind"] == Kind.RUN_FINISHED for seen in playback.seen)
+        waits = "It did not answer." if over else "It has not answered yet."
+        wait = waits if asked else "Nothing yet."
         return part("turn", heading("What it answered"), f"<i>{wait}</i>")
     by = "" if playback.is_machine else " (as parse_turn of lesson 01 reads it)"
     turn = event["turn"] or {}
@@ -139,13 +145,13 @@ def budgets_html(playback: Playback) -> str:
     if not budgets:
         return part("budgets", heading("What is left"), "<i>Nothing is spent yet.</i>")
     rows = "".join(
-        f"<tr><td style='text-align:left'>{html.escape(b.name)}</td>"
+        f"<tr><td style='text-align:left'>{UNITS[b.name]}</td>"
         f"<td style='white-space:nowrap'>{_amount(b.spent)} spent</td>"
         f"<td style='white-space:nowrap'>{_left(b)}</td></tr>"
         for b in budgets
     )
     none = all(math.isinf(budget.limit) for budget in budgets)
-    note = "<small>This engine asks no budget before it spends.</small>" if none else ""
+    note = f"<small>{NO_BUDGET}</small>" if none else ""
     return part(
         "budgets", aside, heading("What is left"), f"<table>{rows}</table>{note}"
     )

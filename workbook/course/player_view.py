@@ -81,7 +81,7 @@ class PlayerView:
         self.slider = widgets.IntSlider(
             min=0,
             max=0,
-            description="event",
+            description="events",
             layout=widgets.Layout(width="340px"),
             style={"description_width": "50px"},
         )
@@ -150,10 +150,7 @@ class PlayerView:
         self.slider.max = max(number, self.slider.value)
         self.slider.value = playback.position
         self.slider.max = number
-        self.buttons["back"].disabled = playback.position == 0
         self.buttons["cancel"].disabled = not running
-        ended = playback.at_end and number > 0 and not running
-        self.buttons["step"].disabled = ended
 
     def _draw(self, diagram: str) -> None:
         if diagram == self._diagram:

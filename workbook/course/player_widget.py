@@ -167,7 +167,7 @@ class Player:
             if self.saved is not None:
                 return self._title()
             return f"{self._title()} Press Run, or Step."
-        place = f"Event {playback.position} of {len(playback.events)}"
+        place = f"{playback.position} of {len(playback.events)} events"
         if self.running:
             return f"{place} so far; the run goes on."
         return f"{place}: {playback.lit or 'not begun'}."
