@@ -1,5 +1,8 @@
 """How a notebook is run: in a kernel of its own, as a learner's JupyterLab does."""
 
+import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import nbformat
@@ -7,23 +10,43 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+AT_ONCE = 2
+"""Lessons that run side by side: each keeps one core busy."""
+
+CELL_TIMEOUT_S = 300
 
 
-@pytest.fixture
-def execute():
-    """Return a function that runs a notebook from top to bottom, in place."""
+def execute(prepare, parameters, progress):
+    """Run a notebook from top to bottom and return it."""
+    notebook, environment = prepare(**parameters)
+    client = NotebookClient(
+        notebook,
+        timeout=CELL_TIMEOUT_S,
+        kernel_name="python3",
+        extra_arguments=["--log-level=ERROR"],
+        resources={"metadata": {"path": str(NOTEBOOKS)}},
+    )
+    client.execute(env={**os.environ, "WORKBOOK_DATA": progress, **environment})
+    return notebook
 
-    def run(notebook, timeout_s=180):
-        client = NotebookClient(
-            notebook,
-            timeout=timeout_s,
-            kernel_name="python3",
-            resources={"metadata": {"path": str(NOTEBOOKS)}},
-        )
-        client.execute()
-        return notebook
 
-    return run
+@pytest.fixture(scope="session")
+def executed(request, tmp_path_factory):
+    """Return a function that gives the notebook a test asked for, after its run.
+
+    A test asks by its `prepared` mark: a function that returns the notebook and its
+    environment. With the first of them all begin to run, two at a time.
+    """
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        runs = {}
+        for item in request.session.items:
+            if mark := item.get_closest_marker("prepared"):
+                prepare, parameters = mark.kwargs["by"], item.callspec.params
+                progress = str(tmp_path_factory.mktemp("learner"))
+                run = partial(execute, prepare, parameters, progress)
+                runs[item.nodeid] = pool.submit(run)
+        yield lambda item: runs[item.nodeid].result()
+        pool.shutdown(cancel_futures=True)
 
 
 def lessons():

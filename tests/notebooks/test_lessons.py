@@ -45,12 +45,22 @@ LONG = {"02_react_prompting"}
 """Lessons that ask the real model for more than a minute: in CI, not on every run."""
 
 
+def as_shipped(path):
+    """Return a lesson as it is, to be run on the real model."""
+    played = path.stem in LONG and not os.environ.get("CI")
+    return read(path), {"WORKBOOK_RECORD": "0"} if played else {}
+
+
+def with_solutions(path):
+    """Return a lesson with every stub solved, to be run from its recording."""
+    return solved(read(path), path.stem), {"WORKBOOK_RECORD": "0"}
+
+
+@pytest.mark.prepared(by=as_shipped)
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
-def test_lesson_runs_as_it_ships(path, execute, monkeypatch):
+def test_lesson_runs_as_it_ships(path, executed, request):
     """Run All reaches the end, and every exercise is reported as not attempted."""
-    if path.stem in LONG and not os.environ.get("CI"):
-        monkeypatch.setenv("WORKBOOK_RECORD", "0")
-    notebook = execute(read(path))
+    notebook = executed(request.node)
     shown = "\n".join(
         text_outputs(cell) for cell in notebook.cells if "= check(" in cell.source
     )
@@ -59,15 +69,15 @@ def test_lesson_runs_as_it_ships(path, execute, monkeypatch):
     assert "passed" not in shown
 
 
+@pytest.mark.prepared(by=with_solutions)
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
-def test_lesson_runs_with_every_exercise_solved(path, execute, monkeypatch):
+def test_lesson_runs_with_every_exercise_solved(path, executed, request):
     """With our functions for the stubs every check passes, also without weights.
 
     The real model is asked in the run above; here its recording is played, which is
     what a learner without a network sees.
     """
-    monkeypatch.setenv("WORKBOOK_RECORD", "0")
-    notebook = execute(solved(read(path), path.stem))
+    notebook = executed(request.node)
     for exercise in exercises().values():
         if exercise.lesson == path.stem:
             (cell,) = [

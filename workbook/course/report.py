@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -84,10 +85,29 @@ class Report:
 def shorten(value: object, limit: int = 240) -> str:
     """Return the repr of a value; a long one loses its middle.
 
+    Members of an enumeration stand as in code, and functions without their address.
+
     >>> shorten("a" * 1000, 20)
     "'aaaaaaa … (1,002 characters) … aaaaaaa'"
+    >>> shorten([Outcome.WRONG, shorten, "<A.B: 1>"])
+    "[Outcome.WRONG, <function shorten>, '<A.B: 1>']"
     """
-    return clip(written(value), limit)
+    return clip(_NOISE.sub(_without_noise, written(value)), limit)
+
+
+_NOISE = re.compile(
+    r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"  # quoted: stays as it is
+    | <(?P<member>[A-Za-z_]\w*\.\w+):\ [^<>]*>
+    | <function\ (?:\S*\.)?(?P<name>\w+|<lambda>)\ at\ 0x[0-9a-fA-F]+>
+    | <(?:[\w.<>]*\.)?(?P<object>\w+\ object)\ at\ 0x[0-9a-fA-F]+>""",
+    re.VERBOSE,
+)
+
+
+def _without_noise(found: re.Match[str]) -> str:
+    if found["name"]:
+        return f"<function {found['name']}>"
+    return found["member"] or (f"<{found['object']}>" if found["object"] else found[0])
 
 
 def written(value: object, form: Callable[[object], str] = repr) -> str:
@@ -102,9 +122,16 @@ def written(value: object, form: Callable[[object], str] = repr) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
+        if isinstance(value, int) and not isinstance(error, TimeUp):
+            return "<an int with too many digits to write it>"  # Python's own limit
         late = isinstance(error, TimeUp)
         reason = "did not end" if late else f"raised {type(error).__name__}"
-        return f"<a {type(value).__name__} whose {form.__name__} {reason}>"
+        return f"<{with_article(type(value).__name__)} whose {form.__name__} {reason}>"
+
+
+def with_article(noun: str) -> str:
+    """Return `a list`, `an int`."""
+    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
 
 
 def clip(text: str, limit: int) -> str:

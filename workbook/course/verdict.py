@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbook.course.limits import TimeUp
+from workbook.course.wanted import WantedError
 from workbook.course.watching import Call, Watch
 
 
@@ -30,6 +31,7 @@ class Verdict:
         calls: the calls of the function under test, the last one last.
         comparison: the sides of the `assert`, where it compared.
         watch: the function under test.
+        wanted: the exception that the test waited for, if it did.
     """
 
     test: str
@@ -39,6 +41,7 @@ class Verdict:
     calls: Sequence[Call]
     comparison: Comparison | None
     watch: Watch
+    wanted: WantedError | None = None
 
     @property
     def raised(self) -> bool:

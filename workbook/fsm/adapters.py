@@ -186,22 +186,25 @@ class FunctionCalls:
         A used one must not run again: with the same arguments its effect would double,
         with others nobody could say which observation belongs to which.
         """
-        again = request.call_id in self._used
-        call_id, number = request.call_id, len(self._used) + 1
+        said = str(request.call_id or "")
+        again = said in self._used
+        call_id, number = said, len(self._used) + 1
         while not call_id or call_id in self._used:
-            prefix = f"{request.call_id}_again" if again else "call"
+            prefix = f"{said}_again" if again else "call"
             call_id, number = f"{prefix}_{number}", number + 1
         self._used.add(call_id)
         bound = self.tools.bind(request, call_id)
         if again:
             bound = ToolError(
                 "duplicate_call_id",
-                f"call_id {request.call_id!r} has been used before; nothing was done.",
+                f"call_id {said!r} has been used before; nothing was done.",
                 hint="Read the observation of the first call, or use a new call_id.",
             )
         if isinstance(bound, ToolCall):
             return Asked(bound)
-        return Asked(ToolCall(request.name, request.arguments, call_id), bound)
+        given = request.arguments
+        arguments = given if isinstance(given, dict) else {"input": given}
+        return Asked(ToolCall(request.name, arguments, call_id), bound)
 
 
 def heard(text: str, turn: Turn) -> str:

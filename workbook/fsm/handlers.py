@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from workbook.fsm.limits import tokens
 from workbook.fsm.run import Run, observation_fields
 from workbook.fsm.table import Event, State
 from workbook.tools.contract import Observation, ToolError
@@ -20,18 +21,16 @@ def think(run: Run) -> Event:
     if ran_out := run.limits.before_model_call(run.elapsed()):
         return ran_out
     run.spent.steps += 1
-    run.call = None
     run.emit("model_request", **run.conversation.request())
     completion = run.conversation.ask()
-    usage = completion.usage
-    run.spent.usage += usage
+    run.spent.usage += completion.usage
     reply = run.conversation.read(completion)
     run.waiting.extend(reply.asked)
     run.emit(
         "model_turn",
         text=completion.text,
         turn=reply.turn,
-        usage={"input": usage.input, "output": usage.output, "cached": usage.cached},
+        usage=tokens(completion.usage),
     )
     if reply.asked:
         run.call = reply.asked[0].call
@@ -50,6 +49,7 @@ def execute_tool(run: Run) -> Event:
     asked = run.waiting[0]
     if asked.refusal is None:
         run.begin(asked.call)
+        run.made = True
         run.settle(run.tools.run(asked.call))
     else:
         run.refuse(asked.refusal)
@@ -84,8 +84,8 @@ def refuse_the_rest(run: Run, state: State) -> None:
     """Give each call that still waits its one observation: the run ended first."""
     kind, what = _ENDINGS.get(state, ("run_ended", f"the run ended in {state}"))
     while run.waiting:
-        effect = "; it may have had its effect" if run.begun else "; it was not made"
+        effect = "; it may have had its effect" if run.made else "; it was not made"
         try:
             run.refuse(ToolError(kind, f"{what} before this call had a result{effect}"))
-        except (Exception, KeyboardInterrupt):  # each round closes a call, or begins it
+        except BaseException:  # each round closes a call, or begins it
             continue

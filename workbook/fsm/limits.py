@@ -7,7 +7,8 @@ model calls are made, and an answer that is already there is not thrown away.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from typing import Any
 
 from workbook.fsm.states import Event
 from workbook.models.base import Usage
@@ -29,6 +30,15 @@ class Spent:
     tool_calls: int = 0
     wall_s: float = 0.0
     usage: Usage = field(default_factory=Usage)
+
+    def as_data(self) -> dict[str, Any]:
+        """Return the fields as a trace shows them."""
+        return {
+            "steps": self.steps,
+            "tool_calls": self.tool_calls,
+            "wall_s": self.wall_s,
+            "usage": tokens(self.usage),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +62,26 @@ class Limits:
 
     def as_data(self) -> dict[str, float | None]:
         """Return the limits as JSON has them: null for no limit."""
-        return {
-            name: None if math.isinf(value) else value
-            for name, value in asdict(self).items()
+        most = {
+            "steps": self.steps,
+            "tool_calls": self.tool_calls,
+            "wall_s": self.wall_s,
         }
+        return {name: None if n == math.inf else n for name, n in most.items()}
 
     def before_model_call(self, spent: Spent) -> Event | None:
         """Return what has run out, or None while another model call is allowed."""
-        if spent.steps >= self.steps:
+        if spent.steps + 1 > self.steps:
             return Event.OUT_OF_STEPS
         return Event.OUT_OF_TIME if spent.wall_s >= self.wall_s else None
 
     def before_tool_call(self, spent: Spent) -> Event | None:
         """Return what has run out, or None while another tool call is allowed."""
-        if spent.tool_calls >= self.tool_calls:
+        if spent.tool_calls + 1 > self.tool_calls:
             return Event.OUT_OF_TOOL_CALLS
         return Event.OUT_OF_TIME if spent.wall_s >= self.wall_s else None
+
+
+def tokens(usage: Usage) -> dict[str, int]:
+    """Return usage as a trace shows it."""
+    return {"input": usage.input, "output": usage.output, "cached": usage.cached}

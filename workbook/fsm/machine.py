@@ -12,7 +12,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TypeVar
 
 from workbook.fsm.adapters import FunctionCalls, TextTurns
@@ -55,11 +55,9 @@ def drive(
         try:
             event = handlers[state](context)
             target = table.advance(state, event)
-        except KeyboardInterrupt as error:
-            event, raised = Event.CANCEL, error
-            target = table.advance(state, event)
-        except (Exception, SystemExit) as error:
-            event, raised = Event.FAILED, error
+        except BaseException as error:
+            stopped = isinstance(error, KeyboardInterrupt)
+            event, raised = Event.CANCEL if stopped else Event.FAILED, error
             target = table.advance(state, event)
         rule, state = table.rows[state, event], target
         emit(rule, raised)
@@ -99,7 +97,7 @@ class Machine:
         adapter: how to talk with the model: `TextTurns`, `FunctionCalls`, or a
             callable like them. None takes text turns where the model can do both.
         hook: told what happens, as trace events; a `TraceWriter`, for instance.
-        clock: seconds, from any origin.
+        clock: seconds, from any origin; it never goes back.
         preamble: what stands before the question; None is the adapter's own.
 
     Raises:
@@ -149,7 +147,10 @@ class Machine:
             self._cancelled.clear()
 
     def cancel(self) -> None:
-        """End the run at its next transition; from any thread, also before it began."""
+        """End the run at its next transition; from any thread, also before it began.
+
+        It is meant for one run at a time: of several at once, any may be the one to end.
+        """
         self._cancelled.set()
 
     def _finish(self, run: Run, state: State) -> Exit:
@@ -162,7 +163,7 @@ class Machine:
             reason=reason,
             answer=answer,
             message=_in_words(run, run.rule),
-            spent=asdict(run.elapsed()),
+            spent=run.elapsed().as_data(),
         )
         trace_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex[:12]
         message = _in_words(run, run.rule)  # the hook may have failed just now

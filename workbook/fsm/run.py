@@ -32,8 +32,9 @@ class Run:
         cancelled: set when the user has said stop.
         spent: what is used up; `elapsed` brings its wall time up to date.
         waiting: calls that were asked for and have no observation yet, in order.
-        begun: whether the first of them has been written down as made.
-        call: the call that is being dealt with.
+        begun: whether the first of them has been written down.
+        made: whether it has been handed to its tool.
+        call: the call that is being dealt with, until the model has read what came of it.
         observation: what the model is to be told next.
         answer: the model's final answer, once there is one.
         rule: the row that was taken last.
@@ -50,12 +51,13 @@ class Run:
     spent: Spent = field(default_factory=Spent)
     waiting: deque[Asked] = field(default_factory=deque)
     begun: bool = False
+    made: bool = False
     call: ToolCall | None = None
     observation: Observation | None = None
     answer: str | None = None
     rule: Rule | None = None
     error: BaseException | None = None
-    broken: Exception | None = None
+    broken: BaseException | None = None
     started_at: float = field(init=False)
     entered_at: float = field(init=False)
 
@@ -77,9 +79,10 @@ class Run:
         """Tell the hook, and keep the first thing that it raises."""
         try:
             self.hook(kind, **fields)
-        except Exception as error:
-            if self.broken is None:
-                self.broken = error
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            self.broken = self.broken or error
             raise
 
     def tell(self, kind: str, /, **fields: Any) -> None:
@@ -88,7 +91,7 @@ class Run:
             self.hook(kind, **fields)
         except KeyboardInterrupt:
             self.cancelled.set()
-        except Exception as error:
+        except BaseException as error:
             self.broken = self.broken or error
 
     def moved(self, rule: Rule, raised: BaseException | None) -> None:
@@ -107,9 +110,11 @@ class Run:
             elapsed_s=elapsed_s,
             **about,
         )
+        if not self.waiting and self.observation is None:
+            self.call = None
 
     def begin(self, call: ToolCall) -> None:
-        """Write down that a call is made, before it is. If that raises, it is not."""
+        """Write down a call before it is made. If that raises, it is not made."""
         self.begun = True
         self.emit(
             "tool_call", call_id=call.call_id, tool=call.name, arguments=call.arguments
@@ -118,7 +123,8 @@ class Run:
     def settle(self, observation: Observation) -> None:
         """Close the first waiting call with its one observation."""
         call = self.waiting.popleft().call
-        self.begun, self.observation = False, observation
+        self.begun = self.made = False
+        self.observation = observation
         self.emit("observation", **observation_fields(observation, call))
 
     def refuse(self, error: ToolError) -> None:
