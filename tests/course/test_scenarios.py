@@ -14,6 +14,9 @@ from workbook.course.scenarios import (
 from workbook.record.equivalence import first_difference
 from workbook.record.trace import check_event
 
+WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
+LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
+
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("slug", slugs())
@@ -105,8 +108,19 @@ def test_a_wrong_name_is_told(slug, engine, message):
     ("text", "message"),
     [
         ("title = ", "is not TOML"),
-        ('title = "t"\ntool_names = []', "unknown keys .'tool_names'."),
-        ('title = "t"', "missing keys"),
+        ("tool_names = []", "'tool_names' was unexpected"),
+        ('title = "t"', "'question' is a required property"),
+        ("title = 3", r"it\.title: 3 is not of type 'string'"),
+        ('[[tool]]\nname = "Lift"', "'description' is a required property"),
+        (
+            LIFT + 'raises = "Stuck"',
+            "the tool Lift raises Stuck, which is no exception",
+        ),
+        (LIFT + 'raises = "print"', r"it\.tool\[0\]\.raises: 'print' does not match"),
+        ("[[tool]]\ntakes_s = -1", r"takes_s: -1 is less than or equal to the minimum"),
+        (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1"),
+        (WHOLE + '[[turn]]\nraises = "Stuck"', "Stuck"),
+        (WHOLE + '[[turn]]\ntext = "Hello"\ntimes = "often"', "'often' is not of type"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path, text, message):
@@ -127,6 +141,15 @@ def test_a_scenario_that_names_an_unknown_tool_is_told(tmp_path):
     )
     with pytest.raises(ScenarioError, match="Telescope"):
         scenario_tools(read_scenario(path))
+
+
+def test_a_file_may_be_edited_between_two_runs(tmp_path, monkeypatch):
+    """In front of a class a scenario is changed, saved, and played again at once."""
+    monkeypatch.setattr("workbook.course.scenarios.FOLDER", tmp_path)
+    path = tmp_path / "mine.toml"
+    for answer in ("one", "two"):
+        path.write_text(f'{WHOLE}[[turn]]\ntext = "Final Answer: {answer}"')
+        assert play("mine", "fsm").end["answer"] == answer
 
 
 def test_differences_name_what_differs():

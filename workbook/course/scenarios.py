@@ -17,15 +17,16 @@ came of a run. `workbook.course.engines` plays it. The keys of a file:
     window_tokens               how much of its prompt the model sees
     steps                       how many calls of the model each engine may make
     cancel_after_tool_calls     the user stops the run during that call
-    [ends.<engine>]             state, reason, answer, model_turns, tool_calls
+    [ends.<engine>]             state, reason, answer, model_turns, tool_calls; may be
+                                left out in a scenario of your own
 """
 
 from __future__ import annotations
 
+import builtins
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,12 +37,57 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).resolve().parents[2] / "data" / "scenarios"
 DEFAULT_STEPS = 12
-ENDS_KEYS = ("state", "reason", "answer", "model_turns", "tool_calls")
-_KEYS = {
-    "title", "question", "teaches", "source", "tools", "tool", "turn", "steps",
-    "repeat_last_turn", "repeat_turns", "window_tokens", "cancel_after_tool_calls",
-    "ends",
-}  # fmt: skip
+
+_TEXT, _COUNT = {"type": "string"}, {"type": "integer", "minimum": 1}
+_SECONDS = {"type": "number", "exclusiveMinimum": 0}
+_TOOL = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["name", "description"],
+    "properties": {
+        "name": _TEXT,
+        "description": _TEXT,
+        "returns": {"type": "array", "items": _TEXT},
+        "raises": {"pattern": "^[A-Z][A-Za-z]*$"},
+        "message": _TEXT,
+        "takes_s": _SECONDS,
+        "timeout_s": _SECONDS,
+        "effect": {"enum": ["read", "write"]},
+    },
+}
+_TURN = {"type": "object", "properties": {"text": _TEXT, "times": _COUNT}}
+_END = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "state": _TEXT,
+        "reason": _TEXT,
+        "answer": _TEXT,
+        "model_turns": {"type": "integer"},
+        "tool_calls": {"type": "integer"},
+    },
+}
+SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["title", "question", "teaches", "turn"],
+    "properties": {
+        "title": _TEXT,
+        "question": _TEXT,
+        "teaches": _TEXT,
+        "source": _TEXT,
+        "tools": {"type": "array", "items": _TEXT},
+        "tool": {"type": "array", "items": _TOOL},
+        "turn": {"type": "array", "items": _TURN},
+        "repeat_last_turn": {"type": "boolean"},
+        "repeat_turns": {"type": "boolean"},
+        "window_tokens": _COUNT,
+        "steps": _COUNT,
+        "cancel_after_tool_calls": _COUNT,
+        "ends": {"type": "object", "additionalProperties": _END},
+    },
+}
+"""The file as JSON Schema; what a turn may be, `workbook.models.turns` says."""
 
 
 class ScenarioError(ValueError):
@@ -59,7 +105,7 @@ class Scenario:
     tool_names: tuple[str, ...]
     scripted_tools: tuple[Mapping[str, Any], ...]
     turns: tuple[Any, ...]
-    ends: Mapping[str, Mapping[str, Any]]
+    ends: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     source: str = ""
     steps: int = DEFAULT_STEPS
     repeat_last_turn: bool = False
@@ -100,35 +146,42 @@ def load(slug: str) -> Scenario:
     return read_scenario(path)
 
 
-@cache
 def read_scenario(path: Path) -> Scenario:
-    """Read a scenario's file.
+    """Read a scenario's file, as it is now: it may be edited between two runs.
 
     Raises:
-        ScenarioError: the file is not TOML, or has a key that no scenario has, or
-            lacks one that all have.
+        ScenarioError: the file is not TOML, or not what `SCHEMA` allows.
     """
+    from workbook.tools.quick_import import import_jsonschema
+    from workbook.tools.validation import sentences
+
+    validator = import_jsonschema().Draft202012Validator(SCHEMA)
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path.name} is not TOML: {error}") from None
-    unknown = sorted(set(data) - _KEYS)
-    missing = sorted({"title", "question", "teaches", "turn", "ends"} - set(data))
-    if unknown or missing:
-        raise ScenarioError(
-            f"{path.name}: unknown keys {unknown or 'none'}, "
-            f"missing keys {missing or 'none'}"
-        )
-    options = {
-        key: data[key] for key in _KEYS - {"tools", "tool", "turn"} if key in data
-    }
-    return Scenario(
+    if problems := sentences(validator, data):
+        told = "; ".join(problem.replace("arguments", "it", 1) for problem in problems)
+        raise ScenarioError(f"{path.name} does not hold together: {told}")
+    for tool in data.get("tool", ()):
+        raised = getattr(builtins, tool.get("raises", "Exception"), None)
+        if not (isinstance(raised, type) and issubclass(raised, Exception)):
+            raise ScenarioError(
+                f"{path.name}: the tool {tool['name']} raises {tool['raises']}, which "
+                "is no exception of Python's own"
+            )
+    scenario = Scenario(
         slug=path.stem,
-        tool_names=tuple(data.get("tools", ())),
-        scripted_tools=tuple(data.get("tool", ())),
-        turns=tuple(turn for entry in data["turn"] for turn in _written_out(entry)),
-        **options,
+        tool_names=tuple(data.pop("tools", ())),
+        scripted_tools=tuple(data.pop("tool", ())),
+        turns=tuple(turn for each in data.pop("turn") for turn in _written_out(each)),
+        **data,
     )
+    try:
+        scenario.script()
+    except ValueError as error:
+        raise ScenarioError(f"{path.name} does not hold together: {error}") from None
+    return scenario
 
 
 def _written_out(entry: Mapping[str, Any]) -> list[Any]:
