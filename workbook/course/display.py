@@ -7,6 +7,7 @@ with a fallback, so that they can be read on a dark page and on a light one.
 from __future__ import annotations
 
 import html
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,6 +27,8 @@ COLOURS = {
 }
 SHOWN_IN_FULL = 1
 """Failures with all their evidence; the others are named."""
+NAMED = 5
+"""Failures that are shown or named; the others are counted."""
 
 
 class Showable(Protocol):
@@ -82,7 +85,7 @@ class Message(Shown):
 
     def html(self) -> str:
         """Return the lines in a box."""
-        body = "".join(f"<div>{_inline(line)}</div>" for line in self.lines)
+        body = "".join(f"<div>{_prose(line)}</div>" for line in self.lines)
         return _box(self.colour, f"<b>{_inline(self.title)}</b>{body}")
 
 
@@ -164,16 +167,18 @@ class Result(Shown):
         report = self.report
         lines = [report.headline, *(f"! {note}" for note in report.notes)]
         if report.outcome is Outcome.NOT_ATTEMPTED:
-            lines += [f"  {failure.requirement}" for failure in report.failures]
+            lines += [f"  {_plain(f.requirement)}" for f in report.failures]
         else:
             for failure in report.failures[:SHOWN_IN_FULL]:
-                lines.append(f"✗ {failure.requirement}")
+                lines.append(f"✗ {_plain(failure.requirement)}")
                 lines += [
                     f"  {label:<9} {text}".replace("\n", "\n" + " " * 12)
                     for label, text in failure.evidence
                 ]
-            for failure in report.failures[SHOWN_IN_FULL:]:
-                lines.append(f"✗ {failure.requirement}")
+            for failure in report.failures[SHOWN_IN_FULL:NAMED]:
+                lines.append(f"✗ {_plain(failure.requirement)}")
+            if report.failures[NAMED:]:
+                lines.append(f"✗ and {len(report.failures[NAMED:])} more")
         if report.graded:
             lines.append(f"graded: {report.graded}")
         if report.next_step:
@@ -188,10 +193,13 @@ class Result(Shown):
         parts = [f"<b style='color:{colour}'>{_inline(report.headline)}</b>"]
         parts += [f"<div>{_inline(note)}</div>" for note in report.notes]
         if report.outcome is Outcome.NOT_ATTEMPTED:
-            parts += [f"<div>{_inline(f.requirement)}</div>" for f in report.failures]
+            parts += [f"<div>{_prose(f.requirement)}</div>" for f in report.failures]
         else:
-            for number, failure in enumerate(report.failures):
+            for number, failure in enumerate(report.failures[:NAMED]):
                 parts.append(_failure_html(failure, full=number < SHOWN_IN_FULL))
+            if report.failures[NAMED:]:
+                more = Failure(f"and {len(report.failures[NAMED:])} more")
+                parts.append(_failure_html(more, full=False))
         if report.graded:
             graded = f"graded: {_inline(report.graded)}"
             parts.append(f"<div style='color:{GREY}'>{graded}</div>")
@@ -204,7 +212,7 @@ class Result(Shown):
 
 def _failure_html(failure: Failure, *, full: bool) -> str:
     cross = f"<span style='color:{RED}'>✗</span>"
-    line = f"<div style='margin-top:.4em'>{cross} {_inline(failure.requirement)}</div>"
+    line = f"<div style='margin-top:.4em'>{cross} {_prose(failure.requirement)}</div>"
     if not full or not failure.evidence:
         return line
     cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0;"
@@ -215,6 +223,19 @@ def _failure_html(failure: Failure, *, full: bool) -> str:
         for label, text in failure.evidence
     )
     return f"{line}<table style='margin:0 0 0 1.2em'>{rows}</table>"
+
+
+_NAME = re.compile("(?<!`)`([^`\n]+)`(?!`)")
+
+
+def _plain(text: str) -> str:
+    """Return the course's own words without the backticks around names."""
+    return _NAME.sub(r"\1", text)
+
+
+def _prose(text: str) -> str:
+    """Return the course's own words as HTML, with names as code."""
+    return _NAME.sub(r"<code>\1</code>", _inline(text))
 
 
 def _inline(text: str) -> str:

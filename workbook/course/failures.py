@@ -12,9 +12,9 @@ import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from workbook.course.guesses import guess_cause
+from workbook.course.guesses import guess_cause, in_words
 from workbook.course.limits import TimeUp
-from workbook.course.report import Failure, clip, shorten, written
+from workbook.course.report import Failure, clip, difference, shorten, written
 from workbook.course.verdict import Comparison, Verdict
 from workbook.course.watching import ArgumentChanged, Call
 
@@ -53,15 +53,30 @@ def _subject(verdict: Verdict) -> tuple[Call | None, Comparison | None]:
     """
     calls, compared = list(verdict.calls), verdict.comparison
     if compared and not verdict.raised:
+        left, right = _may_be_result(verdict)
+        equal = compared.operator in ("==", "is")
         for call in reversed(calls):
-            if call.returned and call.result is compared.left:
-                return call, compared
-            if call.returned and call.result is compared.right:
+            if call.returned and left and call.result is compared.left:
+                return call, compared if equal else None
+            if call.returned and right and call.result is compared.right:
                 turned = Comparison(compared.operator, compared.right, compared.left)
-                return call, turned if compared.operator == "==" else None
+                return call, turned if equal else None
     if verdict.raised:
         calls = [c for c in calls if c.error is verdict.error] or calls
     return (calls[-1] if calls else None), None
+
+
+def _may_be_result(verdict: Verdict) -> tuple[bool, bool]:
+    """Return which sides of an `assert` are a call of the function, or a name.
+
+    Of `x.ok is True` neither is, also when the function returned False.
+    """
+    left, right = [
+        isinstance(side, ast.Name)
+        or (isinstance(side, ast.Call) and ast.unparse(side.func) == verdict.watch.name)
+        for side in _sides(verdict.statement)
+    ] or (False, False)
+    return left, right
 
 
 def _outcome_lines(
@@ -76,52 +91,81 @@ def _outcome_lines(
     if verdict.raised:
         late = isinstance(error, TimeUp)
         yield "stopped" if late else "raised", describe_error(error)
-        place = error_place(error, verdict.watch.original)
-        if place:
-            yield "at", place
+        yield from _place_lines(error, verdict)
+        if verdict.wanted:
+            yield "expected", str(verdict.wanted)
         return
     if call and call.returned:
         yield "returned", shorten(call.result)
     if expected:
-        sign = "" if expected.operator == "==" else f"{expected.operator} "
-        yield "expected", f"{sign}{shorten(expected.right)}"
+        yield "expected", shorten(expected.right)
+        parts = difference(call.result, expected.right) if call else ""
+        if parts:
+            yield "differs", parts
         if _condition(verdict.statement)[1]:
             yield "because", _message(error)
-        return
-    yield from _statement_lines(verdict)
+    elif verdict.wanted and call and call.returned:
+        yield "expected", f"{verdict.wanted} is raised"
+    elif verdict.wanted and call and call.error:
+        yield "raised", describe_error(call.error)
+        yield from _place_lines(call.error, verdict)
+        yield "expected", str(verdict.wanted)
+    elif verdict.stuck and call and not isinstance(call.result, verdict.watch.kinds):
+        kinds = in_words(*verdict.watch.kinds), in_words(type(call.result))
+        yield "expected", "{}, not {}".format(*kinds)
+    else:
+        yield from _statement_lines(verdict, call)
 
 
-def _statement_lines(verdict: Verdict) -> Iterator[tuple[str, str]]:
+def _place_lines(error: BaseException, verdict: Verdict) -> Iterator[tuple[str, str]]:
+    place = error_place(error, verdict.watch.original)
+    if place:
+        yield "at", place
+
+
+def _statement_lines(verdict: Verdict, call: Call | None) -> Iterator[tuple[str, str]]:
     """Say what the test wanted in the test's own words, for want of two values."""
     condition, has_message = _condition(verdict.statement)
-    message = written(verdict.error, str)
-    if condition:
+    compared, sides = verdict.comparison, _sides(verdict.statement)
+    if condition and verdict.stuck:
         yield "expected", condition
-        if not isinstance(verdict.error, AssertionError):
-            yield "but", f"this raises {describe_error(verdict.error)}"
-        elif has_message:
-            yield "because", _message(verdict.error)
-        elif verdict.comparison:
-            c = verdict.comparison
-            sign = {"==": "is not", "!=": "is"}.get(c.operator, f"not {c.operator}")
-            yield "but", f"{shorten(c.left)} {sign} {shorten(c.right)}"
-    elif message.startswith("DID NOT RAISE"):
-        kind = message.removeprefix("DID NOT RAISE").strip().removeprefix("<class '")
-        yield "expected", f"{kind.removesuffix(chr(39) + '>').split('.')[-1]} is raised"
-    elif isinstance(verdict.error, AssertionError) or not isinstance(
-        verdict.error, Exception
-    ):
-        yield "expected", clip(message.strip().split("\n")[0], 300)
-    else:  # the test could not do with the result what it had to
-        yield (
-            "but",
-            f"{verdict.statement.strip()} raises {describe_error(verdict.error)}",
-        )
+        yield "but", f"in the test, this raises {describe_error(verdict.error)}"
+    elif condition and has_message:
+        yield "expected", condition
+        yield "because", _message(verdict.error)
+    elif compared and compared.operator in ("==", "is") and sides:
+        yield "expected", f"{ast.unparse(sides[0])} is {shorten(compared.right)}"
+        yield "but", f"it is {shorten(compared.left)}"
+    elif condition:
+        yield "expected", condition
+        values = [compared.left, compared.right] if compared else []
+        known = zip(values, _may_be_result(verdict), strict=False)
+        if compared and not any(s and call and v is call.result for v, s in known):
+            signs = {"!=": "is", "not in": "is in", "in": "is not in"}
+            sign = signs.get(compared.operator, f"is not {compared.operator}")
+            yield "but", f"{shorten(compared.left)} {sign} {shorten(compared.right)}"
+    elif verdict.stuck:
+        text = f"{verdict.statement.strip()} raises {describe_error(verdict.error)}"
+        yield "but", f"in the test, {text}"
+    else:
+        message = written(verdict.error, str).strip()
+        yield "expected", clip(message.split("\n")[0], 300)
 
 
 def _message(error: BaseException) -> str:
     """Return what an `assert` says besides its condition."""
     return clip(written(error, str).partition("\nassert ")[0], 300)
+
+
+def _sides(statement: str) -> list[ast.expr]:
+    """Return the two sides of an `assert` that compares two; of another one, none."""
+    try:
+        match ast.parse(statement.strip()).body:
+            case [ast.Assert(test=ast.Compare(left=left, comparators=[right]))]:
+                return [left, right]
+    except SyntaxError:
+        pass
+    return []
 
 
 def _condition(statement: str) -> tuple[str, bool]:

@@ -15,11 +15,13 @@ from _pytest.assertion import util as assertion_util
 
 from workbook.course.exercises import ROOT, CourseError, Exercise
 from workbook.course.failures import explain, full_traceback
+from workbook.course.guesses import allowed_kinds
 from workbook.course.isolation import as_it_was, quick_hypothesis
 from workbook.course.limits import TimeUp, time_limit
 from workbook.course.report import Failure, Outcome, Report
 from workbook.course.subjects import fixtures
 from workbook.course.verdict import Comparison, Verdict
+from workbook.course.wanted import wanted_error
 from workbook.course.watching import Watch, harmless
 
 TIME_LIMIT_S = 2.0
@@ -54,7 +56,8 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
             f"The tests of {exercise.slug} are missing: {exercise.tests_path}. The"
             " exercises need the whole repository: `pip install -e .` in a clone of it."
         )
-    watch = Watch(function, exercise.slug, exercise.mutates)
+    kinds = allowed_kinds(exercise.function())
+    watch = Watch(function, exercise.slug, exercise.mutates, kinds)
     grader = _Grader(exercise, watch)
     arguments = [*_ARGUMENTS, str(exercise.tests_path)]
     plugins = [grader, fixtures({exercise.slug: watch.function})]
@@ -135,14 +138,17 @@ class _Grader:
         name = _name(item)
         if self.requirements[name] is None:
             compared = isinstance(info.value, AssertionError)
+            own = [entry for entry in info.traceback if entry.path == item.path]
+            wanted = (wanted_error(e.frame.raw, e.lineno + 1) for e in reversed(own))
             self.requirements[name] = Verdict(
                 test=name,
                 docstring=getattr(item, "function", item).__doc__ or "",
                 error=info.value,
-                statement=_statement(item, info),
+                statement=str(own[-1].statement) if own else "",
                 calls=tuple(self.watch.calls),
                 comparison=self._comparison if compared else None,
                 watch=self.watch,
+                wanted=next(filter(None, wanted), None),
             )
 
     def report(self) -> Report:
@@ -175,9 +181,3 @@ class _Grader:
 
 def _name(item: pytest.Item) -> str:
     return getattr(item, "originalname", None) or item.name
-
-
-def _statement(item: pytest.Item, info: pytest.ExceptionInfo[Any]) -> str:
-    """Return the statement of the test, or of a helper in its file, that failed."""
-    own = [entry for entry in info.traceback if str(entry.path) == str(item.path)]
-    return str(own[-1].statement) if own else ""

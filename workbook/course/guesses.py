@@ -5,13 +5,20 @@ Each guess rests on the recorded call alone, and is offered as no more than a gu
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import is_dataclass
-from typing import Any
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from workbook.course.limits import TimeUp
-from workbook.course.report import written
+from workbook.course.report import with_article, written
 from workbook.course.verdict import Comparison, Verdict
 from workbook.course.watching import ArgumentChanged, Call, InputAsked, Watch
+
+SMALL = 1000
+"""Numbers above this one are not counts, and no slip in counting gives them."""
+EXACT = 2**53
+"""The largest number up to which a float has every whole number."""
 
 
 def guess_cause(
@@ -32,12 +39,52 @@ def guess_cause(
         return ""
     result = call.result
     if result is None and not (expected and expected.right is None):
-        if call.printed.strip():
-            return "it prints its result; return it instead"
-        return "did you forget a return?"
-    if expected and expected.operator == "==":
+        return _guess_none(verdict.watch, call)
+    if expected:
         return _guess_value(result, expected.right, call)
-    return ""
+    if verdict.stuck or isinstance(result, verdict.watch.kinds):
+        return ""
+    kinds = in_words(type(result)), in_words(*verdict.watch.kinds)
+    return "it returns {} where {} is expected".format(*kinds)
+
+
+def allowed_kinds(function: Callable[..., Any]) -> tuple[type, ...]:
+    """Return the types that a function's annotation allows for its result.
+
+    >>> allowed_kinds(in_words)
+    (<class 'str'>,)
+    """
+
+    def kinds(annotation: Any) -> tuple[type, ...]:
+        origin, parts = get_origin(annotation), get_args(annotation)
+        if origin in (Union, UnionType):
+            return tuple(kind for part in parts for kind in kinds(part))
+        if origin is Literal:
+            return tuple(map(type, parts))
+        found = origin or annotation
+        return (found,) if isinstance(found, type) else (object,)
+
+    return kinds(get_type_hints(function).get("return"))
+
+
+def in_words(*kinds: type) -> str:
+    """Return what a learner calls these types: `text`, `a number`, `a list`.
+
+    >>> in_words(int, float)
+    'a number'
+    """
+    names = {str: "text", int: "a number", float: "a number", NoneType: "None"}
+    words = (names.get(kind) or with_article(kind.__name__) for kind in kinds)
+    return " or ".join(dict.fromkeys(words))
+
+
+def _guess_none(watch: Watch, call: Call) -> str:
+    if watch.values:  # so it has a return
+        way_out = watch.falls_off and NoneType not in watch.kinds
+        return "one way through the function ends without a return" if way_out else ""
+    if call.printed.strip():
+        return "it prints its result; return it instead"
+    return "did you forget a return?"
 
 
 def _guess_error(error: BaseException, watch: Watch) -> str:
@@ -67,32 +114,21 @@ def _guess_error(error: BaseException, watch: Watch) -> str:
 
 
 def _guess_value(result: Any, wanted: Any, call: Call) -> str:
-    numbers = (int, float)
-    if any(result is argument for argument in call.arguments):
+    if len(call.arguments) == 1 and result is call.arguments[0]:
         return "it returns its argument as it came"
-    if isinstance(result, bool) or isinstance(wanted, bool):
-        kinds = type(result).__name__, type(wanted).__name__
-        return (
-            ""
-            if kinds[0] == kinds[1]
-            else f"it returns {_a(kinds[0])} where {_a(kinds[1])} is expected"
-        )
-    if isinstance(result, str) and isinstance(wanted, numbers):
-        return "it returns text where a number is expected"
-    if isinstance(wanted, str) and isinstance(result, numbers):
-        return "it returns a number where text is expected"
-    if isinstance(result, numbers) and isinstance(wanted, numbers):
-        return (
-            "one off: where does the count begin?" if abs(result - wanted) == 1 else ""
-        )
+    kinds = in_words(type(result)), in_words(type(wanted))
+    if type(result) is int and type(wanted) is int:
+        near = abs(result - wanted) == 1 and abs(wanted) < SMALL
+        return "one off: where does the count begin?" if near else ""
+    if type(result) is float and type(wanted) is int and abs(wanted) > EXACT:
+        return "a float keeps 16 digits; an int keeps all of them"
     if isinstance(result, str) and isinstance(wanted, str):
         if result.split() == wanted.split():
             return "only spaces or line ends differ"
         return "only capitals differ" if result.lower() == wanted.lower() else ""
-    if type(result) is not type(wanted):
-        kinds = type(result).__name__, type(wanted).__name__
-        return f"it returns {_a(kinds[0])} where {_a(kinds[1])} is expected"
-    if is_dataclass(result):
+    if kinds[0] != kinds[1]:
+        return "it returns {} where {} is expected".format(*kinds)
+    if is_dataclass(result) and type(result) is type(wanted):
         names = [
             name
             for name in result.__dataclass_fields__
@@ -103,7 +139,3 @@ def _guess_value(result: Any, wanted: Any, call: Call) -> str:
     if lists and sorted(map(repr, result)) == sorted(map(repr, wanted)):
         return "the right items in another order"
     return ""
-
-
-def _a(noun: str) -> str:
-    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"

@@ -11,9 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from workbook.course.limits import TimeUp, guarded, time_limit
+from workbook.course.watching import differs
 
 WRITING_LIMIT_S = 1.0
 """Computing time that a learner's `__repr__` or `__str__` may take."""
+
+
+LONG = 160
+"""Characters of two values from which on it is said where they part."""
 
 
 class Outcome(StrEnum):
@@ -132,6 +137,34 @@ def written(value: object, form: Callable[[object], str] = repr) -> str:
 def with_article(noun: str) -> str:
     """Return `a list`, `an int`."""
     return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
+def difference(found: object, wanted: object) -> str:
+    """Say where two texts of many lines, or two long lists, part; '' for short ones.
+
+    >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
+    "in item 3: 'c', not 'd'"
+    """
+    parts: list[list[object]] = []
+    for value in (found, wanted):
+        if isinstance(value, str):
+            parts.append(list(value.split("\n")))
+        elif isinstance(value, list):
+            parts.append(list(value))
+    long = len(shorten(found)) + len(shorten(wanted)) > LONG
+    if type(found) is not type(wanted) or len(parts) < 2 or not long:
+        return ""
+    ours, theirs = parts
+    noun = "line" if isinstance(found, str) else "item"
+    number = next(
+        (n for n, pair in enumerate(zip(ours, theirs, strict=False)) if differs(*pair)),
+        min(len(ours), len(theirs)),
+    )
+    have, want = (shorten(p[number], 120) if p[number:] else "" for p in parts)
+    if not have:
+        return f"in {noun} {number + 1}: {want} is missing"
+    also = f"not {want}" if want else "nothing is expected there"
+    return f"in {noun} {number + 1}: {have}, {also}"
 
 
 def clip(text: str, limit: int) -> str:

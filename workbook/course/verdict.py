@@ -27,7 +27,7 @@ class Verdict:
         test: its name.
         docstring: the requirement, perhaps with a guess.
         error: what ended it.
-        statement: the source line of the test that failed.
+        statement: the statement of the test, or of a helper in its file, that failed.
         calls: the calls of the function under test, the last one last.
         comparison: the sides of the `assert`, where it compared.
         watch: the function under test.
@@ -48,4 +48,13 @@ class Verdict:
         """Whether the learner's code raised, and not the test."""
         return isinstance(self.error, TimeUp) or any(
             call.error is self.error for call in self.calls
+        )
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the test could not do with a result what it had to."""
+        return (
+            not self.raised
+            and isinstance(self.error, Exception)
+            and not isinstance(self.error, AssertionError)
         )

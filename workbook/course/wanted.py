@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 from workbook.course.report import with_article
 
@@ -26,47 +24,33 @@ class WantedError:
     pattern: str = ""
 
     def __str__(self) -> str:
-        first, *others = self.kinds
-        kinds = " or ".join([with_article(first), *others])
-        return (
-            f"{kinds} whose message {in_words(self.pattern)}" if self.pattern else kinds
-        )
+        kinds = " or ".join(map(with_article, self.kinds))
+        message = f" whose message {in_words(self.pattern)}" if self.pattern else ""
+        return kinds + message
 
 
 def wanted_error(frame: FrameType, line: int) -> WantedError | None:
     """Return what the `pytest.raises` around a line of a test waits for, or None."""
     source = Path(frame.f_code.co_filename).read_text(encoding="utf-8")
-    for call in _raises_around(ast.parse(source), line):
-        try:
-            kinds: Any = _value(call.args[0], frame)
-            patterns = [
-                _value(k.value, frame) for k in call.keywords if k.arg == "match"
-            ]
-            names = [
-                k.__name__ for k in (kinds if isinstance(kinds, tuple) else [kinds])
-            ]
-            pattern = patterns[0] if patterns else ""
-            return WantedError(tuple(names), getattr(pattern, "pattern", pattern) or "")
-        except Exception:  # a form that no test of ours has
-            return None
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.With(
+                items=[
+                    ast.withitem(
+                        context_expr=ast.Call(
+                            func=ast.Attribute(attr="raises"), args=[kind]
+                        ) as call
+                    )
+                ]
+            ) if node.lineno <= line <= (node.end_lineno or line):
+                kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
+                patterns = [
+                    eval(ast.unparse(keyword.value), frame.f_globals, frame.f_locals)
+                    for keyword in call.keywords
+                    if keyword.arg == "match"
+                ]
+                return WantedError(tuple(map(ast.unparse, kinds)), *patterns)
     return None
-
-
-def _raises_around(tree: ast.Module, line: int) -> Iterator[ast.Call]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.With) or not (
-            node.lineno <= line <= (node.end_lineno or node.lineno)
-        ):
-            continue
-        for item in node.items:
-            match item.context_expr:
-                case ast.Call(func=ast.Attribute(attr="raises")) as call:
-                    yield call
-
-
-def _value(node: ast.expr, frame: FrameType) -> Any:
-    code = compile(ast.Expression(node), "<test>", "eval")
-    return eval(code, frame.f_globals, frame.f_locals)
 
 
 def in_words(pattern: str) -> str:
@@ -85,10 +69,9 @@ def in_words(pattern: str) -> str:
     if ahead:
         parts, joint = re.findall(r"\(\?=\.\*([^()]+)\)", ahead[1]), " and "
     else:
-        parts, joint = [p for p in pattern.split(".*") if p], " and then "
-    if not parts or re.search(
-        r"[\\^$*+?{}\[\]|()]", re.sub(r"\\\W", "", "".join(parts))
-    ):
+        parts, joint = [part for part in pattern.split(".*") if part], " and then "
+    unescaped = re.sub(r"\\\W", "", "".join(parts))
+    if not parts or re.search(r"[\\^$*+?{}\[\]|()]", unescaped):
         return f"matches the pattern {pattern}"
     plain = (re.sub(r"\\(\W)", r"\1", part) for part in parts)
     return "has " + joint.join(f'"{part}"' for part in plain)

@@ -6,12 +6,14 @@ and keeps the last calls so that a failure can show them. It knows no test.
 
 from __future__ import annotations
 
+import ast
 import builtins
 import dis
 import functools
 import inspect
 import io
 import sys
+import textwrap
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
@@ -63,14 +65,17 @@ class Watch:
         original: the function.
         name: what to call it in a report.
         mutates: whether it may change its arguments; otherwise that is a failure.
+        kinds: the types that its result may have.
     """
 
     original: Callable[..., Any]
     name: str
     mutates: bool = False
+    kinds: tuple[type, ...] = (object,)
     calls: deque[Call] = field(default_factory=lambda: deque(maxlen=KEPT_CALLS))
     count: int = 0
     unwritten: int = 0
+    values: int = 0  # calls that gave something else than None
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -100,6 +105,16 @@ class Watch:
             for step in dis.get_instructions(code)
         )
 
+    @property
+    def falls_off(self) -> bool:
+        """Whether a way through the function surely ends without a `return`."""
+        try:
+            source = textwrap.dedent(inspect.getsource(self.original))
+            function = ast.parse(source).body[0]
+        except (OSError, SyntaxError, TypeError):
+            return False
+        return isinstance(function, ast.FunctionDef) and _falls_off(function.body)
+
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         before = snapshot(args), snapshot(kwargs)
         call = Call(*before)
@@ -110,6 +125,7 @@ class Watch:
             with redirect_stdout(printed), redirect_stderr(printed):
                 call.result = guarded(self.original, *args, **kwargs)
             call.returned = True
+            self.values += call.result is not None
         except BaseException as error:
             call.error = error
             self.unwritten += self._is_unwritten(error)
@@ -146,6 +162,17 @@ class Watch:
             if was is not now and differs(was, now):
                 return name, was, snapshot(now)
         return None
+
+
+def _falls_off(body: list[ast.stmt]) -> bool:
+    match body[-1]:
+        case ast.If(body=then, orelse=otherwise):
+            return not otherwise or _falls_off(then) or _falls_off(otherwise)
+        case ast.With(body=inner):
+            return _falls_off(inner)
+        case ast.Return() | ast.Raise() | ast.While() | ast.Try() | ast.Match():
+            return False
+    return True
 
 
 def snapshot(value: Any) -> Any:

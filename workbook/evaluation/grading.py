@@ -9,11 +9,11 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterable
-from fractions import Fraction
+from decimal import Decimal
 
 from workbook.loop.answers import exact_match
 
-_NUMBER = re.compile(r"(?<![\d.])-?\d+(?:\.\d+)?")
+_NUMBER = re.compile(r"(?<![\d.])-?(?:\d+(?:\.\d+)?|\.\d+)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
@@ -60,7 +60,8 @@ def wilson_interval(successes: int, n: int, z: float = 1.96) -> tuple[float, flo
         z: width in standard errors; 1.96 gives 95 %.
 
     Raises:
-        ValueError: no trial, fewer than 0 successes or more than `n`, or `z` below 0.
+        ValueError: no trial, fewer than 0 successes or more than `n`, or a `z` that is
+            below 0 or not finite.
 
     >>> low, high = wilson_interval(0, 20)
     >>> round(low, 2), round(high, 2)
@@ -69,7 +70,7 @@ def wilson_interval(successes: int, n: int, z: float = 1.96) -> tuple[float, flo
     Source: E. B. Wilson, "Probable inference, the law of succession, and statistical
     inference", Journal of the American Statistical Association 22 (1927), 209-212.
     """
-    if n < 1 or not 0 <= successes <= n or z < 0:
+    if n < 1 or not 0 <= successes <= n or not 0 <= z < math.inf:
         raise ValueError(f"no rate from {successes} of {n} trials with z = {z}")
     share = successes / n
     centre = share + z * z / (2 * n)
@@ -81,6 +82,6 @@ def wilson_interval(successes: int, n: int, z: float = 1.96) -> tuple[float, flo
     return low, high
 
 
-def _numbers(text: str) -> list[Fraction]:
+def _numbers(text: str) -> list[Decimal]:
     narrow = unicodedata.normalize("NFKC", text).replace("−", "-")
-    return [Fraction(n) for n in _NUMBER.findall(_THOUSANDS.sub("", narrow))]
+    return [Decimal(n) for n in _NUMBER.findall(_THOUSANDS.sub("", narrow))]

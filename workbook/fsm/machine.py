@@ -149,7 +149,7 @@ class Machine:
     def cancel(self) -> None:
         """End the run at its next transition; from any thread, also before it began.
 
-        It is meant for one run at a time: of several at once, any may be the one to end.
+        It is for one run at a time: of several at once, any may be the one that ends.
         """
         self._cancelled.set()
 

@@ -34,7 +34,7 @@ class Run:
         waiting: calls that were asked for and have no observation yet, in order.
         begun: whether the first of them has been written down.
         made: whether it has been handed to its tool.
-        call: the call that is being dealt with, until the model has read what came of it.
+        call: the call that is being dealt with, until its observation is read.
         observation: what the model is to be told next.
         answer: the model's final answer, once there is one.
         rule: the row that was taken last.

@@ -39,16 +39,22 @@ def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
     for number, (a, b) in enumerate(zip(calls_a, calls_b, strict=False), start=1):
         for field, one, other in zip(Call._fields, a, b, strict=True):
             if one != other:
-                return f"call {number}: {field} is {one!r} in one, {other!r} in other"
+                return (
+                    f"call {number}: {field} is {_shown(one)} in one, "
+                    f"{_shown(other)} in the other"
+                )
     if len(calls_a) != len(calls_b):
         shorter, longer = sorted((calls_a, calls_b), key=len)
         return (
-            f"one has {len(shorter)} calls, the other {len(longer)}: "
+            f"one has {_calls(len(shorter))}, the other {len(longer)}: "
             f"{longer[len(shorter)].tool} comes first among those that are missing"
         )
-    answers = [_answer(trace_a), _answer(trace_b)]
-    if answers[0] != answers[1]:
-        return f"the answer is {answers[0]!r} in one, {answers[1]!r} in the other"
+    end_a, end_b = trace_a.end, trace_b.end
+    if end_a is None or end_b is None:
+        return None if end_a is end_b else "one has ended, the other has not"
+    a, b = plain_text(end_a["answer"]), plain_text(end_b["answer"])
+    if a != b:
+        return f"the answer is {_shown(a)} in one, {_shown(b)} in the other"
     return None
 
 
@@ -120,6 +126,11 @@ def _observed(event: TraceEvent) -> Any:
     return plain_text(text)
 
 
-def _answer(trace: Trace) -> Any:
-    end = trace.end
-    return None if end is None else plain_text(end["answer"])
+def _shown(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{k!r}: {_shown(v)}' for k, v in value.items())}}}"
+    return str(value) if isinstance(value, Decimal) else repr(value)
+
+
+def _calls(number: int) -> str:
+    return f"{number} call{'s' * (number != 1)}"

@@ -68,11 +68,13 @@ such a request is written whole.
 
 _ANYWHERE: Mapping[str, tuple[type, ...]] = {
     "trace_id": (str,),
+    "seq": (int,),
     "step": (int,),
     "at_s": (int, float),
     "parent": (int,),
     "limits": (dict, _NOTHING),
     "spent": (dict, _NOTHING),
+    "notes": (list,),
 }
 _JSON_NAMES = {
     str: "a text",

@@ -87,7 +87,8 @@ def _prompt_text(event: TraceEvent) -> str:
     new, kept = event["prompt"], event["kept"]
     if isinstance(new, str):
         return f"(… {kept} characters as before)\n{new}" if kept else new
-    lines = [f"{m.get('role', '?')}: {m.get('content', m)}" for m in new]
+    messages = [m if isinstance(m, dict) else {"content": m} for m in new]
+    lines = [f"{m.get('role', '?')}: {m.get('content', m)}" for m in messages]
     if kept:
         lines.insert(0, f"(… {kept} message{'s' * (kept != 1)} as before)")
     return "\n".join(lines)

@@ -40,11 +40,11 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Trace:
     """A run that was recorded: its events in order.
 
-    In a notebook it shows itself as a table; as text, as Markdown.
+    In a notebook it shows itself as a table, at a prompt in one line.
     """
 
     events: tuple[TraceEvent, ...]
@@ -65,7 +65,7 @@ class Trace:
                 continue
             try:
                 event = json.loads(line.decode("utf-8"))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 if number == len(lines):  # no newline behind it: cut while written
                     break
                 why = error.msg if isinstance(error, json.JSONDecodeError) else error
@@ -142,6 +142,17 @@ class Trace:
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
+
+    def __repr__(self) -> str:
+        first = self.events[0] if self.events else {}
+        run = f"Trace {first['engine']}" if "engine" in first else "Trace"
+        number = f"{len(self)} event{'s' * (len(self) != 1)}"
+        if self.end is None:
+            return f"<{run}: {number}, no end>"
+        answer = " ".join(str(self.end["answer"]).split())
+        answer = answer if len(answer) <= 60 else f"{answer[:59]}…"
+        said = "" if self.end["answer"] is None else f": {answer}"
+        return f"<{run}: {number}, {self.end['state']}{said}>"
 
     def __len__(self) -> int:
         return len(self.events)

@@ -78,7 +78,8 @@ class TraceWriter:
         self._clock = clock
         self._started_at = clock()
         found = secrets_in(os.environ) if secrets is None else secrets
-        self._secrets = tuple(to_line(secret)[1:-2].decode() for secret in found)
+        self._secrets = tuple(found)
+        self._escaped = tuple(to_line(each)[1:-2].decode() for each in self._secrets)
         self._listener = listener
         self._sent: str | list[Any] = ""
         self._file: io.FileIO | None = None
@@ -108,9 +109,10 @@ class TraceWriter:
         }
         line = to_line(event)
         if self._secrets or b"k-" in line or b"Bearer " in line:  # most have none
-            safe = redact(line.decode(), self._secrets).encode()
-            if safe != line:
-                line, event = safe, json.loads(safe)
+            text = line.decode()
+            if redact(text, self._escaped) != text:
+                event = _redacted(json.loads(text), self._secrets)
+                line = to_line(event)
         self.events.append(event)
         if self._file is not None:
             written = self._file.write(line)
@@ -163,6 +165,20 @@ class TraceWriter:
                 message=str(error),
             )
         self.close()
+
+
+def _redacted(value: Any, secrets: Iterable[str]) -> Any:
+    """Return JSON data without the secrets in its names, texts and numbers."""
+    if isinstance(value, dict):
+        return {
+            redact(name, secrets): _redacted(each, secrets)
+            for name, each in value.items()
+        }
+    if isinstance(value, list):
+        return [_redacted(each, secrets) for each in value]
+    text = str(value)
+    safe = redact(text, secrets)
+    return value if safe == text else safe
 
 
 def _shared(before: str | list[Any], after: str | list[Any]) -> int:
