@@ -148,7 +148,7 @@ def test_an_error_that_cannot_be_told_is_told(notebook):
     cell = "class Odd(Exception):\n    def __str__(self): 1/0\n\nraise Odd\n"
     report = outcome_of(notebook(cell + RIGHT))
     assert report.failures[0].requirement == (
-        "cell 2: Odd: <a Odd whose str raised ZeroDivisionError>"
+        "cell 2: Odd: <an Odd whose str raised ZeroDivisionError>"
     )
 
 

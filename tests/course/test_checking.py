@@ -58,7 +58,7 @@ def test_a_stub_is_not_attempted(capsys):
     assert check(learner(STUB)) is ours
     out = capsys.readouterr().out
     assert out.startswith("who_writes · not attempted\n")
-    assert find("who_writes").goal in out
+    assert find("who_writes").goal.replace("`", "") in out
     assert "✗" not in out
 
 
@@ -89,7 +89,12 @@ class Odd(Exception):
         ("__repr__", "raise SystemExit", "return Odd()", "whose repr raised SystemEx"),
         ("__repr__", "while True: pass", "return Odd()", "whose repr did not end"),
         ("__str__", "raise ValueError", "raise Odd", "whose str raised ValueError"),
-        ("__eq__", "raise ValueError('no')", "return Odd()", "raises ValueError: no"),
+        (
+            "__eq__",
+            "raise ValueError('no')",
+            "return Odd()",
+            "expected  text, not an Odd",
+        ),
     ],
 )
 def test_a_class_of_the_learners_does_not_break_the_report(
@@ -156,10 +161,10 @@ def test_the_traceback_is_there_when_asked_for(capsys):
         ("return label", "it returns its argument as it came"),
         ("return 1", "it returns a number where text is expected"),
         ('return "Model"', "only capitals differ"),
-        ('return ["model"]', "it returns a list where a str is expected"),
-        ("return False", "it returns a bool where a str is expected"),
-        ("return ValueError(label)", "it returns a ValueError where a str is expected"),
-        ("return OSError(label)", "it returns an OSError where a str is expected"),
+        ('return ["model"]', "it returns a list where text is expected"),
+        ("return False", "it returns a bool where text is expected"),
+        ("return ValueError(label)", "it returns a ValueError where text is expected"),
+        ("return OSError(label)", "it returns an OSError where text is expected"),
         ("return who_writes(label)", "has no case in which it stops"),
         ("import sys; sys.exit(1)", "exit() would end the whole program"),
         ('return input("label? ")', "what you need is in the arguments"),

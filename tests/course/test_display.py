@@ -1,11 +1,20 @@
 """Reports as text and as HTML."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.course.display import Code, Message, Result, Table
-from workbook.course.report import Failure, Outcome, Report, clip, shorten
+from workbook.course.report import (
+    Failure,
+    Outcome,
+    Report,
+    clip,
+    difference,
+    shorten,
+)
 
+LONG_TEXT = f"{'a' * 90}\n{'b' * 90}\n"
 NASTY = "<script>alert('$x$')</script>"
 
 
@@ -54,6 +63,60 @@ def test_a_long_value_loses_its_middle(text, limit):
     """what is shown of a value stays short, and a short one stays whole"""
     shown = clip(text, limit)
     assert shown == text if len(text) <= limit else len(shown) <= limit + 40
+
+
+def test_names_in_backticks_are_code():
+    """`names` in the course's words are code in a notebook, and bare in plain text"""
+    failure = Failure("use `split_fields`", evidence=(("returned", "'`a`'"),))
+    for outcome in (Outcome.NOT_ATTEMPTED, Outcome.WRONG):
+        shown = Result(Report("f", outcome, 0, 1, (failure,)))
+        assert "use split_fields\n" in f"{shown}\n"
+        assert "use <code>split_fields</code>" in shown._repr_html_()
+    assert "  returned  '`a`'" in str(shown)
+    assert "&#x27;`a`&#x27;" in shown._repr_html_()
+    assert "<code>a</code> ```b```" in Message("t", ["`a` ```b```"])._repr_html_()
+
+
+def test_many_failures_are_counted():
+    """after five failures the others are counted, not listed"""
+    failures = tuple(Failure(f"rule {n}") for n in range(1, 9))
+    shown = Result(Report("f", Outcome.WRONG, 0, 8, failures))
+    assert str(shown).split("\n")[1:] == [
+        *(f"✗ rule {n}" for n in range(1, 6)),
+        "✗ and 3 more",
+    ]
+    assert "and 3 more" in shown._repr_html_()
+    assert "rule 6" not in shown._repr_html_()
+
+
+def test_a_value_is_shown_without_noise():
+    """members of an enumeration stand as in code, and no address in memory is shown"""
+    value = {Outcome.WRONG: (shorten, lambda: 0, object()), "text": "<A.B: 1> at 0x1f"}
+    assert shorten(value) == (
+        "{Outcome.WRONG: (<function shorten>, <function <lambda>>, <object object>),"
+        " 'text': '<A.B: 1> at 0x1f'}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "words"),
+    [
+        ("short\ntext", "short\nwords", ""),
+        (LONG_TEXT + "x\nend", LONG_TEXT + "y\nend", "in line 3: 'x', not 'y'"),
+        (LONG_TEXT, LONG_TEXT + "more\n", "in line 3: '', not 'more'"),
+        ([LONG_TEXT], [LONG_TEXT, 2], "in item 2: 2 is missing"),
+        ([LONG_TEXT, 2], [LONG_TEXT], "in item 2: 2, nothing is expected there"),
+        ([LONG_TEXT], LONG_TEXT, ""),
+    ],
+)
+def test_where_two_long_values_part_is_said(found, wanted, words):
+    """of long texts and lists, the first line or item that differs is shown"""
+    assert difference(found, wanted) == words
+
+
+def test_a_number_that_python_does_not_write():
+    """a whole number of more digits than Python writes is no riddle"""
+    assert shorten(10**5000) == "<an int with too many digits to write it>"
 
 
 def test_a_value_that_cannot_be_shown():

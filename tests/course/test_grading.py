@@ -1,5 +1,6 @@
 """Grading: the exercise's own tests, run on any function."""
 
+import dataclasses
 import textwrap
 import threading
 import warnings
@@ -122,16 +123,16 @@ def test_parameters_of_a_test_are_one_requirement(exercise):
 @pytest.mark.parametrize(
     ("wrong", "evidence"),
     [
-        (lambda n: 2 * n, ("expected", "ValueError is raised")),
+        (lambda n: 2 * n, ("expected", "a ValueError is raised")),
         (lambda n: right(n) if n != 2 else 1, ("because", "it has shrunk")),
         (lambda n: right(n) if n != 3 else 7, ("expected", "double(3) % 2 == 0")),
-        (lambda n: right(n) if n != 3 else 7, ("but", "1 is not 0")),
+        (lambda n: right(n) if n != 3 else 7, ("but", "it is 1")),
         (
             lambda n: right(n) if n != 4 else None,
             (
                 "but",
-                "double(4) + 1 raises TypeError: unsupported operand type(s) for +:"
-                " 'NoneType' and 'int'",
+                "in the test, double(4) + 1 raises TypeError: unsupported operand"
+                " type(s) for +: 'NoneType' and 'int'",
             ),
         ),
     ],
@@ -142,6 +143,172 @@ def test_what_a_test_wanted_is_said_in_its_own_words(exercise, wrong, evidence):
         line for failure in grade(exercise, wrong).failures for line in failure.evidence
     ]
     assert evidence in found
+
+
+RAISING = '''
+import pytest
+
+
+class Cell:
+    ok = False
+
+
+def test_it(double):
+    """{docstring}"""
+    {body}
+'''
+
+
+@pytest.fixture
+def evidence(exercise):
+    """Return a function that grades against one test, and gives what is shown."""
+
+    def of(function, body, docstring="it is so", target="builtins:abs"):
+        exercise.tests_path.write_text(RAISING.format(body=body, docstring=docstring))
+        report = grade(dataclasses.replace(exercise, target=target), function)
+        return report.outcome, dict(report.failures[0].evidence)
+
+    return of
+
+
+WAITS = """with pytest.raises(ValueError, match=r"2\\.5 {unit}"):
+        double(2)"""
+
+
+def raises(error):
+    raise error
+
+
+def test_another_message_is_shown_beside_the_one_that_was_wanted(evidence):
+    """of an exception with another message, both messages are shown"""
+    body = 'unit = "V"\n    ' + WAITS.replace('r"2', 'rf"2')
+    outcome, shown = evidence(lambda n: raises(ValueError("2.6 V")), body)
+    assert outcome is Outcome.WRONG
+    assert shown["raised"] == "ValueError: 2.6 V"
+    assert shown["expected"] == 'a ValueError whose message has "2.5 V"'
+    _, shown = evidence(lambda n: 3, body)
+    assert shown["expected"] == 'a ValueError whose message has "2.5 V" is raised'
+
+
+def test_another_exception_is_shown_beside_the_one_that_was_wanted(evidence):
+    """of another exception than the one that was wanted, both are named"""
+    outcome, shown = evidence(lambda n: raises(KeyError("n")), WAITS)
+    assert outcome is Outcome.RAISED
+    assert shown["raised"] == "KeyError: 'n'"
+    assert shown["expected"].startswith("a ValueError whose message")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("double(2)\n    assert Cell.ok is True", "Cell.ok is True"),
+        ("result = double(2)\n    assert result is True", "True"),
+        ("assert double(2) is True", "True"),
+        ("assert True is double(2)", "True"),
+    ],
+)
+def test_an_expectation_has_its_subject(evidence, body, expected):
+    """what is compared with the result stands alone; else it is said what it is about
+
+    Of `x.ok is True`, the subject is `x.ok`, also when the function returned False.
+    """
+    assert evidence(lambda n: False, body)[1]["expected"] == expected
+
+
+def test_what_the_test_looks_at_is_not_shown_twice(evidence):
+    """a value that was returned is not repeated to say what is missing in it"""
+    _, shown = evidence(lambda n: "abc", "assert 'x' in double(2)")
+    assert shown["expected"] == "'x' in double(2)"
+    assert "but" not in shown
+    _, shown = evidence(lambda n: "abc", "assert 'b' not in double(2)[1:]")
+    assert shown["but"] == "'b' is in 'bc'"
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ("assert double(2).splitlines() == []", ["a"]),
+        ("lines = double(2).splitlines()", ["a"]),
+        ("assert len(double(2).split()) == 1", 3),
+    ],
+)
+def test_a_result_that_the_test_cannot_use_is_not_an_error_of_the_learners(
+    evidence, body, result
+):
+    """a result of the wrong type is told as such, and not as an AttributeError"""
+    target = "workbook.course.report:clip"  # annotated with str
+    outcome, shown = evidence(lambda n: result, body, target=target)
+    kind = {list: "a list", int: "a number"}[type(result)]
+    assert (outcome, shown["expected"]) == (Outcome.WRONG, f"text, not {kind}")
+    assert "Error" not in str(shown)
+
+
+def test_the_tests_own_guess_stands_beside_a_vague_one(evidence):
+    """where an error has many causes, the general guess and the test's are both told"""
+    hint = "it is so\n\n    perhaps: zero has no row\n    "
+    _, shown = evidence(lambda n: {}[n], "assert double(0) == 1", hint)
+    assert shown["perhaps"] == "the thing looked up is not always there; ask first"
+    assert shown["or"] == "zero has no row"
+    _, shown = evidence(lambda n: undefined, "assert double(0) == 1", hint)  # noqa: F821
+    assert "or" not in shown
+
+
+def searched(number):  # noqa: RET503 - as a learner writes it
+    if number > 1:
+        return "found"
+
+
+@pytest.mark.parametrize(
+    ("function", "target", "words"),
+    [
+        (searched, "workbook.course.exercises:near_miss", None),
+        (
+            searched,
+            "builtins:abs",
+            "one way through the function ends without a return",
+        ),
+        (lambda n: "found" if n > 1 else None, "builtins:abs", None),
+        (lambda n: [].append(n), "builtins:abs", "did you forget a return?"),
+        (lambda n: print(n), "builtins:abs", "it prints its result; return it instead"),
+    ],
+)
+def test_a_forgotten_return_is_not_guessed_where_none_is_an_answer(
+    evidence, function, target, words
+):
+    """None is put down to a missing return only where nothing else explains it"""
+    body = "assert double(2) == 'found'\n    assert double(1) == 'also'"
+    assert evidence(function, body, target=target)[1].get("perhaps") == words
+
+
+@pytest.mark.parametrize(
+    ("function", "expected", "words"),
+    [
+        (lambda n: 2**70 + 1, "2**70", None),
+        (lambda n: 3, "2", "one off: where does the count begin?"),
+        (lambda n: 2.0**70 - 2.0**30, "2**70", "a float keeps 16 digits"),
+        (lambda n: [[1]], "[(1,)]", "a list in it, where a tuple is expected"),
+        (lambda n: [[1]], "[Cell()]", None),
+    ],
+)
+def test_a_guess_fits_the_value(evidence, function, expected, words):
+    """a slip in counting is not seen in a number of twenty digits, and the like"""
+    shown = evidence(function, f"assert double(2) == {expected}")[1].get("perhaps")
+    assert shown == words if words is None else words in shown
+
+
+def test_one_of_several_arguments_may_be_the_answer(exercise):
+    """an argument among several may be what is to be chosen: it is not called a slip"""
+    body = "def test_it(double):\n    assert double('a', 'b') == 'b'\n"
+    exercise.tests_path.write_text(body)
+    (failure,) = grade(exercise, lambda a, b: a).failures
+    assert dict(failure.evidence).get("perhaps") is None
+
+
+def test_the_alarms_own_words_are_not_the_learners(evidence):
+    """what Python prints when the time is up in a callback is not shown as printed"""
+    noise = "Exception ignored in: <function gc_callback>\\nlimits.TimeUp: not finished"
+    _, shown = evidence(lambda n: print(noise) or 3, "assert double(2) == 4")
+    assert "printed" not in shown
 
 
 def test_a_time_limit_ends_the_run(exercise, monkeypatch):

@@ -92,6 +92,37 @@ def test_a_loop_that_prints_fills_no_memory(capsys):
     assert capsys.readouterr().out == ""
 
 
+def half(number):  # noqa: RET503 - as a learner writes it
+    if number > 0:
+        return "more"
+
+
+def whole(number):
+    if number > 0:
+        return "more"
+    else:  # noqa: RET505 - as a learner writes it
+        raise ValueError
+
+
+def looping(numbers):  # noqa: RET503 - as a learner writes it
+    for number in numbers:
+        if number:
+            return number
+
+
+def explicit(number):
+    return "more" if number > 0 else None
+
+
+@pytest.mark.parametrize(
+    ("function", "falls_off"),
+    [(half, True), (looping, True), (whole, False), (explicit, False), (abs, False)],
+)
+def test_a_way_without_a_return(function, falls_off):
+    """a function that may end without a return is told from one that says None"""
+    assert Watch(function, "f").falls_off is falls_off
+
+
 def test_nobody_is_asked():
     """input() does not wait: it raises, and says what to do"""
     with harmless(), pytest.raises(RuntimeError, match="use the function's arguments"):

@@ -83,12 +83,17 @@ def test_a_whole_result_is_an_int(safe_eval):
         "6 ^ 2",
         "~1",
         "1j",
-        "True",
-        "True + 1",
     ],
 )
 def test_refuses_what_is_not_arithmetic(safe_eval, expression):
-    """whatever is not arithmetic is refused: names, calls, text, True, …
+    """whatever is not arithmetic is refused: names, calls, text, comparisons, …"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+@pytest.mark.parametrize("expression", ["True", "True + 1"])
+def test_a_truth_value_is_no_number(safe_eval, expression):
+    """True and False are no numbers, and are refused
 
     perhaps: True is an int to isinstance; ask for type(value)
     """

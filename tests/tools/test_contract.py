@@ -614,3 +614,12 @@ def test_every_name_of_the_room_is_there():
     assert [name for name in room.__all__ if not hasattr(room, name)] == []
     with pytest.raises(AttributeError, match="nonsense"):
         room.nonsense  # noqa: B018
+
+
+def test_a_tool_is_shown_by_its_call():
+    """in a message a tool is short: its name and what it takes"""
+    from workbook.tools.builtin import builtin_tool
+
+    tool = builtin_tool("Factorial")
+    assert repr(tool) == f"<Tool {tool.signature()}>"
+    assert len(repr(tool)) < 60

@@ -80,7 +80,7 @@ def every_digit_is_a_number(schema, arguments, aliases=None):
 
 
 WRONG = {
-    takes_the_first: "of several values none is chosen",
+    takes_the_first: "two names for one argument: neither is chosen",
     in_place: "neither is chosen",
     nfkc: "does not spell an integer is left",
     every_digit_is_a_number: "text of digits stays text",

@@ -74,5 +74,5 @@ WRONG = {
     eval_without_builtins: "whatever is not arithmetic is refused",
     in_floats: "whole numbers are exact",
     without_limits: "above 1000 or a result of more than 1000 digits",
-    true_is_a_number: "whatever is not arithmetic is refused",
+    true_is_a_number: "True is an int to isinstance",
 }

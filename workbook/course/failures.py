@@ -14,9 +14,19 @@ from typing import Any
 
 from workbook.course.guesses import guess_cause, in_words
 from workbook.course.limits import TimeUp
-from workbook.course.report import Failure, clip, difference, shorten, written
+from workbook.course.report import (
+    Failure,
+    clip,
+    difference,
+    shorten,
+    without_noise,
+    written,
+)
 from workbook.course.verdict import Comparison, Verdict
 from workbook.course.watching import ArgumentChanged, Call
+
+VAGUE = (LookupError, AttributeError, TypeError)
+"""Errors with so many causes that the test's own guess is told besides the general."""
 
 
 def explain(verdict: Verdict) -> Failure:
@@ -28,13 +38,15 @@ def explain(verdict: Verdict) -> Failure:
         evidence.append(("called", _call_text(verdict.watch.name, call)))
     evidence += _outcome_lines(verdict, call, expected)
     try:
-        guess = guess_cause(verdict, call, expected) or advice
+        guess = guess_cause(verdict, call, expected)
     except Exception:  # it compares values, and those may refuse to be compared
-        guess = advice
-    if call and call.printed.strip():
+        guess = ""
+    late = call is not None and TimeUp.__qualname__ in call.printed  # not theirs
+    if call and call.printed.strip() and not late:
         evidence.append(("printed", clip(repr(call.printed), 160)))
-    if guess:
-        evidence.append(("perhaps", guess))
+    vague = verdict.raised and isinstance(verdict.error, VAGUE)
+    causes = [cause for cause in (guess, advice) if cause]
+    evidence += zip(("perhaps", "or"), causes[: 2 if vague else 1], strict=False)
     return Failure(requirement, verdict.test, tuple(evidence))
 
 
@@ -134,7 +146,10 @@ def _statement_lines(verdict: Verdict, call: Call | None) -> Iterator[tuple[str,
         yield "expected", condition
         yield "because", _message(verdict.error)
     elif compared and compared.operator in ("==", "is") and sides:
-        yield "expected", f"{ast.unparse(sides[0])} is {shorten(compared.right)}"
+        yield (
+            "expected",
+            f"{ast.unparse(sides[0])} {compared.operator} {shorten(compared.right)}",
+        )
         yield "but", f"it is {shorten(compared.left)}"
     elif condition:
         yield "expected", condition
@@ -181,7 +196,7 @@ def _condition(statement: str) -> tuple[str, bool]:
 
 def describe_error(error: BaseException) -> str:
     """Return an exception as one line."""
-    text = clip(" ".join(written(error, str).split()), 240)
+    text = clip(without_noise(" ".join(written(error, str).split())), 240)
     if isinstance(error, TimeUp):
         return text or "not finished in time"
     kind = type(error).__name__

@@ -91,7 +91,7 @@ def _guess_error(error: BaseException, watch: Watch) -> str:
     text = written(error, str)
     match error:
         case TimeUp():
-            return "a loop whose condition never changes, or that never reaches its end"
+            return "a loop whose condition never changes, or that has too many rounds"
         case RecursionError():
             return "the function calls itself and has no case in which it stops"
         case SystemExit():
@@ -135,7 +135,12 @@ def _guess_value(result: Any, wanted: Any, call: Call) -> str:
             if getattr(result, name) != getattr(wanted, name)
         ]
         return f"only {names[0]} differs" if len(names) == 1 else ""
-    lists = isinstance(result, list) and isinstance(wanted, list)
-    if lists and sorted(map(repr, result)) == sorted(map(repr, wanted)):
-        return "the right items in another order"
+    if isinstance(result, list) and isinstance(wanted, list):
+        if sorted(map(repr, result)) == sorted(map(repr, wanted)):
+            return "the right items in another order"
+        for found, item in zip(result, wanted, strict=False):
+            kinds = in_words(type(found)), in_words(type(item))
+            plain = type(item).__module__ == "builtins"  # not a stand-in of a test's
+            if plain and kinds[0] != kinds[1]:
+                return "{} in it, where {} is expected".format(*kinds)
     return ""

@@ -97,22 +97,26 @@ def shorten(value: object, limit: int = 240) -> str:
     >>> shorten([Outcome.WRONG, shorten, "<A.B: 1>"])
     "[Outcome.WRONG, <function shorten>, '<A.B: 1>']"
     """
-    return clip(_NOISE.sub(_without_noise, written(value)), limit)
+    return clip(without_noise(written(value)), limit)
 
 
 _NOISE = re.compile(
     r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"  # quoted: stays as it is
     | <(?P<member>[A-Za-z_]\w*\.\w+):\ [^<>]*>
-    | <function\ (?:\S*\.)?(?P<name>\w+|<lambda>)\ at\ 0x[0-9a-fA-F]+>
-    | <(?:[\w.<>]*\.)?(?P<object>\w+\ object)\ at\ 0x[0-9a-fA-F]+>""",
+    | <(?P<thing>[^'"]*?)\ at\ 0x[0-9a-fA-F]+>""",
     re.VERBOSE,
 )
 
 
+def without_noise(text: str) -> str:
+    """Return a repr with `State.THINK` for `<State.THINK: 'THINK'>`, no addresses."""
+    return _NOISE.sub(_without_noise, text)
+
+
 def _without_noise(found: re.Match[str]) -> str:
-    if found["name"]:
-        return f"<function {found['name']}>"
-    return found["member"] or (f"<{found['object']}>" if found["object"] else found[0])
+    if found["thing"]:
+        return "<" + re.sub(r"[\w.]*<locals>\.", "", found["thing"]) + ">"
+    return found["member"] or found[0]
 
 
 def written(value: object, form: Callable[[object], str] = repr) -> str:

@@ -33,7 +33,7 @@ class ContractError(ValueError):
     """A tool that is defined wrongly: a mistake of the programmer, not of a model."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tool:
     """A function with its contract.
 
@@ -87,6 +87,9 @@ class Tool:
             object.__setattr__(self, "parameters", closed_schema(self.parameters))
         except ValueError as error:
             raise ContractError(f"{self.name}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.signature()}>"
 
     @cached_property
     def validator(self) -> Validator:

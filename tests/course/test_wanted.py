@@ -1,0 +1,36 @@
+"""The exception that a test waits for, in words."""
+
+import pytest
+
+from workbook.course.wanted import WantedError, in_words
+
+
+@pytest.mark.parametrize(
+    ("pattern", "words"),
+    [
+        ("price", 'has "price"'),
+        (r"write \*", 'has "write *"'),
+        (r"\(1\) of 2\.5", 'has "(1) of 2.5"'),
+        ("(?s)(?=.*THINK)(?=.*observed)", 'has "THINK" and "observed"'),
+        ("no test in .* takes", 'has "no test in " and then " takes"'),
+        ("^[0-9]+$", "matches the pattern ^[0-9]+$"),
+        (r"a\d", r"matches the pattern a\d"),
+        ("(?s)(?=.*a|b)", "matches the pattern (?s)(?=.*a|b)"),
+    ],
+)
+def test_a_pattern_is_told_in_words(pattern, words):
+    """a pattern that is plain text is told as text, another one as it is"""
+    assert in_words(pattern) == words
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (WantedError(("ValueError",)), "a ValueError"),
+        (WantedError(("OSError", "KeyError")), "an OSError or a KeyError"),
+        (WantedError(("KeyError",), "n"), 'a KeyError whose message has "n"'),
+    ],
+)
+def test_an_exception_is_told_in_words(wanted, words):
+    """the kinds are named, and what the message must have"""
+    assert str(wanted) == words
