@@ -313,3 +313,10 @@ def test_a_folder_that_cannot_be_written_does_not_stop_a_check(
     function = learner(RIGHT)
     assert check(function) is function
     assert "Set WORKBOOK_DATA to a folder" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("body", ["return label.nope", "while True: pass"])
+def test_what_was_wanted_is_told_also_when_nothing_came_back(capsys, body):
+    """a call that raised, or did not end, is told with the value that it owed"""
+    check(learner(body))
+    assert "expected  'model'" in capsys.readouterr().out

@@ -1,8 +1,10 @@
-"""The exception that a test waits for, in words."""
+"""What a test waits for: an exception, in words, or a value."""
+
+import sys
 
 import pytest
 
-from workbook.course.wanted import WantedError, in_words
+from workbook.course.wanted import WantedError, in_words, wanted_value
 
 
 @pytest.mark.parametrize(
@@ -34,3 +36,21 @@ def test_a_pattern_is_told_in_words(pattern, words):
 def test_an_exception_is_told_in_words(wanted, words):
     """the kinds are named, and what the message must have"""
     assert str(wanted) == words
+
+
+@pytest.mark.parametrize(
+    ("statement", "value"),
+    [
+        ("assert double(2) == 2 * two", (4,)),
+        ("assert double(2) is None", (None,)),
+        ("assert double(2) == double(2)", ()),
+        ("assert double(2) < 5", ()),
+        ("assert double(2).ok == 4", ()),
+        ("found = double(2)", ()),
+        ("assert double(2) ==", ()),
+    ],
+)
+def test_the_value_that_was_due_is_computed_where_the_test_says_it(statement, value):
+    """only a value that does not need the function under test is known"""
+    two = 2
+    assert wanted_value(sys._getframe(), statement, "double") == value, two

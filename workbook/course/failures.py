@@ -106,6 +106,8 @@ def _outcome_lines(
         yield from _place_lines(error, verdict)
         if verdict.wanted:
             yield "expected", str(verdict.wanted)
+        elif verdict.due:
+            yield "expected", shorten(verdict.due[0])
         return
     if call and call.returned:
         yield "returned", shorten(call.result)

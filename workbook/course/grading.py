@@ -21,7 +21,7 @@ from workbook.course.limits import TimeUp, time_limit
 from workbook.course.report import Failure, Outcome, Report
 from workbook.course.subjects import fixtures
 from workbook.course.verdict import Comparison, Verdict
-from workbook.course.wanted import wanted_error
+from workbook.course.wanted import wanted_error, wanted_value
 from workbook.course.watching import Watch, harmless
 
 TIME_LIMIT_S = 2.0
@@ -140,15 +140,20 @@ class _Grader:
             compared = isinstance(info.value, AssertionError)
             own = [entry for entry in info.traceback if entry.path == item.path]
             wanted = (wanted_error(e.frame.raw, e.lineno + 1) for e in reversed(own))
+            statement = str(own[-1].statement) if own else ""
+            due: tuple[object, ...] = ()
+            if own and not compared:
+                due = wanted_value(own[-1].frame.raw, statement, self.watch.name)
             self.requirements[name] = Verdict(
                 test=name,
                 docstring=getattr(item, "function", item).__doc__ or "",
                 error=info.value,
-                statement=str(own[-1].statement) if own else "",
+                statement=statement,
                 calls=tuple(self.watch.calls),
                 comparison=self._comparison if compared else None,
                 watch=self.watch,
                 wanted=next(filter(None, wanted), None),
+                due=due,
             )
 
     def report(self) -> Report:

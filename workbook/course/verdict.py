@@ -32,6 +32,7 @@ class Verdict:
         comparison: the sides of the `assert`, where it compared.
         watch: the function under test.
         wanted: the exception that the test waited for, if it did.
+        due: the value that the call would have had to return, where that is known.
     """
 
     test: str
@@ -42,6 +43,7 @@ class Verdict:
     comparison: Comparison | None
     watch: Watch
     wanted: WantedError | None = None
+    due: tuple[object, ...] = ()
 
     @property
     def raised(self) -> bool:

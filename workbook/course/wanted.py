@@ -1,4 +1,4 @@
-"""The exception that a test waits for, `with pytest.raises(…)`, in words."""
+"""What a test waits for: an exception, in words, or the value that never came."""
 
 from __future__ import annotations
 
@@ -51,6 +51,33 @@ def wanted_error(frame: FrameType, line: int) -> WantedError | None:
                 ]
                 return WantedError(tuple(map(ast.unparse, kinds)), *patterns)
     return None
+
+
+def wanted_value(frame: FrameType, statement: str, slug: str) -> tuple[object, ...]:
+    """Return the value in `assert slug(…) == value`, alone in a tuple; () without one.
+
+    Args:
+        frame: the test's, in which the value can be computed.
+        statement: the statement of the test that was not finished.
+        slug: the function under test; a value that needs it too is not known.
+    """
+    try:
+        (node,) = ast.parse(statement.strip()).body
+    except (SyntaxError, ValueError):
+        return ()
+    match node:
+        case ast.Assert(
+            test=ast.Compare(
+                left=ast.Call(func=ast.Name(id=called)),
+                ops=[ast.Eq() | ast.Is()],
+                comparators=[value],
+            )
+        ) if called == slug:
+            names = {n.id for n in ast.walk(value) if isinstance(n, ast.Name)}
+            if slug not in names:
+                code = ast.unparse(value)
+                return (eval(code, frame.f_globals, frame.f_locals),)
+    return ()
 
 
 def in_words(pattern: str) -> str:
