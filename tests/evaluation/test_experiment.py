@@ -84,6 +84,12 @@ def test_the_table_counts_what_the_runs_counted():
     assert table.loc["act", "read"] == read
 
 
+def test_nothing_has_no_table():
+    """Without an outcome there is nothing to count, and the message says so."""
+    with pytest.raises(ValueError, match="no outcomes"):
+        summarize([])
+
+
 def test_a_run_that_gives_up_counts_as_no_answer():
     """Seven steps without an end are a wrong answer, and the table says which kind."""
     table = summarize(ask(["act"], Script([" Calculator[1+1]"], loop=True)))

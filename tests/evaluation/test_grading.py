@@ -29,6 +29,17 @@ def test_another_number_or_two_numbers_are_wrong(answer):
     assert not same_number(answer, "1692")
 
 
+@pytest.mark.parametrize("answer", [".5", "$0.50", "a share of .5"])
+def test_a_number_may_begin_with_its_point(answer):
+    """A half is a half, with a zero before the point or without."""
+    assert same_number(answer, "0.5")
+
+
+def test_an_endless_number_is_wrong_and_no_accident():
+    """A model that does not stop writing digits is wrong; grading goes on."""
+    assert not same_number("1" * 5000, "1692")
+
+
 def test_a_gold_answer_that_is_no_number_is_refused():
     """A typing error in the data is told and does not count as a wrong answer."""
     with pytest.raises(ValueError, match="one number"):
@@ -72,6 +83,14 @@ def test_the_interval_lies_within_0_and_1_and_holds_the_share(trials, z):
     assert 0 <= low <= successes / n <= high <= 1
 
 
+@given(st.integers(1, 500))
+@settings(max_examples=50, deadline=None)
+def test_nothing_and_everything_stay_possible(n):
+    """After 0 of n the range begins at 0, after n of n it ends at 1, exactly."""
+    assert wilson_interval(0, n)[0] == 0
+    assert wilson_interval(n, n)[1] == 1
+
+
 @given(TRIALS)
 @settings(max_examples=50, deadline=None)
 def test_each_end_is_z_standard_errors_from_the_share(trials):
@@ -89,7 +108,11 @@ def test_more_trials_make_it_narrower():
 
 
 @pytest.mark.parametrize(
-    ("successes", "n", "z"), [(0, 0, 2), (-1, 5, 2), (6, 5, 2), (1, 5, -1)]
+    ("successes", "n", "z"),
+    [
+        *((0, 0, 2), (-1, 5, 2), (6, 5, 2), (1, 5, -1)),
+        *((1, 5, math.nan), (1, 5, math.inf), (math.nan, 5, 2)),
+    ],
 )
 def test_impossible_counts_are_refused(successes, n, z):
     """No trials, or more successes than trials, is a mistake of the caller."""

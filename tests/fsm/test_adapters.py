@@ -202,6 +202,22 @@ def test_a_call_without_an_id_gets_one(chat):
     assert [one.refusal for one in reply.asked] == [None, None]
 
 
+@pytest.mark.parametrize("given", [None, [1], '{"expression": "1"}'])
+def test_arguments_that_are_no_object_are_refused(chat, given):
+    """arguments that are no JSON object are refused, and kept as the input they were"""
+    request = ToolRequest("Calculator", given, "a")
+    (asked,) = chat.read(Completion("", tool_requests=(request,))).asked
+    assert asked.refusal.kind == "invalid_arguments"
+    assert asked.call.arguments == {"input": given}
+
+
+def test_a_call_id_is_text(chat):
+    """a server that counts its calls with numbers gets them back as text"""
+    request = ToolRequest("Calculator", {"expression": "1"}, 7)
+    reply = chat.read(Completion("", tool_requests=(request, request)))
+    assert [one.call.call_id for one in reply.asked] == ["7", "7_again_2"]
+
+
 def test_text_without_a_call_is_the_answer(chat):
     """a message without a call is the answer"""
     reply = chat.read(Completion(" 2 "))

@@ -137,9 +137,10 @@ def test_ctrl_c_is_a_cancel():
     assert our_drive(CORE, HANDLERS, story, Told()) == S.CANCELLED
 
 
-def test_a_handler_cannot_end_the_program():
-    """SystemExit in a handler is a failure of the run, not the end of the program"""
-    assert our_drive(CORE, HANDLERS, Story(SystemExit(1)), Told()) == S.ERROR
+@pytest.mark.parametrize("signal", [SystemExit(1), GeneratorExit(), BaseException()])
+def test_a_handler_cannot_end_the_program(signal):
+    """what is raised and is no Exception has FAILED as well, and does not get out"""
+    assert our_drive(CORE, HANDLERS, Story(signal), Told()) == S.ERROR
 
 
 def test_a_state_without_a_handler_has_failed():

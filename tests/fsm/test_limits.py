@@ -1,11 +1,13 @@
 """What a run may spend: reached is allowed, exceeded is not."""
 
 import math
+from dataclasses import asdict
 
 import pytest
 
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event
+from workbook.models.base import Usage
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,17 @@ def test_time_is_asked_before_either(wall_s, event):
     assert limits.before_tool_call(spent) == event
 
 
+@pytest.mark.parametrize("most", [1.5, 2, 2.5])
+def test_what_is_spent_is_never_more_than_the_limit(most):
+    """a limit between two whole numbers is not rounded up"""
+    limits, spent = Limits(steps=most, tool_calls=most), Spent()
+    while limits.before_model_call(spent) is None:
+        spent.steps += 1
+    while limits.before_tool_call(spent) is None:
+        spent.tool_calls += 1
+    assert spent.steps == spent.tool_calls == math.floor(most)
+
+
 def test_no_limit():
     """infinity is no limit"""
     limits = Limits(math.inf, math.inf, math.inf)
@@ -44,6 +57,18 @@ def test_limits_are_valid_json():
     """JSON has no infinity: no limit is null in a trace"""
     data = {"steps": None, "tool_calls": 3, "wall_s": 2.5}
     assert Limits(math.inf, 3, 2.5).as_data() == data
+
+
+def test_a_limit_may_be_a_number_of_any_size():
+    """a number too large for a float is a limit like any other"""
+    assert Limits(steps=10**400).as_data()["steps"] == 10**400
+
+
+def test_what_is_spent_is_shown_field_by_field():
+    """a trace shows every field of what is spent, and of what may be"""
+    spent = Spent(1, 2, 3.5, Usage(4, 5, 6))
+    assert spent.as_data() == asdict(spent)
+    assert Limits().as_data() == asdict(Limits())
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,23 @@ def test_a_transition_names_the_call_that_it_is_about():
     assert all(row["elapsed_s"] >= 0 for row in trace.of("transition"))
 
 
+@pytest.mark.parametrize("event", ["out_of_steps", "cancel"])
+def test_a_call_that_is_over_is_not_named_any_more(event):
+    """once the model's turn has come again, no transition carries the call before it"""
+
+    def hook(kind, **fields):
+        writer(kind, **fields)
+        if event == "cancel" and fields.get("event") == "observed":
+            machine.cancel()
+
+    writer = TraceWriter()
+    model = Script([ECHO.format(1)], repeat_last=True)
+    machine = Machine(model, echo_tools(), hook=hook, limits=Limits(steps=1))
+    assert machine.run("What is it?").reason == event
+    ids = [row.get("call_id") for row in writer.trace().of("transition")]
+    assert ids == ["call_1", "call_1", "call_1", None]
+
+
 def test_the_requests_put_together_are_the_prompt():
     """the trace holds only what is new, and gives the whole prompt back"""
     model = Script([ECHO.format(1), ANSWER])
@@ -121,6 +138,8 @@ def test_several_calls_are_made_in_order():
     end, trace = play(turns, echo_tools(run), adapter=FunctionCalls)
     assert said == ["a", "b", "c"]
     assert path(trace)[1:7] == ["EXECUTE_TOOL", "OBSERVE"] * 3
+    ids = [row.get("call_id") for row in trace.of("transition")]
+    assert ids == ["1", "1", "2", "2", "3", "3", "3", None]
     assert (end.spent.steps, end.spent.tool_calls) == (2, 3)
 
 
@@ -220,6 +239,7 @@ def test_tool_calls_run_out_in_the_middle_of_a_message():
     assert (end.state, end.reason) == ("EXHAUSTED", "out_of_tool_calls")
     errors = [o.get("error", {}).get("kind") for o in trace.of("observation")]
     assert errors == [None, "budget", "budget"]
+    assert all("not made" in o["text"] for o in trace.of("observation")[1:])
 
 
 @pytest.mark.parametrize(
@@ -253,8 +273,9 @@ def test_an_answer_that_came_late_is_kept():
             clock.now += 100
             return Completion(ANSWER)
 
-    end, _ = play(Slow(), clock=clock, limits=Limits(wall_s=10))
+    end, trace = play(Slow(), clock=clock, limits=Limits(wall_s=10))
     assert (end.state, end.answer) == ("DONE", "88")
+    assert end.spent.wall_s == trace.end["spent"]["wall_s"] == 100
 
 
 # cancel
@@ -332,6 +353,28 @@ def test_a_cancel_from_the_hook_comes_before_the_tool_runs():
     machine = Machine(Script([ECHO.format(1)]), tools, hook=hook)
     assert machine.run("What is it?").state == State.CANCELLED
     assert ran == []
+
+
+@pytest.mark.parametrize("number", range(12))
+def test_a_cancel_at_any_moment(number):
+    """whatever is being told when the user says stop, that run ends and no other"""
+    told = []
+
+    def hook(kind, **fields):
+        told.append(kind)
+        if len(told) == number + 1:
+            thread = threading.Thread(target=machine.cancel)
+            thread.start()
+            thread.join()
+
+    machine = Machine(Script([ECHO.format(1), ANSWER]), echo_tools(), hook=hook)
+    end = machine.run("What is it?")
+    over = number >= 10  # told that it is DONE
+    assert end.state == (State.DONE if over else State.CANCELLED)
+    assert told[-1] == "run_finished"
+    assert told.count("tool_call") == told.count("observation")
+    machine.model = Script([ANSWER])
+    assert machine.run("What is it?").state == State.DONE
 
 
 @pytest.mark.parametrize("where", ["model", "tool"])
@@ -430,14 +473,15 @@ TWO_CALLS = [[call("a", "1"), call("b", "2")], "88"]
 
 @pytest.mark.parametrize("number", range(count_events(TWO_CALLS, FunctionCalls)))
 @pytest.mark.parametrize("for_ever", [False, True])
-def test_a_hook_that_fails_ends_the_run(number, for_ever):
+@pytest.mark.parametrize("error", [OSError, SystemExit, BaseException])
+def test_a_hook_that_fails_ends_the_run(number, for_ever, error):
     """a hook that raises, once or for ever, ends the run in ERROR, told to the end"""
     written = []
 
     def hook(kind, **fields):
         written.append((kind, fields))
         if len(written) == number + 1 or (for_ever and len(written) > number):
-            raise OSError(f"disk full at event {len(written) - 1}")
+            raise error(f"disk full at event {len(written) - 1}")
 
     machine = Machine(Script(TWO_CALLS), echo_tools(), hook=hook, adapter=FunctionCalls)
     end = machine.run("What is it?")
@@ -453,6 +497,21 @@ def test_a_hook_that_fails_ends_the_run(number, for_ever):
     assert len(set(seen)) == len(seen)
 
 
+def test_a_hook_that_fails_after_the_end_is_told_of():
+    """an end that is reached stays, and its message says what could not be written"""
+
+    def hook(kind, **fields):
+        if kind == "tool_call":
+            machine.cancel()
+        if "error" in fields:
+            raise OSError("disk full")
+
+    turns = [[call("a", "1"), call("b", "2")]]
+    machine = Machine(Script(turns), echo_tools(), hook=hook, adapter=FunctionCalls)
+    end = machine.run("What is it?")
+    assert (end.state, end.message) == (State.CANCELLED, "OSError: disk full")
+
+
 def test_a_call_that_cannot_be_written_down_is_not_made():
     """the call is told before it is made: when that fails, nothing has happened"""
     ran = []
@@ -465,6 +524,23 @@ def test_a_call_that_cannot_be_written_down_is_not_made():
     end = Machine(Script([ECHO.format(1)]), tools, hook=hook).run("What is it?")
     assert end.state == State.ERROR
     assert ran == []
+
+
+@pytest.mark.parametrize("turn", [ECHO.format(1), "Action: Nope\nAction Input: 1"])
+@pytest.mark.parametrize("error", [OSError, KeyboardInterrupt])
+def test_a_call_that_was_not_made_is_said_not_to_have_been(turn, error):
+    """a call whose line could not be written had no effect, and nobody doubts it"""
+    seen = []
+
+    def hook(kind, **fields):
+        if kind == "tool_call":
+            raise error
+        if kind == "observation":
+            seen.append(fields["text"])
+
+    Machine(Script([turn]), echo_tools(), hook=hook).run("What is it?")
+    (text,) = seen
+    assert text.endswith("it was not made")
 
 
 def test_the_model_is_never_told_the_same_thing_twice():

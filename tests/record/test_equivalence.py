@@ -109,7 +109,7 @@ def test_a_run_without_an_end_is_another_run(equivalent):
         (run_of(PRICE[0], calculate("100-30", "80")), "call 2: arguments"),
         (run_of(PRICE[0], calculate("100-20", "70")), "call 2: observation"),
         (run_of(PRICE[0], calculate("100-20", "80", "Shop")), "call 2: tool"),
-        (run_of(PRICE[0]), "one has 1 calls, the other 2: calculator"),
+        (run_of(PRICE[0]), "one has 1 call, the other 2: calculator"),
         (run_of(*PRICE, answer=None), "the answer"),
         (run_of(PRICE[0], calculate("100-20", None)), "call 2: observation"),
     ],
@@ -118,6 +118,32 @@ def test_the_first_difference_is_named(other, words):
     """the first thing that differs is said in a sentence, the same both ways round"""
     for pair in ((run_of(*PRICE), other), (other, run_of(*PRICE))):
         assert first_difference(*pair).startswith(words)
+
+
+@pytest.mark.parametrize("answer", ["88", None])
+def test_a_run_that_has_not_ended_is_no_end_without_an_answer(answer):
+    """a run that goes on differs from one that ended, with an answer or with none"""
+    whole = run_of(*PRICE, answer=answer)
+    cut = Trace(whole.events[:-1])
+    for pair in ((whole, cut), (cut, whole)):
+        assert first_difference(*pair) == "one has ended, the other has not"
+    assert first_difference(cut, cut) is None
+
+
+def test_numbers_are_shown_as_they_are_written():
+    """a sentence shows 169 and not how Python keeps it"""
+    base = ("Power", {"base": 13, "to": 2}, "169")
+    pairs = [
+        (run_of(base), run_of(("Power", {"base": 13, "to": 3}, "169"))),
+        (run_of(base), run_of(("Power", {"base": 13, "to": 2}, "none"))),
+        (run_of(answer="169"), run_of(answer="196 ")),
+    ]
+    assert [first_difference(*pair) for pair in pairs] == [
+        "call 1: arguments is {'base': 13, 'to': 2} in one, "
+        "{'base': 13, 'to': 3} in the other",
+        "call 1: observation is 169 in one, 'none' in the other",
+        "the answer is 169 in one, 196 in the other",
+    ]
 
 
 def test_no_difference():
@@ -145,8 +171,8 @@ def test_notes_on_repairs_do_not_count():
         call_id="1",
         tool="Add",
         ok=True,
-        text="2\nNote: ok",
-        notes=["ok"],
+        text="2\nNote: ok\nNote: so",
+        notes=["ok", "so"],
     )
     assert calls_of(write.trace())[0].observation == 2
 
@@ -165,7 +191,11 @@ def test_only_finite_numbers_are_numbers(text):
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [(20, "20.0"), (True, "true"), ([1, 2], "[1, 2]"), (" a ", "a")]
+    ("a", "b"),
+    [
+        *((20, "20.0"), (True, "true"), ([1, 2], "[1, 2]"), (" a ", "a")),
+        ({"to": 1, "by": 2}, {"by": 2, "to": 1}),
+    ],
 )
 def test_a_value_and_its_text_are_the_same(a, b):
     """a value and the JSON that a model would read are the same"""

@@ -55,6 +55,13 @@ def test_markdown_escapes_whatever_anybody_wrote():
     assert not re.search(r"(?<!\\)\]\(", page)
 
 
+def test_messages_of_any_shape_are_shown():
+    """A file from elsewhere may hold messages that are texts; the page shows them."""
+    emit = TraceWriter()
+    emit("model_request", prompt=["be brief", {"role": "user", "content": "2+2?"}])
+    assert "be brief\nuser: 2+2?" in emit.trace().to_html()
+
+
 def test_a_long_text_is_cut_and_says_by_how_much():
     """A page of log does not fill the page."""
     emit = TraceWriter()

@@ -1,5 +1,7 @@
 """Events are numbered, flushed, kept free of secrets, and read back."""
 
+import io
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -41,6 +43,19 @@ def test_each_event_is_on_disk_before_the_next_one(tmp_path):
     writer.close()
 
 
+def test_a_disk_that_takes_little_at_a_time_gets_all(tmp_path, monkeypatch):
+    """Where a write takes only a part of a line, the rest follows."""
+
+    class Sip(io.FileIO):
+        def write(self, data):
+            return super().write(data[:7])
+
+    monkeypatch.setattr("workbook.record.writer.io.FileIO", Sip)
+    writer = TraceWriter(tmp_path / "t.jsonl")
+    small_run(writer)
+    assert Trace.read(tmp_path / "t.jsonl") == writer.trace()
+
+
 def test_a_nested_request_does_not_begin_a_step():
     """A tool that asks the model again stays within the agent's step."""
     writer = TraceWriter()
@@ -68,6 +83,16 @@ def test_the_whole_prompt_comes_back_from_its_new_parts(prompts):
         writer("model_request", prompt=prompt)
     trace = writer.trace()
     assert [trace.prompt(seq) for seq in range(len(prompts))] == prompts
+
+
+def test_an_engine_may_go_on_with_the_list_that_it_gave():
+    """A list of messages that grows in place is written message by message."""
+    writer, messages = TraceWriter(), []
+    for role in ("user", "assistant", "tool"):
+        messages.append({"role": role})
+        writer("model_request", prompt=messages)
+    assert [event["kept"] for event in writer.events] == [0, 1, 2]
+    assert writer.trace().prompt(1) == messages[:2]
 
 
 def test_a_history_that_only_grows_is_written_once():
@@ -164,6 +189,20 @@ def test_a_secret_never_reaches_a_trace(text, tmp_path):
     assert "[secret]" in writer.events[0]["prompt"][0]["content"]
 
 
+def test_a_secret_may_be_a_number(tmp_path):
+    """A password of digits is found within a number, and the line stays JSON."""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path, secrets=["12345678"]) as emit:
+        arguments = {"n": 9123456780, "12345678": [12345678, 1.5, None, True]}
+        emit("tool_call", call_id="1", tool="t", arguments=arguments)
+    (event,) = Trace.read(path)
+    assert event == emit.events[0]
+    assert event["arguments"] == {
+        "n": "9[secret]0",
+        "[secret]": ["[secret]", 1.5, None, True],
+    }
+
+
 def test_a_short_word_is_not_taken_for_a_secret():
     """Ordinary words with dashes stay as they are."""
     writer = TraceWriter(secrets=secrets_in({"API_KEY": "short"}))
@@ -249,6 +288,20 @@ def test_a_line_cut_in_the_middle_of_a_character_is_dropped(tmp_path):
     assert [event["seq"] for event in Trace.read(path)] == [0]
 
 
+def test_a_file_cut_at_any_byte_is_read_up_to_there(tmp_path):
+    """Wherever a process dies while writing, the whole lines before are read."""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path) as writer:
+        writer("run_started", engine="naive", question="最終価格は？")
+        small_run(writer)
+    whole = path.read_bytes()
+    ends = [at for at, byte in enumerate(whole) if byte == ord("\n")]
+    for size in range(len(whole) + 1):
+        path.write_bytes(whole[:size])
+        lines = sum(end <= size for end in ends)
+        assert [event["seq"] for event in Trace.read(path)] == list(range(lines))
+
+
 def test_a_file_that_is_no_text_names_the_line(tmp_path):
     """A damaged byte in the middle is told with its line."""
     path = tmp_path / "t.jsonl"
@@ -261,6 +314,7 @@ def test_a_file_that_is_no_text_names_the_line(tmp_path):
     ("line", "message"),
     [
         ("nonsense", "line 2: not JSON"),
+        ("[" * 100_000, "line 2: not JSON"),
         ("[]", "line 2: an event is a JSON object"),
         ('{"seq": 1}', "the event has no trace_id"),
         (
@@ -290,6 +344,11 @@ def test_a_file_that_is_no_text_names_the_line(tmp_path):
             '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"run_started",'
             '"engine":"fsm","question":"?","limits":[3]}',
             "limits is a list, where an object or null belongs",
+        ),
+        (
+            '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"observation",'
+            '"call_id":"1","tool":"t","ok":true,"text":"2","notes":null}',
+            "notes is null, where a list belongs",
         ),
     ],
 )
@@ -324,6 +383,25 @@ def test_frame_has_a_row_an_event():
 def test_an_empty_trace_has_an_empty_frame():
     """No event, no row, and still the columns of the envelope."""
     assert list(Trace(()).to_frame().columns)[:2] == ["trace_id", "seq"]
+
+
+@pytest.mark.parametrize(
+    ("events", "answer", "shown"),
+    [
+        (0, None, "<Trace: 0 events, no end>"),
+        (1, None, "<Trace naive: 1 event, no end>"),
+        (4, "4", "<Trace naive: 4 events, DONE: 4>"),
+        (4, None, "<Trace naive: 4 events, DONE>"),
+        (4, "4\n" * 40, f"<Trace naive: 4 events, DONE: {'4 ' * 29}4…>"),
+    ],
+)
+def test_a_trace_is_one_line_in_an_error_message(events, answer, shown):
+    """As text, a trace says whose it is, how long, and how it ended."""
+    writer = TraceWriter()
+    small_run(writer)
+    *before, end = writer.events
+    trace = Trace((*before, {**end, "answer": answer})[:events])
+    assert repr(trace) == shown
 
 
 def test_the_listener_hears_each_event():

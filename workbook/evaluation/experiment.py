@@ -130,12 +130,17 @@ def summarize(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     Columns: `right` of `asked`, the 95 % Wilson interval of that rate in percent
     (`low`, `high`), `no answer`, model `calls`, tokens `read` and `written`, and the
     model's `seconds`.
+
+    Raises:
+        ValueError: no outcomes.
     """
     import pandas as pd
 
     groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault(outcome.method, []).append(outcome)
+    if not groups:
+        raise ValueError("there are no outcomes to summarize")
     rows = []
     for method, group in groups.items():
         right = sum(outcome.right for outcome in group)

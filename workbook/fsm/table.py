@@ -111,7 +111,7 @@ def audit(table: Table) -> list[str]:
 
 def mermaid(table: Table, highlight: State | None = None) -> str:
     """Return a Mermaid `stateDiagram-v2` of the table, `highlight` lit."""
-    lines = ["stateDiagram-v2", f"    [*] --> {table.start}"]
+    lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {table.start}"]
     lines += [
         f"    {rule.source} --> {rule.target} : {_escape(rule.event)}"
         for rule in table.rules
@@ -153,24 +153,25 @@ def exits(*states: State) -> tuple[Rule, ...]:
     )
 
 
+# In each state the ends come first: so Mermaid draws no label on top of another.
 # fmt: off
 CORE = Table((
-    Rule(State.THINK, Event.TOOL_REQUESTED, State.EXECUTE_TOOL,
-         "the model asked for a tool"),
     Rule(State.THINK, Event.FINAL_ANSWER, State.DONE,
          "the model gave its answer"),
-    Rule(State.THINK, Event.UNREADABLE_TURN, State.OBSERVE,
-         "tell the model what could not be read"),
     Rule(State.THINK, Event.OUT_OF_STEPS, State.EXHAUSTED,
          "another model call is not allowed"),
     Rule(State.THINK, Event.OUT_OF_TIME, State.EXHAUSTED,
          "no time is left for a model call"),
-    Rule(State.EXECUTE_TOOL, Event.TOOL_RETURNED, State.OBSERVE,
-         "a result or an error: both are observations"),
+    Rule(State.THINK, Event.TOOL_REQUESTED, State.EXECUTE_TOOL,
+         "the model asked for a tool"),
+    Rule(State.THINK, Event.UNREADABLE_TURN, State.OBSERVE,
+         "tell the model what could not be read"),
     Rule(State.EXECUTE_TOOL, Event.OUT_OF_TOOL_CALLS, State.EXHAUSTED,
          "another tool call is not allowed"),
     Rule(State.EXECUTE_TOOL, Event.OUT_OF_TIME, State.EXHAUSTED,
          "no time is left for a tool call"),
+    Rule(State.EXECUTE_TOOL, Event.TOOL_RETURNED, State.OBSERVE,
+         "a result or an error: both are observations"),
     Rule(State.OBSERVE, Event.MORE_CALLS, State.EXECUTE_TOOL,
          "the same message asked for more"),
     Rule(State.OBSERVE, Event.OBSERVED, State.THINK,

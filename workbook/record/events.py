@@ -68,7 +68,6 @@ such a request is written whole.
 
 _ANYWHERE: Mapping[str, tuple[type, ...]] = {
     "trace_id": (str,),
-    "seq": (int,),
     "step": (int,),
     "at_s": (int, float),
     "parent": (int,),
