@@ -72,6 +72,8 @@ def _rename(
     arguments: dict[str, Any], properties: Mapping[str, Any], aliases: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Give each argument its own name, where exactly one lays claim to it."""
+    if arguments.keys() <= properties.keys():
+        return dict(arguments), []
     meant = {
         given: given if given in properties else aliases.get(given, given)
         for given in arguments
@@ -88,7 +90,7 @@ def _rename(
 
 def _repair_value(value: Any, types: set[str], enum: list[Any] | None) -> Any:
     """Return the value itself when there is nothing to repair or no way to."""
-    if _fits(value, types) and not isinstance(value, (str, float)):
+    if not isinstance(value, (str, float)) and _fits(value, types):
         return value
     better = value
     if isinstance(better, list) and len(better) == 1:
@@ -109,10 +111,11 @@ def _brief(value: Any) -> str:
 
 
 def _unquote(text: str) -> str:
-    inner = text.strip()[1:-1]
-    opening, closing = text.strip()[:1], text.strip()[-1:]
-    if len(text.strip()) < 2 or QUOTES.get(opening) != closing:
+    stripped = text.strip()
+    opening, closing = stripped[:1], stripped[-1:]
+    if len(stripped) < 2 or QUOTES.get(opening) != closing:
         return text
+    inner = stripped[1:-1]
     return text if opening in inner or closing in inner else inner
 
 
