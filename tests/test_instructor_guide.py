@@ -52,6 +52,19 @@ def test_the_scenario_plays(tmp_path, monkeypatch):
     assert outcome(play("out_of_order", "fsm"))["answer"] == "You will have to walk."
 
 
+def test_the_slow_tool_is_given_up_by_the_machine_alone(tmp_path, monkeypatch):
+    """with the guide's two keys the machine tells a timeout, and the loop waits"""
+    assert "`takes_s = 2` and `timeout_s = 0.2`" in GUIDE
+    (text,) = blocks("toml")
+    slow = 'takes_s = 0.4\ntimeout_s = 0.1\nreturns = ["12"]'
+    monkeypatch.setattr("workbook.course.scenarios.FOLDER", tmp_path)
+    text = re.sub(r"raises = .*\nmessage = .*", slow, text)
+    (tmp_path / "out_of_order.toml").write_text(text, encoding="utf-8")
+    seen = {e: play("out_of_order", e).of("observation")[0]["text"] for e in ENGINES}
+    assert "timeout" in seen.pop("fsm")
+    assert seen == {"naive": "12", "langchain": "12"}
+
+
 @pytest.mark.parametrize(
     "slug", sorted(set(re.findall(r'(?:player|compare|play)\("(\w+)"', GUIDE)))
 )
@@ -60,6 +73,47 @@ def test_what_is_named_is_there(slug):
     if slug != "out_of_order":
         assert slug in slugs()
         assert player(slug) is not None
+
+
+def row_of(slug):
+    """Return the last column of the table's row that opens with this scenario."""
+    (row,) = [line for line in GUIDE.splitlines() if f'| `player("{slug}"' in line]
+    return row.split("|")[-2]
+
+
+def test_what_comes_is_what_the_made_up_observation_says():
+    """the naive loop answers with what the model made up, and calls no tool"""
+    trace = play("made_up_observation", "naive")
+    assert trace.end["answer"] in row_of("made_up_observation")
+    assert trace.of("tool_call") == []
+
+
+def test_what_comes_of_the_crash_is_an_exception():
+    """44 pages are read, and there is no answer"""
+    trace = play("crash_at_step_45", "naive")
+    assert "an exception; 44 pages are read" in row_of("crash_at_step_45")
+    assert (len(trace.of("observation")), trace.end["answer"]) == (44, None)
+    assert trace.end["state"] == "ERROR"
+
+
+def test_the_price_question_takes_nine_calls():
+    """five are the agent's, four its calculator's"""
+    asked = play("price_question", "langchain").of("model_request")
+    assert "nine: its calculator asks the model four times" in row_of("price_question")
+    assert (len(asked), sum("parent" in event for event in asked)) == (9, 4)
+
+
+def test_three_numbers_bring_an_error_and_then_one_call_each():
+    """the first call is refused, the three after it are answered"""
+    trace = play("array_for_one_value", "fsm")
+    assert [e["ok"] for e in trace.of("observation")] == [False, True, True, True]
+
+
+def test_the_budget_of_steps_ends_the_endless_call():
+    """EXHAUSTED, since no step is left"""
+    end = play("same_call_forever", "fsm").end
+    assert end["state"] in row_of("same_call_forever")
+    assert end["reason"] == "out_of_steps"
 
 
 def test_the_machine_pays_twice_as_yet():

@@ -1,5 +1,6 @@
 """pytest --answers: learners' notebooks, graded by the same tests."""
 
+import codecs
 import csv
 import json
 import os
@@ -100,6 +101,44 @@ def test_a_recursive_answer_finds_itself(notebook):
         "    return who_writes('x')\n"
     )
     assert outcome_of(path).failures[0].evidence[1] == ("returned", "'wrong'")
+
+
+def test_an_answer_keeps_the_helpers_of_its_own_cell(tmp_path, write_notebook):
+    """a later cell's helper of the same name does not reach into an earlier answer"""
+    helper = "def helper(label): return {}\n"
+    first = helper.format('"runtime" if label == "Observation" else "model"')
+    answer = "def who_writes(label): return helper(label)"
+    later = helper.format("1 / 0") + "def parse_turn(text): return helper(text)"
+    path = write_notebook(tmp_path / "mine.ipynb", SETUP, (first + answer,), (later,))
+    answers = read_answers(path)
+    assert answers.report("who_writes").outcome is Outcome.PASSED
+    (failure, *_) = answers.report("parse_turn").failures
+    assert ("raised", "ZeroDivisionError: division by zero") in failure.evidence
+
+
+def test_a_helper_from_a_later_exercise_is_found(tmp_path, write_notebook):
+    """a name that only a later cell defines is there, as after Run All"""
+    later = 'RUNTIME = "runtime"\ndef parse_turn(text): return None'
+    answer = RIGHT.replace('"runtime"', "RUNTIME")
+    path = write_notebook(tmp_path / "mine.ipynb", SETUP, (answer,), (later,))
+    assert read_answers(path).report("who_writes").outcome is Outcome.PASSED
+
+
+def test_a_setup_that_is_gone_is_named(tmp_path, write_notebook):
+    """where no cell is tagged setup, an answer that raises says so"""
+    cell = "def who_writes(label):\n    return Label(label)\n"
+    path = write_notebook(tmp_path / "00_start_here.ipynb", (cell, "exercise"))
+    report = outcome_of(path)
+    assert report.outcome is Outcome.RAISED
+    assert report.notes[-1].startswith("no cell is tagged setup")
+
+
+def test_learners_stand_as_in_a_class_list(tmp_path, write_notebook):
+    """capitals and accents do not change a learner's place"""
+    for name in ("dora", "Zoe", "Çelik", "anna", "Bob"):
+        write_notebook(tmp_path / name / "a.ipynb", SETUP)
+    names = [path.parent.name for path in notebooks_in(tmp_path)]
+    assert names == ["anna", "Bob", "Çelik", "dora", "Zoe"]
 
 
 def test_a_cell_that_never_ends_is_ended(notebook, monkeypatch):
@@ -243,6 +282,7 @@ def graded(tmp_path_factory):
     """Grade a class of three with `pytest --answers`; return the run and its CSV."""
     folder = tmp_path_factory.mktemp("class")
     answers = {"ann": RIGHT, "bob": WRONG, "two/cy": STUB, "two/di": RIGHT}
+    answers["zoë"] = "def who_writes(label):\n    return label / 2\n"
     for name, cell in answers.items():
         cells = [
             {"cell_type": "code", "metadata": {"tags": [tag]}, "source": source}
@@ -253,7 +293,8 @@ def graded(tmp_path_factory):
         path.write_text(json.dumps({"cells": cells}))
     table = folder / "results.csv"
     run = run_pytest(f"--answers={folder / 'class'}", f"--answers-csv={table}")
-    with open(table, encoding="utf-8", newline="") as file:
+    assert table.read_bytes().startswith(codecs.BOM_UTF8)  # for Excel
+    with open(table, encoding="utf-8-sig", newline="") as file:
         return run, list(csv.DictReader(file))
 
 
@@ -270,7 +311,7 @@ def test_the_run_fails_when_one_answer_is_wrong(graded):
 def test_not_attempted_is_neither_failed_nor_skipped(graded):
     """an untouched stub has a category of its own"""
     run, _ = graded
-    assert "1 failed, 2 passed, 1 not attempted" in run.stdout
+    assert "2 failed, 2 passed, 1 not attempted" in run.stdout
     assert "skipped" not in run.stdout
 
 
@@ -286,14 +327,25 @@ def test_the_summary_has_a_line_a_learner(graded):
         ("bob", "who_writes", "wrong"),
         ("two/cy", "who_writes", "not attempted"),
         ("two/di", "who_writes", "passed"),
+        ("zoë", "who_writes", "your code raised"),
     ]
     assert rows[1]["message"].startswith("the runtime runs the tool")
+    assert rows[2]["message"] == ""
+    assert "; TypeError: unsupported operand" in rows[4]["message"]
+
+
+def test_a_failure_is_headed_by_its_learner(graded):
+    """who reads thirty failures sees whose each is, and ends with the table"""
+    run, _ = graded
+    assert " bob/00_start_here.ipynb::who_writes __" in run.stdout
+    assert "short test summary" not in run.stdout
+    assert run.stdout.splitlines()[-2].startswith("written to ")
 
 
 def test_only_notebooks_are_collected(graded):
     """with --answers, nothing of the test suite is run"""
     run, _ = graded
-    assert "collected 4 items" in run.stdout
+    assert "collected 5 items" in run.stdout
 
 
 @pytest.mark.parametrize(

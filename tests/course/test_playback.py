@@ -252,3 +252,10 @@ def test_every_walk_stays_in_the_trace(slug, engine, moves):
             assert playback.lit not in TERMINAL or playback.current["kind"] in (
                 "transition", "tool_call", "observation",
             )  # fmt: skip
+
+
+def test_the_diagram_stands_upright_beside_the_events():
+    """In half of a page's width a diagram that lies on its side has tiny words"""
+    playback = Playback.of(play("price_question", "fsm"))
+    assert "direction TB" in playback.diagram()
+    assert "direction LR" not in playback.diagram()

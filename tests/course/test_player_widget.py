@@ -7,11 +7,15 @@ import pytest
 
 from workbook.course import player
 from workbook.course.engines import ENGINES, play
+from workbook.course.player_parts import MORE_CALLS
 from workbook.course.player_view import model_options
 from workbook.course.scenarios import ScenarioError
 from workbook.models import UnknownModel
 from workbook.models.scripted import Script
 from workbook.record.trace import Trace
+
+MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
+MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
 
 
 def press(shown, *names):
@@ -116,6 +120,70 @@ def test_another_engine_is_another_run():
     assert shown.playback.events[0]["engine"] == "naive"
 
 
+@pytest.fixture
+def scenario_file(tmp_path, monkeypatch):
+    """Return the file of the only scenario that there is."""
+    monkeypatch.setattr("workbook.course.scenarios.FOLDER", tmp_path)
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+def test_an_edited_scenario_is_played_as_it_is_now(scenario_file):
+    """Run plays the file as it was saved last, in a player that is open"""
+    shown = player("mine")
+    press(shown, "run")
+    scenario_file.write_text(MINE.replace("88", "99"), encoding="utf-8")
+    press(shown, "run")
+    assert "99" in shown.view.now.value
+
+
+def test_a_scenario_that_was_spoilt_is_told_on_the_page(scenario_file):
+    """Who presses a button after a slip in the file reads where it is, and mends it"""
+    shown = player("mine")
+    press(shown, "run")
+    scenario_file.write_text(MINE.replace('"t"', '"t'), encoding="utf-8")
+    press(shown, "run")
+    assert "ScenarioError: mine.toml is not TOML" in told(shown)
+    assert "(at line 1" in told(shown)
+    press(shown, "reset")
+    assert told(shown).endswith("Mend it, then press Run.")
+    press(shown, "step")
+    assert "mine.toml is not TOML" in told(shown)
+    scenario_file.write_text(MINE, encoding="utf-8")
+    press(shown, "run")
+    assert told(shown).endswith(": DONE.")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_why_a_run_has_no_answer_is_on_the_page(engine):
+    """What the model raised is shown with the event that ended the run"""
+    faulty = Script([TimeoutError("the provider did not answer")])
+    shown = player("price_question", engine, model=faulty)
+    press(shown, "run")
+    assert "the provider did not answer" in shown.view.now.value
+
+
+def test_the_current_event_is_told_whole():
+    """Beside the list, which cuts long texts, the current event stands in full"""
+    shown = player("endless_retry", "naive")
+    press(shown, *["step"] * 4)
+    assert "https://intranet.example/news" in shown.view.now.value
+    press(shown, "reset")
+    assert "intranet" not in shown.view.now.value
+
+
+def test_what_a_tool_asked_the_model_is_counted_apart():
+    """The calls of the model that a tool made stand beside the agent's own steps"""
+    shown = player("price_question", "langchain")
+    press(shown, "run")
+    assert "5 spent" in shown.view.budgets.value
+    assert f"{MORE_CALLS} 4." in shown.view.budgets.value
+    shown.view.engine.value = "fsm"
+    press(shown, "run")
+    assert MORE_CALLS not in shown.view.budgets.value
+
+
 def test_cancel_stops_a_run_that_waits():
     """Cancel ends a run whose model takes its time"""
     shown = player("endless_retry", model="slow")
@@ -181,6 +249,7 @@ def test_what_a_tool_brings_is_text_everywhere(engine):
             shown.view.prompt,
             shown.view.turn,
             shown.view.budgets,
+            shown.view.now,
             shown.view.status,
         ):
             assert not re.search(r"<(img|script|b>S)", part.value)

@@ -3,7 +3,8 @@
 Only the cells tagged `setup` and the cells that define an exercise's function are run,
 in their order, in a namespace of their own; calls of `check`, `hint` and the like are
 taken out first. As in the notebook, the cells after an exercise see the package's
-function, so that one wrong answer does not spoil the next.
+function, so that one wrong answer does not spoil the next; and an answer is graded with
+the helpers that its own cell saw, also where a later cell has another of that name.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import builtins
 import json
 import linecache
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +49,9 @@ class Answers:
         problem: why it could not be read, or why its setup failed; else empty.
         functions: what the notebook defines.
         broken: for an exercise without a function, what went wrong.
+        namespace: what the cells have defined by now.
+        seen: what each function's cell had defined when it had run.
+        has_setup: whether a cell is tagged `setup`.
     """
 
     path: Path
@@ -55,6 +60,8 @@ class Answers:
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     broken: dict[str, Failure] = field(default_factory=dict)
     namespace: dict[str, Any] = field(default_factory=dict)
+    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
+    has_setup: bool = True
 
     def report(self, slug: str) -> Report:
         """Grade one exercise.
@@ -70,12 +77,15 @@ class Answers:
         if slug not in self.functions:
             missing = Failure(f"no cell defines {slug}")
             return Report(slug, Outcome.NOT_ATTEMPTED, failures=(missing,))
-        with _bound(self.namespace, slug, self.functions[slug]):
-            return grade(exercises()[slug], self.functions[slug])
+        with _as_seen(self.namespace, self.seen[slug]):
+            report = grade(exercises()[slug], self.functions[slug])
+        if report.outcome is Outcome.RAISED and not self.has_setup:
+            return replace(report, notes=(*report.notes, _NO_SETUP))
+        return report
 
 
 def notebooks_in(path: Path) -> list[Path]:
-    """Return the notebooks at or below a path, without checkpoints.
+    """Return the notebooks at or below a path by name, without checkpoints.
 
     Raises:
         CourseError: there are none.
@@ -84,7 +94,7 @@ def notebooks_in(path: Path) -> list[Path]:
         return [path]
     found = [
         notebook
-        for notebook in sorted(path.rglob("*.ipynb"))
+        for notebook in sorted(path.rglob("*.ipynb"), key=_as_in_a_list)
         if notebook.is_file()
         and not any(part.startswith(".") for part in notebook.relative_to(path).parts)
     ]
@@ -92,6 +102,11 @@ def notebooks_in(path: Path) -> list[Path]:
         what = "holds no notebook" if path.is_dir() else "is not there"
         raise CourseError(f"--answers {path}: it {what}. Give a notebook or a folder.")
     return found
+
+
+def _as_in_a_list(path: Path) -> list[str]:
+    """Sort as a class list does: "Zoe" after "anna", "Çelik" before "Dora"."""
+    return [unicodedata.normalize("NFKD", part).casefold() for part in path.parts]
 
 
 def read_answers(path: Path) -> Answers:
@@ -103,6 +118,7 @@ def read_answers(path: Path) -> Answers:
     wanted = [c for c in cells if "setup" in c.tags or _defined(c)]
     slugs = {slug for cell in cells for slug in _defined(cell)} | set(_of_lesson(path))
     answers = Answers(path, [slug for slug in exercises() if slug in slugs])
+    answers.has_setup = any("setup" in cell.tags for cell in cells)
     with harmless():
         for cell in wanted:
             if not answers.problem:
@@ -179,6 +195,7 @@ def _run(cell: Cell, answers: Answers) -> None:
             answers.broken.pop(slug, None)
             if callable(namespace.get(slug)):
                 answers.functions[slug] = namespace[slug]
+                answers.seen[slug] = dict(namespace)
     for slug in slugs:
         namespace[slug] = exercises()[slug].function()
 
@@ -200,12 +217,16 @@ _OTHER_CELL = (
 )
 
 
+_NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
+
+
 @contextmanager
-def _bound(namespace: dict[str, Any], name: str, value: object) -> Iterator[None]:
-    """Bind a name for a while: a recursive function must find itself."""
-    before = namespace.get(name)
-    namespace[name] = value
+def _as_seen(namespace: dict[str, Any], seen: dict[str, Any]) -> Iterator[None]:
+    """Bind names for a while to what they were; one that came later stays."""
+    now = dict(namespace)
+    namespace.update(seen)
     try:
         yield
     finally:
-        namespace[name] = before
+        namespace.clear()
+        namespace.update(now)

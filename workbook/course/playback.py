@@ -163,7 +163,9 @@ class Playback:
             if rule.event not in SELDOM or rule[:3] in taken
         }
         lit = State(self.lit) if self.lit else None
-        return mermaid(Table(tuple({**rows, **taken}.values()), self.table.start), lit)
+        shown = Table(tuple({**rows, **taken}.values()), self.table.start)
+        # Upright: in half a page's width its words stay large enough for a class.
+        return mermaid(shown, lit).replace("direction LR", "direction TB")
 
     def sent(self) -> Sent | None:
         """Return the prompt that was sent last, or None when none was."""
@@ -197,6 +199,12 @@ class Playback:
             "wall_s": self.seen[-1]["at_s"] - self.seen[0]["at_s"],
         }
         return [Budget(name, spent[name], _limit(limits, name)) for name in spent]
+
+    @property
+    def asked_by_tools(self) -> int:
+        """How often a tool asked the model; these are no steps of the agent."""
+        asked = (e for e in self.seen if e["kind"] == Kind.MODEL_REQUEST)
+        return sum("parent" in event for event in asked)
 
     def _while_live(self) -> list[TraceEvent]:
         """Leave out the calls that were closed unmade after the end was reached."""

@@ -14,13 +14,15 @@ from workbook.course.playback import Budget, Playback
 from workbook.record.render import summary
 from workbook.record.trace import Kind, Trace, TraceEvent
 
-ROWS = 14
+ROWS = 12
 MAX_CHARS = 90
+MAX_CHARS_NOW = 240
 UNITS = {"steps": "steps", "tool_calls": "tool calls", "wall_s": "seconds"}
 NO_BUDGET = (
     "This engine asks no budget before it spends. A fuse, or a limit on its turns, may "
     "stop it from outside."
 )
+MORE_CALLS = "Calls of the model that a tool made, not among these steps:"
 NOW = "background:#ffd54f;color:#000"
 BOX = "border:1px solid #8888;padding:4px 8px"
 CODE = "font-family:monospace;font-size:12px;white-space:pre-wrap;line-height:1.35"
@@ -35,6 +37,21 @@ def part(name: str, *pieces: str) -> str:
     """Return a part of the view; the class says which."""
     content = "".join(pieces)
     return f"<div class='{name}' style='line-height:1.35'>{content}</div>"
+
+
+def now_html(playback: Playback) -> str:
+    """Return what the current event holds, in full where the list of events cuts it.
+
+    Of a run that ended without an answer, this says why.
+    """
+    event = playback.current
+    if event is None:
+        return part("told")
+    text = _flat(summary(event), MAX_CHARS_NOW)
+    if event["kind"] == Kind.RUN_FINISHED and event["answer"] is None:
+        why = _flat(event.get("message") or "", MAX_CHARS_NOW)
+        text = f"{text}: {why}" if why else text
+    return part("told", f"<code>{event['kind']}</code> {html.escape(text)}")
 
 
 def events_html(playback: Playback) -> str:
@@ -59,12 +76,11 @@ def events_html(playback: Playback) -> str:
 def _row(event: TraceEvent, here: int) -> str:
     seq, now = event["seq"], event["seq"] == here
     style = NOW if now else ""
-    text = " ".join(summary(event).split())
-    text = text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}…"
+    text = _flat(summary(event), MAX_CHARS)
     indent = "padding-left:16px" if "parent" in event else ""
     right = "text-align:right;padding-right:6px"
     cells = (
-        (f"{'▶ ' if now else ''}{seq}", f"width:34px;{right}"),
+        (f"{'▶ ' if now else ''}{seq}", f"width:46px;white-space:nowrap;{right}"),
         (f"{event['at_s']:.3f} s", f"width:64px;{right}"),
         (event["kind"], f"width:104px;text-align:left;font-family:monospace;{indent}"),
         (text, "text-align:left;overflow:hidden;white-space:nowrap;"
@@ -73,6 +89,11 @@ def _row(event: TraceEvent, here: int) -> str:
     shown = "".join(f"<td style='{css}'>{html.escape(s)}</td>" for s, css in cells)
     attributes = " class='now' aria-current='step'" if now else ""
     return f"<tr{attributes} style='{style}'>{shown}</tr>"
+
+
+def _flat(text: str, max_chars: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= max_chars else f"{text[:max_chars]}…"
 
 
 def prompt_html(playback: Playback) -> str:
@@ -133,15 +154,20 @@ def _shown(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
+def left_out_html(playback: Playback) -> str:
+    """Return which rows of a machine's table its diagram leaves out."""
+    if not playback.is_machine:
+        return part("left_out")
+    return part(
+        "left_out",
+        "<small>Drawn only when taken: out of a budget to EXHAUSTED, cancel to "
+        "CANCELLED, failed to ERROR.</small>",
+    )
+
+
 def budgets_html(playback: Playback) -> str:
     """Return what is left of each budget."""
     budgets = playback.budgets()
-    aside = (
-        "<small>Drawn only when taken: out of a budget to EXHAUSTED, cancel to "
-        "CANCELLED, failed to ERROR.</small>"
-        if playback.is_machine
-        else ""
-    )
     if not budgets:
         return part("budgets", heading("What is left"), "<i>Nothing is spent yet.</i>")
     rows = "".join(
@@ -152,9 +178,9 @@ def budgets_html(playback: Playback) -> str:
     )
     none = all(math.isinf(budget.limit) for budget in budgets)
     note = f"<small>{NO_BUDGET}</small>" if none else ""
-    return part(
-        "budgets", aside, heading("What is left"), f"<table>{rows}</table>{note}"
-    )
+    if more := playback.asked_by_tools:
+        note = f"<small>{MORE_CALLS} {more}.</small> {note}"
+    return part("budgets", heading("What is left"), f"<table>{rows}</table>{note}")
 
 
 def _left(budget: Budget) -> str:

@@ -32,7 +32,7 @@ BUTTONS = {
     "reset": "to before the first event",
     "cancel": "stop the run that is going on",
 }
-HEIGHTS = "315px", "265px", "190px"
+HEIGHTS = "285px", "265px", "190px"
 """What events, prompt and turn need when they are full: kept free, so nothing jumps."""
 
 
@@ -86,7 +86,10 @@ class PlayerView:
             style={"description_width": "50px"},
         )
         wide = widgets.Layout(width="auto")  # its margins would make 100% too wide
-        self.status, self.budgets = (widgets.HTML(layout=wide) for _ in range(2))
+        self.status, self.budgets, self.left_out = (
+            widgets.HTML(layout=wide) for _ in range(3)
+        )
+        self.now = widgets.HTML(layout=widgets.Layout(width="auto", min_height="40px"))
         self.events, self.prompt, self.turn = (
             widgets.HTML(layout=widgets.Layout(width="auto", min_height=height))
             for height in HEIGHTS
@@ -99,13 +102,14 @@ class PlayerView:
         half = widgets.Layout(flex="1 1 380px", min_width="0", padding="0 6px 0 0")
         wrapped = widgets.Layout(flex_flow="row wrap")
         pairs = [
-            ([self.output, self.budgets], [self.events]),
+            ([self.output, self.left_out], [self.events, self.budgets]),
             ([self.prompt], [self.turn]),
         ]
         rows = [
             *([widgets.HBox(self.choices, layout=wrapped)] if can_choose else []),
             widgets.HBox([*self.buttons.values(), self.slider], layout=wrapped),
             self.status,
+            self.now,
             *(
                 widgets.HBox(
                     [widgets.VBox(column, layout=half) for column in pair],
@@ -137,10 +141,12 @@ class PlayerView:
             try:
                 self.status.value = f"<span role='status'>{html.escape(told)}</span>"
                 self._show_controls(playback, running)
+                self.now.value = parts.now_html(playback)
                 self.events.value = parts.events_html(playback)
                 self.prompt.value = parts.prompt_html(playback)
                 self.turn.value = parts.turn_html(playback)
                 self.budgets.value = parts.budgets_html(playback)
+                self.left_out.value = parts.left_out_html(playback)
                 self._draw(playback.diagram())
             finally:
                 self._showing = False

@@ -13,7 +13,7 @@ from workbook.course import player_parts as parts
 from workbook.course.live_run import SCRIPTED, SLOW, LiveRun
 from workbook.course.playback import Playback
 from workbook.course.player_view import BUTTONS, PlayerView
-from workbook.course.scenarios import load
+from workbook.course.scenarios import ScenarioError, load
 from workbook.fsm import CORE, Table
 from workbook.record.mermaid import MIME_TYPE
 from workbook.record.trace import Trace, TraceEvent
@@ -125,7 +125,12 @@ class Player:
             finally:
                 changed.set()
 
-        run = self.run = LiveRun(*self._chosen(), listener=listen)
+        try:
+            run = LiveRun(*self._chosen(), listener=listen)
+        except ScenarioError as error:  # its file has been edited since
+            self._problem = f"{type(error).__name__}: {error}"
+            return
+        self.run = run
         thread = self._thread = threading.Thread(target=work, daemon=True)
         thread.start()
         watch = (thread, changed)
@@ -166,7 +171,10 @@ class Player:
                 return "Getting ready…"
             if self.saved is not None:
                 return self._title()
-            return f"{self._title()} Press Run, or Step."
+            try:
+                return f"{self._title()} Press Run, or Step."
+            except ScenarioError as error:
+                return f"{type(error).__name__}: {error}. Mend it, then press Run."
         place = f"{playback.position} of {len(playback.events)} events"
         if self.running:
             return f"{place} so far; the run goes on."

@@ -24,6 +24,7 @@ from workbook.course.report import Outcome, Report
 if TYPE_CHECKING:
     from workbook.course.notebook_answers import Answers
 
+REASONS = "raised", "stopped"
 COLUMNS = ("learner", "notebook", "exercise", "outcome", "met", "of", "message")
 
 
@@ -56,6 +57,7 @@ def pytest_configure(config: pytest.Config) -> None:
         if answers:
             plugin = AnswersPlugin(answers.resolve(), table)
             config.pluginmanager.register(plugin, "workbook-answers")
+            config.option.reportchars = "N"  # else a list of the failures ends the page
         elif table:
             raise CourseError("--answers-csv needs --answers PATH")
         config.pluginmanager.register(fixtures({}), "workbook-fixtures")
@@ -105,8 +107,8 @@ class ExerciseItem(pytest.Item):
         return str(excinfo.value)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Return where it stands: `01_naive_loop.ipynb::parse_turn`."""
-        return self.path, None, f"{self.path.name}::{self.name}"
+        """Return where it stands: `ann/01_naive_loop.ipynb::parse_turn`."""
+        return self.path, None, self.nodeid
 
 
 @dataclass(eq=False)
@@ -181,8 +183,7 @@ class AnswersPlugin:
             if isinstance(found, Report):
                 row["outcome"] = str(found.outcome)
                 row["met"], row["of"] = str(found.passed), str(found.total)
-                if found.outcome is not Outcome.PASSED and found.failures:
-                    row["message"] = found.failures[0].requirement
+                row["message"] = _message(found)
         self.rows.append(row)
 
     def pytest_terminal_summary(
@@ -195,7 +196,8 @@ class AnswersPlugin:
         for line in summary(self.rows):
             terminalreporter.write_line(line)
         if self.table is not None:
-            with open(self.table, "w", newline="", encoding="utf-8") as file:
+            # With the mark at its start, Excel too takes it for UTF-8.
+            with open(self.table, "w", newline="", encoding="utf-8-sig") as file:
                 writer = csv.DictWriter(file, COLUMNS)
                 writer.writeheader()
                 writer.writerows(self.rows)
@@ -204,6 +206,17 @@ class AnswersPlugin:
     def _name(self, notebook: Path) -> str:
         folder = self.root if self.root.is_dir() else self.root.parent
         return notebook.relative_to(folder).as_posix()
+
+
+def _message(report: Report) -> str:
+    """Return what a row says: the first thing that is not met, and what was raised."""
+    if not report.failures or report.outcome is Outcome.PASSED:
+        return ""
+    first = report.failures[0]
+    if report.outcome is Outcome.NOT_ATTEMPTED and report.total:
+        return ""
+    reasons = [text for label, text in first.evidence if label in REASONS]
+    return "; ".join([first.requirement, *reasons])
 
 
 def summary(rows: Iterable[dict[str, str]]) -> list[str]:

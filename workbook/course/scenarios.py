@@ -24,6 +24,7 @@ came of a run. `workbook.course.engines` plays it. The keys of a file:
 from __future__ import annotations
 
 import builtins
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -55,7 +56,16 @@ _TOOL = {
         "effect": {"enum": ["read", "write"]},
     },
 }
-_TURN = {"type": "object", "properties": {"text": _TEXT, "times": _COUNT}}
+_TURN = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "text": _TEXT,
+        "times": _COUNT,
+        **{key: {} for key in ("calls", "if_seen", "then", "else")},
+        **{key: {} for key in ("raises", "message")},
+    },
+}
 _END = {
     "type": "object",
     "additionalProperties": False,
@@ -92,6 +102,10 @@ SCHEMA: Mapping[str, Any] = {
 
 class ScenarioError(ValueError):
     """A scenario that does not exist or whose file does not hold together."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show a sentence in a notebook: what is wrong is in a file, not in code."""
+        return [f"{type(self).__name__}: {self}"]
 
 
 @dataclass(frozen=True)
@@ -161,7 +175,7 @@ def read_scenario(path: Path) -> Scenario:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path.name} is not TOML: {error}") from None
     if problems := sentences(validator, data):
-        told = "; ".join(problem.replace("arguments", "it", 1) for problem in problems)
+        told = "; ".join(map(_in_words, problems))
         raise ScenarioError(f"{path.name} does not hold together: {told}")
     for tool in data.get("tool", ()):
         raised = getattr(builtins, tool.get("raises", "Exception"), None)
@@ -182,6 +196,19 @@ def read_scenario(path: Path) -> Scenario:
     except ValueError as error:
         raise ScenarioError(f"{path.name} does not hold together: {error}") from None
     return scenario
+
+
+def _in_words(problem: str) -> str:
+    """Say where in the file a problem is, counting tools and turns from 1."""
+    where, _, what = problem.removeprefix("arguments").partition(": ")
+    where = where.removeprefix(".")
+    if where in ("tool", "turn") and what.endswith("'array'"):
+        return f"write [[{where}]] with two brackets"
+    entry = re.match(r"(tool|turn)\[(\d+)\]\.?", where)
+    if entry:
+        rest = where[entry.end() :]
+        where = f"{entry[1]} {int(entry[2]) + 1}{', ' if rest else ''}{rest}"
+    return f"{where}: {what}" if where else what
 
 
 def _written_out(entry: Mapping[str, Any]) -> list[Any]:
