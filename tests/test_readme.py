@@ -29,6 +29,13 @@ def test_each_command_is_complete():
         assert work[0].startswith(".venv/bin/")
 
 
+def test_the_first_command_leads_to_a_lesson():
+    """Also the address that JupyterLab prints opens the first lesson."""
+    (page,) = re.findall(r"--LabApp\.default_url=/lab/tree/(\S+)", README)
+    assert page == "notebooks/00_start_here.ipynb"
+    assert (ROOT / page).exists()
+
+
 def test_the_map_agrees_with_the_lessons():
     """Titles and minutes of the map are those of data/exercises.toml."""
     data = tomllib.loads((ROOT / "data/exercises.toml").read_text(encoding="utf-8"))
