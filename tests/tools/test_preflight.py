@@ -162,12 +162,12 @@ def test_which_tools_take_a_single_number():
 @settings(max_examples=100, deadline=None)
 def test_any_text_is_read(question):
     """any question gives a list of warnings, in well under a tenth of a second"""
-    started = time.perf_counter()
+    started = time.thread_time()
 
     warnings = ours(question, tools()["Factorial"])
 
     assert all(w.startswith(("batch", "several", "over")) for w in warnings)
-    assert time.perf_counter() - started < 0.1
+    assert time.thread_time() - started < 0.1
 
 
 @pytest.mark.parametrize(
@@ -175,6 +175,6 @@ def test_any_text_is_read(question):
 )
 def test_a_hostile_question_takes_no_time(question):
     """a question made to keep a pattern busy is answered within half a second"""
-    started = time.perf_counter()
+    started = time.thread_time()
     ours(question, tools()["Factorial"])
-    assert time.perf_counter() - started < 0.5
+    assert time.thread_time() - started < 0.5

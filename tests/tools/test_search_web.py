@@ -364,10 +364,10 @@ def test_a_page_is_data():
 def test_a_page_that_never_ends_a_tag_takes_no_time(piece):
     """a page made to keep the parser busy is read in well under a second"""
     page = '<div id="content_left">' + piece * 20_000
-    started = time.perf_counter()
+    started = time.thread_time()
     assert baidu_results(page) == []
     assert len(text_of(page)) <= 5000
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_a_declaration_that_is_none_is_malformed(server, service):

