@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.langchain_trace.function_calls import as_function_calls, shown
+from workbook.langchain_trace.function_calls import as_function_calls
 from workbook.models.base import ToolRequest
 
 
@@ -51,12 +51,3 @@ def test_a_parameter_of_several_types_gets_the_text(tool):
         "Action: Search\nAction Input: 7", [search]
     ).tool_requests
     assert request.arguments == {"input": "7"}
-
-
-@pytest.mark.parametrize(
-    ("result", "text"),
-    [({"result": 20}, "20"), ({"result": "a"}, "a"), ({"a": "é"}, '{"a": "é"}')],
-)
-def test_a_result_is_shown_as_the_model_reads_it(result, text):
-    """one plain value is shown bare, anything else as JSON"""
-    assert shown(result) == text

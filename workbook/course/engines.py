@@ -6,7 +6,6 @@ what it does with them; that is what a trace shows.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from workbook.course.scripted_tools import scenario_tools, stop_during
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop
 from workbook.record.trace import Trace, TraceEvent, TraceWriter
 from workbook.tools.contract import Tool
+from workbook.tools.trusting import trusting_function
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,7 +114,7 @@ def play_naive(
 ) -> None:
     """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
     stopping = stop_during(tools, scenario)
-    functions = {tool.name: naive_function(tool) for tool in stopping}
+    functions = {tool.name: trusting_function(tool) for tool in stopping}
     try:
         fused = Fuse(model, scenario.steps)
         naive_loop(fused, functions, scenario.question, emit=emit)
@@ -178,25 +178,6 @@ ENGINES: dict[str, Player] = {
     "fsm": play_fsm,
 }
 """The engines by name, in the order in which the lessons meet them."""
-
-
-def naive_function(tool: Tool) -> Callable[[str], object]:
-    """Return the tool as people first write it: a function of text that trusts it."""
-
-    def run(text: str) -> object:
-        result = tool.run(**_trusting_arguments(tool, text))
-        return result["result"] if list(result) == ["result"] else result
-
-    return run
-
-
-def _trusting_arguments(tool: Tool, text: str) -> dict[str, Any]:
-    if text.startswith("{"):
-        arguments: dict[str, Any] = json.loads(text)
-        return arguments
-    (name, schema), *_ = tool.parameters["properties"].items()
-    kind = {"integer": int, "number": float}.get(schema.get("type"), str)
-    return {name: kind(text)}
 
 
 def asked_model(scenario: Scenario, model: Any = None, **options: Any) -> TextModel:

@@ -122,10 +122,10 @@ def text_turns(steps: int) -> list[str]:
 
 def naive_run(steps: int, path: Path) -> Callable[[], object]:
     """Get the naive loop ready."""
-    from workbook.course.engines import naive_function
     from workbook.loop.naive import naive_loop
+    from workbook.tools.trusting import trusting_function
 
-    tools = {"Note": naive_function(note_tool())}
+    tools = {"Note": trusting_function(note_tool())}
     script = Script(text_turns(steps))
     return lambda: naive_loop(script, tools, QUESTION)
 

@@ -7,14 +7,13 @@ calls functions takes any text for its answer.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from workbook.loop.parsing import Action, Final, parse_turn
 from workbook.models.base import Completion, ToolRequest
-from workbook.tools.calls import to_json
 from workbook.tools.contract import Tool
+from workbook.tools.trusting import first_parameter, trusting_arguments
 
 
 def as_function_calls(
@@ -47,39 +46,4 @@ def _arguments(tool: Tool | None, text: str) -> dict[str, Any]:
     try:
         return trusting_arguments(tool, text)
     except ValueError:  # a model may well write a list where one number belongs
-        return {_first_parameter(tool)[0]: text}
-
-
-def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
-    """Return the arguments of a text input, read the way that tutorials read it.
-
-    A JSON object is taken apart; anything else goes to the first parameter.
-
-    Raises:
-        ValueError: the text is not the number that the parameter wants.
-    """
-    if text.startswith("{"):
-        arguments: dict[str, Any] = json.loads(text)
-        return arguments
-    name, schema = _first_parameter(tool)
-    kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float}
-    kind = schema.get("type")  # JSON Schema also allows a list of types
-    return {name: kinds.get(kind, str)(text) if isinstance(kind, str) else text}
-
-
-def _first_parameter(tool: Tool | None) -> tuple[str, dict[str, Any]]:
-    if tool is None:
-        return "input", {}
-    return next(iter(tool.parameters["properties"].items()), ("input", {}))
-
-
-def shown(result: dict[str, Any]) -> str:
-    """Return a tool's result as the model reads it.
-
-    >>> shown({"result": "3.2 metres"}), shown({"a": 1})
-    ('3.2 metres', '{"a": 1}')
-    """
-    value: Any = result
-    if list(result) == ["result"]:
-        value = result["result"]
-    return value if isinstance(value, str) else to_json(value)
+        return {first_parameter(tool)[0]: text}

@@ -19,16 +19,14 @@ from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools import Tool as TextTool
 from pydantic import ConfigDict
 
-from workbook.langchain_trace.function_calls import (
-    as_function_calls,
-    shown,
-    trusting_arguments,
-)
+from workbook.langchain_trace.function_calls import as_function_calls
 from workbook.models import count_tokens
 from workbook.models.base import Completion, TextModel
 from workbook.models.scripted import Script
 from workbook.models.scripted_chat import ScriptedModel
+from workbook.tools.calls import result_text
 from workbook.tools.contract import Tool
+from workbook.tools.trusting import trusting_function
 
 LABEL = "Thought:"
 
@@ -172,12 +170,11 @@ def classic_tool(tool: Tool | BaseTool) -> BaseTool:
     if isinstance(tool, BaseTool):
         return tool
 
-    def run(text: str) -> str:
-        return shown(tool.run(**trusting_arguments(tool, text)))
-
     # The descriptions become part of a template, in which a brace opens a variable.
     description = tool.description.replace("{", "{{").replace("}", "}}")
-    return TextTool(name=tool.name, func=run, description=description)
+    return TextTool(
+        name=tool.name, func=trusting_function(tool), description=description
+    )
 
 
 def graph_tool(tool: Tool | BaseTool) -> BaseTool:
@@ -186,7 +183,7 @@ def graph_tool(tool: Tool | BaseTool) -> BaseTool:
         return tool
 
     def run(**arguments: Any) -> str:
-        return shown(tool.run(**arguments))
+        return result_text(tool.run(**arguments))
 
     return StructuredTool(
         name=tool.name,

@@ -75,7 +75,8 @@ def from_openai(
 def text_function(tool: Tool, on_error: OnError = "observe") -> Callable[[str], str]:
     """Return the tool as a function from the text of an action input to a text.
 
-    This is what the naive loop and the classic agent call.
+    The text is bound and checked as the registry does it; `trusting_function` is the
+    same without that.
     """
     registry = ToolRegistry([tool])
 

@@ -98,20 +98,30 @@ class Observation:
     def text(self) -> str:
         """Return what the model reads: the same text for the same observation.
 
-        A result with the single field `result` is shown as that value, any other as
-        JSON; notes follow on lines of their own.
+        A result is shown by `result_text`; notes follow on lines of their own.
 
         >>> Observation("call_1", True, {"result": 20}, None).text()
         '20'
         """
         if self.error is not None:
             shown = self.error.text()
-        elif self.result is not None and list(self.result) == ["result"]:
-            value = self.result["result"]
-            shown = value if isinstance(value, str) else to_json(value)
         else:
-            shown = to_json(self.result)
+            shown = result_text(self.result)
         return "\n".join([shown, *(f"Note: {note}" for note in self.notes)])
+
+
+def result_text(result: dict[str, Any] | None) -> str:
+    """Return what a tool returned, as the model reads it.
+
+    A result with the single field `result` is that value, any other is JSON.
+
+    >>> result_text({"result": "3.2 metres"}), result_text({"a": 1})
+    ('3.2 metres', '{"a": 1}')
+    """
+    value: Any = result
+    if result is not None and list(result) == ["result"]:
+        value = result["result"]
+    return value if isinstance(value, str) else to_json(value)
 
 
 def to_json(value: object) -> str:
