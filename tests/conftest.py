@@ -3,7 +3,9 @@
 Sockets beyond loopback are blocked by pytest-socket (see `addopts` in pyproject.toml).
 """
 
+import json
 import os
+import textwrap
 
 import pytest
 
@@ -18,3 +20,67 @@ def own_data_folder(tmp_path_factory):
     yield
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture
+def write_notebook():
+    """Return a function that writes a notebook: cells are (source, tag) or Markdown."""
+
+    def write(path, *cells):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        rows = [
+            {
+                "cell_type": "code",
+                "id": f"cell-{number}",
+                "metadata": {"tags": tags},
+                "source": textwrap.dedent(source),
+                "outputs": [],
+                "execution_count": None,
+            }
+            for number, (source, *tags) in enumerate(cells)
+        ]
+        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": rows}
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return path
+
+    return write
+
+
+@pytest.fixture
+def own_data(tmp_path, monkeypatch):
+    """Keep progress in a folder of this test alone, and return it."""
+    monkeypatch.setenv("WORKBOOK_DATA", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture(scope="session")
+def kernel(tmp_path_factory):
+    """Return a function that runs a cell in a real kernel and returns what it shows."""
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3")
+
+    def run(source, form="text/plain"):
+        shown = []
+
+        def keep(message):
+            content = message["content"]
+            match message["msg_type"]:
+                case "stream":
+                    shown.append(content["text"])
+                case "display_data" | "execute_result":
+                    shown.append(
+                        content["data"].get(form, content["data"]["text/plain"])
+                    )
+                case "error":
+                    shown.append(f"{content['ename']}: {content['evalue']}")
+
+        client.execute_interactive(
+            textwrap.dedent(source), output_hook=keep, timeout=60
+        )
+        return "\n".join(shown)
+
+    run("from workbook import check, hint, progress, solution")
+    yield run
+    client.stop_channels()
+    manager.shutdown_kernel(now=True)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbook.course import lints
-from workbook.course.exercises import exercises, lessons
+from tests import exercise_rules as lints
+from workbook.exercises.catalogue import exercises, lessons
 
 
 def assert_no_breach(breaches):

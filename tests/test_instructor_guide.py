@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from workbook.course import player
-from workbook.course.engines import ENGINES, play
-from workbook.course.scenarios import outcome, read_scenario, slugs
+from workbook.stage.engines import ENGINES, play
+from workbook.stage.player import player
+from workbook.stage.scenarios import outcome, read_scenario, slugs
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "notebooks" / "instructor_guide.md").read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_the_faults_of_the_model_are_met(namespace):
 def test_the_scenario_plays(tmp_path, monkeypatch):
     """the scenario's file holds together, and ends as the guide says"""
     (text,) = blocks("toml")
-    monkeypatch.setattr("workbook.course.scenarios.FOLDER", tmp_path)
+    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
     path = tmp_path / "out_of_order.toml"
     path.write_text(text, encoding="utf-8")
     assert read_scenario(path).title == tomllib.loads(text)["title"]
@@ -57,7 +57,7 @@ def test_the_slow_tool_is_given_up_by_the_machine_alone(tmp_path, monkeypatch):
     assert "`takes_s = 2` and `timeout_s = 0.2`" in GUIDE
     (text,) = blocks("toml")
     slow = 'takes_s = 0.4\ntimeout_s = 0.1\nreturns = ["12"]'
-    monkeypatch.setattr("workbook.course.scenarios.FOLDER", tmp_path)
+    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
     text = re.sub(r"raises = .*\nmessage = .*", slow, text)
     (tmp_path / "out_of_order.toml").write_text(text, encoding="utf-8")
     seen = {e: play("out_of_order", e).of("observation")[0]["text"] for e in ENGINES}

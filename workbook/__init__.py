@@ -7,24 +7,17 @@ offers what a notebook's first cell needs, and imports none of it before it is u
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from workbook.course.checking import check, hint, solution
-    from workbook.course.doctor import doctor
-    from workbook.course.progress import progress, reset
+from typing import Any
 
 __version__ = "0.1.0"
 
-__all__ = ["check", "doctor", "hint", "progress", "reset", "solution"]
-
 _HOMES = {
-    "check": "workbook.course.checking",
-    "hint": "workbook.course.checking",
-    "solution": "workbook.course.checking",
-    "progress": "workbook.course.progress",
-    "reset": "workbook.course.progress",
-    "doctor": "workbook.course.doctor",
+    "check": "workbook.exercises.check",
+    "hint": "workbook.exercises.check",
+    "solution": "workbook.exercises.check",
+    "progress": "workbook.exercises.progress",
+    "reset": "workbook.exercises.progress",
+    "doctor": "workbook.diagnosis",
 }
 
 
@@ -35,4 +28,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *__all__]
+    return [*globals(), *_HOMES]

@@ -28,7 +28,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the problem and leave with exit code 2."""
-        from workbook.course.exercises import near_miss
+        from workbook.exercises.catalogue import near_miss
 
         wrong = re.search(r"invalid choice: '(.*?)'", message)
         if wrong:
@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             command.add_argument("--yes", action="store_true", help="do not ask")
     options = parser.parse_args(arguments)
-    from workbook.course.exercises import CourseError
+    from workbook.exercises.catalogue import CourseError
 
     try:
         code = COMMANDS[options.command][0](options)
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from workbook.course.doctor import doctor
+    from workbook.diagnosis import doctor
 
     diagnosis = doctor()
     print(diagnosis)
@@ -81,7 +81,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _fetch_model(options: argparse.Namespace) -> int:
-    from workbook.models import WeightsError, fetch_weights
+    from workbook.models.weights import WeightsError, fetch_weights
 
     try:
         path = fetch_weights(progress=True)
@@ -93,15 +93,15 @@ def _fetch_model(options: argparse.Namespace) -> int:
 
 
 def _progress(options: argparse.Namespace) -> int:
-    from workbook.course.progress import progress
+    from workbook.exercises.progress import progress
 
     print(progress())
     return 0
 
 
 def _reset(options: argparse.Namespace) -> int:
-    from workbook.course.exercises import find
-    from workbook.course.progress import reset
+    from workbook.exercises.catalogue import find
+    from workbook.exercises.progress import reset
 
     what = find(options.slug).slug if options.slug else "all exercises"
     if not options.yes:

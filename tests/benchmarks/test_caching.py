@@ -2,9 +2,9 @@
 
 import pytest
 
-from workbook.course.engines import play
-from workbook.langchain_trace import caching_experiment
-from workbook.models import local_text_model
+from workbook.langchain_trace.growth import caching_experiment
+from workbook.models.local import local_text_model
+from workbook.stage.engines import play
 
 
 @pytest.fixture(scope="module")

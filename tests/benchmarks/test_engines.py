@@ -9,7 +9,11 @@ from statistics import median
 
 import pytest
 
-from workbook.course.overhead import (
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.stage.overhead import (
     QUESTION,
     executor_run,
     graph_run,
@@ -19,9 +23,6 @@ from workbook.course.overhead import (
     note_tool,
     text_turns,
 )
-from workbook.models.base import ToolRequest
-from workbook.models.scripted import Script
-from workbook.record.trace import Trace, TraceWriter
 
 OURS = "machine, traced"
 
@@ -37,7 +38,7 @@ By the best run of each, in one process: what took longer was disturbed by other
 
 def traced(agent, question, path, **options):
     """Return a run of a LangChain agent whose trace is written as the machine's is."""
-    from workbook.langchain_trace import TraceHandler
+    from workbook.langchain_trace.handler import TraceHandler
 
     emit = TraceWriter(path)
     config = {"callbacks": [TraceHandler(emit)], **options}
@@ -51,7 +52,7 @@ def traced(agent, question, path, **options):
 
 def traced_executor(steps, path):
     """Get the classic agent ready, with its trace on disk."""
-    from workbook.langchain_trace.engine import classic_agent
+    from workbook.langchain_trace.agents import classic_agent
 
     script = Script(text_turns(steps))
     agent = classic_agent(script, [note_tool()], max_iterations=steps)
@@ -60,8 +61,8 @@ def traced_executor(steps, path):
 
 def traced_graph(steps, path):
     """Get `create_agent` ready, with its trace on disk."""
-    from workbook.langchain_trace.engine import graph_agent
-    from workbook.models.scripted_chat import ScriptedModel
+    from workbook.langchain_trace.agents import graph_agent
+    from workbook.models.langchain import ScriptedModel
 
     calls = [
         ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(1, steps)

@@ -5,8 +5,8 @@ import gc
 import orjson
 import pytest
 
-from workbook.course.overhead import machine_run, seconds_of
 from workbook.record.trace import Trace
+from workbook.stage.overhead import machine_run, seconds_of
 
 RUNS = {10: 30, 100: 10, 1_000: 3, 10_000: 1}
 """Steps of a run, and how many runs are timed."""

@@ -2,19 +2,17 @@
 
 import pytest
 
-from workbook.evaluation import (
+from workbook.evaluation.experiment import marks, run_experiment, summarize
+from workbook.evaluation.grading import same_number
+from workbook.evaluation.questions import (
     ArithmeticQuestion,
     arithmetic_questions,
     calculator_world,
-    marks,
-    run_experiment,
-    same_number,
-    summarize,
     wiki_world,
 )
-from workbook.loop import load_exemplars
+from workbook.loop.prompting import load_exemplars
 from workbook.models import Completion, Script, Usage
-from workbook.worlds import wiki_tasks
+from workbook.props.wiki import wiki_tasks
 
 QUESTIONS = (
     ArithmeticQuestion("q1", "What is 2 times 3?", ("6",), 1),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.evaluation import matches_any, same_number, wilson_interval
+from workbook.evaluation.grading import matches_any, same_number, wilson_interval
 
 TRIALS = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 

@@ -28,10 +28,12 @@ from workbook.fsm import (
     exits,
 )
 from workbook.models.base import ToolRequest
-from workbook.models.scripted import Script
+from workbook.models.script import Script
 from workbook.record import TraceWriter
-from workbook.record.trace import check_event
-from workbook.tools.contract import Effect, Tool, ToolFailure, ToolRegistry
+from workbook.record.events import check_event
+from workbook.tools.calls import Effect, ToolFailure
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 PARAMETERS = {
     "type": "object",

@@ -16,9 +16,11 @@ from workbook.fsm import (
     exits,
 )
 from workbook.models.base import Completion, ToolRequest, Usage
-from workbook.models.scripted import Script
+from workbook.models.script import Script
 from workbook.record import TraceWriter
-from workbook.tools.contract import Effect, Tool, ToolError, ToolRegistry
+from workbook.tools.calls import Effect, ToolError
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 ECHO = "Thought: ask\nAction: Echo\nAction Input: {}"
 ANSWER = "Thought: done\nFinal Answer: 88"

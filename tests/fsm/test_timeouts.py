@@ -8,9 +8,10 @@ import time
 import pytest
 
 from workbook.fsm import Machine, State
-from workbook.models.scripted import Script
-from workbook.record.trace import TraceWriter
-from workbook.tools.contract import Tool, ToolRegistry
+from workbook.models.script import Script
+from workbook.record.writer import TraceWriter
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 TURNS = [
     "Thought: look\nAction: Slow\nAction Input: {}",
@@ -19,8 +20,9 @@ TURNS = [
 PROGRAM = """
 import threading
 from workbook.fsm import Machine
-from workbook.models.scripted import Script
-from workbook.tools.contract import Tool, ToolRegistry
+from workbook.models.script import Script
+from workbook.tools.tool import Tool
+from workbook.tools.registry import ToolRegistry
 
 stuck = Tool("Slow", "Waits.", {}, threading.Event().wait, timeout_s=0.05)
 turns = ["Action: Slow\\nAction Input: {}", "Final Answer: gave up"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.record.trace import TraceWriter
+from workbook.record.writer import TraceWriter
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def calculator_tool():
 @pytest.fixture
 def tool():
     """Make a tool that takes one text and answers as a function says."""
-    from workbook.tools.contract import Tool
+    from workbook.tools.tool import Tool
 
     def make(name, answer, description="A tool for tests."):
         def run(input):

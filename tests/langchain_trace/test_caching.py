@@ -4,12 +4,15 @@ import math
 
 import pytest
 
-from workbook.course.scenarios import load
-from workbook.langchain_trace import caching_experiment, plot_caching, run_classic
-from workbook.langchain_trace.caching import caching_prompts
-from workbook.langchain_trace.engine import run_graph
+from workbook.langchain_trace.agents import run_classic, run_graph
+from workbook.langchain_trace.growth import (
+    caching_experiment,
+    caching_prompts,
+    plot_caching,
+)
 from workbook.models.base import Completion, Usage
-from workbook.models.scripted import Script, shared_prefix
+from workbook.models.script import Script, shared_prefix
+from workbook.stage.scenarios import load
 
 
 class Server:

@@ -3,9 +3,9 @@
 import pytest
 from langchain_core.globals import get_debug, set_debug
 
+from workbook.langchain_trace.agents import classic_agent
 from workbook.langchain_trace.debug_log import capture_debug_log, fold_debug_log
-from workbook.langchain_trace.engine import classic_agent
-from workbook.models.scripted import Script
+from workbook.models.script import Script
 
 TURNS = ["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"]
 

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from workbook.langchain_trace.llm_math import write_math_block
+from workbook.langchain_trace.classic import write_math_block
 
 AS_SENT = '```text\n100*0.2\n```\n...numexpr.evaluate("100*0.2")...\n'
 

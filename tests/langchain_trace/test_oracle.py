@@ -8,18 +8,13 @@ from langchain_classic.chains.llm_math.base import LLMMathChain
 from langchain_core.agents import AgentAction
 from langchain_core.callbacks import CallbackManagerForChainRun
 
-from workbook.course.scenarios import load
-from workbook.langchain_trace import (
-    context_growth,
-    evaluate_math_block,
-    render_scratchpad,
-    run_classic,
-    sequence_diagram,
-    split_prompt,
-)
-from workbook.langchain_trace.diagram import tool_ids
-from workbook.langchain_trace.engine import math_script
+from workbook.langchain_trace.agents import math_script, run_classic
+from workbook.langchain_trace.anatomy import split_prompt
+from workbook.langchain_trace.classic import evaluate_math_block, render_scratchpad
+from workbook.langchain_trace.diagram import sequence_diagram, tool_ids
+from workbook.langchain_trace.growth import context_growth
 from workbook.langchain_trace.models import text_llm
+from workbook.stage.scenarios import load
 
 STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
 

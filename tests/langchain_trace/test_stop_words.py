@@ -2,8 +2,10 @@
 
 import pytest
 
-from workbook.langchain_trace import WithoutStop, few_shot, run_classic
-from workbook.models import local_text_model
+from workbook.langchain_trace.agents import run_classic
+from workbook.langchain_trace.classic import few_shot
+from workbook.langchain_trace.models import WithoutStop
+from workbook.models.local import local_text_model
 
 QUESTION = "What is 37 * 89?"
 

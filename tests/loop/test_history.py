@@ -2,9 +2,8 @@
 
 import pytest
 
-from workbook.loop.history import Step
-from workbook.loop.naive import Fuse, FuseBlown, naive_loop
-from workbook.models.scripted import Script, ScriptExhausted
+from workbook.loop.naive import Fuse, FuseBlown, Step, naive_loop
+from workbook.models.script import Script, ScriptExhausted
 
 QUESTION = "A book costs 100 dollars. What is left of it after 20 % off?"
 CALL = "Thought: part {n}\nAction: Search\nAction Input: part {n}"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.loop import labels
+from workbook.loop import turns as labels
 
 
 @pytest.mark.parametrize("label", ["Thought", "Action", "Action Input"])

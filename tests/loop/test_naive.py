@@ -4,8 +4,10 @@ import pytest
 
 from workbook.loop.naive import Fuse, FuseBlown, ignore, naive_loop, turn_fields
 from workbook.models.base import Completion, Usage
-from workbook.models.scripted import Script
-from workbook.record.trace import REQUIRED, Trace, TraceWriter
+from workbook.models.script import Script
+from workbook.record.events import REQUIRED
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
 
 CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
 TOOLS = {"Sum": lambda text: 2}

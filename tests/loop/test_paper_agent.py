@@ -6,8 +6,9 @@ from workbook.loop.paper_agent import read_step, run
 from workbook.loop.prompting import ACT, REACT, PaperStep
 from workbook.loop.text_world import Seen, ToolWorld
 from workbook.models.base import Usage
-from workbook.models.scripted import Script
-from workbook.record.trace import REQUIRED, TraceWriter
+from workbook.models.script import Script
+from workbook.record.events import REQUIRED
+from workbook.record.writer import TraceWriter
 
 QUESTION = "How many eggs are in 7 boxes of 12?"
 SUM = " I multiply.\nAction 1: Sum[12 * 7]"

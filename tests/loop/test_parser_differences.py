@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.loop.parsing import Action, Final, parse_turn
+from workbook.loop.turns import Action, Final, parse_turn
 
 DATA = Path(__file__).parents[2] / "data" / "parser_differences.toml"
 ROWS = tomllib.loads(DATA.read_text(encoding="utf-8"))["difference"]

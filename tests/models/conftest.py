@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from workbook.models import LocalTextModel, fetch_weights, local_text_model
+from workbook.models.local import LocalTextModel, local_text_model
+from workbook.models.weights import fetch_weights
 
 
 @pytest.fixture

@@ -4,17 +4,10 @@ import pytest
 from langchain_core.language_models import FakeListLLM
 from langchain_core.runnables import RunnableLambda
 
-from workbook.models import (
-    Completion,
-    Script,
-    ScriptedModel,
-    ToolRequest,
-    Usage,
-    as_chat_model,
-    as_text_model,
-    local_completion,
-    local_model,
-)
+from workbook.models import Completion, Script, ToolRequest, Usage
+from workbook.models.adapters import as_chat_model, as_text_model
+from workbook.models.langchain import ScriptedModel
+from workbook.models.local import local_completion, local_model
 
 CALL = ToolRequest("add", {"a": 2}, "call_1")
 TOOL = {

@@ -2,16 +2,10 @@
 
 import pytest
 
-from workbook.models import (
-    MissingKey,
-    Script,
-    ScriptedModel,
-    UnknownModel,
-    describe_model,
-    get_model,
-    get_text_model,
-    model_name,
-)
+from workbook.models import Script, get_model, get_text_model
+from workbook.models.choice import UnknownModel, describe_model, model_name
+from workbook.models.hosted import MissingKey
+from workbook.models.langchain import ScriptedModel
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from workbook.models import HostedModelError, MissingKey, hosted_model
+from workbook.models.hosted import HostedModelError, MissingKey, hosted_model
 
 SECRET = "sk-very-secret-0123456789"
 

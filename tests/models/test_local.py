@@ -8,17 +8,17 @@ import threading
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from workbook.models import (
+from workbook.models.base import TextModel
+from workbook.models.local import (
     LocalModelError,
     LocalTextModel,
-    TextModel,
-    WeightsError,
     close_local_server,
     local_completion,
     local_model,
     local_or_none,
     local_server,
 )
+from workbook.models.weights import WeightsError
 
 STOP = "\nObservation:"
 
@@ -201,7 +201,7 @@ def test_a_closed_server_is_gone_and_starts_again(local):
 def test_a_server_that_nobody_asks_can_be_closed(real_weights):
     """a process that loads the model and asks it nothing comes to its end"""
     code = (
-        "from workbook.models import close_local_server, local_server\n"
+        "from workbook.models.local import close_local_server, local_server\n"
         "for _ in range(3): local_server(); close_local_server()\n"
         "local_server()"
     )
@@ -265,7 +265,7 @@ def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
         raise WeightsError("No network: …")
 
     close_local_server()
-    monkeypatch.setattr("workbook.models.server.fetch_weights", no_network)
+    monkeypatch.setattr("workbook.models.local.fetch_weights", no_network)
 
     assert local_or_none() is None
     assert capsys.readouterr().out == "The local model is not there. No network: …\n"
@@ -273,7 +273,7 @@ def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     """weights that llama.cpp cannot read are named"""
-    from workbook.models.server import LocalServer
+    from workbook.models.local import LocalServer
 
     (tmp_path / "bad.gguf").write_bytes(b"not a model")
 

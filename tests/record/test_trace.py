@@ -6,14 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.loop.parsing import Action
-from workbook.record.trace import (
-    Trace,
-    TraceError,
-    TraceWriter,
-    check_event,
-    secrets_in,
-)
+from workbook.loop.turns import Action
+from workbook.record.events import TraceError, check_event
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter, secrets_in
 
 
 def small_run(emit):

@@ -13,14 +13,9 @@ from workbook.tools.adapters import (
     to_openai,
     tool_from_function,
 )
-from workbook.tools.contract import (
-    ContractError,
-    Effect,
-    Tool,
-    ToolCall,
-    ToolFailure,
-    ToolRegistry,
-)
+from workbook.tools.calls import Effect, ToolCall, ToolFailure
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import ContractError, Tool
 
 SCHEMA = {
     "type": "object",

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from workbook.tools.calculator import CalculatorError, calculator
 from workbook.tools.calculator import safe_eval as package_eval
-from workbook.tools.contract import ToolCall, ToolRegistry
+from workbook.tools.calls import ToolCall
+from workbook.tools.registry import ToolRegistry
 
 ATTACKS = tomllib.loads(
     (Path(__file__).parents[2] / "data/calculator_attacks.toml").read_text("utf-8")

@@ -4,9 +4,11 @@ import itertools
 
 import pytest
 
-from workbook.loop.parsing import Action
-from workbook.tools.contract import Tool, ToolCall, ToolError, ToolRegistry
+from workbook.loop.turns import Action
+from workbook.tools.calls import ToolCall, ToolError
 from workbook.tools.debug import debug_call, log_calls
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 SCHEMA = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 

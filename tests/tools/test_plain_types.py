@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.tools.contract import Tool
-from workbook.tools.running import _plainly_valid, checked_output, problems_with
+from workbook.tools.registry import _plainly_valid, checked_output, problems_with
+from workbook.tools.tool import Tool
 
 TYPES = ["string", "integer", "number", "boolean", "null"]
 VALUES = st.one_of(

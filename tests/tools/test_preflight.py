@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.props.number_theory import factorial, prime_factors
+from workbook.props.voltmeter import Voltmeter
 from workbook.tools.calculator import calculator
-from workbook.tools.contract import Tool
-from workbook.tools.numbers import factorial, prime_factors
 from workbook.tools.preflight import asked_numbers, preflight_all, single_number
 from workbook.tools.preflight import preflight as ours
-from workbook.tools.voltmeter import Voltmeter
+from workbook.tools.tool import Tool
 
 DATA = Path(__file__).parents[2] / "data"
 CASES = tomllib.loads((DATA / "preflight_cases.toml").read_text("utf-8"))["case"]

@@ -5,7 +5,7 @@ import sys
 
 DEFINE = """
 import sys
-from workbook.tools.builtin import builtin_tool
+from workbook.props.catalogue import builtin_tool
 builtin_tool("Calculator")
 assert "jsonschema" in sys.modules
 print("rfc3987_syntax" in sys.modules)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.tools.arguments import validate_arguments
 from workbook.tools.repair import repair_arguments as package_repair
-from workbook.tools.validation import validate_arguments
 
 SCHEMA = {
     "type": "object",

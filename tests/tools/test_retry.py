@@ -4,15 +4,10 @@ import threading
 
 import pytest
 
-from workbook.tools.contract import (
-    ContractError,
-    Effect,
-    Tool,
-    ToolCall,
-    ToolFailure,
-    ToolRegistry,
-)
+from workbook.tools.calls import Effect, ToolCall, ToolFailure
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.retry import with_retries
+from workbook.tools.tool import ContractError, Tool
 
 BUSY = ToolFailure("rate_limited", "429 from the server", True)
 REFUSED = ToolFailure("auth", "401 from the server", False, "check the key")

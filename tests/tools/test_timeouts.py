@@ -9,8 +9,10 @@ import time
 import pytest
 
 from workbook.tools import timeouts
-from workbook.tools.contract import Tool, ToolCall, ToolRegistry
+from workbook.tools.calls import ToolCall
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.tool import Tool
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@
 
 import pytest
 
+from workbook.tools.adapters import trusting_function
 from workbook.tools.calls import result_text
-from workbook.tools.contract import Tool
-from workbook.tools.trusting import trusting_function
+from workbook.tools.tool import Tool
 
 
 def tool_of(**properties):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.tools.validation import closed_schema
+from workbook.tools.arguments import closed_schema
 
 VOLTAGE = {
     "type": "object",

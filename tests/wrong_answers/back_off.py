@@ -3,7 +3,7 @@
 from collections import Counter
 
 from workbook.loop.answers import majority
-from workbook.loop.self_consistency import Order
+from workbook.loop.voting import Order
 
 
 def wants_more_than_half(order, react_answer, votes):

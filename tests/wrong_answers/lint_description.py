@@ -1,6 +1,6 @@
 """Plausible wrong answers to `lint_description`, with words their failures must show."""
 
-from workbook.tools.description_lint import (
+from workbook.tools.descriptions import (
     MAX_CHARS,
     MIN_CHARS,
     ONE_A_CALL,

@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.loop.parsing import (
+from workbook.loop.turns import (
     Action,
     Final,
     Label,

@@ -1,7 +1,7 @@
 """The questions that lesson 02 asks, and the world in which each may be answered.
 
 The arithmetic ones are read from `data/arithmetic.jsonl`; those about the encyclopedia
-are `workbook.worlds.wiki`'s.
+are `workbook.props.wiki`'s.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from pathlib import Path
 
 from workbook.evaluation.grading import same_number
 from workbook.loop.text_world import ToolWorld
+from workbook.paths import DATA
+from workbook.props.wiki import WikiTask, WikiWorld
 from workbook.tools.calculator import safe_eval
-from workbook.worlds import WikiTask, WikiWorld
 
-ARITHMETIC = Path(__file__).resolve().parents[2] / "data" / "arithmetic.jsonl"
+ARITHMETIC = DATA / "arithmetic.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

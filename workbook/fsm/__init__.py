@@ -4,8 +4,13 @@ The table is data and can be audited and drawn; the driver is a few lines; the w
 each state is a handler. It knows no file format and no framework.
 """
 
-from workbook.fsm.adapters import FunctionCalls, TextTurns
-from workbook.fsm.conversation import Asked, Conversation, Reply
+from workbook.fsm.conversations import (
+    Asked,
+    Conversation,
+    FunctionCalls,
+    Reply,
+    TextTurns,
+)
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.machine import Exit, Machine, drive

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from workbook.fsm.limits import tokens
 from workbook.fsm.run import Run, observation_fields
 from workbook.fsm.table import Event, State
-from workbook.tools.contract import Observation, ToolError
+from workbook.tools.calls import Observation, ToolError
 
 Handler = Callable[[Run], Event]
 

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbook.fsm.states import Event
+from workbook.fsm.table import Event
 from workbook.models.base import Usage
 
 

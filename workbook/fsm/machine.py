@@ -15,15 +15,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from workbook.fsm.adapters import FunctionCalls, TextTurns
-from workbook.fsm.conversation import Conversation
+from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.run import Run
 from workbook.fsm.table import CORE, TERMINAL, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
 from workbook.models.base import ChatModel, TextModel
-from workbook.tools.contract import ToolRegistry
+from workbook.tools.registry import ToolRegistry
 
 C = TypeVar("C")
 

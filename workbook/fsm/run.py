@@ -12,11 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbook.fsm.conversation import Asked, Conversation
+from workbook.fsm.conversations import Asked, Conversation
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.tools.contract import Observation, ToolCall, ToolError, ToolRegistry
+from workbook.tools.calls import Observation, ToolCall, ToolError
+from workbook.tools.registry import ToolRegistry
 
 
 @dataclass(slots=True)

@@ -9,14 +9,81 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
-from workbook.fsm.states import TERMINAL, Event, Rule, State
 
-__all__ = [
-    "CORE", "TERMINAL", "Event", "IllegalTransition", "Rule", "State", "Table",
-    "advance", "audit", "exits", "mermaid",
-]  # fmt: skip
+class State(StrEnum):
+    """Where a run can be. The last six are ends."""
+
+    SCREEN = "SCREEN"
+    THINK = "THINK"
+    POLICY = "POLICY"
+    PENDING_APPROVAL = "PENDING_APPROVAL"
+    EXECUTE_TOOL = "EXECUTE_TOOL"
+    OBSERVE = "OBSERVE"
+    VERIFY = "VERIFY"
+    DONE = "DONE"
+    REFUSED = "REFUSED"
+    EXHAUSTED = "EXHAUSTED"
+    STUCK = "STUCK"
+    CANCELLED = "CANCELLED"
+    ERROR = "ERROR"
+
+
+TERMINAL = frozenset(
+    {
+        State.DONE,
+        State.REFUSED,
+        State.EXHAUSTED,
+        State.STUCK,
+        State.CANCELLED,
+        State.ERROR,
+    }
+)
+
+
+class Event(StrEnum):
+    """What can happen. A handler returns one of these, and never a state."""
+
+    # lesson 05: the core
+    TOOL_REQUESTED = "tool_requested"
+    FINAL_ANSWER = "final_answer"
+    UNREADABLE_TURN = "unreadable_turn"
+    TOOL_RETURNED = "tool_returned"
+    OBSERVED = "observed"
+    MORE_CALLS = "more_calls"
+    OUT_OF_STEPS = "out_of_steps"
+    OUT_OF_TOOL_CALLS = "out_of_tool_calls"
+    OUT_OF_TIME = "out_of_time"
+    CANCEL = "cancel"
+    FAILED = "failed"
+    # lesson 06: who says stop?
+    ALLOWED = "allowed"
+    DENIED = "denied"
+    APPROVAL_NEEDED = "approval_needed"
+    APPROVED = "approved"
+    REJECTED = "rejected"
+    OUT_OF_TOKENS = "out_of_tokens"
+    OUT_OF_MONEY = "out_of_money"
+    LOOP_FOUND = "loop_found"
+    # lesson 08: is it true, and is it safe?
+    SCREENED = "screened"
+    SUSPICIOUS = "suspicious"
+    DRAFTED = "drafted"
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    UNANSWERABLE = "unanswerable"
+
+
+class Rule(NamedTuple):
+    """One row: in `source`, when `event` happens, go to `target`, and `why`."""
+
+    source: State
+    event: Event
+    target: State
+    why: str
 
 
 class IllegalTransition(LookupError):  # noqa: N818 - what happened, not an error's name

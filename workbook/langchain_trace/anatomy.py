@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from workbook.models import count_tokens
+from workbook.models.prompts import count_tokens
 
 if TYPE_CHECKING:
     import pandas as pd

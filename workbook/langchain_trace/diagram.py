@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from workbook.record.mermaid import Mermaid, escape_mermaid
-from workbook.record.trace import TraceEvent
+from workbook.record.events import TraceEvent
+from workbook.record.show import Mermaid, escape_mermaid
 
 LABEL_CHARS = 60
 INDENT = "    "

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from workbook.loop.parsing import Action, Final, parse_turn
+from workbook.loop.turns import Action, Final, parse_turn
 from workbook.models.base import Completion, ToolRequest
-from workbook.tools.contract import Tool
-from workbook.tools.trusting import first_parameter, trusting_arguments
+from workbook.tools.adapters import first_parameter, trusting_arguments
+from workbook.tools.tool import Tool
 
 
 def as_function_calls(

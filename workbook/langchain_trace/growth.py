@@ -1,19 +1,22 @@
-"""How the prompt grows: everything that was said is sent again with every call.
+"""Prompt caching, measured: what an append-only scratchpad saves, what an edit costs.
 
-The figures come from a trace's `model_turn` events, so they are those of whoever
-counted: the scripted model's rule of thumb, or a real server's tokenizer.
+A server keeps what it worked out while reading a prompt. The next prompt has to be read
+only from the first place where it differs. The figures here are the server's own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from workbook.record.trace import TraceEvent
+from workbook.models.base import TextModel
+from workbook.record.events import Kind, TraceEvent
+from workbook.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
@@ -74,3 +77,91 @@ def plot_growth(events: Iterable[TraceEvent], ax: Axes | None = None) -> Axes:
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend()
     return ax
+
+
+COLUMNS = ["case", "input_tokens", "cached_tokens", "read_tokens", "prompt_ms"]
+UNRELATED = "Once upon a time"
+
+
+def caching_prompts(trace: Trace) -> dict[str, str]:
+    """Return three prompts of a classic run, in the order in which to send them.
+
+    `cold` is the last prompt but one; `appended` is the last, which begins with all of
+    it; `edited` is the last with one early word changed, as cutting or rewording old
+    text would do.
+
+    Args:
+        trace: of a classic agent, with two calls or more.
+
+    Raises:
+        ValueError: there are not two such prompts, or the last does not extend the
+            one before it.
+    """
+    requests = [e for e in trace.of(Kind.MODEL_REQUEST) if "parent" not in e]
+    prompts = [trace.prompt(event["seq"]) for event in requests[-2:]]
+    if len(prompts) < 2:
+        raise ValueError(f"two prompts are needed, the trace has {len(prompts)}")
+    before, last = prompts
+    if not isinstance(before, str) or not isinstance(last, str):
+        raise ValueError("these prompts are messages: give a classic agent's trace")
+    if not last.startswith(before):
+        raise ValueError("the last prompt does not begin with the one before it")
+    word = last.split()[0]
+    edited = last.replace(word, f"{word},", 1)
+    return {"cold": before, "appended": last, "edited": edited}
+
+
+def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
+    """Send the three prompts to a model and return what its server says of each.
+
+    Take a model that writes one token, `local_text_model(max_tokens=1)`: what counts is
+    the reading. An unrelated prompt goes first, so that the cold one is cold.
+
+    Args:
+        model: its completions have `usage.cached` and `timings["prompt_ms"]`.
+        trace: of a classic agent.
+
+    Returns:
+        A row a prompt: `case`, `input_tokens`, `cached_tokens`, `read_tokens` (not
+        cached), `prompt_ms` (NaN where the server does not say).
+    """
+    import pandas as pd
+
+    prompts = caching_prompts(trace)
+    model.complete(UNRELATED)
+    rows = [measure(model, case, prompt) for case, prompt in prompts.items()]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def measure(model: TextModel, case: str, prompt: str) -> Mapping[str, object]:
+    """Send one prompt and return its row."""
+    answer = model.complete(prompt)
+    usage = answer.usage
+    return {
+        "case": case,
+        "input_tokens": usage.input,
+        "cached_tokens": usage.cached,
+        "read_tokens": usage.input - usage.cached,
+        "prompt_ms": answer.timings.get("prompt_ms", float("nan")),
+    }
+
+
+def plot_caching(frame: pd.DataFrame) -> Figure:
+    """Draw the time to read each prompt, and which share of it was cached."""
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(8, 3.2), layout="constrained", sharex=True
+    )
+    colors = ["#1f77b4", "#2ca02c", "#d62728"][: len(frame)]
+    share = 100 * frame["cached_tokens"] / frame["input_tokens"]
+    left.bar(frame["case"], frame["prompt_ms"] / 1000, color=colors)
+    left.set_title("One early edit and all is read again")
+    left.set_ylabel("time to read the prompt, seconds")
+    right.bar(frame["case"], share, color=colors)
+    right.set_title("What was appended to is still known")
+    right.set_ylabel("tokens from the cache, %")
+    right.set_ylim(0, 100)
+    for axes in (left, right):
+        axes.set_xlabel("prompt")
+    return figure

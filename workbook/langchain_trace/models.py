@@ -20,13 +20,13 @@ from langchain_core.tools import Tool as TextTool
 from pydantic import ConfigDict
 
 from workbook.langchain_trace.function_calls import as_function_calls
-from workbook.models import count_tokens
 from workbook.models.base import Completion, TextModel
-from workbook.models.scripted import Script
-from workbook.models.scripted_chat import ScriptedModel
+from workbook.models.langchain import ScriptedModel
+from workbook.models.prompts import count_tokens
+from workbook.models.script import Script
+from workbook.tools.adapters import trusting_function
 from workbook.tools.calls import result_text
-from workbook.tools.contract import Tool
-from workbook.tools.trusting import trusting_function
+from workbook.tools.tool import Tool
 
 LABEL = "Thought:"
 

@@ -14,8 +14,8 @@ from typing import Any
 from uuid import UUID
 
 from workbook.loop.naive import Emit
-from workbook.loop.parsing import Malformed, parse_turn
-from workbook.record.trace import Kind
+from workbook.loop.turns import Malformed, parse_turn
+from workbook.record.events import Kind
 
 Fields = Mapping[str, Any]
 

@@ -11,15 +11,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 from workbook.loop.naive import Emit, ignore
-from workbook.loop.parsing import (
-    Action,
-    Final,
-    Label,
-    Malformed,
-    Turn,
-    Unreadable,
-    split_fields,
-)
 from workbook.loop.prompting import (
     METHODS,
     STANDARD,
@@ -30,6 +21,15 @@ from workbook.loop.prompting import (
     render_prompt,
 )
 from workbook.loop.text_world import World, cut_observation
+from workbook.loop.turns import (
+    Action,
+    Final,
+    Label,
+    Malformed,
+    Turn,
+    Unreadable,
+    split_fields,
+)
 from workbook.models.base import ChatModel, Completion, TextModel, Usage
 
 MAX_STEPS = 7

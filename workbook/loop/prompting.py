@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-EXEMPLARS = Path(__file__).resolve().parents[2] / "data" / "exemplars.toml"
+from workbook.paths import DATA
+
+EXEMPLARS = DATA / "exemplars.toml"
 
 
 @dataclass(frozen=True, slots=True)

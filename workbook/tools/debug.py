@@ -14,13 +14,13 @@ from html import escape
 from typing import Any
 
 from workbook.loop.naive import Emit
-from workbook.loop.parsing import Action
+from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
+from workbook.tools.arguments import UnreadableInput, read_arguments
 from workbook.tools.calls import Observation, ToolCall, ToolError, to_json
-from workbook.tools.contract import Tool, ToolRegistry
-from workbook.tools.reading import UnreadableInput, read_arguments
+from workbook.tools.registry import ToolRegistry, problems_with, run_tool
 from workbook.tools.repair import repair_arguments
-from workbook.tools.running import problems_with, run_tool
+from workbook.tools.tool import Tool
 
 Clock = Callable[[], float]
 

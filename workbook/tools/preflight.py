@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from workbook.tools.contract import Tool
+from workbook.tools.tool import Tool
 
 BATCH_WORDS = (
     *("all at once", "at once", "all of these", "all of them", "in one go"),
@@ -102,7 +102,7 @@ def preflight(question: str, tool: Tool) -> list[str]:
 
     Full-width digits are digits, and letters count in either case.
 
-    >>> from workbook.tools.numbers import factorial
+    >>> from workbook.props.number_theory import factorial
     >>> preflight("１００の階乗を求めて", factorial())
     ['over limit: 100 > 20']
     """
@@ -129,7 +129,7 @@ def asked_numbers(question: str, tool: Tool) -> list[int]:
     Other numbers in the question are left alone: a year is not an argument. There are
     no word boundaries in Japanese and Chinese, so the patterns use none there.
 
-    >>> from workbook.tools.numbers import factorial
+    >>> from workbook.props.number_theory import factorial
     >>> asked_numbers("In 1905, what were the factorials of 3 and 30?", factorial())
     [3, 30]
     """

@@ -12,16 +12,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from workbook.tools.contract import (
-    ContractError,
-    Effect,
-    ErrorKind,
-    Tool,
-    ToolError,
-    ToolFailure,
-)
-from workbook.tools.running import call_tool, timed_out
+from workbook.tools.calls import Effect, ErrorKind, ToolError, ToolFailure
+from workbook.tools.registry import call_tool, timed_out
 from workbook.tools.timeouts import TimedOut
+from workbook.tools.tool import ContractError, Tool
 
 AskPerson = Callable[[str], dict[str, Any] | None]
 """Takes what went wrong, in a sentence; returns the result, or None for "no help"."""

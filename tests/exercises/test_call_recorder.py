@@ -1,0 +1,129 @@
+"""A function under watch."""
+
+import inspect
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.exercises.call_recorder import ArgumentChanged, Watch, harmless, snapshot
+
+PLAIN = st.recursive(
+    st.none() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+        | st.tuples(inner, inner)
+    ),
+    max_leaves=8,
+)
+
+
+def test_it_passes_everything_on():
+    """a watched function takes and returns what the function does"""
+    watch = Watch(lambda a, *, b: (a, b), "pair")
+    assert watch.function(1, b=2) == (1, 2)
+    assert watch.calls[0].result == (1, 2)
+
+
+def test_it_keeps_the_signature_and_the_name():
+    """a watched function looks like the learner's"""
+
+    def add(a: int, b: int) -> int:
+        return a + b
+
+    watched = Watch(add, "add").function
+    assert (watched.__name__, inspect.signature(watched)) == (
+        "add",
+        inspect.signature(add),
+    )
+
+
+@pytest.mark.parametrize(
+    ("argument", "change"),
+    [
+        ([1], lambda value: value.append(2)),
+        ({"a": [1]}, lambda value: value["a"].append(2)),
+        (([1],), lambda value: value[0].clear()),
+        ({1, 2}, lambda value: value.pop()),
+    ],
+)
+def test_a_changed_argument_is_noticed(argument, change):
+    """a list, dict or set that the function changes is noticed, however deep"""
+    watch = Watch(change, "change")
+    with pytest.raises(ArgumentChanged):
+        watch.function(argument)
+    assert watch.calls[-1].changed[2] == argument
+
+
+def test_an_exercise_may_allow_changes():
+    """an exercise that is about changing a list says so"""
+    values = [2, 1]
+    Watch(list.sort, "sort", mutates=True).function(values)
+    assert values == [1, 2]
+
+
+@given(PLAIN)
+def test_a_snapshot_is_equal_and_apart(value):
+    """the copy of plain data is equal to it"""
+    assert snapshot(value) == value
+
+
+def test_a_list_that_holds_itself_is_no_problem():
+    """a snapshot of a cyclic list does not run for ever"""
+    cyclic = []
+    cyclic.append(cyclic)
+    assert snapshot(cyclic)[0] is not None
+
+
+def test_only_the_last_calls_are_kept():
+    """a function that is called very often fills no memory"""
+    watch = Watch(abs, "abs")
+    for number in range(500):
+        watch.function(number)
+    assert (watch.count, len(watch.calls)) == (500, 50)
+
+
+def test_a_loop_that_prints_fills_no_memory(capsys):
+    """of what is printed only the beginning is kept"""
+    watch = Watch(lambda: print("x" * 1_000_000), "shout")
+    watch.function()
+    assert len(watch.calls[0].printed) == 2000
+    assert capsys.readouterr().out == ""
+
+
+def half(number):  # noqa: RET503 - as a learner writes it
+    if number > 0:
+        return "more"
+
+
+def whole(number):
+    if number > 0:
+        return "more"
+    else:  # noqa: RET505 - as a learner writes it
+        raise ValueError
+
+
+def looping(numbers):  # noqa: RET503 - as a learner writes it
+    for number in numbers:
+        if number:
+            return number
+
+
+def explicit(number):
+    return "more" if number > 0 else None
+
+
+@pytest.mark.parametrize(
+    ("function", "falls_off"),
+    [(half, True), (looping, True), (whole, False), (explicit, False), (abs, False)],
+)
+def test_a_way_without_a_return(function, falls_off):
+    """a function that may end without a return is told from one that says None"""
+    assert Watch(function, "f").falls_off is falls_off
+
+
+def test_nobody_is_asked():
+    """input() does not wait: it raises, and says what to do"""
+    with harmless(), pytest.raises(RuntimeError, match="use the function's arguments"):
+        input("? ")

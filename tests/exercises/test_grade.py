@@ -1,0 +1,410 @@
+"""Grading: the exercise's own tests, run on any function."""
+
+import dataclasses
+import textwrap
+import threading
+import warnings
+
+import pytest
+
+from workbook.exercises.catalogue import CourseError, Exercise
+from workbook.exercises.display import Result
+from workbook.exercises.grade import grade
+from workbook.exercises.report import Outcome
+
+TESTS = '''
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+CALLS = []
+
+
+@dataclass
+class Pair:
+    left: int
+    right: int
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_small(double, number):
+    """small numbers are doubled"""
+    assert double(number) == 2 * number
+
+
+@given(st.integers(0, 1000))
+def test_any(double, number):
+    """every number is doubled
+
+    perhaps: you have a table of answers
+    """
+    assert double(number) == 2 * number
+
+
+def test_negative(double):
+    """a negative number raises a ValueError"""
+    with pytest.raises(ValueError):
+        double(-1)
+
+
+def test_size(double):
+    """the result is at least as large as the number"""
+    assert double(2) >= 2, "it has shrunk"
+
+
+def test_even(double):
+    """the result is even"""
+    assert double(3) % 2 == 0
+
+
+def test_sum(double):
+    """the result can be added to a number"""
+    double(4) + 1
+
+
+def test_of_the_package_alone():
+    """this one does not take the function, and is not run"""
+    raise AssertionError
+'''
+
+
+def right(number):
+    if number < 0:
+        raise ValueError(number)
+    return 2 * number
+
+
+@pytest.fixture
+def exercise(tmp_path):
+    """An exercise of its own, with tests of its own."""
+    path = tmp_path / "test_double.py"
+    path.write_text(textwrap.dedent(TESTS), encoding="utf-8")
+    return Exercise(
+        slug="double",
+        lesson="00",
+        title="double",
+        target="builtins:abs",
+        tests=str(path),
+        difficulty=1,
+        minutes=1,
+        goal="Return twice the number.",
+        hints=("a", "b", "c"),
+    )
+
+
+def test_only_tests_with_the_fixture_are_run(exercise):
+    """the requirements are the tests that take the function, and no others"""
+    report = grade(exercise, right)
+    assert (report.outcome, report.passed, report.total) == (Outcome.PASSED, 6, 6)
+
+
+def test_a_property_fails_with_its_smallest_example(exercise):
+    """a property that does not hold shows the smallest example, and its guess"""
+    report = grade(exercise, lambda n: right(n) if n < 7 else 0)
+    (failure,) = report.failures
+    assert failure.requirement == "every number is doubled"
+    assert failure.evidence == (
+        ("called", "double(7)"),
+        ("returned", "0"),
+        ("expected", "14"),
+        ("perhaps", "you have a table of answers"),
+    )
+
+
+def test_parameters_of_a_test_are_one_requirement(exercise):
+    """a parametrised test counts once, and shows the first case that fails"""
+    report = grade(exercise, lambda n: right(n) if n != 2 else 5)
+    assert report.failures[0].evidence[0] == ("called", "double(2)")
+    assert (report.passed, report.total) == (5, 6)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "evidence"),
+    [
+        (lambda n: 2 * n, ("expected", "a ValueError is raised")),
+        (lambda n: right(n) if n != 2 else 1, ("because", "it has shrunk")),
+        (lambda n: right(n) if n != 3 else 7, ("expected", "double(3) % 2 == 0")),
+        (lambda n: right(n) if n != 3 else 7, ("but", "it is 1")),
+        (
+            lambda n: right(n) if n != 4 else None,
+            (
+                "but",
+                "in the test, double(4) + 1 raises TypeError: unsupported operand"
+                " type(s) for +: 'NoneType' and 'int'",
+            ),
+        ),
+    ],
+)
+def test_what_a_test_wanted_is_said_in_its_own_words(exercise, wrong, evidence):
+    """an assertion that compares no result shows its text, its message, or the error"""
+    found = [
+        line for failure in grade(exercise, wrong).failures for line in failure.evidence
+    ]
+    assert evidence in found
+
+
+RAISING = '''
+import pytest
+
+
+class Cell:
+    ok = False
+
+
+def test_it(double):
+    """{docstring}"""
+    {body}
+'''
+
+
+@pytest.fixture
+def evidence(exercise):
+    """Return a function that grades against one test, and gives what is shown."""
+
+    def of(function, body, docstring="it is so", target="builtins:abs"):
+        exercise.tests_path.write_text(RAISING.format(body=body, docstring=docstring))
+        report = grade(dataclasses.replace(exercise, target=target), function)
+        return report.outcome, dict(report.failures[0].evidence)
+
+    return of
+
+
+WAITS = """with pytest.raises(ValueError, match=r"2\\.5 {unit}"):
+        double(2)"""
+
+
+def raises(error):
+    raise error
+
+
+def test_another_message_is_shown_beside_the_one_that_was_wanted(evidence):
+    """of an exception with another message, both messages are shown"""
+    body = 'unit = "V"\n    ' + WAITS.replace('r"2', 'rf"2')
+    outcome, shown = evidence(lambda n: raises(ValueError("2.6 V")), body)
+    assert outcome is Outcome.WRONG
+    assert shown["raised"] == "ValueError: 2.6 V"
+    assert shown["expected"] == 'a ValueError whose message has "2.5 V"'
+    _, shown = evidence(lambda n: 3, body)
+    assert shown["expected"] == 'a ValueError whose message has "2.5 V" is raised'
+
+
+def test_another_exception_is_shown_beside_the_one_that_was_wanted(evidence):
+    """of another exception than the one that was wanted, both are named"""
+    outcome, shown = evidence(lambda n: raises(KeyError("n")), WAITS)
+    assert outcome is Outcome.RAISED
+    assert shown["raised"] == "KeyError: 'n'"
+    assert shown["expected"].startswith("a ValueError whose message")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("double(2)\n    assert Cell.ok is True", "Cell.ok is True"),
+        ("result = double(2)\n    assert result is True", "True"),
+        ("assert double(2) is True", "True"),
+        ("assert True is double(2)", "True"),
+    ],
+)
+def test_an_expectation_has_its_subject(evidence, body, expected):
+    """what is compared with the result stands alone; else it is said what it is about
+
+    Of `x.ok is True`, the subject is `x.ok`, also when the function returned False.
+    """
+    assert evidence(lambda n: False, body)[1]["expected"] == expected
+
+
+def test_what_the_test_looks_at_is_not_shown_twice(evidence):
+    """a value that was returned is not repeated to say what is missing in it"""
+    _, shown = evidence(lambda n: "abc", "assert 'x' in double(2)")
+    assert shown["expected"] == "'x' in double(2)"
+    assert "but" not in shown
+    _, shown = evidence(lambda n: "abc", "assert 'b' not in double(2)[1:]")
+    assert shown["but"] == "'b' is in 'bc'"
+
+
+@pytest.mark.parametrize(
+    ("body", "result"),
+    [
+        ("assert double(2).splitlines() == []", ["a"]),
+        ("lines = double(2).splitlines()", ["a"]),
+        ("assert len(double(2).split()) == 1", 3),
+    ],
+)
+def test_a_result_that_the_test_cannot_use_is_not_an_error_of_the_learners(
+    evidence, body, result
+):
+    """a result of the wrong type is told as such, and not as an AttributeError"""
+    target = "workbook.exercises.report:clip"  # annotated with str
+    outcome, shown = evidence(lambda n: result, body, target=target)
+    kind = {list: "a list", int: "a number"}[type(result)]
+    assert (outcome, shown["expected"]) == (Outcome.WRONG, f"text, not {kind}")
+    assert "Error" not in str(shown)
+
+
+def test_the_tests_own_guess_stands_beside_a_vague_one(evidence):
+    """where an error has many causes, the general guess and the test's are both told"""
+    hint = "it is so\n\n    perhaps: zero has no row\n    "
+    _, shown = evidence(lambda n: {}[n], "assert double(0) == 1", hint)
+    assert shown["perhaps"] == "the thing looked up is not always there; ask first"
+    assert shown["or"] == "zero has no row"
+    _, shown = evidence(lambda n: undefined, "assert double(0) == 1", hint)  # noqa: F821
+    assert "or" not in shown
+
+
+def searched(number):  # noqa: RET503 - as a learner writes it
+    if number > 1:
+        return "found"
+
+
+@pytest.mark.parametrize(
+    ("function", "target", "words"),
+    [
+        (searched, "workbook.exercises.catalogue:near_miss", None),
+        (
+            searched,
+            "builtins:abs",
+            "one way through the function ends without a return",
+        ),
+        (lambda n: "found" if n > 1 else None, "builtins:abs", None),
+        (lambda n: [].append(n), "builtins:abs", "did you forget a return?"),
+        (lambda n: print(n), "builtins:abs", "it prints its result; return it instead"),
+    ],
+)
+def test_a_forgotten_return_is_not_guessed_where_none_is_an_answer(
+    evidence, function, target, words
+):
+    """None is put down to a missing return only where nothing else explains it"""
+    body = "assert double(2) == 'found'\n    assert double(1) == 'also'"
+    assert evidence(function, body, target=target)[1].get("perhaps") == words
+
+
+@pytest.mark.parametrize(
+    ("function", "expected", "words"),
+    [
+        (lambda n: 2**70 + 1, "2**70", None),
+        (lambda n: 3, "2", "one off: where does the count begin?"),
+        (lambda n: 2.0**70 - 2.0**30, "2**70", "a float keeps 16 digits"),
+        (lambda n: [[1]], "[(1,)]", "a list in it, where a tuple is expected"),
+        (lambda n: [[1]], "[Cell()]", None),
+    ],
+)
+def test_a_guess_fits_the_value(evidence, function, expected, words):
+    """a slip in counting is not seen in a number of twenty digits, and the like"""
+    shown = evidence(function, f"assert double(2) == {expected}")[1].get("perhaps")
+    assert shown == words if words is None else words in shown
+
+
+def test_one_of_several_arguments_may_be_the_answer(exercise):
+    """an argument among several may be what is to be chosen: it is not called a slip"""
+    body = "def test_it(double):\n    assert double('a', 'b') == 'b'\n"
+    exercise.tests_path.write_text(body)
+    (failure,) = grade(exercise, lambda a, b: a).failures
+    assert dict(failure.evidence).get("perhaps") is None
+
+
+def test_the_alarms_own_words_are_not_the_learners(evidence):
+    """what Python prints when the time is up in a callback is not shown as printed"""
+    noise = "Exception ignored in: <function gc_callback>\\nlimits.TimeUp: not finished"
+    _, shown = evidence(lambda n: print(noise) or 3, "assert double(2) == 4")
+    assert "printed" not in shown
+
+
+def test_a_time_limit_ends_the_run(exercise, monkeypatch):
+    """after a test that takes too long, the others are not waited for"""
+    monkeypatch.setattr("workbook.exercises.grade.TIME_LIMIT_S", 0.2)
+    calls = []
+
+    def slow(number):
+        calls.append(number)
+        while number == 2:
+            pass
+        return right(number)
+
+    report = grade(exercise, slow)
+    assert report.outcome is Outcome.RAISED
+    assert calls == [1, 2]
+    assert (report.passed, report.total) == (0, 6)
+
+
+def test_it_works_on_another_thread(exercise, monkeypatch):
+    """where no alarm can be set, as in a thread, a loop is ended all the same"""
+    monkeypatch.setattr("workbook.exercises.grade.TIME_LIMIT_S", 0.2)
+
+    def endless(number):
+        while True:
+            pass
+
+    reports = []
+    thread = threading.Thread(target=lambda: reports.append(grade(exercise, endless)))
+    thread.start()
+    thread.join(timeout=20)
+    assert reports[0].outcome is Outcome.RAISED
+
+
+def test_a_huge_result_is_shown_at_once(exercise):
+    """a wrong result of a million characters is cut, and compared in no time"""
+    report = grade(exercise, lambda n: "x\n" * 500_000)
+    assert len(str(Result(report))) < 3000
+
+
+def test_the_test_file_is_fresh_each_time(exercise):
+    """what a function did to the tests' own data is gone the next time"""
+    path = exercise.tests_path
+    path.write_text(
+        "NUMBERS = [1]\n\ndef test_it(double):\n"
+        '    """one number"""\n    assert double(NUMBERS) == [1]\n'
+    )
+
+    def spoil(numbers):
+        numbers.append(2)
+        return numbers
+
+    assert grade(exercise, spoil).outcome is Outcome.WRONG
+    assert grade(exercise, list).outcome is Outcome.PASSED
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("import no_such_module", "No module named 'no_such_module'"),
+        ("def test_it(): pass", "no test in .* takes double"),
+        ("def test_it(double, nothing): pass", "'nothing'"),
+    ],
+)
+def test_broken_tests_are_not_the_learners_fault(exercise, content, words):
+    """tests that cannot run are an error of the course, and said so"""
+    exercise.tests_path.write_text(content)
+    with pytest.raises(CourseError, match=words):
+        grade(exercise, right)
+
+
+def test_a_mark_of_a_plugin_that_is_left_out_is_known(exercise, monkeypatch):
+    """a test that says which warnings it expects causes none itself"""
+    monkeypatch.setattr(pytest.mark, "_markers", set())  # those of this very run
+    exercise.tests_path.write_text(
+        "import pytest\n\n@pytest.mark.filterwarnings('ignore')\n"
+        "def test_it(double):\n    assert double(1) == 2\n"
+    )
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        grade(exercise, right)
+    assert [str(warning.message) for warning in seen] == []
+
+
+def test_a_missing_test_file_says_what_to_install(exercise):
+    """without the tests, the message says that a whole clone is needed"""
+    exercise.tests_path.unlink()
+    with pytest.raises(CourseError, match="pip install -e"):
+        grade(exercise, right)
+
+
+def test_a_stop_by_the_user_stops_the_check(exercise):
+    """the stop button ends a check; it is not counted against the function"""
+
+    def stopped(number):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        grade(exercise, stopped)

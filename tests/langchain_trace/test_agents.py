@@ -1,0 +1,266 @@
+"""LangChain's two agents as engines, each bounded, each ending in one event."""
+
+import pytest
+
+from workbook.langchain_trace.agents import (
+    classic_agent,
+    graph_agent,
+    run_classic,
+    run_graph,
+)
+from workbook.langchain_trace.models import WithoutStop
+from workbook.models.script import Script
+from workbook.stage.scenarios import load
+
+ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
+ANSWER = "Thought: I know.\nFinal Answer: 42"
+NOTICE = "Agent stopped due to iteration limit or time limit."
+
+
+def end(emit):
+    """Return how the run ended: state, reason, answer."""
+    last = emit.events[-1]
+    assert last["kind"] == "run_finished"
+    return last["state"], last["reason"], last["answer"]
+
+
+def kinds(emit, kind, *, inside):
+    """Return the events of a kind, made inside a tool or not."""
+    return [e for e in emit.trace().of(kind) if ("parent" in e) is inside]
+
+
+PRICES = {
+    "price_question": "88",
+    "price_question_ja": "88ドル",
+    "price_question_zh": "88美元",
+}
+
+
+@pytest.mark.parametrize(("slug", "answer"), PRICES.items(), ids=PRICES)
+def test_the_price_question_takes_five_calls_and_four_hidden_ones(
+    emit, calculator_tool, slug, answer
+):
+    """five calls of the agent, four of the calculator, each with its parent"""
+    scenario = load(slug)
+    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    calls = emit.trace().of("tool_call")
+    assert end(emit) == ("DONE", "final_answer", answer)
+    assert len(kinds(emit, "model_turn", inside=False)) == 5
+    for kind in ("model_request", "model_turn"):
+        hidden = kinds(emit, kind, inside=True)
+        assert [e["parent"] for e in hidden] == [call["seq"] for call in calls]
+    observed = [e["text"] for e in emit.trace().of("observation")]
+    assert observed == ["Answer: 20.0", "Answer: 80", "Answer: 8.0", "Answer: 88"]
+
+
+@pytest.mark.parametrize(("slug", "answer"), PRICES.items(), ids=PRICES)
+def test_the_price_question_by_function_calls(emit, calculator_tool, slug, answer):
+    """the same script on create_agent: five calls, four tool calls, no hidden one"""
+    scenario = load(slug)
+    run_graph(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    assert end(emit) == ("DONE", "final_answer", answer)
+    assert len(kinds(emit, "model_turn", inside=False)) == 5
+    assert [e["arguments"]["expression"] for e in emit.trace().of("tool_call")] == [
+        "100*0.2",
+        "100-20",
+        "80*0.1",
+        "80+8",
+    ]
+
+
+def test_our_own_calculator_asks_nobody(emit, calculator_tool):
+    """with calculator="direct" there is no hidden call"""
+    script = load("price_question").script()
+    run_classic(script, [calculator_tool], "?", emit=emit, calculator="direct")
+    assert kinds(emit, "model_request", inside=True) == []
+    assert end(emit)[2] == "88"
+
+
+def test_the_label_that_is_there_is_not_said_again(emit, calculator_tool):
+    """the prompt ends with "Thought:", and the scratchpad has the word once a step"""
+    script = load("price_question").script()
+    run_classic(script, [calculator_tool], "?", emit=emit)
+    requests = kinds(emit, "model_request", inside=False)
+    last = emit.trace().prompt(requests[-1]["seq"])
+    assert "Thought:Thought:" not in last
+    assert "Thought: First I need 20% of 100.\nAction: Calculator" in last
+
+
+def test_stop_words_cut_the_made_up_observation(emit, tool):
+    """with the framework's stop words the tool is asked, and its answer is used"""
+    scenario = load("made_up_observation")
+    search = tool("Search", lambda name: "139,000")
+    run_classic(scenario.script(), [search], scenario.question, emit=emit)
+    first = emit.trace().of("model_turn")[0]
+    assert "Observation" not in first["text"]
+    assert end(emit) == ("DONE", "final_answer", "about 139,000")
+
+
+def test_without_stop_words_the_model_writes_the_observation(emit, tool):
+    """without them the made-up Observation is in the text, and no tool is asked"""
+    scenario = load("made_up_observation")
+    search = tool("Search", lambda name: "139,000")
+    model = WithoutStop(scenario.script())
+    run_classic(model, [search], scenario.question, emit=emit)
+    (turn,) = emit.trace().of("model_turn")
+    assert "Observation: Reykjavik has 450,000" in turn["text"]
+    assert emit.trace().of("tool_call") == []
+    assert end(emit)[:2] == ("ERROR", "ValueError")
+
+
+def test_a_repeated_call_ends_with_a_notice_for_an_answer(emit, tool):
+    """the classic agent stops after its iterations and answers with a notice"""
+    script = Script([ACTION], repeat_last=True)
+    search = tool("Search", lambda text: "nothing")
+    run_classic(script, [search], "Who?", emit=emit, max_iterations=7)
+    assert end(emit) == ("EXHAUSTED", "max_iterations", NOTICE)
+    assert script.asked == 7
+
+
+def test_a_model_that_says_the_notice_itself_has_answered(emit, tool):
+    """the notice in the model's own words is an answer like any other"""
+    script = Script([f"Thought: done\nFinal Answer: {NOTICE}"])
+    run_classic(script, [tool("Search", str)], "Who?", emit=emit)
+    assert end(emit) == ("DONE", "final_answer", NOTICE)
+
+
+def test_a_budget_that_is_reached_exactly_is_enough(emit, tool):
+    """an answer on the last call that is allowed is an answer"""
+    script = Script([ACTION, ANSWER])
+    run_classic(script, [tool("Search", str)], "?", emit=emit, max_iterations=2)
+    assert end(emit) == ("DONE", "final_answer", "42")
+
+
+def test_the_graph_goes_on_until_its_fuse(emit, tool):
+    """create_agent repeats a call until the recursion limit: two nodes a step"""
+    script = Script([ACTION], repeat_last=True)
+    search = tool("Search", lambda text: "nothing")
+    run_graph(script, [search], "Who?", emit=emit, recursion_limit=14)
+    assert end(emit) == ("EXHAUSTED", "recursion_limit", None)
+    assert script.asked == 7
+
+
+def test_the_graphs_own_limit_is_in_the_thousands(tool):
+    """create_agent's default recursion limit is 9,999"""
+    agent = graph_agent(Script([ANSWER]), [tool("Search", str)])
+    assert agent.config["recursion_limit"] == 9_999
+
+
+def test_the_classic_agents_own_limit_is_15(tool):
+    """AgentExecutor makes 15 iterations by default"""
+    agent = classic_agent(Script([ANSWER]), [tool("Search", str)])
+    assert agent.max_iterations == 15
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+@pytest.mark.parametrize("error", [ConnectionError, KeyboardInterrupt])
+def test_what_a_tool_raises_ends_the_run(emit, tool, run, error):
+    """an exception in a tool is recorded, ends the run, and is not raised"""
+
+    def fail(text):
+        raise error("the service does not answer")
+
+    run(Script([ACTION, ANSWER]), [tool("Search", fail)], "?", emit=emit)
+    observed = emit.trace().of("observation")
+    assert [(e["ok"], e["error"]) for e in observed] == [(False, error.__name__)]
+    assert end(emit) == ("ERROR", error.__name__, None)
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+def test_what_the_model_raises_ends_the_run(emit, tool, run):
+    """an exception of the model is recorded and not raised"""
+    script = Script([ACTION, ConnectionError("closed")])
+    run(script, [tool("Search", str)], "?", emit=emit)
+    assert end(emit) == ("ERROR", "ConnectionError", None)
+    assert emit.events[-1]["message"] == "closed"
+
+
+def test_a_run_that_cannot_begin_is_recorded_too(emit):
+    """a classic agent without tools is refused; the trace still begins and ends"""
+    run_classic(Script([ANSWER]), [], "Who?", emit=emit)
+    assert [e["kind"] for e in emit.events] == ["run_started", "run_finished"]
+    assert end(emit) == ("ERROR", "ValueError", None)
+
+
+def test_an_unreadable_turn_ends_the_classic_agent(emit, tool):
+    """by default a turn that the parser refuses ends the run"""
+    run_classic(Script(["I think so."]), [tool("Search", str)], "?", emit=emit)
+    turn = emit.trace().of("model_turn")[0]["turn"]
+    assert (turn["kind"], turn["reason"]) == ("malformed", "no_step")
+    assert end(emit)[:2] == ("ERROR", "ValueError")
+
+
+def test_an_unreadable_turn_may_be_told_to_the_model(emit, tool):
+    """with handle_parsing_errors the model is told, and no tool call is made of it"""
+    script = Script(["I think so.", ANSWER])
+    run_classic(
+        script, [tool("Search", str)], "?", emit=emit, handle_parsing_errors=True
+    )
+    assert emit.trace().of("tool_call") == []
+    assert "Invalid Format: Missing 'Action:'" in script.requests[1].prompt
+    assert end(emit)[2] == "42"
+
+
+def test_an_unreadable_turn_is_the_graphs_answer(emit, tool):
+    """an agent that calls functions takes any text for its answer"""
+    run_graph(Script(["I think so."]), [tool("Search", str)], "?", emit=emit)
+    assert end(emit) == ("DONE", "final_answer", "I think so.")
+
+
+def test_a_cut_answer_loses_its_last_character(emit, calculator_tool):
+    """an answer inside a thought: the parser cuts at a blank line that is not there"""
+    scenario = load("final_answer_in_thought")
+    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    assert end(emit)[2].endswith("Action Input: 240*0.1")  # it was 240*0.15
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+def test_a_made_up_tool_is_answered_with_an_error(emit, tool, run):
+    """a call of a tool that does not exist has one observation, and it is not ok"""
+    turns = ["Action: Python REPL\nAction Input: 2**10", ANSWER]
+    run(Script(turns), [tool("Search", str)], "?", emit=emit)
+    (call,) = emit.trace().of("tool_call")
+    (observed,) = emit.trace().of("observation")
+    assert (call["tool"], call["arguments"]) == ("Python REPL", {"input": "2**10"})
+    assert observed["call_id"] == call["call_id"]
+    assert observed["ok"] is False
+    assert "not a valid tool, try one of [Search]" in observed["text"]
+    assert end(emit)[2] == "42"
+
+
+def test_braces_in_a_description_are_text(emit, tool):
+    """a tool's description goes into a template; its braces are no variables there"""
+    search = tool("Search", str, 'Write {"name": "bridge"}.')
+    run_classic(Script([ANSWER]), [search], "?", emit=emit)
+    assert 'Write {"name": "bridge"}.' in emit.trace().prompt(1)
+
+
+def test_generate_works_with_initialize_agent_only(tool):
+    """early_stopping_method="generate" raises for an agent made of runnables"""
+    from langchain_classic.agents import AgentExecutor, create_react_agent
+    from langchain_core.prompts import PromptTemplate
+
+    from workbook.langchain_trace.models import classic_tool, text_llm
+
+    search = tool("Search", lambda text: "nothing")
+    options = {"max_iterations": 2, "early_stopping_method": "generate"}
+    old = classic_agent(Script([ACTION, ACTION, ANSWER]), [search], **options)
+    assert old.invoke({"input": "Who?"})["output"] == "42"
+    tools = [classic_tool(search)]
+    prompt = PromptTemplate.from_template(
+        "{tools} {tool_names}\nQuestion: {input}\nThought:{agent_scratchpad}"
+    )
+    llm = text_llm(Script([ACTION], repeat_last=True))
+    new = AgentExecutor(
+        agent=create_react_agent(llm, tools, prompt), tools=tools, **options
+    )
+    with pytest.raises(ValueError, match="unsupported early_stopping_method"):
+        new.invoke({"input": "Who?"})
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+def test_a_thing_that_is_no_model_is_named(emit, tool, run):
+    """what cannot be asked ends the run with a sentence that says so"""
+    run(object(), [tool("Search", str)], "?", emit=emit)
+    assert end(emit)[:2] == ("ERROR", "TypeError")
+    assert "a object cannot" in emit.events[-1]["message"]

@@ -1,0 +1,300 @@
+"""LangChain's callbacks as trace events."""
+
+import asyncio
+import threading
+
+import pytest
+from langchain.agents import create_agent
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.tools import tool as langchain_tool
+
+from workbook.langchain_trace.agents import classic_agent, run_classic, run_graph
+from workbook.langchain_trace.handler import TraceHandler
+from workbook.models.base import Completion, ToolRequest, Usage
+from workbook.models.langchain import ScriptedModel
+from workbook.models.script import Script
+from workbook.record.events import Kind, check_event
+from workbook.record.writer import TraceWriter
+
+
+def calls(*names):
+    """Return a turn that asks for these tools at once."""
+    return [
+        ToolRequest(name, {"text": name}, f"id_{n}") for n, name in enumerate(names)
+    ]
+
+
+@langchain_tool
+def echo(text: str) -> str:
+    """Say the text again."""
+    return text
+
+
+def invoke(model, tools, handler, question="hello"):
+    agent = create_agent(model, tools)
+    asked = {"messages": [HumanMessage(question)]}
+    return agent.invoke(asked, config={"callbacks": [handler], "recursion_limit": 20})
+
+
+def test_any_run_can_be_traced(emit):
+    """handed over as a callback, it writes a whole run of anybody's agent"""
+    invoke(ScriptedModel([calls("echo"), "done"]), [echo], TraceHandler(emit))
+    assert [e["kind"] for e in emit.events] == [
+        "run_started",
+        "model_request",
+        "model_turn",
+        "tool_call",
+        "observation",
+        "model_request",
+        "model_turn",
+        "run_finished",
+    ]
+    assert emit.events[0]["question"] == "hello"
+    assert emit.trace().prompt(1) == [{"role": "user", "content": "hello"}]
+    assert emit.events[-1]["answer"] == "done"
+
+
+def test_every_event_is_one(emit, calculator_tool):
+    """each event carries what its kind must carry, numbered without holes"""
+    script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
+    run_classic(script, [calculator_tool], "?", emit=emit)
+    for seq, event in enumerate(emit.events):
+        check_event(event, seq)
+
+
+def test_the_models_own_call_id_is_kept(emit):
+    """the call id that the model gave ties the observation to the call"""
+    invoke(ScriptedModel([calls("echo"), "done"]), [echo], TraceHandler(emit))
+    call, observed = emit.trace().of("tool_call", "observation")
+    assert call["call_id"] == observed["call_id"] == "id_0"
+
+
+def test_parallel_calls_each_have_one_observation(emit):
+    """tools that run at the same time do not mix up their observations"""
+    both = threading.Barrier(2, timeout=20)
+
+    @langchain_tool
+    def first(text: str) -> str:
+        """Wait for the other one."""
+        both.wait()
+        return "one"
+
+    @langchain_tool
+    def second(text: str) -> str:
+        """Wait for the other one."""
+        both.wait()
+        return "two"
+
+    model = ScriptedModel([calls("first", "second"), "done"])
+    invoke(model, [first, second], TraceHandler(emit))
+    observed = {e["call_id"]: e["text"] for e in emit.trace().of("observation")}
+    assert observed == {"id_0": "one", "id_1": "two"}
+    assert len(emit.trace().of("tool_call")) == 2
+
+
+def test_an_agent_inside_a_tool_has_that_tool_for_a_parent(emit):
+    """what happens inside a tool names the tool's event, at every depth"""
+
+    @langchain_tool
+    def ask_another(text: str) -> str:
+        """Ask another agent."""
+        inner = create_agent(ScriptedModel([calls("echo"), "inner"]), [echo])
+        return inner.invoke({"messages": [HumanMessage(text)]})["messages"][-1].text
+
+    model = ScriptedModel([calls("ask_another"), "outer"])
+    invoke(model, [ask_another], TraceHandler(emit))
+    outer, inner = emit.trace().of("tool_call")
+    assert "parent" not in outer
+    assert inner["parent"] == outer["seq"]
+    nested = [e for e in emit.events if e.get("parent") == outer["seq"]]
+    assert [e["kind"] for e in nested].count("model_turn") == 2
+    assert emit.events[-1]["answer"] == "outer"
+    assert len(emit.trace().of("run_started")) == 1
+
+
+def test_usage_and_timings_are_the_servers(emit, tool):
+    """tokens read, written and cached, and milliseconds, are what the server said"""
+
+    class Served:
+        name = "served"
+
+        def complete(self, prompt, *, stop=()):
+            spent = Usage(input=100, output=5, cached=90)
+            return Completion("Final Answer: 1", spent, timings={"prompt_ms": 12.5})
+
+    run_classic(Served(), [tool("Search", str)], "?", emit=emit)
+    (turn,) = emit.trace().of("model_turn")
+    assert turn["usage"] == {"input": 100, "output": 5, "cached": 90}
+    assert turn["timings"] == {"prompt_ms": 12.5}
+
+
+def test_usage_of_messages_is_kept(emit):
+    """a chat model's usage stands in its message"""
+    message = AIMessage(
+        "done",
+        usage_metadata={
+            "input_tokens": 7,
+            "output_tokens": 2,
+            "total_tokens": 9,
+            "input_token_details": {"cache_read": 3},
+        },
+    )
+    invoke(ScriptedModel([message]), [echo], TraceHandler(emit))
+    (turn,) = emit.trace().of("model_turn")
+    assert turn["usage"] == {"input": 7, "output": 2, "cached": 3}
+
+
+def test_the_turn_is_what_langchain_read(emit, calculator_tool):
+    """where the parsers differ, the trace shows what LangChain made of the turn"""
+    two = "Action: Calculator\nAction Input: 1+1\nAction: Calculator\nAction Input: 2"
+    run_classic(Script([two]), [calculator_tool], "?", emit=emit)
+    turn = emit.trace().of("model_turn")[0]["turn"]
+    assert turn["input"] == "1+1\nAction: Calculator\nAction Input: 2"
+
+
+def test_the_turn_stands_before_what_came_of_it(emit, calculator_tool):
+    """a turn is written before its tool call, though it was parsed in between"""
+    script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
+    run_classic(script, [calculator_tool], "?", emit=emit, calculator="direct")
+    kinds = [e["kind"] for e in emit.events]
+    assert kinds[1:4] == ["model_request", "model_turn", "tool_call"]
+
+
+def test_the_stop_words_that_are_sent_are_recorded(emit, tool):
+    """a request says where the model was told to stop"""
+    run_classic(Script(["Final Answer: 1"]), [tool("Search", str)], "?", emit=emit)
+    (request,) = emit.trace().of("model_request")
+    assert request["stop"] == ["\nObservation:", "\n\tObservation:"]
+
+
+def test_a_classic_agent_on_a_chat_model_has_text_prompts(emit, tool):
+    """the one message that LangChain makes of a text prompt is a text again"""
+    model = ScriptedModel(["Final Answer: 1"])
+    run_classic(model, [tool("Search", str)], "?", emit=emit)
+    assert emit.trace().prompt(1).endswith("\nQuestion: ?\nThought:")
+    assert emit.trace().of("model_turn")[0]["turn"]["kind"] == "final"
+
+
+def test_an_empty_message_is_no_answer_to_read(emit):
+    """a message without words and calls is malformed, though the graph ends on it"""
+    invoke(ScriptedModel([""]), [echo], TraceHandler(emit))
+    assert emit.trace().of("model_turn")[0]["turn"]["kind"] == "malformed"
+    assert emit.events[-1]["answer"] == ""
+
+
+def test_an_agent_without_tools_has_answered(emit):
+    """words that no parser was to read are the answer, not a malformed turn"""
+    invoke(ScriptedModel(["42"]), [], TraceHandler(emit))
+    (turn,) = emit.trace().of("model_turn")
+    assert turn["turn"] == {"kind": "final", "thought": "", "answer": "42"}
+
+
+def test_the_words_inside_a_chain_are_text(emit):
+    """of two models in a chain, the first one's words are text, the last answer"""
+    chain = ScriptedModel(["one"]) | StrOutputParser() | ScriptedModel(["two"])
+    chain.invoke("?", config={"callbacks": [TraceHandler(emit)]})
+    kinds = [event["turn"]["kind"] for event in emit.trace().of("model_turn")]
+    assert kinds == ["text", "final"]
+
+
+def test_a_chains_words_before_a_tool_are_text(emit):
+    """where a chain hands a model's words to a tool, no parser has refused them"""
+    chain = ScriptedModel(["one"]) | StrOutputParser() | echo
+    chain.invoke("?", config={"callbacks": [TraceHandler(emit)]})
+    (turn,) = emit.trace().of("model_turn")
+    assert turn["turn"] == {"kind": "text"}
+
+
+def test_a_streamed_classic_run_ends_with_its_answer(emit, tool):
+    """streamed or not, the run's answer is what the parser read"""
+    turns = ["Action: Search\nAction Input: x", "Final Answer: 42"]
+    agent = classic_agent(Script(turns), [tool("Search", str)])
+    config = {"callbacks": [TraceHandler(emit)]}
+    assert list(agent.stream({"input": "?"}, config=config))[-1]["output"] == "42"
+    assert emit.events[-1]["answer"] == "42"
+
+
+def test_an_asynchronous_run_is_traced(emit):
+    """without waiting, the events are the same, each call with its observation"""
+    agent = create_agent(ScriptedModel([calls("echo", "echo"), "done"]), [echo])
+    asked = {"messages": [HumanMessage("hello")]}
+    asyncio.run(agent.ainvoke(asked, config={"callbacks": [TraceHandler(emit)]}))
+    observed = [e["call_id"] for e in emit.trace().of("observation")]
+    assert sorted(observed) == ["id_0", "id_1"]
+    assert emit.events[-1]["answer"] == "done"
+
+
+def test_each_try_of_a_tool_is_a_call(emit):
+    """a tool that is tried again has a call and an observation for each try"""
+    from langchain.agents.middleware import ToolRetryMiddleware
+
+    tries = []
+
+    @langchain_tool
+    def flaky(text: str) -> str:
+        """Fail the first time."""
+        tries.append(text)
+        if len(tries) == 1:
+            raise TimeoutError("late")
+        return text
+
+    retry = ToolRetryMiddleware(initial_delay=0, jitter=False)
+    agent = create_agent(
+        ScriptedModel([calls("flaky"), "done"]), [flaky], middleware=[retry]
+    )
+    asked = {"messages": [HumanMessage("hello")]}
+    agent.invoke(asked, config={"callbacks": [TraceHandler(emit)]})
+    assert [e["ok"] for e in emit.trace().of("observation")] == [False, True]
+    assert len(emit.trace().of("tool_call")) == 2
+
+
+@pytest.mark.parametrize("thing", [ScriptedModel(["a"]), echo], ids=["model", "tool"])
+def test_a_handler_is_for_a_run(emit, thing):
+    """a model or a tool alone is no run: the message says where the handler goes"""
+    with pytest.raises(ValueError, match="the agent's invoke"):
+        thing.invoke("a", config={"callbacks": [TraceHandler(emit)]})
+    assert emit.events == []
+
+
+def test_a_handler_writes_one_run(emit):
+    """a second run with the same handler is refused, in a sentence"""
+    handler = TraceHandler(emit)
+    invoke(ScriptedModel(["done"]), [echo], handler)
+    with pytest.raises(ValueError, match="one run"):
+        invoke(ScriptedModel(["done"]), [echo], handler)
+
+
+def test_a_trace_that_cannot_be_written_is_not_passed_over(tool):
+    """LangChain swallows what callbacks raise; here it ends the run"""
+    writer = TraceWriter()
+
+    def full_disk(kind, /, **fields):
+        if kind == Kind.TOOL_CALL:
+            raise OSError("no space left")
+        return writer(kind, **fields)
+
+    script = Script(["Action: Search\nAction Input: x", "Final Answer: 1"])
+    run_classic(script, [tool("Search", str)], "?", emit=full_disk)
+    assert writer.events[-1]["reason"] == "OSError"
+
+
+def test_a_middleware_that_ends_the_run_is_recorded(emit, tool):
+    """a call that a limit refused has its observation, and it is not ok"""
+    from langchain.agents.middleware import ToolCallLimitMiddleware
+
+    limit = ToolCallLimitMiddleware(run_limit=3, exit_behavior="end")
+    script = Script(["Action: Search\nAction Input: x"], repeat_last=True)
+    run_graph(script, [tool("Search", str)], "?", emit=emit, middleware=[limit])
+    assert [e["ok"] for e in emit.trace().of("observation")] == [True] * 3 + [False]
+    assert script.asked == 4
+
+
+def test_nothing_of_langchain_is_replaced():
+    """the handler is a subclass of LangChain's own, and patches nothing"""
+    from langchain_core.callbacks import BaseCallbackHandler
+
+    before = dict(vars(BaseCallbackHandler))
+    TraceHandler(TraceWriter())
+    assert issubclass(TraceHandler, BaseCallbackHandler)
+    assert dict(vars(BaseCallbackHandler)) == before

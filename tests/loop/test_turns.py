@@ -1,0 +1,104 @@
+"""Reading one turn: the rules that a learner's parse_turn is held to."""
+
+import pytest
+
+from workbook.loop.turns import Action, Final, Malformed, Unreadable
+
+CALL = "Thought: I add.\nAction: Calculator\nAction Input: 1+1"
+
+
+def test_reads_an_action(parse_turn):
+    """a thought, a tool and an input make an Action"""
+    assert parse_turn(CALL) == Action("I add.", "Calculator", "1+1")
+
+
+def test_reads_an_answer(parse_turn):
+    """the words behind Final Answer are the answer, all lines of them"""
+    text = "Thought: I know.\nFinal Answer: 88 dollars,\nafter both changes."
+    expected = Final("I know.", "88 dollars,\nafter both changes.")
+    assert parse_turn(text) == expected
+
+
+def test_text_before_the_first_label_is_thought(parse_turn):
+    """a turn may open with its thought, since the prompt ended in "Thought:" """
+    text = " I add.\nAction: Calculator\nAction Input: 1+1"
+    assert parse_turn(text) == Action("I add.", "Calculator", "1+1")
+
+
+def test_a_made_up_observation_is_not_taken_as_one(parse_turn):
+    """an Observation written by the model is never taken as one"""
+    text = f"{CALL}\nObservation: 3\nFinal Answer: 3"
+    assert parse_turn(text) == Action("I add.", "Calculator", "1+1")
+
+
+def test_of_two_actions_the_first_counts(parse_turn):
+    """the first step wins: of two actions the first one"""
+    text = f"{CALL}\nAction: Search\nAction Input: Tokyo"
+    assert parse_turn(text) == Action("I add.", "Calculator", "1+1")
+
+
+def test_an_answer_before_an_action_counts(parse_turn):
+    """the first step wins: an answer, when an action follows it"""
+    assert parse_turn(f"Final Answer: 88\n{CALL}") == Final("", "88")
+
+
+def test_an_answer_in_the_middle_of_a_line_is_none(parse_turn):
+    """a label stands at the start of a line; inside a thought it is only words"""
+    text = "Thought: the Final Answer: needs a sum\nAction: Sum\nAction Input: 1"
+    assert parse_turn(text) == Action("the Final Answer: needs a sum", "Sum", "1")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "action: Search\nACTION INPUT: 東京",
+        "Action：Search\nAction Input：東京",
+        "**Action:** Search\n**Action Input:** 東京",
+        "**Action**: Search\n**Action Input**: 東京",
+    ],
+    ids=["any case", "full-width colon", "bold", "bold, colon outside"],
+)
+def test_labels_may_be_dressed_up(parse_turn, text):
+    """labels come in any case, with a full-width colon, in Markdown bold"""
+    assert parse_turn(text) == Action("", "Search", "東京")
+
+
+def test_a_closing_quote_is_kept(parse_turn):
+    """quotes belong to the input and are kept"""
+    text = 'Action: SQL\nAction Input: SELECT n FROM t GROUP BY "n"'
+    assert parse_turn(text) == Action("", "SQL", 'SELECT n FROM t GROUP BY "n"')
+
+
+def test_inner_newlines_are_kept(parse_turn):
+    """an input may have many lines, with a fence around them, and keeps them"""
+    text = "Action: Python\nAction Input: ```\nx = 1\n\nprint(x)\n```\n"
+    assert parse_turn(text) == Action("", "Python", "```\nx = 1\n\nprint(x)\n```")
+
+
+def test_an_empty_input_is_an_input(parse_turn):
+    """an input may be empty when its label is there: some tools need none"""
+    assert parse_turn("Action: Clock\nAction Input:") == Action("", "Clock", "")
+
+
+def test_a_tool_called_none_is_a_tool(parse_turn):
+    """a tool called None is read like any other; the registry will refuse it"""
+    assert parse_turn("Action: None\nAction Input: -") == Action("", "None", "-")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", Unreadable.EMPTY),
+        (" \n\t ", Unreadable.EMPTY),
+        ("It must be 88.", Unreadable.NO_STEP),
+        ("Thought: hm\nObservation: 3", Unreadable.NO_STEP),
+        ("Action: Calculator", Unreadable.MISSING_INPUT),
+        ("Action: None\nFinal Answer: 88", Unreadable.MISSING_INPUT),
+        ("Action:\nAction Input: 1+1", Unreadable.MISSING_TOOL),
+        ("Action Input: 1+1", Unreadable.MISSING_TOOL),
+        ("Final Answer:", Unreadable.MISSING_ANSWER),
+    ],
+)
+def test_an_unreadable_turn_is_a_value(parse_turn, text, reason):
+    """an unreadable turn gives Malformed with its reason; nothing is raised"""
+    assert parse_turn(text) == Malformed(reason, text)

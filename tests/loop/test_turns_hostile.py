@@ -1,0 +1,146 @@
+"""What parse_turn owes beyond the exercise: odd labels, any string, linear time."""
+
+import time
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workbook.loop.turns import (
+    Action,
+    Final,
+    Label,
+    Malformed,
+    parse_turn,
+    split_fields,
+)
+
+PIECES = [
+    "Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:",
+    "Question:", "**Action:**", "action 1 input 1：", "\n", "\r\n", " ", "x", "**",
+    "`", "\u3000", "１", "\x00", "\u2028", "Search[", "88",
+]  # fmt: skip
+turns = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Thought 1: t\nAction 1: Search\nAction Input 1: a",
+        "Thought 1: t\nAction 1: Search\nAction 1 Input 1: a",
+        "Thought １：t\nAction １：Search\nAction Input １：a",
+        "Thought: t\r\nAction: Search\r\nAction Input: a\r\n",
+        "\u3000Thought: t\n\u3000Action: Search\n\u3000Action Input: a",
+        "- Thought: t\n- Action: Search\n- Action Input: a",
+        "* **Thought:** t\n* **Action:** Search\n* **Action Input:** a",
+        "### Thought: t\n### Action: Search\n### Action Input: a",
+        "> Thought: t\n> Action: Search\n> Action Input: a",
+        "__Thought__: t\n__Action__: Search\n__Action Input__: a",
+        "**Thought: t**\n**Action: Search**\n**Action Input: a**",
+        "***Thought:*** t\n***Action:*** Search\n***Action Input***: a",
+        "_Thought:_ t\n_Action:_ Search\n_Action Input_: a",
+        "+ Thought: t\n+ Action: Search\n+ Action Input: a",
+        "\ufeffThought: t\n\u200bAction: Search\n\u2060Action Input: a",
+        "\xa0Thought\xa0: t\nAction\u202f: Search\nAction\xa0Input\xa0: a",
+        "Thought : t\nAction : Search\nAction Input : a",
+        "t\n\nAction:\nSearch\n\nAction Input:\na\n\nThought: and then",
+    ],
+)
+def test_labels_in_many_dresses(text):
+    """Numbers, bullets, headings, quotes and line ends of any kind change nothing."""
+    assert parse_turn(text) == Action("t", "Search", "a")
+
+
+@pytest.mark.parametrize("value", ["**kwargs", "2**3", "_x_", "a\r\nb", "a: b"])
+def test_an_input_is_not_undressed(value):
+    """Asterisks, underscores and colons inside an input stay where they are."""
+    turn = parse_turn(f"Action: Python\nAction Input: {value}")
+    assert turn == Action("", "Python", value)
+
+
+@pytest.mark.parametrize("label", ["*Action Input:*", "*Action Input*:"])
+def test_a_label_that_was_closed_undresses_nothing(label):
+    """An asterisk behind the input of a closed label belongs to the input."""
+    turn = parse_turn(f"Action: Shell\n{label} ls *")
+    assert turn == Action("", "Shell", "ls *")
+
+
+@pytest.mark.parametrize(
+    "label", ["***Observation:***", "_Observation:_", "\xa0Observation:"]
+)
+def test_a_dressed_up_observation_is_made_up_as_well(label):
+    """However it is dressed, an Observation of the model ends the input before it."""
+    turn = parse_turn(f"Action: Sum\nAction Input: 1+1\n{label} 3\nFinal Answer: 3")
+    assert turn == Action("", "Sum", "1+1")
+
+
+@pytest.mark.parametrize("line", ["Actions: a", "Action plan: a", "Reaction: a"])
+def test_words_that_only_look_like_a_label(line):
+    """A longer word that holds a label's letters is no label."""
+    assert split_fields(line) == [(Label.THOUGHT, line)]
+
+
+def test_an_invented_question_ends_the_answer():
+    """A next question that the model makes up is not part of its answer."""
+    assert parse_turn("Final Answer: 88\nQuestion: 3+3?") == Final("", "88")
+
+
+def test_a_made_up_observation_is_no_thought():
+    """Text behind a made-up Observation is not handed on as the model's thought."""
+    turn = parse_turn("Thought: a\nObservation: 3\nThought: b\nFinal Answer: 3")
+    assert turn == Final("a\nb", "3")
+
+
+@pytest.mark.parametrize("value", [None, 3, b"Action: a", ["Action: a"]])
+def test_what_is_not_text_is_refused_in_words(value):
+    """Anything but a string is a TypeError that names its type."""
+    with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
+        parse_turn(value)
+
+
+@given(st.one_of(turns, st.text(max_size=200)))
+@example("Thought:")
+@settings(max_examples=300, deadline=None)
+def test_any_string_gives_a_turn(text):
+    """Whatever the text is, the outcome is an Action, a Final or a Malformed."""
+    turn = parse_turn(text)
+    assert isinstance(turn, Action | Final | Malformed)
+    if isinstance(turn, Action):
+        assert turn.tool
+        assert turn.tool in text
+        assert turn.input in text
+
+
+@given(turns)
+@settings(max_examples=200, deadline=None)
+def test_what_follows_the_first_step_changes_nothing(after):
+    """Nothing that a model writes behind its first step changes that step."""
+    step = "Thought: t\nAction: Search\nAction Input: a\nObservation:"
+    assert parse_turn(step + after) == Action("t", "Search", "a")
+
+
+@given(turns)
+@settings(max_examples=200, deadline=None)
+def test_an_unreadable_turn_keeps_its_text(text):
+    """Malformed holds the whole text, so that it can be shown."""
+    turn = parse_turn(text)
+    assert not isinstance(turn, Malformed) or turn.text == text
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        " ", "\n", "\r\n", "`", "*", "_", "#", "1", "* ", " \n", "\u3000", "```\n",
+        "\xa0", "\ufeff", "+", "***\n", "* * ",
+        "**\n", "action ", "action 1 ", "action input ", "final ", "Action:",
+        "Action: a\n", "Action Input:\n", "Observation:\n", "**Final Answer: a\n",
+        "Thought: a\nObservation: b\n",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("start", ["", "Action: ", "**Action 1"])
+def test_a_megabyte_of_hostile_text_takes_under_a_second(start, piece):
+    """Reading time grows with the length of the text and with nothing else."""
+    text = start + piece * (1_000_000 // len(piece))
+    started = time.thread_time()  # what this costs, not what else the machine does
+    parse_turn(text)
+    assert time.thread_time() - started < 1.0

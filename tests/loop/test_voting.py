@@ -1,0 +1,119 @@
+"""What to do when one method gives up."""
+
+import pytest
+
+from workbook.loop.paper_agent import Attempt
+from workbook.loop.voting import Order, Samples, run_back_off, run_cot_sc
+from workbook.models.script import Script
+from workbook.record.writer import TraceWriter
+
+REACT_FIRST = Order.REACT_TO_COT_SC
+COT_FIRST = Order.COT_SC_TO_REACT
+
+# back_off
+
+
+def test_react_first_keeps_the_answer_of_react(back_off):
+    """ReAct → CoT-SC: when ReAct has an answer, it is taken, whatever the votes"""
+    assert back_off(REACT_FIRST, "88", ["90", "90", "90"]) == "88"
+
+
+def test_react_first_backs_off_without_an_answer(back_off):
+    """ReAct → CoT-SC: when ReAct has none, the most frequent vote is taken"""
+    assert back_off(REACT_FIRST, None, ["90", "88", "90", None, None]) == "90"
+
+
+def test_cot_first_keeps_a_clear_majority(back_off):
+    """CoT-SC → ReAct: an answer that most samples give is taken"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "88"]) == "90"
+
+
+def test_cot_first_backs_off_when_the_votes_are_scattered(back_off):
+    """CoT-SC → ReAct: when the top answer has fewer than half, ReAct's is taken"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "91", "92", "93"]) == "88"
+
+
+def test_exactly_half_is_enough(back_off):
+    """CoT-SC → ReAct: only fewer than half of the votes give way, half do not"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "91", "92"]) == "90"
+
+
+def test_a_sample_without_an_answer_counts_as_a_sample(back_off):
+    """half of all samples, those without an answer included"""
+    assert back_off(COT_FIRST, "88", ["90", "90", None, None, None]) == "88"
+
+
+@pytest.mark.parametrize("votes", [["The Nile", "nile.", "Rhine"], ["NILE", "Nile"]])
+def test_votes_are_compared_normalised(back_off, votes):
+    """two spellings of one answer are one answer; its first spelling is returned"""
+    assert back_off(COT_FIRST, "Rhine", votes) == votes[0]
+
+
+@pytest.mark.parametrize("order", [REACT_FIRST, COT_FIRST])
+@pytest.mark.parametrize("votes", [[], [None, None]])
+def test_without_any_vote_react_is_all_there_is(back_off, order, votes):
+    """without a single vote, the answer is ReAct's"""
+    assert back_off(order, "88", votes) == "88"
+
+
+@pytest.mark.parametrize(("order", "votes"), [(REACT_FIRST, []), (COT_FIRST, ["1", "2", "3"])])  # fmt: skip  # noqa: E501
+def test_when_both_give_up_there_is_no_answer(back_off, order, votes):
+    """when the method that is left has no answer either, there is none"""
+    assert back_off(order, None, votes) is None
+
+
+# the runners
+
+
+def attempt(answer):
+    return Attempt("react", answer, calls=3)
+
+
+def votes(*answers):
+    return Samples(tuple(Attempt("cot", answer, calls=1) for answer in answers))
+
+
+def not_asked():
+    raise AssertionError("the second method was asked without need")
+
+
+def test_cot_sc_asks_each_model_once():
+    """CoT-SC is one chain of thought a model, and the most frequent answer."""
+    models = [Script([f" So.\nAnswer: {n}"]) for n in (84, 90, 84)]
+    samples = run_cot_sc(models, "12 * 7?", [])
+    assert samples.votes == ("84", "90", "84")
+    assert (samples.answer, samples.calls) == ("84", 3)
+    assert samples.usage.input == sum(a.usage.input for a in samples.attempts) > 0
+
+
+def test_each_sample_is_a_run_of_its_own_in_the_trace():
+    """A trace callback is told each sample from its start to its end."""
+    trace = TraceWriter(secrets=())
+    run_cot_sc([Script([" Answer: 1"])] * 1 + [Script(["Hm"])], "?", [], emit=trace)
+    kinds = [event["kind"] for event in trace.trace()]
+    assert kinds.count("run_started") == kinds.count("run_finished") == 2
+
+
+@pytest.mark.parametrize(
+    ("order", "react", "cot_sc"),
+    [
+        (REACT_FIRST, lambda: attempt("88"), not_asked),
+        (COT_FIRST, not_asked, lambda: votes("88", "88", "90")),
+    ],
+)
+def test_the_second_method_is_asked_only_in_need(order, react, cot_sc):
+    """A first method that is sure of its answer costs nothing more."""
+    assert run_back_off(order, react, cot_sc) == "88"
+
+
+@pytest.mark.parametrize(
+    ("order", "react", "cot_sc"),
+    [
+        (REACT_FIRST, lambda: attempt(None), lambda: votes("88", "90", "88")),
+        (COT_FIRST, lambda: attempt("88"), lambda: votes("90", "91", "92")),
+        (COT_FIRST, lambda: attempt("88"), votes),
+    ],
+)
+def test_the_second_method_answers_when_the_first_gives_way(order, react, cot_sc):
+    """A first method that is at a loss hands over to the other one."""
+    assert run_back_off(order, react, cot_sc) == "88"

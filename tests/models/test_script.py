@@ -1,0 +1,313 @@
+"""The scripted model: says its turns, and behaves as a model does around them."""
+
+import traceback
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from langchain_core.messages import AIMessage
+
+from workbook.models import Completion, Script, ToolRequest, Usage
+from workbook.models.base import ChatModel, TextModel
+from workbook.models.script import ScriptExhausted
+
+CALL = ToolRequest("Calculator", {"input": "100*0.2"}, "call_1")
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+def test_it_is_both_kinds_of_model():
+    """a script can be asked for text and for a message"""
+    script = Script(["hello"])
+
+    assert isinstance(script, TextModel)
+    assert isinstance(script, ChatModel)
+    assert script.name == "scripted"
+
+
+def test_turns_come_in_order():
+    """each request gets the next turn"""
+    script = Script(["one", "two"])
+
+    assert [script.complete("p").text, script.chat([user("p")]).text] == ["one", "two"]
+
+
+def test_stop_cuts_the_turn():
+    """a stop sequence ends the text before it, and is not part of it"""
+    script = Script(["Action Input: 1+1\nObservation: 3\nFinal Answer: 3"])
+
+    answer = script.complete("p", stop=["Final Answer:", "\nObservation:"])
+
+    assert answer.text == "Action Input: 1+1"
+
+
+def test_a_stop_sequence_may_stand_alone():
+    """a text in place of a list is one stop sequence, as in OpenAI's API"""
+    script = Script(["Action Input: 1+1\nObservation: 3"])
+
+    assert script.complete("p", stop="\nObservation:").text == "Action Input: 1+1"
+    assert script.requests[0].stop == ("\nObservation:",)
+
+
+def test_without_stop_the_turn_is_whole():
+    """without a stop sequence the model writes its own Observation"""
+    text = "Action Input: 1+1\nObservation: 3"
+
+    assert Script([text]).complete("p").text == text
+
+
+@pytest.mark.parametrize("turn", [CALL, [CALL], (CALL,)])
+def test_a_turn_can_ask_for_tools(turn):
+    """tool requests are handed on, with the reason `tool_calls`"""
+    answer = Script([turn]).chat([user("p")])
+
+    assert answer.tool_requests == (CALL,)
+    assert answer.finish_reason == "tool_calls"
+
+
+def test_an_ai_message_is_a_turn():
+    """a LangChain message gives its text, its calls and its usage"""
+    message = AIMessage(
+        "I count.",
+        tool_calls=[
+            {"name": "Calculator", "args": {"input": "100*0.2"}, "id": "call_1"}
+        ],
+        usage_metadata={"input_tokens": 9, "output_tokens": 3, "total_tokens": 12},
+    )
+
+    answer = Script([message]).chat([user("p")])
+
+    assert answer == Completion("I count.", Usage(9, 3), (CALL,), "tool_calls")
+
+
+def test_a_call_with_unreadable_arguments_is_kept():
+    """a call whose arguments are no JSON is still a call that wants an answer"""
+    bad = {
+        "name": "f",
+        "args": "{oops",
+        "id": "c",
+        "error": "",
+        "type": "invalid_tool_call",
+    }
+
+    answer = Script([AIMessage("", invalid_tool_calls=[bad])]).chat([user("p")])
+
+    assert answer.tool_requests == (ToolRequest("f", {"unreadable": "{oops"}, "c"),)
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        ConnectionError("401"),
+        ConnectionError,
+        {"raises": "ConnectionError", "message": "401"},
+    ],
+)
+def test_an_exception_is_raised(turn):
+    """a turn can be an error, as a server has them"""
+    script = Script([turn, "after"])
+
+    with pytest.raises(ConnectionError):
+        script.complete("p")
+    assert script.complete("p").text == "after"
+
+
+def test_an_error_said_again_keeps_its_length():
+    """an error that is raised many times does not collect its own tracebacks"""
+    script = Script([ConnectionError("401")], repeat_last=True)
+    depths = []
+    for _ in range(3):
+        with pytest.raises(ConnectionError) as error:
+            script.complete("p")
+        depths.append(len(traceback.extract_tb(error.tb)))
+
+    assert depths == [depths[0]] * 3
+
+
+def test_a_turn_can_depend_on_what_is_in_sight():
+    """a function turn is given the text that is left in the window"""
+    script = Script([lambda seen: f"I see {seen!r}"], window_tokens=1)
+
+    assert script.complete("12345678").text == "I see '5678'"
+
+
+@pytest.mark.parametrize("answer", [None, 3, []])
+def test_a_function_turn_that_answers_nonsense_is_named(answer):
+    """a function that forgot its return is told what a turn is"""
+    script = Script([lambda seen: answer])
+
+    with pytest.raises(TypeError, match=r"function returned is .* A turn is a text"):
+        script.complete("p")
+
+
+@pytest.mark.parametrize(("window", "text"), [(100, "88 dollars"), (2, "88 yen")])
+def test_drift_can_be_written_down(window, text):
+    """the constraint is obeyed only while the window still holds it"""
+    turn = {"if_seen": "in dollars", "then": "88 dollars", "else": "88 yen"}
+    script = Script([turn], window_tokens=window)
+
+    assert script.complete("Answer in dollars." + "…" * 20).text == text
+
+
+def test_times_repeats_a_turn():
+    """`times` stands for so many equal turns"""
+    script = Script([{"text": "again", "times": 44}, {"raises": "RuntimeError"}])
+
+    assert len(script.turns) == 45
+
+
+def test_a_table_can_ask_for_tools():
+    """a scenario file can write function calls"""
+    turn = {
+        "text": "I count.",
+        "calls": [{"name": "Calculator", "arguments": {"input": "100*0.2"}}],
+    }
+
+    answer = Script([turn]).chat([user("p")])
+
+    assert (answer.text, answer.tool_requests) == ("I count.", (CALL,))
+
+
+def test_the_end_of_the_script_is_said_clearly():
+    """the request that had no turn is named, with the end of its prompt"""
+    script = Script(["one", "two"])
+    script.complete("a")
+    script.complete("b")
+
+    with pytest.raises(ScriptExhausted) as error:
+        script.complete("Question: x\nObservation: 88")
+
+    said = str(error.value)
+    assert "request 3 has no turn left: the script has 2 turns" in said
+    assert "Observation: 88" in said
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"loop": True}, ["a", "b", "a", "b"]),
+        ({"repeat_last": True}, ["a", "b", "b", "b"]),
+    ],
+)
+def test_a_script_can_go_on_for_ever(options, said):
+    """a script starts again, or repeats its last turn, when told so"""
+    script = Script(["a", "b"], **options)
+
+    assert [script.complete("p").text for _ in range(4)] == said
+
+
+def test_usage_counts_what_was_read_before():
+    """the shared start of two prompts is counted as cached"""
+    script = Script(["abcd", "abcdefgh"])
+    script.complete("12345678")
+
+    usage = script.complete("12345678abcd").usage
+
+    assert usage == Usage(input=3, output=2, cached=2)
+
+
+def test_usage_of_messages_counts_what_was_read_before():
+    """messages sent again are cached, new ones are not"""
+    script = Script(["a", "b", "c"])
+    first, second = user("12"), user("345678")  # "user: 12\n": 9 characters, 3 tokens
+    script.chat([first])
+
+    assert script.chat([first, second]).usage == Usage(3 + 4, 1, 3)
+    assert script.chat([second]).usage == Usage(4, 1, 0)
+
+
+def test_a_window_bounds_the_usage():
+    """a model is never billed for more than its window holds"""
+    script = Script(["a", "b"], window_tokens=2)
+    script.complete("1" * 40)
+
+    usage = script.complete("1" * 44).usage
+
+    assert (usage.input, usage.cached) == (2, 0)  # its start has moved
+
+
+def test_given_usage_is_kept():
+    """a recorded completion keeps its own token counts"""
+    recorded = Completion("a", Usage(230, 12, 0))
+
+    assert Script([recorded]).complete("p").usage == Usage(230, 12, 0)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(
+        st.one_of(
+            st.text("ab", max_size=6),
+            st.lists(st.text("ab", max_size=2).map(user), max_size=4),
+        ),
+        max_size=6,
+    ),
+    st.one_of(st.none(), st.integers(1, 5)),
+)
+def test_every_request_can_be_looked_up(prompts, window):
+    """whatever was asked, in whatever order, is kept as it was"""
+    script = Script(["x"] * len(prompts), window_tokens=window)
+
+    for prompt in prompts:
+        if isinstance(prompt, str):
+            script.complete(prompt, stop=["s"])
+        else:
+            script.chat(prompt, tools=[{"type": "function"}])
+
+    assert [request.prompt for request in script.requests] == prompts
+    assert script.asked == len(prompts)
+
+
+def test_what_was_seen_is_kept_apart_from_what_was_sent():
+    """a request holds the whole prompt, and what the window left of it"""
+    script = Script(["x"], window_tokens=1)
+    script.complete("12345678", stop=["s"])
+
+    request = script.requests[0]
+
+    assert (request.prompt, request.seen, request.stop) == ("12345678", "5678", ("s",))
+    assert script.seen == ["5678"]
+
+
+@pytest.mark.parametrize(
+    ("turns", "message"),
+    [
+        ("one text", "a script is a list of turns, not one str"),
+        ([3], "turn 1 is 3. A turn is a text"),
+        (["ok", []], "turn 2 is"),
+        ([{"txt": "typo"}], "turn 1 is"),
+        ([{"message": "m"}], "turn 1 is"),
+        ([{"text": "a", "times": -1}], "times is -1"),
+        ([{"if_seen": "a", "then": "b"}], "needs both then and else"),
+        ([{"if_seen": "a", "then": 3, "else": "b"}], "turn 1, then is 3"),
+        ([{"raises": "SystemExit"}], "'SystemExit' is not a built-in exception"),
+        ([{"raises": "UnicodeDecodeError"}], "exception with a message"),
+        ([{"calls": [{"arguments": {}}]}], "has no name"),
+        ([{"calls": {"name": "Search"}}], "has no name"),
+        ([int], "turn 1 is"),
+    ],
+)
+def test_a_wrong_script_is_refused_when_it_is_written(turns, message):
+    """a slip in a script is named before anything is played"""
+    with pytest.raises((TypeError, ValueError)) as error:
+        Script(turns)
+
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"window_tokens": 0}, {"loop": True, "repeat_last": True}],
+)
+def test_wrong_options_are_refused(options):
+    """a window of nothing, and two ways to go on at once, make no sense"""
+    with pytest.raises(ValueError, match=r"token|starts again"):
+        Script(["a"], **options)
+
+
+def test_nothing_cannot_be_repeated():
+    """a script that goes on for ever needs a turn"""
+    with pytest.raises(ValueError, match="no turn to repeat"):
+        Script([], loop=True)

@@ -1,0 +1,84 @@
+"""All tools of the workbook together."""
+
+import subprocess
+import sys
+
+import pytest
+
+from workbook.loop.turns import Action
+from workbook.props.catalogue import (
+    MAKERS,
+    builtin_tool,
+    builtin_tools,
+    default_registry,
+)
+from workbook.tools.calls import Effect, ToolCall
+
+ASKED = {
+    "Calculator": ("2*3", "6"),
+    "Factorial": ("5", "120"),
+    "PrimeFactors": ("91", '{"n": 91, "factors": [7, 13]}'),
+    "Voltmeter": ('{"channel": 1, "range": "2V"}', '"status": "warming up'),
+    "WikiSearch": ("Marie Curie", '"title": "Marie Curie"'),
+    "Plan": ("What is 1+1?", '"do": "calculate"'),
+    "Pay": ('{"payee": "Ada", "amount": 5}', '"paid": "5.00 EUR"'),
+}
+"""One call of each tool that needs no network, and a part of what it answers."""
+
+
+def test_each_tool_has_its_name():
+    """a tool is called what the list calls it"""
+    assert [tool.name for tool in builtin_tools()] == list(MAKERS)
+
+
+def test_each_tool_can_be_had_by_name():
+    """a tool can be had alone, by its name"""
+    assert builtin_tool("Factorial").name == "Factorial"
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    """a name that is none lists those that there are"""
+    with pytest.raises(KeyError, match="'Abacus'; use Calculator, Factorial"):
+        builtin_tool("Abacus")
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_each_tool_answers_a_text_turn(name):
+    """each tool answers when a model asks for it in text"""
+    registry = default_registry()
+    text, part = ASKED[name]
+
+    call = registry.bind(Action("", name, text))
+
+    assert isinstance(call, ToolCall)
+    assert part in registry.run(call).text()
+
+
+def test_only_the_payment_writes():
+    """one tool changes the world, all others only read"""
+    writes = [tool.name for tool in builtin_tools() if tool.effect is Effect.WRITE]
+    assert writes == ["Pay"]
+
+
+def test_two_registries_share_no_state():
+    """an instrument in one registry is not warmed up by another's readings"""
+    call = ToolCall(
+        "Voltmeter", {"channel": 1, "range": "2V", "integration_s": 90}, "1"
+    )
+    one, other = default_registry(), default_registry()
+    first = one.run(call).result
+    assert one.run(call).result["status"] == "ready"
+    assert other.run(call).result == first
+
+
+def test_tools_import_neither_langchain_nor_an_http_client():
+    """making every tool imports no LangChain and no HTTP client"""
+    code = (
+        "import sys; from workbook.props.catalogue import builtin_tools\n"
+        "builtin_tools()\n"
+        "print([m for m in ('langchain_core', 'httpx', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,262 @@
+"""Stepping through a trace: the state that is lit, the prompt, what is left."""
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.fsm import TERMINAL, FunctionCalls, Limits, Machine, State
+from workbook.models import Script, ToolRequest
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.stage.engines import ENGINES, play
+from workbook.stage.playback import Playback, as_text
+from workbook.stage.scenarios import slugs
+from workbook.tools import ToolRegistry
+from workbook.tools.calculator import calculator
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return {engine: play("price_question", engine) for engine in ENGINES}
+
+
+@pytest.fixture
+def machine(traces):
+    return Playback.of(traces["fsm"])
+
+
+def walk(playback):
+    """Step to the end and return what is lit after each event."""
+    lit = []
+    while not playback.at_end:
+        playback.forward()
+        lit.append(playback.lit)
+    return lit
+
+
+def without_repeats(names):
+    return [b for a, b in zip([None, *names], names, strict=False) if a != b]
+
+
+def test_nothing_has_happened_before_the_first_step(machine):
+    """Before the first event nothing is lit, sent, read or spent"""
+    assert machine.current is None
+    assert machine.lit is None
+    assert machine.sent() is None
+    assert machine.turn() is None
+    assert machine.budgets() == []
+
+
+@pytest.mark.parametrize(
+    ("engine", "drawn"), [("fsm", "THINK"), ("naive", "ASK_MODEL")]
+)
+def test_before_a_run_its_engine_is_drawn(engine, drawn):
+    """Before the first event the diagram is that of the engine that will play"""
+    assert f"[*] --> {drawn}" in Playback(engine=engine).diagram()
+
+
+def test_a_machine_s_state_follows_its_transitions(machine):
+    """The lit state is where the last transition led"""
+    round_ = ["THINK", "EXECUTE_TOOL", "OBSERVE"]
+    assert without_repeats(walk(machine)) == [*round_ * 4, "THINK", "DONE"]
+
+
+@pytest.mark.parametrize("engine", ["naive", "langchain"])
+def test_a_loop_has_phases(traces, engine):
+    """An engine without states shows what it is doing; nested calls are its tool's"""
+    round_ = ["ASK_MODEL", "READ_TURN", "RUN_TOOL", "APPEND"]
+    lit = without_repeats(walk(Playback.of(traces[engine])))
+    assert lit == [None, *round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"][1:]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_lit_state_is_drawn(traces, engine):
+    """At every event the diagram marks the lit state, and no other"""
+    playback = Playback.of(traces[engine])
+    for _ in range(len(traces[engine])):
+        playback.forward()
+        marked = [line for line in playback.diagram().splitlines() if "class " in line]
+        expected = [f"    class {playback.lit} now"] if playback.lit else []
+        assert marked == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_diagram_stands_still_while_one_steps(traces, engine):
+    """Between two steps of a finished run only the mark moves"""
+    playback = Playback.of(traces[engine])
+    drawings = set()
+    while not playback.at_end:
+        playback.forward()
+        lines = playback.diagram().splitlines()
+        drawings.add(tuple(line for line in lines if "class" not in line))
+    assert len(drawings) == 1
+
+
+def test_back_undoes_a_step(machine):
+    """A step forward and one back leave everything as it was"""
+    for _ in range(10):
+        machine.forward()
+    before = (machine.current, machine.lit, machine.sent(), machine.budgets())
+    machine.forward()
+    machine.back()
+    assert (machine.current, machine.lit, machine.sent(), machine.budgets()) == before
+
+
+def test_the_ends_cannot_be_passed(machine):
+    """Back stops before the first event, forward at the last"""
+    machine.back()
+    assert machine.position == 0
+    machine.follow()
+    machine.forward()
+    assert machine.position == len(machine.events)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_prompt_is_the_one_that_was_sent(traces, engine):
+    """Old part and new part together are the exact prompt, at every request"""
+    trace = traces[engine]
+    playback = Playback.of(trace)
+    for event in trace.of("model_request"):
+        playback.seek(event["seq"] + 1)
+        sent = playback.sent()
+        assert sent.old + sent.new == as_text(trace.prompt(event["seq"]))
+        assert sent.new == as_text(event["prompt"])
+        assert sent.nested == ("parent" in event)
+
+
+def test_messages_are_shown_with_their_roles():
+    """A prompt of messages is text, role and content, calls with them"""
+    calls = [{"id": "call_1"}]
+    messages = [
+        {"role": "user", "content": "2+2?"},
+        {"role": "assistant", "content": "", "tool_calls": calls},
+    ]
+    assert as_text(messages) == 'user: 2+2?\nassistant: [{"id": "call_1"}]\n'
+
+
+def test_a_turn_is_shown_until_the_next_request(machine):
+    """What was read belongs to the prompt above it; a new prompt has no answer yet"""
+    first, second = Trace(tuple(machine.events)).of("model_request")[:2]
+    machine.seek(first["seq"] + 1)
+    assert machine.turn() is None
+    machine.seek(second["seq"])
+    assert machine.turn()["turn"]["input"] == "100*0.2"
+    machine.seek(second["seq"] + 1)
+    assert machine.turn() is None
+
+
+def test_budgets_count_down(machine):
+    """What is left is the limit less what was spent so far"""
+    machine.forward()
+    assert [(b.name, b.left) for b in machine.budgets()][:2] == [
+        ("steps", 12), ("tool_calls", 24),
+    ]  # fmt: skip
+    machine.follow()
+    assert [(b.name, b.spent, b.left) for b in machine.budgets()][:2] == [
+        ("steps", 5, 7), ("tool_calls", 4, 20),
+    ]  # fmt: skip
+
+
+def test_a_machine_s_budgets_agree_with_its_own_count():
+    """At the end of each scenario the player has counted what the machine has"""
+    for slug in slugs():
+        trace = play(slug, "fsm")
+        playback = Playback.of(trace)
+        playback.follow()
+        steps, tool_calls, _ = playback.budgets()
+        spent = trace.end["spent"]
+        assert (steps.spent, tool_calls.spent) == (spent["steps"], spent["tool_calls"])
+
+
+def test_a_call_that_was_closed_unmade_is_not_spent():
+    """Of two calls one is allowed: one is spent, though the trace must close both"""
+    calls = [ToolRequest("Calculator", {"expression": e}, e) for e in ("1+1", "2+2")]
+    emit = TraceWriter()
+    machine = Machine(
+        Script([calls]),
+        ToolRegistry([calculator()]),
+        limits=Limits(tool_calls=1),
+        adapter=FunctionCalls,
+        hook=emit,
+    )
+    machine.run("?")
+    playback = Playback.of(emit.trace())
+    playback.follow()
+    assert len(emit.trace().of("tool_call")) == 2
+    assert playback.budgets()[1] == ("tool_calls", 1, 1)
+
+
+def test_an_engine_without_limits_says_so(traces):
+    """The naive loop declares no limit, so everything is left"""
+    playback = Playback.of(traces["naive"])
+    playback.follow()
+    assert {budget.limit for budget in playback.budgets()} == {math.inf}
+
+
+def test_a_run_that_goes_on_can_be_followed_or_stepped(traces):
+    """Who follows sees each event as it comes; who waits for one step sees one"""
+    following, stepping = Playback(), Playback()
+    following.follow()
+    stepping.forward()
+    for event in traces["fsm"]:
+        following.add(event)
+        stepping.add(event)
+        assert following.current is event
+        assert stepping.position == 1
+
+
+def test_a_way_out_that_nobody_had_drawn_is_drawn():
+    """A loop that dies shows where it died, and of what"""
+    playback = Playback.of(play("missing_action", "naive"))
+    playback.follow()
+    assert "READ_TURN --> ERROR : AttributeError" in playback.diagram()
+    assert playback.lit == "ERROR"
+
+
+def test_seldom_rows_are_drawn_when_they_were_taken(machine):
+    """The way to EXHAUSTED is drawn in a run that took it"""
+    machine.follow()
+    assert "EXHAUSTED" not in machine.diagram()
+    assert "THINK --> OBSERVE : unreadable_turn" in machine.diagram()
+    playback = Playback.of(play("endless_retry", "fsm"))
+    playback.follow()
+    assert "THINK --> EXHAUSTED : out_of_steps" in playback.diagram()
+    assert playback.lit == State.EXHAUSTED
+
+
+def test_a_state_that_no_machine_has_changes_nothing(machine):
+    """A trace from elsewhere with a made-up state is shown as far as it makes sense"""
+    machine.follow()
+    event = {**machine.events[3], "target": "</script>", "seq": len(machine.events)}
+    machine.add(event)
+    assert machine.lit == State.DONE
+    assert "script" not in machine.diagram()
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    slug=st.sampled_from([s for s in slugs() if s != "slow_tool"]),
+    engine=st.sampled_from(["naive", "fsm"]),
+    moves=st.lists(st.sampled_from(["forward", "back", "reset", "follow"])),
+)
+def test_every_walk_stays_in_the_trace(slug, engine, moves):
+    """However one steps, position and lit state stay those of the trace"""
+    playback = Playback.of(play(slug, engine))
+    for move in moves:
+        getattr(playback, move)()
+        assert 0 <= playback.position <= len(playback.events)
+        if playback.at_end:
+            assert playback.lit == playback.events[-1]["state"]
+        elif engine == "fsm":
+            assert playback.lit not in TERMINAL or playback.current["kind"] in (
+                "transition", "tool_call", "observation",
+            )  # fmt: skip
+
+
+def test_the_diagram_stands_upright_beside_the_events():
+    """In half of a page's width a diagram that lies on its side has tiny words"""
+    playback = Playback.of(play("price_question", "fsm"))
+    assert "direction TB" in playback.diagram()
+    assert "direction LR" not in playback.diagram()

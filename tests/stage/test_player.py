@@ -1,0 +1,358 @@
+"""The player without a browser: its buttons, its view, and the page without widgets."""
+
+import re
+import threading
+
+import pytest
+
+from workbook.models.choice import UnknownModel
+from workbook.models.script import Script
+from workbook.record.trace import Trace
+from workbook.stage.engines import ENGINES, play
+from workbook.stage.player import player
+from workbook.stage.player_parts import MORE_CALLS
+from workbook.stage.player_view import model_options
+from workbook.stage.scenarios import ScenarioError
+
+MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
+MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
+
+
+def press(shown, *names):
+    for name in names:
+        shown.view.buttons[name].click()
+        shown.join()
+
+
+def told(shown):
+    return re.sub(r"<[^>]+>", "", shown.view.status.value)
+
+
+def drawn(shown):
+    (output,) = shown.view.output.outputs
+    return output["data"]["text/vnd.mermaid"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_run_shows_the_end(engine):
+    """Run plays the scenario and shows how it ended"""
+    shown = player("price_question", engine)
+    press(shown, "run")
+    assert told(shown).endswith(": DONE.")
+    assert "class DONE now" in drawn(shown)
+    assert "DONE (final_answer): 88" in shown.view.events.value
+
+
+def test_the_first_step_plays_and_shows_one_event():
+    """Step starts the run, and only its first event is on view"""
+    shown = player()
+    press(shown, "step")
+    assert told(shown) == "1 of 33 events: THINK."
+    press(shown, "step", "step", "step", "back")
+    assert told(shown) == "3 of 33 events: THINK."
+    press(shown, "step")
+    assert "class EXECUTE_TOOL now" in drawn(shown)
+
+
+def test_run_goes_on_from_a_step_and_starts_anew_at_the_end():
+    """Run in the middle goes to the end of that run; at the end it plays another"""
+    shown = player()
+    press(shown, "step")
+    first = shown.playback.events[0]["trace_id"]
+    press(shown, "run")
+    assert shown.playback.events[0]["trace_id"] == first
+    press(shown, "run")
+    assert shown.playback.events[0]["trace_id"] != first
+
+
+@pytest.mark.parametrize(
+    ("engine", "start"), [("fsm", "THINK"), ("naive", "ASK_MODEL")]
+)
+def test_the_engine_is_drawn_before_it_runs(engine, start):
+    """The diagram of the chosen engine stands there from the beginning"""
+    assert f"[*] --> {start}" in drawn(player(engine=engine))
+
+
+def test_reset_forgets_the_run():
+    """After Reset nothing has happened"""
+    shown = player()
+    press(shown, "run", "reset")
+    assert "Press Run, or Step" in told(shown)
+    assert shown.view.slider.max == 0
+
+
+def test_what_is_to_come_is_not_told():
+    """After four steps four events stand there, and how many are still to come"""
+    shown = player()
+    press(shown, "step", "step", "step", "step")
+    events = shown.view.events.value
+    assert events.count("<tr") == 4
+    assert "29 later" in events
+    assert "run_finished" not in events
+
+
+def test_back_and_step_have_nothing_to_do_at_the_ends():
+    """They do nothing there, and stay enabled: a disabled button drops the focus"""
+    shown = player()
+    press(shown, "step", "back", "back")
+    assert told(shown).startswith("0 of 33")
+    press(shown, "run")
+    ended = told(shown)
+    press(shown, "step")
+    assert told(shown) == ended
+    assert not any(shown.view.buttons[name].disabled for name in ("back", "step"))
+
+
+def test_a_run_that_ended_without_an_answer_says_so():
+    """Whoever was asked last and never answered is not waited for"""
+    shown = player("endless_retry", model=Script([]))
+    press(shown, "run")
+    assert "It did not answer." in shown.view.turn.value
+
+
+def test_another_engine_is_another_run():
+    """Choosing another engine, scenario or model resets the player"""
+    shown = player()
+    press(shown, "run")
+    shown.view.engine.value = "naive"
+    assert shown.playback.events == []
+    press(shown, "run")
+    assert shown.playback.events[0]["engine"] == "naive"
+
+
+@pytest.fixture
+def scenario_file(tmp_path, monkeypatch):
+    """Return the file of the only scenario that there is."""
+    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
+    path = tmp_path / "mine.toml"
+    path.write_text(MINE, encoding="utf-8")
+    return path
+
+
+def test_an_edited_scenario_is_played_as_it_is_now(scenario_file):
+    """Run plays the file as it was saved last, in a player that is open"""
+    shown = player("mine")
+    press(shown, "run")
+    scenario_file.write_text(MINE.replace("88", "99"), encoding="utf-8")
+    press(shown, "run")
+    assert "99" in shown.view.now.value
+
+
+def test_a_scenario_that_was_spoilt_is_told_on_the_page(scenario_file):
+    """Who presses a button after a slip in the file reads where it is, and mends it"""
+    shown = player("mine")
+    press(shown, "run")
+    scenario_file.write_text(MINE.replace('"t"', '"t'), encoding="utf-8")
+    press(shown, "run")
+    assert "ScenarioError: mine.toml is not TOML" in told(shown)
+    assert "(at line 1" in told(shown)
+    press(shown, "reset")
+    assert told(shown).endswith("Mend it, then press Run.")
+    press(shown, "step")
+    assert "mine.toml is not TOML" in told(shown)
+    scenario_file.write_text(MINE, encoding="utf-8")
+    press(shown, "run")
+    assert told(shown).endswith(": DONE.")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_why_a_run_has_no_answer_is_on_the_page(engine):
+    """What the model raised is shown with the event that ended the run"""
+    faulty = Script([TimeoutError("the provider did not answer")])
+    shown = player("price_question", engine, model=faulty)
+    press(shown, "run")
+    assert "the provider did not answer" in shown.view.now.value
+
+
+def test_the_current_event_is_told_whole():
+    """Beside the list, which cuts long texts, the current event stands in full"""
+    shown = player("endless_retry", "naive")
+    press(shown, *["step"] * 4)
+    assert "https://intranet.example/news" in shown.view.now.value
+    press(shown, "reset")
+    assert "intranet" not in shown.view.now.value
+
+
+def test_what_a_tool_asked_the_model_is_counted_apart():
+    """The calls of the model that a tool made stand beside the agent's own steps"""
+    shown = player("price_question", "langchain")
+    press(shown, "run")
+    assert "5 spent" in shown.view.budgets.value
+    assert f"{MORE_CALLS} 4." in shown.view.budgets.value
+    shown.view.engine.value = "fsm"
+    press(shown, "run")
+    assert MORE_CALLS not in shown.view.budgets.value
+
+
+def test_cancel_stops_a_run_that_waits():
+    """Cancel ends a run whose model takes its time"""
+    shown = player("endless_retry", model="slow")
+    shown.view.buttons["run"].click()
+    assert shown.running
+    assert not shown.view.buttons["cancel"].disabled
+    press(shown, "cancel")
+    assert told(shown).endswith("CANCELLED.")
+    assert shown.view.buttons["cancel"].disabled
+
+
+def test_run_pressed_twice_is_one_run():
+    """Whoever presses Run again while the model thinks does not start another run"""
+    shown = player("price_question", model="slow")
+    shown.view.buttons["run"].click()
+    first = shown.run
+    shown.view.buttons["run"].click()
+    assert shown.run is first
+    press(shown, "cancel")
+
+
+def test_a_saved_trace_is_played_back(tmp_path):
+    """A trace that was saved is stepped through; Reset goes to its start"""
+    path = tmp_path / "trace.jsonl"
+    play("endless_retry", "naive", path=path)
+    shown = player(trace=Trace.read(path))
+    assert told(shown).startswith("0 of")
+    press(shown, "step", "step")
+    assert "class ASK_MODEL now" in drawn(shown)
+    press(shown, "run")
+    assert told(shown).endswith("EXHAUSTED.")
+    press(shown, "reset")
+    assert told(shown).startswith("0 of")
+    assert shown.view.buttons["cancel"].disabled
+
+
+def test_the_slider_moves_the_run():
+    """Moving the slider shows that event"""
+    shown = player()
+    press(shown, "run")
+    shown.view.slider.value = 4
+    assert told(shown) == "4 of 33 events: EXECUTE_TOOL."
+
+
+def test_the_new_part_of_the_prompt_is_marked():
+    """The second prompt marks the first turn and its observation as new"""
+    shown = player("price_question", "naive")
+    press(shown, *["step"] * 6)
+    (new,) = re.findall(r"<mark[^>]*>(.*?)</mark>", shown.view.prompt.value, re.DOTALL)
+    assert new.startswith("Thought: First I need 20% of 100.")
+    assert new.endswith("Observation: 20\n")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_what_a_tool_brings_is_text_everywhere(engine):
+    """HTML in an observation is escaped at every step and on the static page"""
+    shown = player("html_from_a_tool", engine)
+    press(shown, "run")
+    for position in range(len(shown.playback.events) + 1):
+        shown.view.slider.value = position
+        for part in (
+            shown.view.events,
+            shown.view.prompt,
+            shown.view.turn,
+            shown.view.budgets,
+            shown.view.now,
+            shown.view.status,
+        ):
+            assert not re.search(r"<(img|script|b>S)", part.value)
+    page = shown._repr_mimebundle_()["text/html"]
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"<(img|script)", page)
+
+
+def test_colours_come_in_pairs():
+    """Where the view sets a background it sets the ink too, for dark themes"""
+    shown = player()
+    press(shown, *["step"] * 10)
+    parts = (shown.view.events, shown.view.prompt, shown.view.turn, shown.view.budgets)
+    styles = re.findall(r"style='([^']*)'", "".join(part.value for part in parts))
+    for style in styles:
+        assert ("background" in style) == bool(re.search(r"(?<![-\w])color:", style))
+
+
+@pytest.mark.parametrize("engine", ["naive", "fsm"])
+def test_a_page_without_widgets_shows_the_run(engine):
+    """Without widgets there is the whole trace as a table, and the diagram"""
+    bundle = player("price_question", engine)._repr_mimebundle_()
+    assert bundle["text/html"].count("<tr>") > 15
+    assert "class DONE now" in bundle["text/vnd.mermaid"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_a_live_model_is_not_asked_for_a_static_page():
+    """To show itself, the player asks no model that costs something"""
+    script = Script(["Final Answer: 1"])
+    player(model=script)._repr_mimebundle_()
+    assert script.asked == 0
+
+
+def test_a_model_that_cannot_be_had_is_told_in_a_sentence(monkeypatch):
+    """A missing key is a sentence on the page, and no traceback"""
+    shown = player(model="gpt-4o-mini")
+    press(shown, "run")
+    assert told(shown).startswith("MissingKey: ")
+
+
+def test_the_hosted_model_is_offered_when_there_is_a_key(monkeypatch):
+    """With a key the hosted model can be chosen, and the key stays out of sight"""
+    assert len(model_options("scripted")) == 3
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
+    options = model_options("scripted")
+    assert options[-1] == ("hosted: gpt-4o-mini", "gpt-4o-mini")
+    assert "sk-" not in str(options)
+
+
+def test_a_wrong_name_in_the_environment_does_not_break_the_player(monkeypatch):
+    """The lesson's first cell tells a slip in WORKBOOK_MODEL; the player still opens"""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
+    monkeypatch.setenv("WORKBOOK_MODEL", "lokal")
+    assert ("hosted: gpt-4o-mini", "gpt-4o-mini") in model_options("scripted")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ({"scenario": "endles_retry"}, ScenarioError, "Did you mean 'endless_retry'"),
+        ({"engine": "fms"}, ScenarioError, "there is no engine 'fms'; there is naive"),
+        ({"model": "locl"}, UnknownModel, "did you mean 'local'"),
+        ({"trace": "run.jsonl"}, TypeError, "player.trace=Trace.read"),
+    ],
+)
+def test_a_wrong_name_is_told_at_once(arguments, error, words):
+    """A slip in a name is told when the player is made, with what was meant"""
+    with pytest.raises(error, match=words):
+        player(**arguments)
+
+
+def test_a_saved_trace_without_events_shows_nothing_else():
+    """An empty trace is said to be empty; no other run is played in its place"""
+    shown = player(trace=Trace(()))
+    press(shown, "run", "step", "back")
+    assert told(shown) == "A trace without events."
+    page = shown._repr_mimebundle_()["text/plain"]
+    assert page == "A trace without events. 0 events."
+
+
+def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
+    """The last thing on view is the end, however slow the page is to draw"""
+    seen = threading.Event()
+
+    class Waits(Script):
+        def complete(self, *args, **kwargs):
+            assert seen.wait(10)
+            return super().complete(*args, **kwargs)
+
+    shown = player("price_question", "naive", model=Waits(["Final Answer: 88"]))
+    show = shown.view.show
+
+    def slow(playback, running, words):
+        if running and threading.current_thread().name.endswith("(_keep_up)"):
+            seen.set()
+            shown._thread.join(10)
+        show(playback, running, words)
+
+    shown.view.show = slow
+    shown.play()
+    for thread in threading.enumerate():
+        if thread.name.endswith("(_keep_up)"):
+            thread.join(10)
+    assert "the run goes on" not in told(shown)
+    assert told(shown).endswith(": DONE.")

@@ -1,0 +1,122 @@
+"""The runtime behind the widget of lesson 00."""
+
+import re
+
+import pytest
+
+from workbook.stage.role_play import EXAMPLE, Session, be_the_model
+
+
+def calculator(text):
+    return {"100*0.2": 20, "100-20": 80}[text]
+
+
+@pytest.fixture
+def session():
+    return Session({"Calculator": calculator})
+
+
+def test_an_action_is_run_and_observed(session):
+    """The runtime runs the tool and writes the Observation."""
+    said = session.send(EXAMPLE)
+    assert [line.who for line in session.transcript] == ["user", "model", "runtime"]
+    assert session.transcript[-1].text == "Observation: 20"
+    assert "ran it" in said[-1]
+
+
+def test_an_observation_of_the_model_is_cut_off(session):
+    """What you write as an Observation is not kept, and you are told so."""
+    said = session.send(EXAMPLE + "\nObservation: 99\nFinal Answer: 99")
+    assert "99" not in session.to_html()
+    assert "You wrote an Observation" in said[0]
+    assert session.answer is None
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "Your turn is empty"),
+        ("I think it is 88.", "There is no step in it"),
+        ("Action: Calculator", "no “Action Input:” line"),
+        ("Action Input: 1+1", "No “Action:” line names a tool"),
+        ("Final Answer:", "nothing behind it"),
+    ],
+)
+def test_an_unreadable_turn_says_what_is_wrong_and_changes_nothing(
+    session, text, words
+):
+    """Each kind of unreadable turn has its own sentence."""
+    said = session.send(text)
+    assert words in said[0]
+    assert len(session.transcript) == 1
+
+
+def test_an_unknown_tool_and_a_failing_tool_are_observations(session):
+    """An error comes back as an Observation, and the run goes on."""
+    unknown = session.send("Action: Oracle\nAction Input: 1")
+    failing = session.send("Action: Calculator\nAction Input: 1/0")
+    assert "found no such tool" in unknown[-1]
+    assert "what went wrong" in failing[-1]
+    observations = [x.text for x in session.transcript if x.who == "runtime"]
+    assert "no tool named 'Oracle'" in observations[0]
+    assert observations[1].startswith("Observation: Error")
+
+
+def test_an_observation_alone_is_told_apart(session):
+    """A turn that is only a made-up Observation is told whose words those are."""
+    said = session.send("Observation: 80")
+    assert "There is no step in it" in said[0]
+    assert "An Observation is not yours to write" in said[1]
+    assert len(session.transcript) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [("88", "That is right"), ("$88.", "That is right"), ("90", "answer is 88")],
+)
+def test_a_final_answer_ends_the_run(session, answer, verdict):
+    """A Final Answer ends the run; another turn is refused."""
+    said = session.send(f"Final Answer: {answer}")
+    assert verdict in said[-1]
+    assert "The run is over" in session.send(EXAMPLE)[0]
+
+
+def test_whatever_is_typed_is_shown_as_text(session):
+    """HTML that is typed as a turn does not become part of the page."""
+    session.send("Action: <script>x</script>\nAction Input: <img src=x>")
+    assert set(re.findall(r"<(\w+)", session.to_html())) <= {"div", "small", "b"}
+
+
+def test_the_widget_sends_shows_and_restarts(session):
+    """The buttons do what they say."""
+    view = be_the_model(session)
+    send, example, again = view.widget.children[3].children
+    example.click()
+    send.click()
+    assert "Observation: 20" in view.transcript.value
+    assert view.box.value == ""
+    again.click()
+    assert "Observation" not in view.transcript.value
+
+
+def test_an_unreadable_turn_stays_in_the_box(session):
+    """You can mend what you typed."""
+    view = be_the_model(session)
+    view.box.value = "hello"
+    view.widget.children[3].children[0].click()
+    assert view.box.value == "hello"
+    assert "Unreadable" in view.said.value
+
+
+def test_without_widgets_the_transcript_is_shown(session):
+    """The page that is saved holds the transcript as HTML and as text."""
+    bundle = be_the_model(session)._repr_mimebundle_()
+    assert "Question:" in bundle["text/html"]
+    assert "application/vnd.jupyter.widget-view+json" in bundle
+
+
+def test_by_default_there_is_a_calculator():
+    """Without arguments the price question comes with a working calculator."""
+    session = be_the_model().session
+    session.send(EXAMPLE)
+    assert session.transcript[-1].text == "Observation: 20"

@@ -1,0 +1,215 @@
+"""Every scenario ends on every engine as its file says."""
+
+import pytest
+
+from workbook.record.equivalence import first_difference
+from workbook.record.events import check_event
+from workbook.stage.engines import ENGINES, compare, museum, play
+from workbook.stage.scenarios import (
+    ScenarioError,
+    differences,
+    load,
+    outcome,
+    read_scenario,
+    slugs,
+)
+
+WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
+LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("slug", slugs())
+def test_scenario_ends_as_its_file_says(slug, engine):
+    """Played on each engine, a scenario ends in the state that its file names."""
+    assert differences(load(slug), engine, play(slug, engine)) == []
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_scenario_has_a_lesson_and_ends_for_every_engine(slug):
+    """A scenario says what it teaches, and how each engine must end."""
+    scenario = load(slug)
+    assert scenario.teaches.endswith((".", "?"))
+    assert set(scenario.ends) == set(ENGINES)
+    assert all("state" in end for end in scenario.ends.values())
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_events_are_events(engine):
+    """What an engine writes is a trace without holes, from start to end."""
+    trace = play("price_question", engine)
+    for seq, event in enumerate(trace):
+        check_event(event, seq)
+    assert trace.events[0]["kind"] == "run_started"
+    assert trace.end["answer"] == "88"
+
+
+def test_a_run_is_written_as_it_happens(tmp_path):
+    """With a path, the trace is on disk as well; a listener hears each event."""
+    heard = []
+    trace = play("polling", path=tmp_path / "t.jsonl", listener=heard.append)
+    assert len((tmp_path / "t.jsonl").read_text().splitlines()) == len(trace)
+    assert heard == list(trace)
+
+
+def test_playing_twice_gives_the_same_run():
+    """A scenario's tools and script start anew each time."""
+    first, second = play("polling"), play("polling")
+    assert outcome(first) == outcome(second)
+    texts = [[e["text"] for e in t.of("observation")] for t in (first, second)]
+    assert texts[0] == texts[1] == sorted(set(texts[0]), key=texts[0].index)
+
+
+def test_another_model_can_be_asked():
+    """The scenario's tools serve any model."""
+    from workbook.models import Script
+
+    trace = play("price_question", model=Script(["Final Answer: 90"]))
+    assert trace.end["answer"] == "90"
+
+
+def test_a_model_can_be_chosen_by_its_name(monkeypatch):
+    """A name is looked up as everywhere: ours, or a hosted one that needs a key."""
+    from workbook.models.choice import UnknownModel
+    from workbook.models.hosted import MissingKey
+
+    assert play("price_question", model="scripted").end["answer"] == "88"
+    with pytest.raises(UnknownModel, match="did you mean 'local'"):
+        play("price_question", model="locl")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(MissingKey):
+        play("price_question", model="openai:gpt-4o-mini")
+
+
+def test_one_engine_may_be_given_by_its_name():
+    """`compare(slug, "fsm")` is the row of one engine, and a wrong name is told."""
+    assert set(compare("polling", "fsm")) == {"scenario", "fsm"}
+    assert list(museum("naive").columns) == ["scenario", "naive"]
+    with pytest.raises(ScenarioError, match="there is no engine 'fms'"):
+        museum("fms")
+
+
+@pytest.mark.parametrize(
+    ("slug", "engine", "message"),
+    [
+        ("price_questoin", "naive", "Did you mean 'price_question'"),
+        ("nothing like it", "naive", "there is no scenario .* slugs.. names them"),
+        (None, "naive", "there is no scenario None"),
+        ("price_question", ["fsm"], "there is no engine .'fsm'."),
+        ("price_question", "nave", "there is no engine 'nave'"),
+    ],
+)
+def test_a_wrong_name_is_told(slug, engine, message):
+    """A name that is not there is answered with those that are."""
+    with pytest.raises(ScenarioError, match=message):
+        play(slug, engine)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("title = ", "is not TOML"),
+        ("tool_names = []", "'tool_names' was unexpected"),
+        ('title = "t"', "'question' is a required property"),
+        ("title = 3", "title: 3 is not of type 'string'"),
+        ('[[tool]]\nname = "Lift"', "'description' is a required property"),
+        (
+            LIFT + 'raises = "Stuck"',
+            "the tool Lift raises Stuck, which is no exception",
+        ),
+        (LIFT + 'raises = "print"', "tool 1, raises: 'print' does not match"),
+        (LIFT + 'raise = "OSError"', r"tool 1: .*'raise' was unexpected"),
+        (
+            WHOLE + '[[turn]]\ntext = "Hello"\nsteps = 3',
+            r"turn 1: .*'steps' was unexpected",
+        ),
+        ('[turn]\ntext = "Hello"', r"write \[\[turn\]\] with two brackets"),
+        ("[[tool]]\ntakes_s = -1", r"takes_s: -1 is less than or equal to the minimum"),
+        (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1"),
+        (WHOLE + '[[turn]]\nraises = "Stuck"', "Stuck"),
+        (WHOLE + '[[turn]]\ntext = "Hello"\ntimes = "often"', "'often' is not of type"),
+    ],
+)
+def test_a_wrong_file_is_told(tmp_path, text, message):
+    """A file that does not hold together says where."""
+    path = tmp_path / "broken.toml"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=message):
+        read_scenario(path)
+
+
+def test_what_is_wrong_is_a_sentence_in_a_notebook(kernel):
+    """In a notebook, no traceback of ours stands around what is wrong."""
+    kernel("shell = get_ipython()\nshell._showtraceback = lambda *told: print(told[2])")
+    shown = kernel("from workbook.stage.player import player\nplayer('endles_retry')")
+    kernel("del shell._showtraceback")
+    told = "there is no scenario 'endles_retry'. Did you mean 'endless_retry'?"
+    assert shown.strip() == repr([f"ScenarioError: {told}"])
+
+
+def test_a_scenario_that_names_an_unknown_tool_is_told(tmp_path):
+    """A tool that the workbook does not have is named."""
+    from workbook.stage.scripted_tools import scenario_tools
+
+    path = tmp_path / "s.toml"
+    path.write_text(
+        'title="t"\nquestion="q"\nteaches="x"\ntools=["Telescope"]\nturn=[]\nends={}'
+    )
+    with pytest.raises(ScenarioError, match="Telescope"):
+        scenario_tools(read_scenario(path))
+
+
+def test_a_file_may_be_edited_between_two_runs(tmp_path, monkeypatch):
+    """In front of a class a scenario is changed, saved, and played again at once."""
+    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
+    path = tmp_path / "mine.toml"
+    for answer in ("one", "two"):
+        path.write_text(f'{WHOLE}[[turn]]\ntext = "Final Answer: {answer}"')
+        assert play("mine", "fsm").end["answer"] == answer
+
+
+def test_differences_name_what_differs():
+    """A run that ends otherwise than the file says is described."""
+    trace = play("price_question")
+    found = differences(load("price_question_ja"), "naive", trace)
+    assert found == ["price_question_ja on naive: answer is '88', expected '88ドル'"]
+    assert "does not say" in differences(load("price_question"), "other", trace)[0]
+
+
+def test_the_drift_is_a_matter_of_the_window():
+    """With the whole history in sight, the same script keeps the user's word."""
+    from dataclasses import replace
+
+    wide = replace(load("drift"), window_tokens=None).script()
+    trace = play("drift", model=wide)
+    assert trace.end["answer"] == "Casa Verde"
+
+
+def test_the_museum_has_a_row_a_scenario_and_a_column_an_engine():
+    """The museum is computed by playing."""
+    table = museum(["naive"])
+    assert list(table.index) == slugs()
+    assert table.loc["endless_retry", "naive"] == "EXHAUSTED (fuse) after 12 turns"
+    assert compare("missing_action", ["naive"])["naive"].startswith("ERROR")
+
+
+WELL_BEHAVED = [
+    "price_question",
+    "price_question_ja",
+    "price_question_zh",
+    "polling",
+    "budget_reached_exactly",
+]
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "fsm"])
+@pytest.mark.parametrize("slug", WELL_BEHAVED)
+def test_a_well_behaved_scenario_is_the_same_run_on_every_engine(slug, engine):
+    """Tool, arguments, observation and answer are the same, in the same order."""
+    assert first_difference(play(slug, engine), play(slug, "fsm")) is None
+
+
+def test_another_answer_is_another_run():
+    """Engines that end differently are not taken for the same."""
+    found = first_difference(play("drift"), play("polling"))
+    assert found is not None

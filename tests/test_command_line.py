@@ -1,0 +1,122 @@
+"""python -m workbook."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from workbook.__main__ import main
+from workbook.diagnosis import Diagnosis, Health, Row
+from workbook.exercises.progress import Progress
+from workbook.exercises.report import Outcome
+from workbook.models.weights import WeightsError
+
+pytestmark = pytest.mark.usefixtures("own_data")
+
+
+def leave(*arguments):
+    """Run a command and return the exit code, however it ends."""
+    try:
+        return main(arguments)
+    except SystemExit as error:
+        return error.code
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["docter"], "there is no command 'docter'. Did you mean doctor?"),
+        (["zebra"], "there is no command 'zebra'.\n"),
+        ([], "the following arguments are required: command"),
+        (["progress", "--nope"], "unrecognized arguments: --nope"),
+        (["reset", "parse_trun"], "Did you mean parse_turn?"),
+    ],
+)
+def test_wrong_use_is_a_sentence(capsys, arguments, words):
+    """wrong use ends in a sentence and exit code 2"""
+    assert leave(*arguments) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert captured.out == ""
+
+
+def test_a_reader_that_has_read_enough():
+    """`python -m workbook progress | head -1` ends without a word"""
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as closed:
+        run = subprocess.run(
+            [sys.executable, "-m", "workbook", "progress"],
+            stdout=closed,
+            stderr=subprocess.PIPE,
+            timeout=60,
+            check=False,
+        )
+    assert (run.returncode, run.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", [[], ["reset"], ["doctor"], ["fetch-model"]])
+def test_help_reads_well(capsys, monkeypatch, command):
+    """--help says what there is, and fits a terminal of 80 columns"""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert leave(*command, "--help") == 0
+    out = capsys.readouterr().out
+    assert out.startswith("usage: python -m workbook")
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+@pytest.mark.parametrize(("health", "code"), [(Health.NOTE, 0), (Health.BROKEN, 1)])
+def test_doctor_fails_when_a_lesson_would_not_run(monkeypatch, capsys, health, code):
+    """doctor's exit code is 1 when a lesson would not run, and only then"""
+    rows = [Row("x", health, "found", "fix")]
+    monkeypatch.setattr("workbook.diagnosis.doctor", lambda: Diagnosis(rows))
+    assert leave("doctor") == code
+    assert "fix" in capsys.readouterr().out
+
+
+def test_fetch_model_says_where_it_is(monkeypatch, capsys, tmp_path):
+    """fetch-model ends with the path of the model"""
+    monkeypatch.setattr(
+        "workbook.models.weights.fetch_weights", lambda progress: tmp_path
+    )
+    assert leave("fetch-model") == 0
+    assert str(tmp_path) in capsys.readouterr().out
+
+
+def test_fetch_model_without_a_network(monkeypatch, capsys):
+    """a download that fails is a message and exit code 1"""
+
+    def fail(progress):
+        raise WeightsError("No network: connect.")
+
+    monkeypatch.setattr("workbook.models.weights.fetch_weights", fail)
+    assert leave("fetch-model") == 1
+    assert capsys.readouterr().err == "No network: connect.\n"
+
+
+def test_progress_is_a_table(capsys):
+    """progress names every exercise"""
+    Progress().checked("who_writes", Outcome.PASSED)
+    assert leave("progress") == 0
+    out = capsys.readouterr().out
+    assert "who_writes" in out
+    assert "1 of " in out
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"), [("y", []), ("n", ["who_writes"]), ("", ["who_writes"])]
+)
+def test_reset_asks_first(monkeypatch, capsys, answer, left):
+    """reset asks before it forgets"""
+    Progress().checked("who_writes", Outcome.PASSED)
+    monkeypatch.setattr("builtins.input", lambda question: answer)
+    assert leave("reset") == 0
+    assert list(Progress().entries()) == left
+
+
+def test_reset_can_be_told_not_to_ask(capsys):
+    """--yes is for scripts"""
+    Progress().checked("who_writes", Outcome.PASSED)
+    assert leave("reset", "who_writes", "--yes") == 0
+    assert Progress().entries() == {}

@@ -1,0 +1,185 @@
+"""What a description must say: the rules for a learner's linter, and our own tools."""
+
+from dataclasses import replace
+
+import pytest
+
+from workbook.props.catalogue import builtin_tools
+from workbook.props.number_theory import factorial
+from workbook.props.web_search import wiki_search
+from workbook.tools.descriptions import (
+    PROBLEMS,
+    lint_examples,
+    lint_table,
+    names_number,
+)
+from workbook.tools.descriptions import lint_description as package_lint
+from workbook.tools.tool import Tool
+
+GOOD = (
+    'Computes n! for one integer from 0 to 20 per call. Right: {"n": 5}. '
+    'Wrong: {"n": [3, 4]}.'
+)
+
+
+def described(text):
+    return replace(factorial(), description=text)
+
+
+def measuring(text, **part):
+    schema = {"type": "object", "properties": {"length": {"type": "number", **part}}}
+    return Tool("Measure", text, schema, dict)
+
+
+def test_nothing_is_missing(lint_description):
+    """a description with limit, both examples and one value a call has no problem"""
+    assert lint_description(described(GOOD)) == []
+
+
+def test_everything_is_missing(lint_description):
+    """problems come in the order of PROBLEMS, all of them"""
+    expected = [
+        "too short",
+        "limit is not named",
+        "no right example",
+        "no wrong example",
+        "one value a call is not said",
+    ]
+    assert lint_description(described("Computes n!.")) == expected
+
+
+def test_too_long(lint_description):
+    """more than 400 characters are too long, 400 are not"""
+    assert lint_description(described(GOOD.ljust(401, "x"))) == ["too long"]
+
+
+def test_four_hundred_characters_are_not_too_long(lint_description):
+    """a description of exactly 400 characters is not too long"""
+    assert lint_description(described(GOOD.ljust(400, "x"))) == []
+
+
+def test_the_limit_is_a_number_of_its_own(lint_description):
+    """the limit 20 is not named by 2024"""
+    text = GOOD.replace("from 0 to 20", "since 2024")
+    assert lint_description(described(text)) == ["limit is not named"]
+
+
+def test_no_wrong_example(lint_description):
+    """an example of a wrong call is missed when there is only a right one"""
+    text = GOOD.partition("Wrong")[0]
+    assert lint_description(described(text)) == ["no wrong example"]
+
+
+def test_one_value_matters_for_numbers_only(lint_description):
+    """a tool that takes text need not say that it wants one value a call"""
+    schema = {
+        "type": "object",
+        "properties": {"query": {"type": "string"}},
+        "required": ["query"],
+    }
+    text = 'Searches the articles. Right: {"query": "Fuji"}. Wrong: {"query": 5}.'
+    assert lint_description(Tool("Search", text, schema, dict)) == []
+
+
+def test_a_quantity_without_a_unit(lint_description):
+    """a parameter of the type number needs a unit"""
+    text = 'Measures a length. Right: {"length": 5}. Wrong: {"length": "5"}.'
+    assert lint_description(measuring(text)) == ["no unit"]
+
+
+def test_a_unit_in_the_parameter(lint_description):
+    """the unit may stand in the parameter's own description"""
+    text = 'Measures a length. Right: {"length": 5}. Wrong: {"length": "5"}.'
+    assert lint_description(measuring(text, description="in metres")) == []
+
+
+UNITS = ["°C", "celsius", "kelvin", "dollars", "km/h", "Hz", "kg", "mm", "joules", "米"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_unit_without_a_number(unit):
+    """a unit is one in words and in signs, with and without a number before it"""
+    text = f'Measures it in {unit}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
+    assert package_lint(measuring(text)) == []
+
+
+@pytest.mark.parametrize("words", ["in general", "in a list", "温度"])
+def test_what_is_no_unit(words):
+    """words that look like a unit are none"""
+    text = f'Measures {words}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
+    assert package_lint(measuring(text)) == ["no unit"]
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ('0から20の整数、一度に一つ。良い例：{"n": 5}。悪い例：{"n": [3]}。', []),
+        ('0到20的整数，每次一个。正确示例：{"n": 5}。错误示例：{"n": [3]}。', []),
+        ('From 0 to 20, one at a time. Right: {"n": 5}. Not: {"n": 30}.', []),
+        (
+            'Does not take more than 20: one per call. Right: {"n": 5}.',
+            ["no wrong example"],
+        ),
+    ],
+)
+def test_the_labels_of_examples(text, missing):
+    """labels count in three languages, and a "not" in a sentence is no label"""
+    assert package_lint(described(text)) == missing
+
+
+def test_an_example_in_backticks_is_held_against_the_schema():
+    """an example in backticks is an example"""
+    text = 'Computes n! up to 20. Wrong: `{"n": 5}`.'
+    assert lint_examples(described(text)) == [
+        'the wrong example {"n": 5} is accepted by the schema'
+    ]
+
+
+@pytest.mark.parametrize("tool", builtin_tools(), ids=lambda tool: tool.name)
+def test_our_own_descriptions(lint_description, tool):
+    """every tool of the workbook follows its own rules"""
+    assert lint_description(tool) == []
+
+
+@pytest.mark.parametrize("tool", builtin_tools(), ids=lambda tool: tool.name)
+def test_our_own_examples_are_true(tool):
+    """right examples pass the schema, wrong ones do not"""
+    assert lint_examples(tool) == []
+
+
+def test_an_example_that_lies():
+    """an example that the schema sees differently is reported in a sentence"""
+    text = 'Computes n! up to 20. Right: {"n": 25}. Wrong: {"n": 5}.'
+    assert lint_examples(described(text)) == [
+        'the right example {"n": 25} is refused by the schema',
+        'the wrong example {"n": 5} is accepted by the schema',
+    ]
+
+
+def test_an_example_in_prose_is_left_alone():
+    """an example that is not a JSON object is not held against the schema"""
+    assert lint_examples(described("Right: 5. Wrong: {5, 6}. Example: five")) == []
+
+
+def test_the_table_shows_before_and_after():
+    """the table has a row a tool and a column a problem"""
+    before, after = lint_table([described("Computes n!."), described(GOOD)])
+
+    assert list(before) == ["tool", "chars", *PROBLEMS]
+    assert (before["too short"], after["too short"]) == (True, False)
+    assert not any(after[problem] for problem in PROBLEMS)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [("up to 20.", True), ("in 2024", False), ("20.5", False), ("1.20", False)],
+)
+def test_a_number_in_a_text(text, named):
+    """a number is named when it stands there as a whole"""
+    assert names_number(text, 20) is named
+
+
+def test_a_search_names_its_limit():
+    """the limit of a parameter that is not required must be named too"""
+    [row] = lint_table([replace(wiki_search(), description="Searches. k is a number.")])
+    assert row["limit is not named"]

@@ -1,0 +1,618 @@
+"""The contract: definitions, binding, running, and what the model reads."""
+
+import dataclasses
+import importlib
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.loop.turns import Action
+from workbook.models.base import ToolRequest
+from workbook.tools.calls import Effect, Observation, ToolCall, ToolError, ToolFailure
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.timeouts import TimedOut
+from workbook.tools.tool import ContractError, Tool
+
+FACTORIAL = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "minimum": 0, "maximum": 20}},
+    "required": ["n"],
+}
+MEASURE = {
+    "properties": {
+        "range": {"type": "string", "enum": ["1V", "10V"]},
+        "seconds": {"type": "number"},
+    },
+    "required": ["range", "seconds"],
+}
+
+
+def tool(name="Double", parameters=FACTORIAL, run=lambda n: {"result": 2 * n}, **more):
+    settings = {"timeout_s": None, **more}
+    return Tool(name, f"{name} it.", parameters, run, **settings)
+
+
+async def awaited():
+    return {}
+
+
+@pytest.fixture
+def registry():
+    return ToolRegistry(
+        [
+            tool(aliases={"number": "n"}),
+            tool("Measure", MEASURE, lambda **given: {"volts": 1.5, **given}),
+            tool(
+                "Search",
+                {"properties": {"query": {"type": "string"}}},
+                lambda query: {"result": query},
+            ),
+            tool("Now", {}, lambda: {"result": "noon"}),
+        ]
+    )
+
+
+def answer(registry, name, text):
+    bound = registry.bind(Action("", name, text))
+    return bound if isinstance(bound, ToolError) else registry.run(bound)
+
+
+# Definitions
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"name": "web search"}, "web search"),
+        ({"name": ""}, "letters"),
+        ({"description": " "}, "description"),
+        ({"parameters": {"type": "array"}}, "'array'"),
+        ({"parameters": {"additionalProperties": True}}, "must be false"),
+        ({"timeout_s": 0}, "timeout_s is 0"),
+        ({"timeout_s": float("nan")}, "timeout_s is nan"),
+        ({"timeout_s": float("inf")}, "timeout_s is inf"),
+        ({"parameters": {"properties": {"n": True}}}, "properties.n is True"),
+        ({"effect": "rewrite"}, "rewrite"),
+        ({"run": None}, "run is None"),
+        ({"run": awaited}, "nobody awaits it"),
+    ],
+)
+def test_a_wrong_definition_is_refused(change, words):
+    """a tool that is defined wrongly is refused when it is defined, in a sentence"""
+    fields = {"name": "A", "description": "a", "parameters": {}, "run": dict, **change}
+    with pytest.raises(ContractError, match=words):
+        Tool(**fields)
+
+
+def test_an_effect_may_be_written_as_a_word():
+    """a tool whose effect is the word "write" is a WRITE tool"""
+    assert tool(effect="write").effect is Effect.WRITE
+
+
+def test_unknown_fields_are_refused_unasked(registry):
+    """a schema refuses unknown fields, also when its author forgot to say so"""
+    assert registry["Double"].parameters["additionalProperties"] is False
+
+
+def test_a_definition_cannot_be_changed_from_outside():
+    """changing the schema afterwards does not change the tool"""
+    schema = {"properties": {"n": {"type": "integer"}}}
+    made = tool(parameters=schema)
+    schema["properties"]["n"]["type"] = "string"
+    assert made.parameters["properties"]["n"]["type"] == "integer"
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made.name = "Other"
+
+
+def test_two_tools_of_one_name_are_refused(registry):
+    """a second tool of the same name is refused"""
+    with pytest.raises(ContractError, match="already a tool named 'Double'"):
+        registry.register(tool())
+
+
+def test_the_description_for_the_prompt_has_a_line_each(registry):
+    """a prompt gets one line a tool: name, arguments with types, description"""
+    assert registry.describe().splitlines() == [
+        "Double(n: integer): Double it.",
+        'Measure(range: "1V" | "10V", seconds: number): Measure it.',
+        "Search(query?: string): Search it.",
+        "Now(): Now it.",
+    ]
+
+
+def test_an_argument_of_several_kinds_is_described_by_them():
+    """an argument that may be one of several things is described by all of them"""
+    kinds = [{"type": "array"}, {"enum": ["all"]}, True]
+    made = tool(parameters={"properties": {"tags": {"anyOf": kinds}}})
+    assert made.signature() == 'Double(tags?: array | "all" | any)'
+
+
+# Binding
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments"),
+    [
+        ("Double", "12", {"n": 12}),
+        ("Double", '{"n": 12}', {"n": 12}),
+        ("Measure", '{"range": "1V", "seconds": 2}', {"range": "1V", "seconds": 2}),
+        ("Search", "Kyoto 2026", {"query": "Kyoto 2026"}),
+        ("Search", "12", {"query": "12"}),
+        ("Search", "{1, 2}", {"query": "{1, 2}"}),
+        ("Search", "line one\nline two", {"query": "line one\nline two"}),
+        ("Now", "", {}),
+        ("Now", "None", {}),
+    ],
+)
+def test_text_becomes_arguments(registry, name, text, arguments):
+    """a JSON object is the arguments, other text the value of the only one"""
+    assert registry.bind(Action("", name, text), "c") == ToolCall(name, arguments, "c")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "arguments", "note"),
+    [
+        ("double", "12", {"n": 12}, "called Double"),
+        ("Double", '{"number": 12}', {"n": 12}, "number is called n"),
+        ("Double", '{"input": 12}', {"n": 12}, "input is called n"),
+        ("Double", "[12]", {"n": 12}, "[12] read as 12"),
+        ("Double", "１２", {"n": 12}, "'１２' read as 12"),
+        ("Double", "{'n': 12}", {"n": 12}, "double quotes"),
+        ("Double", '```json\n{"n": 12}\n```', {"n": 12}, "code fence"),
+        ("Search", '"Kyoto"', {"query": "Kyoto"}, "read as 'Kyoto'"),
+    ],
+)
+def test_a_near_miss_is_repaired_and_noted(registry, name, text, arguments, note):
+    """a near miss is repaired, and the model reads how to write it next time"""
+    call = registry.bind(Action("", name, text))
+    assert call.arguments == arguments
+    assert note in " ".join(call.notes)
+    assert "Note: " in registry.run(call).text()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("Double", "[1, 2, 3]", "n has 3 values: call once per value"),
+        ("Double", "1, 2, 3", "n has 3 values: call once per value"),
+        ("Double", '{"n": 1, "n": 2}', "call once per value"),
+        ("Double", "{'n': 1, 'n': 2}", "n is given twice: call once per value"),
+        ("Double", "{'n': {1: 2}}", "not of type 'integer'"),
+        ("Double", "{'n': b'1'}", "not JSON"),
+        ("Double", "25", "maximum of 20"),
+        ("Double", "twelve", "not of type 'integer'"),
+        ("Double", '{"n": true}', "not of type 'integer'"),
+        ("Double", '{"n": NaN}', "NaN is not a number"),
+        ("Double", '{"n": 1', "not JSON"),
+        ("Double", '{"n": 1, "m": 2}', "'m' was unexpected"),
+        ("Double", '{"n": 1, "\\ud800": 2}', "not JSON"),
+        ("Double", "", "not of type 'integer'"),
+        ("Measure", "1V", "JSON object like"),
+        ("Measure", '{"range": "1 V", "seconds": 1}', "'1 V' is not one of"),
+        ("Now", "tomorrow", "JSON object like {}"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_has_no_single_meaning_is_refused(registry, name, text, words):
+    """what cannot be read in one way is refused, and the error says what to write"""
+    seen = answer(registry, name, text)
+    assert seen.kind == "invalid_arguments"
+    assert words in f"{seen.message} {seen.hint}"
+    assert f"Use {registry[name].signature()}" in seen.hint
+
+
+def test_a_python_dict_is_read_as_json():
+    """a dict as Python writes it becomes JSON: names are text, tuples are lists"""
+    registry = ToolRegistry([tool("Put", {"properties": {"at": {}}}, dict)])
+    call = registry.bind(Action("", "Put", "{'at': {1: (2, None)}}"))
+    assert call.arguments == {"at": {"1": [2, None]}}
+
+
+def test_a_long_value_is_not_said_back_whole(registry):
+    """the note about a repair is short, also when the value is long"""
+    call = registry.bind(Action("", "Search", '"' + "x" * 10_000 + '"'))
+    assert call.arguments == {"query": "x" * 10_000}
+    assert len(call.notes[0]) < 200
+
+
+def test_half_a_character_does_not_reach_the_model(registry):
+    """a name with half a surrogate pair is refused in text that can be sent"""
+    text = '{"\\ud800": 1, "\\ud800": 2}'
+    error = registry.bind(Action("", "Double", text))
+    assert "given twice" in error.text().encode("utf-8").decode()
+
+
+TREE = {
+    "properties": {"t": {"$ref": "#/$defs/t"}},
+    "$defs": {"t": {"type": "object", "properties": {"t": {"$ref": "#/$defs/t"}}}},
+}
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [TREE, {"properties": {"t": {}}}, {"properties": {"t": {"enum": [1]}}}],
+    ids=["tree", "any", "enum"],
+)
+def test_arguments_nested_as_deeply_as_can_be(schema):
+    """arguments of any depth are taken or refused, and never an exception"""
+    registry = ToolRegistry([tool("Plant", schema, lambda t: {"result": 1})])
+    nested = {}
+    kinds = set()
+    for _ in range(1000):
+        nested = {"t": nested}
+        bound = registry.bind(ToolRequest("Plant", nested, "c"))
+        error = bound if isinstance(bound, ToolError) else registry.run(bound).error
+        kinds.add(error and error.kind)
+    assert "invalid_arguments" in kinds
+    assert kinds <= {None, "invalid_arguments", "tool_raised"}
+
+
+def test_an_unknown_tool_lists_what_there_is(registry):
+    """an unknown tool is answered with the nearest name and the list of names"""
+    error = registry.bind(Action("", "Serch", "Kyoto"))
+    assert error.kind == "unknown_tool"
+    assert "'Serch'" in error.message
+    assert "Did you mean Search?" in error.hint
+    assert "Double, Measure, Search, Now" in error.hint
+
+
+def test_a_function_call_is_bound_like_a_text(registry):
+    """a function call is repaired and checked like a text turn and keeps its call_id"""
+    call = registry.bind(ToolRequest("Double", {"number": "12"}, "call_xyz"))
+    assert (call.arguments, call.call_id) == ({"n": 12}, "call_xyz")
+
+
+def test_calls_without_an_id_are_counted(registry):
+    """a call without an id of its own gets the next number"""
+    ids = [registry.bind(Action("", "Double", "1")).call_id for _ in range(3)]
+    assert ids == ["call_1", "call_2", "call_3"]
+
+
+# Running
+
+
+def run_with(function, **more):
+    made = tool("Any", {}, function, **more)
+    return ToolRegistry([made]).run(ToolCall("Any", {}, "call_7"))
+
+
+def raising(error):
+    def run():
+        raise error
+
+    return run
+
+
+def test_a_result_is_an_observation(registry):
+    """what a tool returns is the observation of its call"""
+    seen = registry.run(ToolCall("Double", {"n": 4}, "call_7"))
+    assert seen == Observation("call_7", True, {"result": 8}, None, "Double")
+
+
+def test_a_failure_that_the_tool_foresaw_keeps_its_words():
+    """a tool says why it failed: kind, message, whether to retry, and a hint"""
+    failure = ToolFailure("no_key", "SERPER_API_KEY is not set", False, "use local")
+    expected = ToolError("no_key", "SERPER_API_KEY is not set", False, "use local")
+    assert run_with(raising(failure)).error == expected
+
+
+def test_a_failure_may_be_told_by_an_exception():
+    """a failure whose message is an exception is told in that exception's words"""
+    seen = run_with(raising(ToolFailure("busy", OSError("disk full"))))
+    assert seen.error == ToolError("busy", "disk full")
+
+
+@pytest.mark.parametrize("part", ["message", "hint"])
+def test_the_words_of_a_failure_can_be_sent(part):
+    """the words of a failure are cut, and hold no half of a surrogate pair"""
+    words = {"message": "m", "hint": "h", part: "\ud800" + "x" * 30_000}
+    seen = run_with(raising(ToolFailure("busy", **words)), max_output_chars=1000)
+    assert len(seen.text().encode("utf-8")) < 1100
+
+
+class Speechless(Exception):  # noqa: N818 - one that cannot be shown
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Speechless(),
+        ValueError("\ud800"),
+        RuntimeError("boom"),
+        SystemExit(3),
+        RecursionError(),
+        KeyError("x" * 100_000),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_a_tool_that_raises_is_an_error_observation(error):
+    """whatever a tool raises becomes an observation that names it, and stays short"""
+    seen = run_with(raising(error))
+    assert (seen.ok, seen.error.kind) == (False, "tool_raised")
+    assert type(error).__name__ in seen.error.message
+    assert len(seen.text().encode("utf-8")) < 500
+
+
+def test_a_tool_that_gave_up_waiting_is_late():
+    """a tool without a limit that waits for another in vain is a timeout as well"""
+    seen = run_with(raising(TimedOut("no answer within 1 s")), timeout_s=None)
+    assert (seen.error.kind, seen.error.retryable) == ("timeout", True)
+    assert seen.error.message == "Any did not answer in time."
+
+
+def test_a_tool_cannot_change_the_call():
+    """a tool that changes its arguments does not change the call that was made"""
+    schema = {"properties": {"rows": {"type": "array"}, "of": {"type": "object"}}}
+
+    def take(rows, of):
+        return {"result": [rows.pop(), of.pop("x")]}
+
+    registry = ToolRegistry([tool("Take", schema, take)])
+    call = ToolCall("Take", {"rows": [1, 2], "of": {"x": 3}}, "c")
+    assert registry.run(call).result == {"result": [2, 3]}
+    assert call.arguments == {"rows": [1, 2], "of": {"x": 3}}
+
+
+def test_ctrl_c_is_not_a_tools_error():
+    """KeyboardInterrupt passes: a person wants to stop"""
+    with pytest.raises(KeyboardInterrupt):
+        run_with(raising(KeyboardInterrupt()))
+
+
+LOOP = {}
+LOOP["self"] = LOOP
+
+
+class Stubborn(dict):
+    def items(self):
+        raise KeyError("mine")
+
+
+def test_output_that_cannot_be_looked_at_is_an_error():
+    """a dict that raises when it is read is the tool's error, not a crash"""
+    seen = run_with(lambda: Stubborn(x=1))
+    assert (seen.error.kind, "KeyError" in seen.error.message) == ("tool_raised", True)
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        (None, "NoneType, not a dict"),
+        ("20", "str, not a dict"),
+        ({"x": float("nan")}, "not JSON"),
+        ({"x": float("inf")}, "not JSON"),
+        ({"x": {1, 2}}, "not JSON"),
+        ({(1, 2): 3}, "not JSON"),
+        ({"x": b"1"}, "not JSON"),
+        ({"x": "\ud800"}, "not JSON"),
+        (LOOP, "not JSON"),
+        ({"x": "a" * 30_000}, "the limit is 20000"),
+    ],
+    ids=["None", "text", "NaN", "inf", "set", "key", "bytes", "half", "loop", "long"],
+)
+def test_output_that_breaks_the_contract_is_an_error(output, words):
+    """output that is no dict, no JSON or too long is an error, not a crash"""
+    seen = run_with(lambda: output)
+    assert (seen.ok, seen.error.kind) == (False, "bad_output")
+    assert words in seen.error.message
+
+
+def test_an_observation_does_not_change_with_the_tools_data():
+    """a tool that goes on changing what it returned does not change the observation"""
+    data = {"items": [1]}
+    seen = run_with(lambda: data)
+    data["items"].append(2)
+    assert seen.result == {"items": [1]}
+
+
+def test_a_wrong_call_by_hand_is_refused(registry):
+    """a call that was never bound is checked all the same, before the tool runs"""
+    seen = registry.run(ToolCall("Double", {"n": "12"}, "call_7"))
+    assert (seen.error.kind, seen.call_id) == ("invalid_arguments", "call_7")
+    seen = registry.run(
+        ToolCall("Measure", {"range": "1V", "seconds": float("nan")}, "c")
+    )
+    assert "not JSON" in seen.error.message
+    assert registry.run(ToolCall("Nobody", {}, "c")).error.kind == "unknown_tool"
+
+
+@pytest.mark.parametrize("n", [25, -1, "12", True, 12.5, None, (12,)], ids=repr)
+def test_what_was_bound_before_does_not_vouch_for_another_call(registry, n):
+    """a call made or changed by hand is checked, also after a right one was bound"""
+    call = registry.bind(Action("", "Double", "12"))
+    by_hand = registry.run(ToolCall("Double", {"n": n}, call.call_id))
+    assert by_hand.error.kind == "invalid_arguments"
+    assert registry.run(call).result == {"result": 24}
+    call.arguments["n"] = n
+    assert registry.run(call).error.kind == "invalid_arguments"
+
+
+def test_true_is_not_taken_for_the_one_that_was_bound(registry):
+    """True equals 1 in Python, and is no integer in a schema"""
+    assert registry.run(registry.bind(Action("", "Double", "1"))).ok
+    seen = registry.run(ToolCall("Double", {"n": True}, "c"))
+    assert seen.error.kind == "invalid_arguments"
+
+
+def test_a_bound_call_is_not_checked_twice(registry):
+    """arguments that `bind` found valid are not checked again by `run`"""
+    call = registry.bind(Action("", "Double", "12"))
+    checks = []
+    registry["Double"].__dict__["validator"] = Watched(checks)
+    assert registry.run(call).ok
+    assert checks == []
+    registry.run(ToolCall("Double", {"n": 3}, "c"))
+    assert checks == [{"n": 3}]
+
+
+class Watched:
+    """A validator that allows everything and notes what it was asked."""
+
+    def __init__(self, asked):
+        self.asked = asked
+
+    def is_valid(self, arguments):
+        self.asked.append(arguments)
+        return True
+
+
+@pytest.mark.parametrize("deep", [True, False])
+def test_arguments_that_cannot_be_written_are_refused(registry, deep):
+    """arguments that even Python cannot write out are an error, not an exception"""
+    nested = []
+    for _ in range(100_000 if deep else 0):
+        nested = [nested]
+    registry.bind(Action("", "Double", "12"))
+    value = nested if deep else 10**5000
+    seen = registry.run(ToolCall("Double", {"n": value}, "c"))
+    assert seen.error.kind == "invalid_arguments"
+
+
+def test_a_write_that_timed_out_is_not_repeated_blindly():
+    """a WRITE that timed out may still happen: the error says so and is no retry"""
+    gate = threading.Event()
+    seen = run_with(
+        lambda: {"result": gate.wait(10)}, effect=Effect.WRITE, timeout_s=0.02
+    )
+    gate.set()
+    assert (seen.error.kind, seen.error.retryable) == ("timeout", False)
+    assert "may still take effect" in seen.error.hint
+
+
+@pytest.mark.parametrize("text", ["{" * 100_000, "[" * 100_000, '{"n":' * 100_000])
+@pytest.mark.parametrize("name", ["Double", "Measure", "Search", "Now"])
+def test_a_hostile_input_is_answered_at_once(registry, name, text):
+    """a hundred thousand brackets get a short error or go through, in half a second"""
+    started = time.thread_time()
+    bound = registry.bind(Action("", name, text))
+    assert time.thread_time() - started < 0.5
+    if isinstance(bound, ToolError):
+        assert len(bound.text()) < 1000
+    else:
+        assert (bound.name, bound.arguments) == ("Search", {"query": text})
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=3), inner, max_size=2)
+    ),
+    max_leaves=5,
+)
+
+
+@given(
+    st.sampled_from(["Double", "double", "Measure", "Search", "Now", "x"]),
+    st.text(max_size=30)
+    | json_values.map(lambda value: json.dumps(value))
+    | st.dictionaries(st.sampled_from(["n", "query", "range", "input"]), json_values),
+)
+@settings(max_examples=200, deadline=None)
+def test_nothing_that_a_model_writes_raises(name, written):
+    """whatever a model writes: a call that gives an observation, or an error"""
+    registry = ToolRegistry(
+        [
+            tool(),
+            tool("Measure", MEASURE, lambda **given: given),
+            tool("Search", {"properties": {"query": {"type": "string"}}}, dict),
+            tool("Now", {}, dict),
+        ]
+    )
+    asked = (
+        Action("", name, written)
+        if isinstance(written, str)
+        else ToolRequest(name, written, "call_1")
+    )
+    bound = registry.bind(asked)
+    if isinstance(bound, ToolError):
+        assert bound.kind in {"invalid_arguments", "unknown_tool"}
+        seen = Observation.failed("call_1", bound)
+    else:
+        seen = registry.run(bound)
+        assert seen.ok
+    assert seen.text().encode("utf-8")
+
+
+# What the model reads
+
+
+@pytest.mark.parametrize(
+    ("seen", "text"),
+    [
+        (Observation("c", True, {"result": 20}, None), "20"),
+        (Observation("c", True, {"result": "88 円"}, None), "88 円"),
+        (Observation("c", True, {"result": [1, 2]}, None), "[1, 2]"),
+        (
+            Observation("c", True, {"volts": 1.5, "unit": "V"}, None),
+            '{"volts": 1.5, "unit": "V"}',
+        ),
+        (Observation("c", True, {}, None), "{}"),
+        (
+            Observation("c", True, {"result": 20}, None, notes=("q is called query",)),
+            "20\nNote: q is called query",
+        ),
+        (
+            Observation.failed(
+                "c", ToolError("timeout", "no answer.", True, "Ask less.")
+            ),
+            "Error (timeout): no answer. Ask less. The same call may work later.",
+        ),
+    ],
+    ids=["one value", "text", "list", "fields", "empty", "note", "error"],
+)
+def test_the_text_of_an_observation(seen, text):
+    """the model reads a single value as it is, fields as JSON, an error in sentences"""
+    assert seen.text() == text
+
+
+# What it costs
+
+
+def test_a_call_costs_less_than_sixty_microseconds(registry):
+    """running a tool without a time limit costs less than 60 µs"""
+    call = registry.bind(Action("", "Double", "12"))
+    times = []
+    for _ in range(300):
+        started = time.thread_time()
+        registry.run(call)
+        times.append(time.thread_time() - started)
+    assert sorted(times)[100] < 60e-6
+
+
+def test_the_room_is_light():
+    """entering the room imports neither jsonschema nor LangChain"""
+    program = (
+        "import sys, workbook.tools, workbook.tools.registry, workbook.tools.adapters\n"
+        "heavy = {'jsonschema', 'langchain_core', 'tenacity', 'pydantic'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=20
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_every_name_of_the_room_is_there():
+    """every name that the room offers can be imported from it"""
+    room = importlib.import_module("workbook.tools")
+    assert [name for name in room.__all__ if not hasattr(room, name)] == []
+    with pytest.raises(AttributeError, match="nonsense"):
+        room.nonsense  # noqa: B018
+
+
+def test_a_tool_is_shown_by_its_call():
+    """in a message a tool is short: its name and what it takes"""
+    from workbook.props.catalogue import builtin_tool
+
+    tool = builtin_tool("Factorial")
+    assert repr(tool) == f"<Tool {tool.signature()}>"
+    assert len(repr(tool)) < 60

@@ -1,0 +1,179 @@
+"""What a check found, as data: an outcome, and evidence for what is not met.
+
+`grading` makes a `Report`, `display` shows it, the pytest plugin counts it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from workbook.exercises.call_recorder import differs
+from workbook.exercises.time_limit import TimeUp, guarded, time_limit
+
+WRITING_LIMIT_S = 1.0
+"""Computing time that a learner's `__repr__` or `__str__` may take."""
+
+
+LONG = 160
+"""Characters of two values from which on it is said where they part."""
+
+
+class Outcome(StrEnum):
+    """The four ways in which a check can end."""
+
+    PASSED = "passed"
+    WRONG = "wrong"
+    RAISED = "your code raised"
+    NOT_ATTEMPTED = "not attempted"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A requirement that is not met.
+
+    Args:
+        requirement: the test's docstring.
+        test: the test's name.
+        evidence: (label, text): called, returned, expected, perhaps, …
+    """
+
+    requirement: str
+    test: str = ""
+    evidence: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a check found.
+
+    Args:
+        slug: the exercise.
+        outcome: one of four.
+        passed: how many requirements are met.
+        total: how many there are; 0 when none could be looked at.
+        failures: the others, in the order of the tests.
+        notes: sentences to show first: what looks odd.
+        graded: which source was graded.
+        next_step: what to do now; empty when passed.
+        traceback: the whole traceback of the first failure.
+    """
+
+    slug: str
+    outcome: Outcome
+    passed: int = 0
+    total: int = 0
+    failures: tuple[Failure, ...] = ()
+    notes: tuple[str, ...] = ()
+    graded: str = ""
+    next_step: str = ""
+    traceback: str = ""
+
+    @property
+    def headline(self) -> str:
+        """What stands first: `parse_turn · 6 of 8`."""
+        match self.outcome:
+            case Outcome.NOT_ATTEMPTED:
+                return f"{self.slug} · not attempted"
+            case Outcome.PASSED:
+                return f"{self.slug} · {self.passed} of {self.total} · passed"
+            case Outcome.RAISED if not self.total:
+                return f"{self.slug} · your code raised"
+            case Outcome.RAISED:
+                return f"{self.slug} · {self.passed} of {self.total} · your code raised"
+            case _:
+                return f"{self.slug} · {self.passed} of {self.total}"
+
+
+def shorten(value: object, limit: int = 240) -> str:
+    """Return the repr of a value; a long one loses its middle.
+
+    Members of an enumeration stand as in code, and functions without their address.
+
+    >>> shorten("a" * 1000, 20)
+    "'aaaaaaa … (1,002 characters) … aaaaaaa'"
+    >>> shorten([Outcome.WRONG, shorten, "<A.B: 1>"])
+    "[Outcome.WRONG, <function shorten>, '<A.B: 1>']"
+    """
+    return clip(without_noise(written(value)), limit)
+
+
+_NOISE = re.compile(
+    r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"  # quoted: stays as it is
+    | <(?P<member>[A-Za-z_]\w*\.\w+):\ [^<>]*>
+    | <(?P<thing>[^'"]*?)\ at\ 0x[0-9a-fA-F]+>""",
+    re.VERBOSE,
+)
+
+
+def without_noise(text: str) -> str:
+    """Return a repr with `State.THINK` for `<State.THINK: 'THINK'>`, no addresses."""
+    return _NOISE.sub(_without_noise, text)
+
+
+def _without_noise(found: re.Match[str]) -> str:
+    if found["thing"]:
+        return "<" + re.sub(r"[\w.]*<locals>\.", "", found["thing"]) + ">"
+    return found["member"] or found[0]
+
+
+def written(value: object, form: Callable[[object], str] = repr) -> str:
+    """Return the repr of a value, or its `str`, whatever a learner's class does in it.
+
+    >>> written(ValueError("no"), str)
+    'no'
+    """
+    try:
+        with time_limit(WRITING_LIMIT_S):
+            return str(guarded(form, value))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        if isinstance(value, int) and not isinstance(error, TimeUp):
+            return "<an int with too many digits to write it>"  # Python's own limit
+        late = isinstance(error, TimeUp)
+        reason = "did not end" if late else f"raised {type(error).__name__}"
+        return f"<{with_article(type(value).__name__)} whose {form.__name__} {reason}>"
+
+
+def with_article(noun: str) -> str:
+    """Return `a list`, `an int`."""
+    return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
+def difference(found: object, wanted: object) -> str:
+    """Say where two texts of many lines, or two long lists, part; '' for short ones.
+
+    >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
+    "in item 3: 'c', not 'd'"
+    """
+    parts: list[list[object]] = []
+    for value in (found, wanted):
+        if isinstance(value, str):
+            parts.append(list(value.split("\n")))
+        elif isinstance(value, list):
+            parts.append(list(value))
+    long = len(shorten(found)) + len(shorten(wanted)) > LONG
+    if type(found) is not type(wanted) or len(parts) < 2 or not long:
+        return ""
+    ours, theirs = parts
+    noun = "line" if isinstance(found, str) else "item"
+    number = next(
+        (n for n, pair in enumerate(zip(ours, theirs, strict=False)) if differs(*pair)),
+        min(len(ours), len(theirs)),
+    )
+    have, want = (shorten(p[number], 120) if p[number:] else "" for p in parts)
+    if not have:
+        return f"in {noun} {number + 1}: {want} is missing"
+    also = f"not {want}" if want else "nothing is expected there"
+    return f"in {noun} {number + 1}: {have}, {also}"
+
+
+def clip(text: str, limit: int) -> str:
+    """Return a text; a long one loses its middle."""
+    if len(text) <= limit:
+        return text
+    end = max(1, limit // 2 - 2)
+    return f"{text[:end]} … ({len(text):,} characters) … {text[-end:]}"

@@ -1,0 +1,139 @@
+"""What LangChain's objects hold, in the words of a trace event.
+
+Inputs and outputs of chains, messages, results of models: each has several shapes, and
+each function here reads one of them. No state, no callbacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from langchain_core.agents import AgentAction, AgentFinish
+from langchain_core.messages import (
+    AIMessage,
+    BaseMessage,
+    HumanMessage,
+    convert_to_messages,
+    convert_to_openai_messages,
+)
+from langchain_core.outputs import ChatGeneration, LLMResult
+
+from workbook.loop.turns import parse_turn
+from workbook.models.script import text_of as content_text
+
+
+def text_of(output: Any) -> str:
+    """Return what a tool gave back, or a message holds, as the model reads it."""
+    return content_text(output.content) if hasattr(output, "content") else str(output)
+
+
+def messages_of(value: Any) -> list[BaseMessage]:
+    """Return the messages in a graph's input or output; none in a chain's."""
+    found = value.get("messages") if isinstance(value, Mapping) else None
+    return convert_to_messages(found) if isinstance(found, list) else []
+
+
+def question_of(inputs: Any) -> str:
+    """Return what the user asked, from the input of the outermost chain."""
+    asked = [m for m in messages_of(inputs) if isinstance(m, HumanMessage)]
+    if asked:
+        return text_of(asked[-1])
+    if isinstance(inputs, Mapping):
+        return str(inputs.get("input", next(iter(inputs.values()), "")))
+    return str(inputs)
+
+
+def answer_of(outputs: Any) -> str:
+    """Return what the run answered, from the output of the outermost chain."""
+    if isinstance(outputs, Mapping) and "output" in outputs:
+        return str(outputs["output"])  # a streamed AgentExecutor has messages besides
+    messages = messages_of(outputs)
+    if messages:
+        return text_of(messages[-1])
+    if isinstance(outputs, Mapping):
+        return str(next(iter(outputs.values()), ""))
+    return text_of(outputs)
+
+
+def prompt_of(
+    messages: Sequence[BaseMessage], kwargs: Mapping[str, Any]
+) -> str | list[Any]:
+    """Return a request's messages as dicts in the shape of OpenAI's API.
+
+    A classic agent writes one text; for a chat model LangChain makes one user message
+    of it. Without tools to call, that is the text again.
+    """
+    options = kwargs.get("invocation_params") or {}
+    if len(messages) == 1 and messages[0].type == "human" and not options.get("tools"):
+        return text_of(messages[0])
+    dicts = convert_to_openai_messages(list(messages))
+    return dicts if isinstance(dicts, list) else [dicts]
+
+
+def stop_of(kwargs: Mapping[str, Any]) -> list[str]:
+    """Return the stop sequences of a request, from what its callback was told."""
+    return list((kwargs.get("invocation_params") or {}).get("stop") or ())
+
+
+def turn_of(response: LLMResult) -> dict[str, Any]:
+    """Return the fields of a `model_turn`: text, turn, usage, and timings if any.
+
+    The turn of a message with function calls is `calls`. Any other is `text`: whoever
+    asked will say what it means.
+    """
+    generation = response.generations[0][0]
+    info = generation.generation_info or {}
+    if not isinstance(generation, ChatGeneration):
+        fields = {"text": generation.text, "turn": {"kind": "text"}}
+        spent = (response.llm_output or {}).get("token_usage") or {}
+        fields["usage"] = _usage(
+            spent.get("prompt_tokens"),
+            spent.get("completion_tokens"),
+            (spent.get("prompt_tokens_details") or {}).get("cached_tokens"),
+        )
+        return {**fields, "timings": info["timings"]} if "timings" in info else fields
+    message = generation.message
+    text = text_of(message)
+    spent = getattr(message, "usage_metadata", None) or {}
+    cached = (spent.get("input_token_details") or {}).get("cache_read")
+    usage = _usage(spent.get("input_tokens"), spent.get("output_tokens"), cached)
+    return {"text": text, "turn": _calls_as_turn(message, text), "usage": usage}
+
+
+def _usage(read: int | None, wrote: int | None, cached: int | None) -> dict[str, int]:
+    return {"input": read or 0, "output": wrote or 0, "cached": cached or 0}
+
+
+def _calls_as_turn(message: BaseMessage, text: str) -> dict[str, Any]:
+    if not isinstance(message, AIMessage) or not message.tool_calls:
+        return {"kind": "text"}
+    calls = [
+        {"call_id": call["id"] or "", "tool": call["name"], "arguments": call["args"]}
+        for call in message.tool_calls
+    ]
+    return {"kind": "calls", "thought": text.strip(), "calls": calls}
+
+
+def message_as_turn(text: str) -> dict[str, Any]:
+    """Return the turn of a message without calls: it is the answer, if it has words."""
+    if not text.strip():
+        return {"kind": "malformed", "reason": "empty", "text": text}
+    return {"kind": "final", "thought": "", "answer": text}
+
+
+def action_as_turn(action: AgentAction) -> dict[str, Any]:
+    """Return the turn that a classic agent's parser read as an action."""
+    return {
+        "kind": "action",
+        "thought": getattr(parse_turn(action.log), "thought", ""),
+        "tool": action.tool,
+        "input": action.tool_input,
+    }
+
+
+def finish_as_turn(finish: AgentFinish) -> dict[str, Any]:
+    """Return the turn that a classic agent's parser read as the answer."""
+    thought = getattr(parse_turn(finish.log), "thought", "")
+    answer = str(finish.return_values.get("output", ""))
+    return {"kind": "final", "thought": thought, "answer": answer}

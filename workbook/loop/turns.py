@@ -1,0 +1,181 @@
+"""What the model wrote, as data.
+
+A turn is text with labels at the starts of its lines: Thought, Action, Action Input,
+Final Answer. `split_fields` finds the labels, `parse_turn` decides what was asked for.
+Nothing here knows which tools exist, and nothing a model writes raises an exception.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+Writer = Literal["model", "runtime"]
+
+WRITERS: dict[str, Writer] = {
+    "Thought": "model",
+    "Action": "model",
+    "Action Input": "model",
+    "Observation": "runtime",
+    "Final Answer": "model",
+}
+
+
+def who_writes(label: str) -> Writer:
+    """Return who writes the line with this label: `"model"` or `"runtime"`.
+
+    Args:
+        label: one of the five labels, without its colon.
+
+    Raises:
+        ValueError: there is no such label.
+
+    >>> who_writes("Thought")
+    'model'
+    """
+    if label not in WRITERS:
+        raise ValueError(f"{label!r} is not one of the labels {', '.join(WRITERS)}")
+    return WRITERS[label]
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """The model asks for a tool. `input` is the raw text after `Action Input:`."""
+
+    thought: str
+    tool: str
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The model gives its answer."""
+
+    thought: str
+    answer: str
+
+
+class Unreadable(StrEnum):
+    """Why a turn could not be read."""
+
+    EMPTY = "empty"
+    NO_STEP = "no_step"
+    MISSING_TOOL = "missing_tool"
+    MISSING_INPUT = "missing_input"
+    MISSING_ANSWER = "missing_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A turn that holds no step that could be read. A value, not an exception."""
+
+    reason: Unreadable
+    text: str
+
+
+Turn = Action | Final | Malformed
+
+
+class Label(StrEnum):
+    """The words that open a field of a turn."""
+
+    THOUGHT = "thought"
+    ACTION = "action"
+    ACTION_INPUT = "action_input"
+    OBSERVATION = "observation"
+    FINAL_ANSWER = "final_answer"
+    QUESTION = "question"
+
+
+_STEPS = (Label.ACTION, Label.ACTION_INPUT, Label.FINAL_ANSWER)
+_BY_GROUP = {str(label): label for label in Label}
+
+# Every `*+`, `++` and `?+` is possessive: it never gives back what it took, and no part
+# of the pattern crosses a line. So each line is read once, however hostile it is.
+# `[^\S\n]` is any space, also one that may not break; the three escapes have no width.
+_LABEL = re.compile(
+    r"""
+    ^(?:[^\S\n]|[\u200b\u2060\ufeff>\#•+-])*+  # indent, quote, heading or bullet
+    (?:\*[^\S\n]++)?+
+    (?P<bold>\*{1,3}+|_{1,3}+)?+
+    (?:(?P<thought>thought)
+      |(?P<action_input>action[^\S\n]*+\d*+[^\S\n]*+input)
+      |(?P<action>action)
+      |(?P<observation>observation)
+      |(?P<final_answer>final[^\S\n]++answer)
+      |(?P<question>question))
+    [^\S\n]*+\d*+[^\S\n]*+                # "Thought 1:", as the paper numbers them
+    (?:(?P=bold))?+[^\S\n]*+[:：](?:(?P=bold))?+
+    """,
+    re.VERBOSE | re.MULTILINE | re.IGNORECASE,
+)
+
+
+def split_fields(text: str) -> list[tuple[Label, str]]:
+    """Return the labelled parts of a turn in order, each as (label, stripped text).
+
+    A label stands at the start of a line, in any case, with a colon of either width,
+    perhaps numbered, perhaps bold. What stands before the first one is a thought,
+    where there is anything.
+
+    >>> for label, value in split_fields("Add.\\n**Action:** Sum\\nACTION INPUT：1+1"):
+    ...     print(label, value, sep=" = ")
+    thought = Add.
+    action = Sum
+    action_input = 1+1
+    """
+    fields, label, bold, start = [], Label.THOUGHT, "", 0
+    for match in [*_LABEL.finditer(text), None]:
+        value = text[start : match.start() if match else None].strip()
+        if bold and value.count(bold) % 2:  # **Final Answer: 88**
+            value = value.removesuffix(bold).rstrip()
+        fields.append((label, value))
+        if match:
+            group = match.lastgroup or ""
+            label, bold, start = _BY_GROUP[group], match["bold"] or "", match.end()
+            if bold in text[match.end(group) : start]:  # it was closed at the label
+                bold = ""
+    return fields if fields[0][1] else fields[1:]
+
+
+def parse_turn(text: str) -> Turn:
+    """Return what the model asked for. The first step wins; what follows it is dropped.
+
+    A step is an Action with its input, or a Final Answer. An Observation in this text
+    was made up by the model: it ends the field before it and is never read. A tool
+    called "None" is a tool like any other; the registry will say that it has none.
+
+    Args:
+        text: what the model wrote in one turn.
+
+    Raises:
+        TypeError: `text` is not a string. No string raises.
+
+    >>> parse_turn("I add.\\nAction: Sum\\nAction Input: 1+1\\nObservation: 3")
+    Action(thought='I add.', tool='Sum', input='1+1')
+    """
+    if not isinstance(text, str):
+        raise TypeError(
+            f"a turn is text, not {type(text).__name__}: give the reply's .text"
+        )
+    if not text.strip():
+        return Malformed(Unreadable.EMPTY, text)
+    fields = [*split_fields(text), (Label.OBSERVATION, "")]  # something always follows
+    first = next((n for n, (label, _) in enumerate(fields) if label in _STEPS), None)
+    if first is None:
+        return Malformed(Unreadable.NO_STEP, text)
+    thought = "\n".join(
+        value for label, value in fields[:first] if label is Label.THOUGHT and value
+    )
+    (label, value), (label_after, value_after) = fields[first : first + 2]
+    if label is Label.FINAL_ANSWER:
+        if not value:
+            return Malformed(Unreadable.MISSING_ANSWER, text)
+        return Final(thought, value)
+    if label is Label.ACTION_INPUT or not value:
+        return Malformed(Unreadable.MISSING_TOOL, text)
+    if label_after is not Label.ACTION_INPUT:
+        return Malformed(Unreadable.MISSING_INPUT, text)
+    return Action(thought, value, value_after)

@@ -1,0 +1,105 @@
+"""A payment tool without a bank: the one tool here that changes the world.
+
+It keeps what was paid in a list, so that a lesson can count how often a run has paid.
+It does not know approval or idempotency: a guard stands in front of it, or does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from workbook.tools.calls import Effect, ToolFailure
+from workbook.tools.tool import Tool
+
+MAX_AMOUNT = 10_000
+CURRENCIES = ("EUR", "USD", "JPY", "CNY")
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """One payment that was made. `cents` are hundredths of the currency."""
+
+    payment_id: str
+    payee: str
+    cents: int
+    currency: str = "EUR"
+
+
+class Payments:
+    """What was paid, in memory, in the order in which it happened."""
+
+    def __init__(self) -> None:
+        self.made: list[Payment] = []
+
+    @property
+    def total_cents(self) -> int:
+        """The sum of all payments, in hundredths, whatever the currency."""
+        return sum(payment.cents for payment in self.made)
+
+    def pay(self, payee: str, amount: float, currency: str = "EUR") -> dict[str, Any]:
+        """Pay, every time it is called: two calls are two payments.
+
+        Args:
+            payee: who gets it.
+            amount: in the currency's unit (25 is 25 euros), with at most two decimals,
+                above 0 and at most 10,000.
+            currency: one of `CURRENCIES`.
+
+        Raises:
+            ToolFailure: `no_payee`, `bad_amount` or `bad_currency`; nothing was paid.
+        """
+        if not payee.strip():
+            raise ToolFailure(
+                "no_payee", "the payee is empty.", hint="Say who is to be paid."
+            )
+        if currency not in CURRENCIES:
+            raise ToolFailure(
+                "bad_currency",
+                f"{currency!r} is not a currency of this account.",
+                hint=f"Use one of {', '.join(CURRENCIES)}.",
+            )
+        cents = round(amount * 100) if 0 < amount <= MAX_AMOUNT else 0
+        if cents < 1 or abs(cents - amount * 100) > 1e-6:
+            raise ToolFailure(
+                "bad_amount",
+                f"the amount is {amount} {currency}.",
+                hint=f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals.",
+            )
+        payment = Payment(f"pay_{len(self.made) + 1}", payee, cents, currency)
+        self.made.append(payment)
+        return {
+            "payment_id": payment.payment_id,
+            "payee": payee,
+            "paid": f"{cents / 100:.2f} {currency}",
+        }
+
+    def tool(self) -> Tool:
+        """Return the account as the tool `Pay`, with WRITE effect."""
+        return Tool(
+            name="Pay",
+            description=(
+                "Pays one payee per call, and pays again when it is called again. "
+                f"From 0.01 to {MAX_AMOUNT} in EUR, USD, JPY or CNY. "
+                'Right: {"payee": "Ada", "amount": 20.5, "currency": "EUR"}. '
+                'Wrong: {"payee": "Ada", "amount": "20,50 euros"}.'
+            ),
+            parameters={
+                "type": "object",
+                "properties": {
+                    "payee": {"type": "string", "minLength": 1, "maxLength": 200},
+                    "amount": {
+                        "type": "number",
+                        "exclusiveMinimum": 0,
+                        "maximum": MAX_AMOUNT,
+                        "description": "in units of the currency, 25 is 25 euros",
+                    },
+                    "currency": {"type": "string", "enum": list(CURRENCIES)},
+                },
+                "required": ["payee", "amount"],
+            },
+            run=self.pay,
+            effect=Effect.WRITE,
+            timeout_s=None,
+            aliases={"to": "payee", "recipient": "payee"},
+        )

@@ -1,0 +1,290 @@
+"""A web shop in text: search, look at products, choose options, buy one.
+
+A task names a kind of product, attributes, options and a budget; the purchase is
+marked from 0 to 1 for how well it matches. The idea is WebShop's (Yao et al. 2022,
+arXiv:2207.01206); the shop is ours.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from workbook.loop.prompting import parse_bracket_action
+from workbook.paths import DATA
+from workbook.props.text_world import StepResult, TextWorld, echo, same_letters
+
+PRODUCTS = DATA / "shop.jsonl"
+TASKS = DATA / "world_tasks.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One product.
+
+    Args:
+        product_id: unique, such as `p01`.
+        title: what stands in the list of results.
+        department: what the kind belongs to, such as `kitchen`.
+        kind: such as `mug`.
+        price_cents: the price without options, in cents.
+        attributes: what holds for the product whatever one chooses.
+        options: name of the option to its values, each with what it adds in cents.
+    """
+
+    product_id: str
+    title: str
+    department: str
+    kind: str
+    price_cents: int
+    attributes: tuple[str, ...]
+    options: Mapping[str, Mapping[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class ShopTask:
+    """What is to be bought, for `budget_cents` at the most."""
+
+    slug: str
+    kind: str
+    attributes: tuple[str, ...]
+    options: Mapping[str, str]
+    budget_cents: int
+
+    @property
+    def text(self) -> str:
+        """The goal in words."""
+        about = ", ".join(self.attributes)
+        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
+        price = dollars(self.budget_cents)
+        return f"buy: {self.kind}; {about}; {chosen}; price at most {price}"
+
+
+@cache
+def load_products(path: Path = PRODUCTS) -> tuple[Product, ...]:
+    """Read the catalogue, one JSON object a line."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return tuple(Product(**{**r, "attributes": tuple(r["attributes"])}) for r in rows)
+
+
+@cache
+def shop_tasks(path: Path = TASKS) -> tuple[ShopTask, ...]:
+    """Read the shopping tasks."""
+    rows = tomllib.loads(path.read_text("utf-8"))["shop"]
+    return tuple(ShopTask(**{**r, "attributes": tuple(r["attributes"])}) for r in rows)
+
+
+def dollars(cents: int) -> str:
+    """Return `$4.50` for 450."""
+    return f"${cents // 100}.{cents % 100:02d}"
+
+
+def price_of(product: Product, chosen: Mapping[str, str]) -> int:
+    """Return the price in cents with the chosen options.
+
+    Raises:
+        KeyError: the product has no such option or value.
+    """
+    extras = (product.options[name][value] for name, value in chosen.items())
+    return product.price_cents + sum(extras)
+
+
+def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> float:
+    """Mark a purchase from 0.0 to 1.0.
+
+    With A the wanted attributes and O the wanted options:
+
+        kind · (|A ∩ attributes| + |O ∩ chosen| + [price ≤ budget]) / (|A| + |O| + 1)
+
+    where `kind` is 1 for the wanted kind of product, 0.5 for another kind of the same
+    department, and 0 otherwise. An option that nobody chose does not count.
+
+    Source: the reward of WebShop (arXiv:2207.01206), with a simpler `kind`.
+    """
+    departments = {p.kind: p.department for p in load_products()}
+    if product.kind == task.kind:
+        kind = 1.0
+    else:
+        kind = 0.5 if product.department == departments.get(task.kind) else 0.0
+    attributes = sum(wanted in product.attributes for wanted in task.attributes)
+    options = sum(chosen.get(name) == value for name, value in task.options.items())
+    affordable = price_of(product, chosen) <= task.budget_cents
+    parts = len(task.attributes) + len(task.options) + 1
+    return kind * (attributes + options + affordable) / parts
+
+
+PER_PAGE = 5
+
+
+@dataclass(slots=True)
+class Visit:
+    """Where a customer is: on the search page, at results, or at a product."""
+
+    found: tuple[Product, ...] | None = None
+    page: int = 0
+    product: Product | None = None
+    chosen: dict[str, str] = field(default_factory=dict)
+
+
+class ShopWorld(TextWorld[ShopTask]):
+    """Buy what the task asks for.
+
+    `search[query]` · `click[…]` a product's id, an option's value, `next page`,
+    `previous page`, `back` or `buy now` · `buy` · `think[…]`
+
+    Args:
+        seed: the order of results that match equally well.
+        products: the catalogue; ours if none is given.
+    """
+
+    name = "shop"
+
+    def __init__(
+        self, seed: int = 0, *, products: Sequence[Product] | None = None
+    ) -> None:
+        super().__init__(seed)
+        shelf = list(load_products() if products is None else products)
+        random.Random(seed).shuffle(shelf)
+        self.products = tuple(shelf)
+        self.visit = Visit()
+
+    def _begin(self, task: ShopTask) -> str:
+        self.visit = Visit()
+        return f"Your task: {task.text}.\n{self._page()}"
+
+    def _act(self, task: ShopTask, action: str) -> StepResult | None:
+        if same_letters(action) == "buy":
+            return self._buy(task)
+        match parse_bracket_action(action.strip()):
+            case ("search", query):
+                self.visit = Visit(found=self._find(query))
+                return StepResult(self._page())
+            case ("click", target):
+                return self._click(task, same_letters(target))
+        return None
+
+    def _legal(self, task: ShopTask) -> tuple[str, ...]:
+        clicks = tuple(f"click[{target}]" for target in self._targets())
+        return ("search[query]", *clicks, "think[…]")
+
+    def _forms(self) -> str:
+        return "search[query], click[…], buy, think[…]"
+
+    def _find(self, query: str) -> tuple[Product, ...]:
+        wanted = _words(query)
+
+        def hits(product: Product) -> int:
+            title = _words(f"{product.title} {product.kind}")
+            values = " ".join(v for option in product.options.values() for v in option)
+            rest = _words(" ".join(product.attributes) + f" {values}")
+            return 3 * len(wanted & title) + len(wanted & rest)
+
+        marked = [(hits(product), product) for product in self.products]
+        # sorted is stable: what matches equally well keeps the order of the seed.
+        marked.sort(key=lambda pair: -pair[0])
+        return tuple(product for mark, product in marked if mark)
+
+    def _click(self, task: ShopTask, target: str) -> StepResult:
+        visit = self.visit
+        titles = {same_letters(p.title): p.product_id for p in self._listed()}
+        target = titles.get(target, target)
+        known = {same_letters(name): name for name in self._targets()}
+        if target not in known:
+            missing = f"Nothing happens: there is no [{echo(target)}] to click here."
+            return StepResult(f"{missing}\n{self._page()}")
+        if target == "buy now":
+            return self._buy(task)
+        if target == "back":
+            self.visit = Visit(visit.found, visit.page) if visit.product else Visit()
+        elif target in ("next page", "previous page"):
+            visit.page += 1 if target == "next page" else -1
+        elif visit.product:
+            self._choose(visit.product, known[target])
+        else:
+            visit.product = next(
+                p for p in self._listed() if p.product_id == known[target]
+            )
+        return StepResult(self._page())
+
+    def _choose(self, product: Product, value: str) -> None:
+        for name, values in product.options.items():
+            if value in values:
+                self.visit.chosen[name] = value
+
+    def _buy(self, task: ShopTask) -> StepResult:
+        product, chosen = self.visit.product, self.visit.chosen
+        if product is None:
+            return StepResult("Nothing happens: open a product before you buy.")
+        price = dollars(price_of(product, chosen))
+        with_options = "".join(f", {name} {chosen[name]}" for name in sorted(chosen))
+        text = f"You bought {product.title}{with_options} for {price}."
+        return StepResult(text, match_score(task, product, chosen), done=True)
+
+    # What is on the page.
+
+    def _listed(self) -> tuple[Product, ...]:
+        if self.visit.found is None or self.visit.product:
+            return ()
+        first = self.visit.page * PER_PAGE
+        return self.visit.found[first : first + PER_PAGE]
+
+    def _targets(self) -> tuple[str, ...]:
+        """Return what can be clicked now."""
+        visit = self.visit
+        if visit.product:
+            values = [v for option in visit.product.options.values() for v in option]
+            return (*values, "back", "buy now")
+        if visit.found is None:
+            return ()
+        targets = [product.product_id for product in self._listed()]
+        if (visit.page + 1) * PER_PAGE < len(visit.found):
+            targets.append("next page")
+        if visit.page:
+            targets.append("previous page")
+        return (*targets, "back")
+
+    def _page(self) -> str:
+        visit = self.visit
+        if visit.product:
+            lines = _describe(visit.product, visit.chosen)
+        elif visit.found is None:
+            return "You are on the search page. Use: search[query]"
+        else:
+            lines = [f"Found: {len(visit.found)}. Page {visit.page + 1}."]
+            lines += [
+                f"[{p.product_id}] {p.title}, {dollars(p.price_cents)}"
+                for p in self._listed()
+            ]
+        buttons = [t for t in self._targets() if t in BUTTONS]
+        return "\n".join([*lines, " ".join(f"[{name}]" for name in buttons)])
+
+
+BUTTONS = frozenset({"next page", "previous page", "back", "buy now"})
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the words of a text, a plural as its singular."""
+    return frozenset(
+        w.removesuffix("s") for w in re.findall(r"\w+", same_letters(text))
+    )
+
+
+def _describe(product: Product, chosen: Mapping[str, str]) -> list[str]:
+    lines = [
+        f"{product.title}, {dollars(price_of(product, chosen))}",
+        f"About: {', '.join(product.attributes)}",
+    ]
+    for name, values in product.options.items():
+        offers = [
+            f"[{value}]" + (f" +{dollars(extra)}" if extra else "")
+            for value, extra in values.items()
+        ]
+        taken = f" (chosen: {chosen[name]})" if name in chosen else ""
+        lines.append(f"{name}: {' '.join(offers)}{taken}")
+    return lines

@@ -1,0 +1,195 @@
+"""Search the web through several backends, one after the other, local last.
+
+The first backend that finds something answers. Those that could not are not hidden:
+the observation says which were tried and why each of them failed, so that the model
+knows what it is looking at. This module knows no HTTP.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from workbook.props.search import Document, bundled_search
+from workbook.props.web_backends import Backend, Baidu, Serper, Wikipedia, timed_out
+from workbook.tools.calls import ToolError, ToolFailure
+from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.tool import Tool
+
+MAX_DOCUMENTS = 10
+MAX_QUERY_CHARS = 300
+BACKEND_LIMIT_S = 6.0
+"""Three backends that hang leave the bundled articles time within the tool's 20 s."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One backend that was asked: how many documents it found, or why none."""
+
+    backend: str
+    found: int = 0
+    error: ToolError | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the attempt as the observation shows it."""
+        if self.error is None:
+            return {"backend": self.backend, "found": self.found}
+        return {
+            "backend": self.backend,
+            "error": self.error.kind,
+            "message": self.error.message,
+            "retryable": self.error.retryable,
+            "hint": self.error.hint,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a cascade found, and everything that it tried, in order."""
+
+    documents: tuple[Document, ...]
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def backend(self) -> str:
+        """The backend that was asked last: the one that answered."""
+        return self.attempts[-1].backend
+
+
+class Cascade:
+    """Backends in the order in which they are asked.
+
+    A cascade has the contract of a backend, so that one can stand in another.
+
+    Args:
+        backends: the one to be asked first stands first.
+        limit_s: seconds after which a backend is left to itself and the next is asked.
+            A backend has limits of its own, but names are looked up without any.
+    """
+
+    name = "web"
+
+    def __init__(
+        self, backends: Sequence[Backend], limit_s: float = BACKEND_LIMIT_S
+    ) -> None:
+        if not backends:
+            raise ValueError("a cascade needs at least one backend")
+        self.backends = tuple(backends)
+        self.limit_s = limit_s
+
+    def search(self, query: str, k: int = 5) -> list[Document]:
+        """Return the documents of the first backend that has any."""
+        return list(self.find(query, k).documents)
+
+    def find(self, query: str, k: int = 5) -> Found:
+        """Ask one backend after the other until one has documents.
+
+        A backend that finds nothing is no failure, but the next one is asked.
+
+        Raises:
+            ToolFailure: `no_backend`, when every one of them failed.
+        """
+        attempts: list[Attempt] = []
+        for backend in self.backends:
+            try:
+                documents = call_with_timeout(
+                    partial(backend.search, query, k), {}, self.limit_s
+                )
+            except Exception as error:  # a backend is as fallible as any tool
+                attempts.append(Attempt(backend.name, error=_reason(backend, error)))
+                continue
+            attempts.append(Attempt(backend.name, found=len(documents)))
+            if documents:
+                return Found(tuple(documents[:k]), tuple(attempts))
+        errors = [attempt.error for attempt in attempts if attempt.error]
+        if len(errors) < len(attempts):
+            return Found((), tuple(attempts))
+        raise ToolFailure(
+            "no_backend",
+            "no search could be made: "
+            + " ".join(f"{a.backend}: {a.error.message}" for a in attempts if a.error),
+            retryable=any(error.retryable for error in errors),
+            hint=" ".join(dict.fromkeys(e.hint for e in errors if e.hint)),
+        )
+
+
+def _reason(backend: Backend, error: Exception) -> ToolError:
+    if isinstance(error, ToolFailure):
+        return error.error
+    if isinstance(error, TimedOut):
+        return timed_out(backend.name).error
+    return ToolError(
+        "backend_raised",
+        f"it raised {type(error).__name__}.",
+        hint=f"Do not wait for {backend.name}: it has a mistake.",
+    )
+
+
+def default_backends() -> tuple[Backend, ...]:
+    """Return Serper, Baidu, Wikipedia and the bundled articles, in this order."""
+    return (Serper(), Baidu(), Wikipedia(), bundled_search())
+
+
+def search_tool(
+    name: str, description: str, backend: Backend, timeout_s: float | None
+) -> Tool:
+    """Return a backend as a tool with the arguments `query` and `k`."""
+
+    def run(query: str, k: int = 3) -> dict[str, Any]:
+        if not isinstance(backend, Cascade):
+            found = backend.search(query, k)
+            return {"documents": [document.as_dict() for document in found]}
+        answer = backend.find(query, k)
+        return {
+            "documents": [document.as_dict() for document in answer.documents],
+            "backend": answer.backend,
+            "tried": [attempt.as_dict() for attempt in answer.attempts],
+        }
+
+    return Tool(
+        name=name,
+        description=description,
+        parameters={
+            "type": "object",
+            "properties": {
+                "query": {
+                    "type": "string",
+                    "minLength": 1,
+                    "maxLength": MAX_QUERY_CHARS,
+                },
+                "k": {"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS},
+            },
+            "required": ["query"],
+        },
+        run=run,
+        timeout_s=timeout_s,
+        aliases={"q": "query", "question": "query", "input": "query"},
+    )
+
+
+def wiki_search(backend: Backend | None = None) -> Tool:
+    """Return the tool `WikiSearch` over the bundled articles."""
+    return search_tool(
+        "WikiSearch",
+        "Searches about a hundred bundled articles, offline. One query per call, at "
+        "most 300 characters; k, the number of documents, is 1 to 10. A score near 1 "
+        'fits, below 0.3 hardly. Right: {"query": "height of Mount Fuji"}. '
+        'Wrong: {"query": ["Fuji", "Everest"]}.',
+        backend or bundled_search(),
+        timeout_s=None,
+    )
+
+
+def web_search(backends: Sequence[Backend] | None = None) -> Tool:
+    """Return the tool `WebSearch`: Serper, Baidu, Wikipedia, then bundled articles."""
+    return search_tool(
+        "WebSearch",
+        "Searches the web and says which backend answered and which failed. One query "
+        "per call, at most 300 characters; k, the number of documents, is 1 to 10. "
+        'Right: {"query": "height of Mount Fuji", "k": 3}. '
+        'Wrong: {"query": ["Fuji", "Everest"]}.',
+        Cascade(default_backends() if backends is None else backends),
+        timeout_s=20.0,
+    )

@@ -1,0 +1,238 @@
+"""An encyclopedia that can be searched, looked through, and answered from.
+
+The three actions of ReAct's question answering: `search[entity]`, `lookup[string]` and
+`finish[answer]`. The articles are short ones of our own, in `data/wiki.jsonl`; nothing
+here depends on chance, so the seed changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from workbook.loop.answers import exact_match
+from workbook.loop.prompting import parse_bracket_action
+from workbook.paths import DATA
+from workbook.props.text_world import (
+    StepResult,
+    TextWorld,
+    echo,
+    same_letters,
+)
+
+ARTICLES = DATA / "wiki.jsonl"
+QUESTIONS = DATA / "wiki_questions.jsonl"
+FIRST_SENTENCES = 5
+SIMILAR_TITLES = 5
+LONGEST_NAME = 100  # characters of a searched name that are compared with titles
+
+
+@dataclass(frozen=True, slots=True)
+class Article:
+    """One article.
+
+    Args:
+        doc_id: unique for ever, such as `w001`.
+        title: what `search` finds it by.
+        lang: `en`, `ja` or `zh`.
+        text: five to nine sentences.
+        links: titles of other articles that the text names.
+    """
+
+    doc_id: str
+    title: str
+    lang: str
+    text: str
+    links: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WikiTask:
+    """One question.
+
+    Args:
+        slug: unique, such as `wq01`.
+        text: the question.
+        answers: the accepted answers, the plainest first.
+        titles: the articles needed, in order; the answer stands in the last.
+        hops: how many articles that are.
+        lang: the language of the question.
+        expert: a shortest run that finds the answer, ending with `finish[…]`.
+    """
+
+    slug: str
+    text: str
+    answers: tuple[str, ...]
+    titles: tuple[str, ...]
+    hops: int
+    lang: str
+    expert: tuple[str, ...]
+
+
+@cache
+def load_articles(path: Path = ARTICLES) -> tuple[Article, ...]:
+    """Read the articles, one JSON object a line."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return tuple(
+        Article(r["doc_id"], r["title"], r["lang"], r["text"], tuple(r["links"]))
+        for r in rows
+    )
+
+
+@cache
+def wiki_tasks(path: Path = QUESTIONS) -> tuple[WikiTask, ...]:
+    """Read the questions: the one-hop ones first, then the two-hop ones."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    return tuple(
+        WikiTask(
+            slug=r["question_id"],
+            text=r["question"],
+            answers=tuple(r["answers"]),
+            titles=tuple(r["titles"]),
+            hops=r["hops"],
+            lang=r["lang"],
+            expert=tuple(r["expert"]),
+        )
+        for r in rows
+    )
+
+
+def split_sentences(text: str) -> tuple[str, ...]:
+    """Split a text after `. ! ?` before a blank and after `。！？`.
+
+    >>> split_sentences("It is 3.5 km long. It is old.")
+    ('It is 3.5 km long.', 'It is old.')
+    """
+    parts = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*", text)
+    return tuple(part for part in parts if part.strip())
+
+
+def lookup_next(
+    sentences: Sequence[str], keyword: str, position: int
+) -> tuple[str, int]:
+    """Return the next sentence that holds `keyword`, and the new position.
+
+    It works like the "find in page" of a browser: each call shows one match more.
+    Capital and small letters count as the same. A blank keyword matches nothing.
+
+    Args:
+        sentences: the sentences of the article, in order.
+        keyword: what is looked for.
+        position: how many matches were shown before, 0 at first.
+
+    Returns:
+        `"(Result i / n) sentence"` with i from 1 to n, and the position plus one; after
+        the last match `"No more results."` and the position as it was.
+
+    >>> lookup_next(["The Nile is long.", "It floods.", "The Nile ends."], "nile", 1)
+    ('(Result 2 / 2) The Nile ends.', 2)
+
+    Source: the `lookup` action of ReAct (arXiv:2210.03629, section 3.1).
+    """
+    wanted = keyword.strip().casefold()
+    matches = [s for s in sentences if wanted and wanted in s.casefold()]
+    if position >= len(matches):
+        return "No more results.", position
+    shown = position + 1
+    return f"(Result {shown} / {len(matches)}) {matches[position]}", shown
+
+
+class WikiWorld(TextWorld[WikiTask]):
+    """Answer a question from the encyclopedia.
+
+    - `search[entity]`: the first five sentences of the article with this title, or five
+      similar titles;
+    - `lookup[string]`: the next sentence of the open article with this string;
+    - `finish[answer]`: the end; the reward is the best score against the gold answers.
+
+    Args:
+        seed: accepted like everywhere, and without effect here.
+        articles: the encyclopedia; ours if none is given.
+        score: (answer, accepted answer) to 0.0 … 1.0; exact match if none is given.
+    """
+
+    name = "wiki"
+
+    def __init__(
+        self,
+        seed: int = 0,
+        *,
+        articles: Sequence[Article] | None = None,
+        score: Callable[[str, str], float] = exact_match,
+    ) -> None:
+        super().__init__(seed)
+        self.articles = tuple(load_articles() if articles is None else articles)
+        self.score = score
+        self._by_title = {same_letters(a.title): a for a in self.articles}
+        self._pairs = {a.title: _pairs(same_letters(a.title)) for a in self.articles}
+        self._open: Article | None = None
+        self._keyword = ""
+        self._position = 0
+
+    def _begin(self, task: WikiTask) -> str:
+        self._turn_to(None)
+        return f"Question: {task.text}"
+
+    def _act(self, task: WikiTask, action: str) -> StepResult | None:
+        match parse_bracket_action(action.strip()):
+            case ("search", entity):
+                return StepResult(self._search(entity))
+            case ("lookup", keyword):
+                return StepResult(self._lookup(keyword))
+            case ("finish", answer):
+                reward = max(self._mark(answer, gold) for gold in task.answers)
+                return StepResult(f"Your answer: {answer}", reward, done=True)
+        return None
+
+    def _legal(self, task: WikiTask) -> tuple[str, ...]:
+        lookup = ("lookup[string]",) if self._open else ()
+        return ("search[entity]", *lookup, "finish[answer]")
+
+    def _forms(self) -> str:
+        return "search[entity], lookup[string], finish[answer]"
+
+    def _mark(self, answer: str, gold: str) -> float:
+        return float(self.score(answer, gold)) if answer else 0.0
+
+    def _turn_to(self, article: Article | None) -> None:
+        self._open, self._keyword, self._position = article, "", 0
+
+    def _search(self, entity: str) -> str:
+        article = self._by_title.get(same_letters(entity))
+        self._turn_to(article)
+        if article is None:
+            similar = "; ".join(self._similar(entity))
+            return f"Could not find [{echo(entity)}]. Similar titles: {similar}."
+        between = "" if article.lang in ("ja", "zh") else " "
+        return between.join(split_sentences(article.text)[:FIRST_SENTENCES])
+
+    def _similar(self, entity: str) -> list[str]:
+        name = same_letters(entity)[:LONGEST_NAME]
+        pairs = _pairs(name)
+
+        def alike(title: str) -> float:
+            own = self._pairs[title]
+            dice = 2 * len(pairs & own) / (len(pairs) + len(own) or 1)
+            other = same_letters(title)
+            return dice + (bool(name) and (name in other or other in name))
+
+        # sorted is stable: titles that are equally alike keep the order of the file.
+        return sorted(self._pairs, key=alike, reverse=True)[:SIMILAR_TITLES]
+
+    def _lookup(self, keyword: str) -> str:
+        if self._open is None:
+            return "No article is open: use search[entity] with a title first."
+        if keyword != self._keyword:
+            self._keyword, self._position = keyword, 0
+        sentences = split_sentences(self._open.text)
+        text, self._position = lookup_next(sentences, keyword, self._position)
+        return text
+
+
+def _pairs(name: str) -> frozenset[str]:
+    """Return the pairs of neighbouring letters; they work in any script."""
+    return frozenset(a + b for a, b in zip(f" {name}", f"{name} ", strict=True))

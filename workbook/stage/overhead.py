@@ -1,0 +1,190 @@
+"""What an engine costs per step when the model and the tool cost next to nothing.
+
+The same short script on four engines in one process: the naive loop, LangChain's
+classic `AgentExecutor`, its `create_agent`, and the machine. The machine alone writes
+its trace to disk meanwhile; the others write nothing.
+
+`measure` times any engines in turns; the benchmarks add more of them to these four.
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
+from workbook.tools.tool import Tool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+QUESTION = "Is it done?"
+ACTION = "Thought: I note it.\nAction: Note\nAction Input: {n}"
+ANSWER = "Thought: I now know the final answer.\nFinal Answer: done"
+
+Runner = Callable[[int, Path], Callable[[], object]]
+"""Gets a run of so many steps ready and returns what is to be timed.
+
+The path is that of the trace, for an engine that writes one.
+"""
+
+
+def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
+    """Measure the four engines and return one row each.
+
+    A step is one call of the model; each but the last asks for a tool.
+
+    Args:
+        steps: model calls a run, 2 or more.
+        repeats: timed runs of each engine.
+
+    Returns:
+        Indexed by engine, columns `ms_per_step` and `times_machine`, of the fastest run
+        of each: as `timeit` has it, what took longer was disturbed by something else.
+    """
+    if steps < 2 or repeats < 1:
+        raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
+    import pandas as pd
+
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = measure(RUNNERS, steps, repeats, Path(folder))
+    best = {engine: min(took) for engine, took in seconds.items()}
+    rows = {
+        engine: {
+            "ms_per_step": 1000 * took / steps,
+            "times_machine": took / best["machine"],
+        }
+        for engine, took in best.items()
+    }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def measure(
+    runners: Mapping[str, Runner], steps: int, repeats: int, folder: Path
+) -> dict[str, list[float]]:
+    """Return the seconds of each timed run, by engine.
+
+    The engines take turns, so that what else the computer does disturbs all alike, and
+    each run has one before it that warms up and is not timed. Getting ready (building
+    the agent, the script, the empty trace file) is never timed; writing the trace is.
+
+    Args:
+        runners: what gets each engine ready.
+        steps: model calls a run.
+        repeats: timed runs of each engine.
+        folder: for the traces; each run has a file of its own.
+    """
+    seconds: dict[str, list[float]] = {engine: [] for engine in runners}
+    paths = (folder / f"{number}.jsonl" for number in itertools.count())
+    with _no_deprecation_warnings():
+        for _ in range(repeats):
+            for engine, ready in runners.items():
+                ready(steps, next(paths))()
+                seconds[engine].append(seconds_of(ready(steps, next(paths))))
+    return seconds
+
+
+def seconds_of(run: Callable[[], object]) -> float:
+    """Return the processor time of a run, all threads and the system's part with it.
+
+    Waiting for another program to leave the processor is no cost of an engine.
+    """
+    started = time.process_time()
+    run()
+    return time.process_time() - started
+
+
+def note_tool() -> Tool:
+    """Return a tool that does next to nothing, in the calling thread."""
+    return Tool(
+        name="Note",
+        description="Note one thing.",
+        parameters={
+            "type": "object",
+            "properties": {"input": {"type": "string"}},
+            "required": ["input"],
+        },
+        run=lambda input: {"result": "noted"},
+        timeout_s=None,
+    )
+
+
+def text_turns(steps: int) -> list[str]:
+    """Return the script as text: `steps - 1` calls, each another one, and an answer."""
+    return [*(ACTION.format(n=n) for n in range(1, steps)), ANSWER]
+
+
+def naive_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get the naive loop ready."""
+    from workbook.loop.naive import naive_loop
+    from workbook.tools.adapters import trusting_function
+
+    tools = {"Note": trusting_function(note_tool())}
+    script = Script(text_turns(steps))
+    return lambda: naive_loop(script, tools, QUESTION)
+
+
+def executor_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get LangChain's classic agent ready."""
+    from workbook.langchain_trace.agents import classic_agent
+
+    script = Script(text_turns(steps))
+    agent = classic_agent(script, [note_tool()], max_iterations=steps)
+    return lambda: agent.invoke({"input": QUESTION})
+
+
+def graph_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get LangChain's `create_agent` ready; it calls functions in place of text."""
+    from workbook.langchain_trace.agents import graph_agent
+    from workbook.models.langchain import ScriptedModel
+
+    turns: list[Any] = [
+        ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(1, steps)
+    ]
+    agent = graph_agent(ScriptedModel([*turns, "done"]), [note_tool()])
+    question = {"messages": [{"role": "user", "content": QUESTION}]}
+    return lambda: agent.invoke(question, config={"recursion_limit": 2 * steps + 1})
+
+
+def machine_run(steps: int, path: Path) -> Callable[[], object]:
+    """Get the machine ready; its trace goes to `path`, line by line."""
+    from workbook.fsm.limits import Limits
+    from workbook.fsm.machine import Machine
+    from workbook.record.writer import TraceWriter
+    from workbook.tools.registry import ToolRegistry
+
+    script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
+    limits = Limits(steps=steps, tool_calls=steps, wall_s=600)
+    emit = TraceWriter(path)
+    machine = Machine(script, tools, limits=limits, hook=emit)
+
+    def run() -> object:
+        with emit:
+            return machine.run(QUESTION)
+
+    return run
+
+
+RUNNERS: dict[str, Runner] = {
+    "naive": naive_run,
+    "AgentExecutor": executor_run,
+    "create_agent": graph_run,
+    "machine": machine_run,
+}
+"""The engines in the order of the table."""
+
+
+@contextmanager
+def _no_deprecation_warnings() -> Iterator[None]:
+    """That the classic agent is deprecated is lesson 03's subject."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,125 @@
+"""What the real model said, kept for machines that do not have it.
+
+A lesson asks `real_model(lesson)`. Where the weights are there, that is the model.
+Where they cannot be had, it plays what the model said when the lesson was written, says
+so, and refuses a prompt that nobody recorded. The variable WORKBOOK_RECORD changes
+that: with 1 the answers of the real model are written down anew, with 0 the recording
+is played although the weights are there.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from workbook.models.base import Completion, TextModel, Usage
+from workbook.paths import DATA
+
+FOLDER = DATA / "recorded"
+
+
+class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's name
+    """A recording was asked something that nobody has asked the model."""
+
+
+def real_model(lesson: str, **settings: Any) -> TextModel:
+    """Return the local model, or a recording of it where the weights are missing.
+
+    Args:
+        lesson: whose recording; the file is `data/recorded/<lesson>.json`.
+        settings: of the model, for instance `max_tokens=60`; see `LocalTextModel`.
+    """
+    from workbook.models.local import LocalTextModel, local_server
+    from workbook.models.weights import WeightsError
+
+    wish = os.environ.get("WORKBOOK_RECORD")
+    if wish == "0":
+        return _played(lesson, settings, "WORKBOOK_RECORD is 0.")
+    try:
+        local_server()
+    except (WeightsError, RuntimeError) as error:
+        return _played(lesson, settings, str(error))
+    model: TextModel = LocalTextModel(**settings)
+    return Recorder(model, lesson, settings) if wish == "1" else model
+
+
+def _played(lesson: str, settings: dict[str, Any], why: str) -> TextModel:
+    recording = Recording(lesson, settings)
+    print(f"{why}\nYou see what the model said on {recording.date} instead.")
+    return recording
+
+
+class Recording:
+    """A model that says what the real one said to the same prompt.
+
+    Args:
+        lesson: whose recording.
+        settings: the settings asked for; another setting is another recording.
+
+    Raises:
+        NotRecorded: the lesson has no recording.
+    """
+
+    def __init__(self, lesson: str, settings: dict[str, Any]) -> None:
+        path = FOLDER / f"{lesson}.json"
+        if not path.exists():
+            raise NotRecorded(f"nothing was recorded for lesson {lesson!r}")
+        data = json.loads(path.read_text(encoding="utf-8"))
+        self.name = f"{data['model']} (recorded)"
+        self.date = data["date"]
+        self._settings = settings
+        self._answers = data["answers"]
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Return what was recorded.
+
+        Raises:
+            NotRecorded: for a prompt, a stop sequence or a setting without a recording.
+        """
+        answer = self._answers.get(_key(prompt, stop, self._settings))
+        if answer is None:
+            raise NotRecorded(
+                "this prompt was not recorded, and the real model is not here: "
+                "run `python -m workbook fetch-model` and try again"
+            )
+        return Completion(**{**answer, "usage": Usage(**answer["usage"])})
+
+
+class Recorder:
+    """The real model, with each answer written to the lesson's recording."""
+
+    def __init__(self, model: TextModel, lesson: str, settings: dict[str, Any]) -> None:
+        self.name = model.name
+        self._model = model
+        self._settings = settings
+        self._path = FOLDER / f"{lesson}.json"
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Ask the model and write down what it says."""
+        reply = self._model.complete(prompt, stop=stop)
+        data: dict[str, Any] = {"answers": {}}
+        if self._path.exists():
+            data = json.loads(self._path.read_text(encoding="utf-8"))
+        data["model"] = self.name
+        data["date"] = datetime.date.today().isoformat()
+        settings = data.setdefault("settings", [])
+        if self._settings not in settings:
+            settings.append(self._settings)
+        answer = asdict(reply)
+        del answer["tool_requests"]
+        answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
+        data["answers"][_key(prompt, stop, self._settings)] = answer
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
+        self._path.write_text(text + "\n", encoding="utf-8")
+        return reply
+
+
+def _key(prompt: str, stop: Sequence[str], settings: dict[str, Any]) -> str:
+    asked = json.dumps([prompt, list(stop), settings], sort_keys=True)
+    return hashlib.sha256(asked.encode()).hexdigest()[:16]

@@ -1,0 +1,272 @@
+"""Whether arguments are what a schema allows, in sentences that a model can act on.
+
+The checking is jsonschema's. Ours are three things around it: extra fields are always
+refused, each problem says where it is, and a schema that cannot describe arguments is
+refused before anything is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from workbook.tools.quick_import import import_jsonschema
+from workbook.tools.repair import types_of
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+NOTHING = {"", "none", "null", "()", "n/a"}
+"""What models write when a tool takes no arguments."""
+
+_FENCE = re.compile(r"```[a-zA-Z]*\n?(.*?)```", re.DOTALL)
+_LIKE_JSON = re.compile(r"\{\s*[\"'“]")
+
+
+class UnreadableInput(ValueError):  # noqa: N818 - what happened, in words for the model
+    """Text that cannot be read as arguments."""
+
+
+def read_arguments(
+    schema: Mapping[str, Any], text: str
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments that stand in the text after `Action Input:`, and notes.
+
+    A JSON object is the arguments. Anything else is the value of the only parameter:
+    as it stands when that is a string, read as JSON otherwise.
+
+    Args:
+        schema: JSON Schema of an object.
+        text: what the model wrote.
+
+    Raises:
+        UnreadableInput: there is no way to read it; says what to write.
+    """
+    notes: list[str] = []
+    text = text.strip()
+    if fenced := _FENCE.fullmatch(text):
+        text = fenced.group(1).strip()
+        notes.append("write the input without a code fence")
+    if text.startswith("{"):
+        value = _read_object(schema, text, notes)
+        if value is not None:
+            return value, notes
+    name = only_parameter(schema)
+    if name is not None:
+        return {name: _read_value(schema["properties"][name], text)}, notes
+    if not schema["properties"] and text.casefold() in NOTHING:
+        return {}, notes
+    raise UnreadableInput(f"the input is not a JSON object like {_example(schema)}")
+
+
+def only_parameter(schema: Mapping[str, Any]) -> str | None:
+    """Return the name of the one argument that a bare text can mean, if there is one.
+
+    That is the only property, or else the only required one.
+    """
+    for names in (list(schema.get("properties", {})), list(schema.get("required", ()))):
+        if len(names) == 1:
+            return str(names[0])
+    return None
+
+
+def _read_object(
+    schema: Mapping[str, Any], text: str, notes: list[str]
+) -> dict[str, Any] | None:
+    """Return the object, or None when the text is not meant as one."""
+    try:
+        value = _loads(text)
+    except UnreadableInput:
+        raise
+    except (ValueError, RecursionError) as error:
+        value = _python_literal(text)
+        if value is not None:
+            notes.append("JSON has double quotes, true, false and null")
+        elif _LIKE_JSON.match(text) or only_parameter(schema) is None:
+            reason = getattr(error, "msg", None) or "too deep or too long"
+            raise UnreadableInput(
+                f"the input is not JSON ({reason}); write it like {_example(schema)}"
+            ) from None
+    return value if isinstance(value, dict) else None
+
+
+def _read_value(part: Mapping[str, Any], text: str) -> Any:
+    types = types_of(part)
+    if not types or "string" in types:
+        return text
+    for candidate in (text, f"[{text}]"):  # "1, 2, 3" are several values
+        try:
+            value = _loads(candidate)
+        except (ValueError, RecursionError):
+            continue
+        return value
+    return text
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_once_each, parse_constant=_refuse)
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Python would keep the last of two values in silence."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UnreadableInput(f"{twice} is given twice: call once per value")
+    return found
+
+
+def _refuse(constant: str) -> Any:
+    raise UnreadableInput(f"{constant} is not a number in JSON")
+
+
+def _python_literal(text: str) -> dict[str, Any] | None:
+    """Read a dict as Python writes it, which many models do, as JSON would have it."""
+    if len(text) > 10_000:
+        return None
+    try:
+        tree = ast.parse(text, mode="eval").body
+        value = ast.literal_eval(tree)
+        plain = json.loads(json.dumps(value, allow_nan=False))
+    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
+        return None
+    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
+        return None
+    for part in ast.walk(tree):
+        if isinstance(part, ast.Dict):
+            _once_each([(str(ast.literal_eval(key)), 0) for key in part.keys if key])
+    return dict(plain)
+
+
+def _example(schema: Mapping[str, Any]) -> str:
+    """Return arguments of the right shape, as a model should write them."""
+    samples = {"string": "…", "integer": 1, "number": 1.5, "boolean": True, "array": []}
+    shown = {}
+    for name, part in schema["properties"].items():
+        kind = next(iter(sorted(types_of(part))), "string")
+        shown[name] = part["enum"][0] if "enum" in part else samples.get(kind)
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
+    """Return what is wrong with the arguments, nothing when they are right.
+
+    Each problem is where it is, a colon, and jsonschema's message, and they come in
+    alphabetical order. A field that the schema does not name is a problem, also where
+    the schema forgot to say so.
+
+    Args:
+        schema: JSON Schema of an object, draft 2020-12.
+        arguments: what the model wrote, read as JSON.
+
+    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
+    >>> validate_arguments(schema, {"n": "12"})
+    ["arguments.n: '12' is not of type 'integer'"]
+    >>> validate_arguments(schema, {"n": 12})
+    []
+    """
+    return sentences(compiled({**schema, "additionalProperties": False}), arguments)
+
+
+def compiled(schema: Mapping[str, Any]) -> Validator:
+    """Return a validator for a schema; it is made once and used for many calls."""
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema)
+
+
+def sentences(validator: Validator, arguments: Any) -> list[str]:
+    """Return the problems that a validator finds, in alphabetical order."""
+    return sorted(
+        f"{error.json_path.replace('$', 'arguments', 1)}: {error.message}"
+        for error in validator.iter_errors(arguments)
+    )
+
+
+PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
+}
+_SAYS_NOTHING = {"title", "description", "default", "examples"}
+_OF_AN_OBJECT = {"type", "properties", "required", "additionalProperties"}
+
+
+def plain_types(schema: Mapping[str, Any]) -> dict[str, tuple[type, ...]] | None:
+    """Return the Python types of each argument, or None where types do not say it all.
+
+    Most schemas ask for types and nothing else. Arguments of exactly these types are
+    valid, and a look at them costs a tenth of jsonschema. True is no number here.
+    """
+    if schema.keys() - _OF_AN_OBJECT - _SAYS_NOTHING:
+        return None
+    found = {}
+    for name, part in schema["properties"].items():
+        if not isinstance(part, Mapping) or part.keys() - {"type"} - _SAYS_NOTHING:
+            return None
+        kind = part.get("type")
+        if not isinstance(kind, str) or kind not in PLAIN_TYPES:
+            return None
+        found[name] = PLAIN_TYPES[kind]
+    return found
+
+
+def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a copy of a schema that allows the named fields and no others.
+
+    Raises:
+        ValueError: it does not describe the arguments of a call; says why.
+    """
+    jsonschema = import_jsonschema()
+    if not isinstance(schema, Mapping):
+        raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
+    try:
+        plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"the schema is not JSON: {error}") from None
+    if plain.setdefault("type", "object") != "object":
+        raise ValueError(
+            f"the schema has type {plain['type']!r}; arguments are an 'object'"
+        )
+    if plain.setdefault("additionalProperties", False) is not False:
+        raise ValueError("additionalProperties must be false: name every argument")
+    properties = plain.setdefault("properties", {})
+    try:
+        jsonschema.Draft202012Validator.check_schema(plain)
+    except jsonschema.SchemaError as error:
+        where = error.json_path.replace("$", "parameters", 1)
+        raise ValueError(f"not a JSON Schema: {where}: {error.message}") from None
+    for name, part in properties.items():
+        if isinstance(part, bool):
+            raise ValueError(f"properties.{name} is {part}: say what is allowed there")
+    unknown = [name for name in plain.get("required", ()) if name not in properties]
+    if unknown:
+        raise ValueError(f"required names what properties do not: {unknown}")
+    _check_references(plain)
+    return plain
+
+
+def _check_references(schema: dict[str, Any]) -> None:
+    known = {f"#/$defs/{name}" for name in schema.get("$defs", {})}
+    for reference in _references(schema):
+        if reference not in known:
+            raise ValueError(
+                f"$ref {reference!r} leads nowhere; refer to #/$defs/<name> only"
+            )
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part["$ref"]
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)

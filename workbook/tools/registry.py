@@ -1,0 +1,341 @@
+"""The registry, which holds each tool to what its definition promises.
+
+A tool takes a JSON object that its schema allows and returns a JSON object, within its
+time. Whatever else happens becomes an observation that says what was wrong and what to
+do next: the model can be wrong in any way without stopping the program. This module
+knows no engine, no model and no particular tool.
+"""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from workbook.loop.turns import Action
+from workbook.models.base import ToolRequest
+from workbook.tools.arguments import UnreadableInput, read_arguments, sentences
+from workbook.tools.calls import (
+    Effect,
+    ErrorKind,
+    Observation,
+    ToolCall,
+    ToolError,
+    ToolFailure,
+    to_json,
+)
+from workbook.tools.repair import repair_arguments
+from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.tool import ContractError, Tool
+
+if TYPE_CHECKING:
+    from workbook.tools.tool import Tool
+
+TOO_DEEP = "the arguments are nested too deeply"
+
+
+def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
+    """Run one tool under its contract: arguments, time and output are checked."""
+    problems = problems_with(tool, arguments)
+    if problems:
+        return invalid_arguments(tool, problems)
+    return run_checked(tool, arguments)
+
+
+def run_checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
+    """Run one tool whose arguments are valid: time and output are checked."""
+    try:
+        return checked_output(tool, call_tool(tool, arguments))
+    except ToolFailure as failure:
+        return _readable(failure.error, tool.max_output_chars)
+    except TimedOut:
+        return timed_out(tool)
+    except (Exception, SystemExit) as error:
+        return ToolError(
+            ErrorKind.TOOL_RAISED,
+            f"{tool.name} raised {type(error).__name__}: {_words_of(error)}.",
+            hint="Try other arguments, or go on without this tool.",
+        )
+
+
+def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """Call the function of a tool within its time and return what it returns.
+
+    Lists and objects are handed over as copies: what a tool does to its arguments
+    changes neither the call that a trace shows nor the next attempt.
+    """
+    own = {
+        name: json.loads(to_json(value)) if isinstance(value, (dict, list)) else value
+        for name, value in arguments.items()
+    }
+    return call_with_timeout(tool.run, own, tool.timeout_s)
+
+
+def checked_output(tool: Tool, output: object) -> dict[str, Any] | ToolError:
+    """Return the output as plain JSON data, or say why it cannot be an observation."""
+    if not isinstance(output, dict):
+        return _bad_output(tool, f"returned {type(output).__name__}, not a dict")
+    if (
+        len(output) <= 4
+        and tool.max_output_chars >= 10_000
+        and all(
+            plainly_json(name) and plainly_json(value) for name, value in output.items()
+        )
+    ):
+        return {str(name): value for name, value in output.items()}
+    try:
+        text = to_json(output)
+        text.encode("utf-8")  # half a surrogate pair is a str, but no text
+    except (TypeError, ValueError, RecursionError) as error:
+        return _bad_output(tool, f"returned what is not JSON ({quoted(str(error))})")
+    if len(text) > tool.max_output_chars:
+        limit = tool.max_output_chars
+        return _bad_output(
+            tool, f"returned {len(text)} characters; the limit is {limit}"
+        )
+    plain: dict[str, Any] = json.loads(text)
+    return plain
+
+
+def plainly_json(value: object) -> bool:
+    """Return whether a look shows that a value is JSON: a short text, a small number.
+
+    Most values are, and a look costs a fraction of the way to JSON and back. No means
+    that a closer look is needed, and nothing else.
+    """
+    kind = type(value)
+    if kind is str:
+        return len(value) < 200 and value.isascii()  # type: ignore[arg-type, attr-defined]
+    return kind is int and -(2**53) < value < 2**53  # type: ignore[operator]
+
+
+def problems_with(tool: Tool, arguments: Any) -> list[str]:
+    if _plainly_valid(tool, arguments):
+        return []
+    try:
+        to_json(arguments).encode("utf-8")
+        if tool.validator.is_valid(arguments):
+            return []
+        return sentences(tool.validator, arguments)
+    except RecursionError:
+        return [TOO_DEEP]
+    except (TypeError, ValueError) as error:
+        return [f"the arguments are not JSON ({quoted(str(error))})"]
+
+
+def _plainly_valid(tool: Tool, arguments: Any) -> bool:
+    """Return whether a look at types and sizes shows that the arguments are valid."""
+    types = tool.plain_types
+    return (
+        types is not None
+        and type(arguments) is dict
+        and all(
+            type(value) in types.get(name, ()) and plainly_json(value)
+            for name, value in arguments.items()
+        )
+        and all(name in arguments for name in tool.parameters.get("required", ()))
+    )
+
+
+def written_out(arguments: Any) -> str | None:
+    """Return the arguments as Python writes them, to compare them by; None if it can't.
+
+    Unlike `==`, it tells True from 1 and a tuple from a list, as a schema does; and a
+    dict that was changed after it was checked does not look as it did.
+    """
+    try:
+        return repr(arguments)
+    except Exception:  # too deep, or not data at all: the check will say so
+        return None
+
+
+def invalid_arguments(
+    tool: Tool, problems: list[str], notes: Sequence[str] = ()
+) -> ToolError:
+    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
+    return ToolError(
+        ErrorKind.INVALID_ARGUMENTS,
+        f"{listed}.",
+        hint=f"{advice}Use {tool.signature()}.",
+    )
+
+
+def timed_out(tool: Tool) -> ToolError:
+    # Without a limit of its own, the tool has given up waiting for something else.
+    limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
+    message = f"{tool.name} did not answer {limit}."
+    if tool.effect is Effect.WRITE:
+        return ToolError(
+            ErrorKind.TIMEOUT,
+            message,
+            hint="It may still take effect: find out before you call it again.",
+        )
+    return ToolError(
+        ErrorKind.TIMEOUT,
+        message,
+        retryable=True,
+        hint="Ask for less, or go on without it.",
+    )
+
+
+def _bad_output(tool: Tool, what: str) -> ToolError:
+    return ToolError(
+        ErrorKind.BAD_OUTPUT,
+        f"{tool.name} {what}.",
+        hint="Ask for less, or go on without this tool.",
+    )
+
+
+def _readable(error: ToolError, limit: int) -> ToolError:
+    """Return an error that a tool has worded, in characters and of a length to send."""
+    message, hint = (
+        clipped(str(words), limit) for words in (error.message, error.hint)
+    )
+    return replace(error, message=message, hint=hint)
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        return clipped(str(error), 300)
+    except Exception:  # an error can be broken itself
+        return "it cannot say why"
+
+
+def quoted(text: str) -> str:
+    """Return a text in quotes, short enough for a sentence."""
+    return clipped(repr(text), 60)
+
+
+def clipped(text: str, limit: int) -> str:
+    """Return at most `limit` characters, without the halves of surrogate pairs."""
+    shown = text if len(text) <= limit else f"{text[:limit]}…"
+    return shown.encode("utf-8", "replace").decode("utf-8")
+
+
+class ToolRegistry:
+    """The tools of an agent, by name.
+
+    Args:
+        tools: the first tools; more come with `register`.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+        self._tools: dict[str, Tool] = {}
+        self._numbers = itertools.count(1)
+        # Tool to the arguments that `bind` last found valid, as `written_out` has them.
+        self._valid: dict[str, str | None] = {}
+        for tool in tools:
+            self.register(tool)
+
+    def register(self, tool: Tool) -> Tool:
+        """Add a tool.
+
+        Raises:
+            ContractError: there is one of that name already.
+        """
+        if tool.name in self._tools:
+            raise ContractError(f"there is already a tool named {tool.name!r}")
+        self._tools[tool.name] = tool
+        return tool
+
+    def describe(self) -> str:
+        """Return one line a tool, for a prompt."""
+        return "\n".join(
+            f"{tool.signature()}: {' '.join(tool.description.split())}" for tool in self
+        )
+
+    def bind(
+        self, action: Action | ToolRequest, call_id: str | None = None
+    ) -> ToolCall | ToolError:
+        """Make a call of what a model asked for.
+
+        Text input becomes arguments: a JSON object is taken as it is, anything else is
+        the value of the tool's only parameter. A near miss is repaired where there is
+        one way to read it; the notes of the call say so.
+
+        Args:
+            action: a text turn's action, or a function call.
+            call_id: ties the observation to the call; counted up when not given.
+        """
+        asked = action.tool if isinstance(action, Action) else action.name
+        tool, notes = self._find(asked)
+        if tool is None:
+            return self._unknown(asked)
+        try:
+            if isinstance(action, Action):
+                arguments, read = read_arguments(tool.parameters, action.input)
+                notes += read
+            else:
+                arguments = action.arguments
+                call_id = call_id or action.call_id
+            arguments, repaired = repair_arguments(
+                tool.parameters, arguments, tool.all_aliases
+            )
+        except UnreadableInput as error:
+            return invalid_arguments(tool, [str(error)])
+        except RecursionError:
+            return invalid_arguments(tool, [TOO_DEEP])
+        problems = problems_with(tool, arguments)
+        if problems:
+            return invalid_arguments(tool, problems, [*notes, *repaired])
+        self._valid[tool.name] = written_out(arguments)
+        call_id = call_id or f"call_{next(self._numbers)}"
+        return ToolCall(tool.name, arguments, call_id, (*notes, *repaired))
+
+    def run(self, call: ToolCall) -> Observation:
+        """Make the call and return what came of it.
+
+        Arguments are checked, unless `bind` has checked the same ones a moment ago.
+        Never raises for what a model or a tool did, SystemExit included. Other signals
+        to the program that are no Exception pass, such as KeyboardInterrupt.
+        """
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return Observation.failed(call.call_id, self._unknown(call.name), call.name)
+        written = written_out(call.arguments)
+        checked = written is not None and written == self._valid.get(call.name)
+        outcome = (run_checked if checked else run_tool)(tool, call.arguments)
+        if isinstance(outcome, ToolError):
+            return Observation(
+                call.call_id, False, None, outcome, tool.name, call.notes
+            )
+        return Observation(call.call_id, True, outcome, None, tool.name, call.notes)
+
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools.values())
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def _find(self, asked: str) -> tuple[Tool | None, list[str]]:
+        tool = self._tools.get(asked)
+        if tool is not None:
+            return tool, []
+        same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
+        if len(same) != 1:
+            return None, []
+        return same[0], [f"the tool is called {same[0].name}, not {quoted(asked)}"]
+
+    def _unknown(self, asked: str) -> ToolError:
+        near = difflib.get_close_matches(asked[:64], self._tools, n=1)
+        return ToolError(
+            ErrorKind.UNKNOWN_TOOL,
+            f"there is no tool named {quoted(asked)}.",
+            hint=(f"Did you mean {near[0]}? " if near else "")
+            + f"There is: {', '.join(self._tools) or 'no tool at all'}.",
+        )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_`*\"'-]+", "", name[:200]).casefold()

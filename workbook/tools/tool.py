@@ -1,0 +1,133 @@
+"""What a tool is: a function, its schema, its effect, its time, in one definition.
+
+A definition that cannot be kept is refused when it is made, in a sentence. This module
+knows no call and no registry.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from workbook.tools.arguments import only_parameter
+from workbook.tools.calls import Effect, to_json
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
+
+DEFAULT_TIMEOUT_S = 10.0
+MAX_OUTPUT_CHARS = 20_000
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""The names that function calling accepts."""
+
+USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
+"""What models and frameworks call the argument of a tool that has only one."""
+
+
+class ContractError(ValueError):
+    """A tool that is defined wrongly: a mistake of the programmer, not of a model."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tool:
+    """A function with its contract.
+
+    Args:
+        name: letters, digits, `_` and `-`, at most 64.
+        description: what the model reads: what it does, its limits, an example.
+        parameters: JSON Schema of the arguments; an object. Extra fields are refused
+            whether the schema says so or not.
+        run: called with the arguments by name; returns a dict that is JSON.
+        effect: whether a call changes the world.
+        timeout_s: seconds after which the call has failed. None runs it in the calling
+            thread without a limit: for functions that bound their own work.
+        aliases: other names for arguments, alias to name.
+        max_output_chars: longest result, as JSON.
+
+    Raises:
+        ContractError: the definition cannot be kept.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    run: Callable[..., dict[str, Any]]
+    effect: Effect = Effect.READ
+    timeout_s: float | None = DEFAULT_TIMEOUT_S
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    max_output_chars: int = MAX_OUTPUT_CHARS
+
+    def __post_init__(self) -> None:
+        from workbook.tools.arguments import closed_schema
+
+        if not NAME.fullmatch(self.name):
+            raise ContractError(
+                f"tool name {self.name!r}: use 1 to 64 letters, digits, _ or -"
+            )
+        if not self.description.strip():
+            raise ContractError(f"{self.name}: a model chooses by the description")
+        if not callable(self.run) or inspect.iscoroutinefunction(self.run):
+            raise ContractError(
+                f"{self.name}: run is {self.run!r}; it must be a function, and not an "
+                "async one: nobody awaits it"
+            )
+        limit = self.timeout_s
+        if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
+            raise ContractError(
+                f"{self.name}: timeout_s is {limit}; use seconds above 0, "
+                "or None for no limit"
+            )
+        try:
+            object.__setattr__(self, "effect", Effect(self.effect))
+            object.__setattr__(self, "parameters", closed_schema(self.parameters))
+        except ValueError as error:
+            raise ContractError(f"{self.name}: {error}") from None
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.signature()}>"
+
+    @cached_property
+    def validator(self) -> Validator:
+        """The schema, compiled once."""
+        from workbook.tools.arguments import compiled
+
+        return compiled(self.parameters)
+
+    @cached_property
+    def plain_types(self) -> Mapping[str, tuple[type, ...]] | None:
+        """The types of the arguments, where the schema asks for types and no more."""
+        from workbook.tools.arguments import plain_types
+
+        return plain_types(self.parameters)
+
+    @cached_property
+    def all_aliases(self) -> Mapping[str, str]:
+        """The tool's aliases; of a tool with one argument also the usual ones."""
+        only = only_parameter(self.parameters)
+        usual = {} if only is None else dict.fromkeys(USUAL_ALIASES, only)
+        return {**usual, **self.aliases}
+
+    def signature(self) -> str:
+        """Return the call as a model reads it: `power(base: number, to?: integer)`."""
+        required = self.parameters.get("required", ())
+        arguments = (
+            f"{name}{'' if name in required else '?'}: {_type_name(part)}"
+            for name, part in self.parameters["properties"].items()
+        )
+        return f"{self.name}({', '.join(arguments)})"
+
+
+def _type_name(part: Any) -> str:
+    if not isinstance(part, Mapping):
+        return "any"
+    if "enum" in part:
+        return " | ".join(to_json(value) for value in part["enum"])
+    if "anyOf" in part:
+        return " | ".join(dict.fromkeys(_type_name(each) for each in part["anyOf"]))
+    kind = part.get("type", "any")
+    return kind if isinstance(kind, str) else " | ".join(kind)
