@@ -10,6 +10,17 @@ import textwrap
 import pytest
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out what takes long, unless CI is set or a file or folder was named."""
+    named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
+    if named or os.environ.get("CI"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("in_ci")]
+    items[:] = [item for item in items if item not in left_out]
+    config.hook.pytest_deselected(items=left_out)
+
+
 @pytest.fixture(autouse=True, scope="session")
 def own_data_folder(tmp_path_factory):
     """Keep progress in a folder of the suite, and use no model and no key of yours."""

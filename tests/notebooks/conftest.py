@@ -1,6 +1,7 @@
 """How a notebook is run: in a kernel of its own, as a learner's JupyterLab does."""
 
 import os
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -10,14 +11,12 @@ import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-AT_ONCE = 2
-"""Lessons that run side by side: each keeps one core busy."""
-
+POOL, RUNS = pytest.StashKey(), pytest.StashKey()
 CELL_TIMEOUT_S = 300
 
 
-def execute(prepare, parameters, progress):
-    """Run a notebook from top to bottom and return it."""
+def execute(prepare, parameters, folder):
+    """Run a notebook from top to bottom, as a learner without a key, and return it."""
     notebook, environment = prepare(**parameters)
     client = NotebookClient(
         notebook,
@@ -26,27 +25,36 @@ def execute(prepare, parameters, progress):
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(NOTEBOOKS)}},
     )
-    client.execute(env={**os.environ, "WORKBOOK_DATA": progress, **environment})
+    own = {"WORKBOOK_DATA": folder, "OPENAI_API_KEY": "", "WORKBOOK_MODEL": ""}
+    client.execute(env={**os.environ, **own, **environment})
     return notebook
 
 
-@pytest.fixture(scope="session")
-def executed(request, tmp_path_factory):
-    """Return a function that gives the notebook a test asked for, after its run.
+def pytest_collection_finish(session):
+    """Begin to run the lessons: one core runs them while the other runs the tests.
 
-    A test asks by its `prepared` mark: a function that returns the notebook and its
-    environment. With the first of them all begin to run, two at a time.
+    A test asks for one by its `prepared` mark: a function that returns the notebook
+    and its environment.
     """
-    with ThreadPoolExecutor(AT_ONCE) as pool:
-        runs = {}
-        for item in request.session.items:
-            if mark := item.get_closest_marker("prepared"):
-                prepare, parameters = mark.kwargs["by"], item.callspec.params
-                progress = str(tmp_path_factory.mktemp("learner"))
-                run = partial(execute, prepare, parameters, progress)
-                runs[item.nodeid] = pool.submit(run)
-        yield lambda item: runs[item.nodeid].result()
+    pool = session.stash[POOL] = ThreadPoolExecutor(max_workers=1)
+    runs = session.stash[RUNS] = {}
+    for item in session.items:
+        if mark := item.get_closest_marker("prepared"):
+            prepare, parameters = mark.kwargs["by"], item.callspec.params
+            run = partial(execute, prepare, parameters, tempfile.mkdtemp())
+            runs[item.nodeid] = pool.submit(run)
+
+
+def pytest_sessionfinish(session):
+    """Run no lesson that nobody waits for."""
+    if pool := session.stash.get(POOL, None):
         pool.shutdown(cancel_futures=True)
+
+
+@pytest.fixture
+def executed(request):
+    """The notebook that a test asked for, after its run."""
+    return request.session.stash[RUNS][request.node.nodeid].result()
 
 
 def lessons():

@@ -1,7 +1,6 @@
 """Every lesson runs from top to bottom, as it ships and with every exercise solved."""
 
 import inspect
-import os
 import re
 
 import pytest
@@ -41,14 +40,9 @@ def borrowed(module):
     return f"from {module} import {', '.join(names)}"
 
 
-LONG = {"02_react_prompting"}
-"""Lessons that ask the real model for more than a minute: in CI, not on every run."""
-
-
 def as_shipped(path):
     """Return a lesson as it is, to be run on the real model."""
-    played = path.stem in LONG and not os.environ.get("CI")
-    return read(path), {"WORKBOOK_RECORD": "0"} if played else {}
+    return read(path), {}
 
 
 def with_solutions(path):
@@ -56,13 +50,13 @@ def with_solutions(path):
     return solved(read(path), path.stem), {"WORKBOOK_RECORD": "0"}
 
 
+@pytest.mark.in_ci
 @pytest.mark.prepared(by=as_shipped)
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
-def test_lesson_runs_as_it_ships(path, executed, request):
+def test_lesson_runs_as_it_ships(path, executed):
     """Run All reaches the end, and every exercise is reported as not attempted."""
-    notebook = executed(request.node)
     shown = "\n".join(
-        text_outputs(cell) for cell in notebook.cells if "= check(" in cell.source
+        text_outputs(cell) for cell in executed.cells if "= check(" in cell.source
     )
     number = sum(1 for e in exercises().values() if e.lesson == path.stem)
     assert shown.count("not attempted") >= number
@@ -71,18 +65,17 @@ def test_lesson_runs_as_it_ships(path, executed, request):
 
 @pytest.mark.prepared(by=with_solutions)
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
-def test_lesson_runs_with_every_exercise_solved(path, executed, request):
+def test_lesson_runs_with_every_exercise_solved(path, executed):
     """With our functions for the stubs every check passes, also without weights.
 
     The real model is asked in the run above; here its recording is played, which is
     what a learner without a network sees.
     """
-    notebook = executed(request.node)
     for exercise in exercises().values():
         if exercise.lesson == path.stem:
             (cell,) = [
                 cell
-                for cell in notebook.cells
+                for cell in executed.cells
                 if f"{exercise.slug} = check({exercise.slug})" in cell.source
             ]
             assert re.search(r"\bpassed\b", text_outputs(cell)), exercise.slug
