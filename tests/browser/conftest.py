@@ -37,7 +37,6 @@ CELL_TIMEOUT_MS = 120_000
 expect.set_options(timeout=30_000)
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Put the browser last: while it is open, its event loop runs in this thread."""
     here = Path(__file__).parent
