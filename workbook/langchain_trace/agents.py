@@ -2,7 +2,8 @@
 
 Each runs one question, tells `emit` what happens through the callback handler, and
 ends in a `run_finished`, whatever was raised. Bounded always: LangChain's own limits
-are in the thousands, or absent.
+are in the thousands, or absent. Tools are handed over bare: what LangChain does when
+one raises is what we look at.
 """
 
 from __future__ import annotations
@@ -13,20 +14,16 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from langchain_core._api import LangChainDeprecationWarning
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.langchain_trace.models import (
-    chat_model,
-    classic_tool,
-    graph_tool,
-    script_of,
-    text_llm,
-)
+from workbook.langchain_trace.models import chat_model, script_of, text_llm
 from workbook.loop.naive import Emit
 from workbook.models.script import Script
+from workbook.tools.adapters import trusting_function
+from workbook.tools.calls import result_text
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
@@ -164,6 +161,38 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
 
     return create_agent(
         chat_model(model, tools), [graph_tool(tool) for tool in tools], **options
+    )
+
+
+def classic_tool(tool: AnyTool) -> BaseTool:
+    """Return a tool that takes one text, as the classic agent calls it.
+
+    The text is trusted, as tutorials do: a JSON object is taken apart, anything else
+    goes to the first parameter as it is. What the tool raises is not caught.
+    """
+    if isinstance(tool, BaseTool):
+        return tool
+
+    # The descriptions become part of a template, in which a brace opens a variable.
+    description = tool.description.replace("{", "{{").replace("}", "}}")
+    return TextTool(
+        name=tool.name, func=trusting_function(tool), description=description
+    )
+
+
+def graph_tool(tool: AnyTool) -> BaseTool:
+    """Return a tool with its schema, as `create_agent` calls it. Nothing is caught."""
+    if isinstance(tool, BaseTool):
+        return tool
+
+    def run(**arguments: Any) -> str:
+        return result_text(tool.run(**arguments))
+
+    return StructuredTool(
+        name=tool.name,
+        func=run,
+        description=tool.description,
+        args_schema=dict(tool.parameters),
     )
 
 
