@@ -202,8 +202,7 @@ def _recorded(handler: TraceHandler, question: str) -> Iterator[None]:
     try:
         yield
     except (Exception, KeyboardInterrupt) as error:
-        if not handler.events.started:
-            handler.events.begin(question)
+        handler.events.begin(question)
         handler.fail(error)
 
 

@@ -1,7 +1,7 @@
 """What the classic prompt is made of: six sections, each with its cost in tokens.
 
-`split_prompt` finds them, `prompt_anatomy` counts, `color_prompt` shows the prompt with
-each section in its own colour. Everything shown is escaped: a prompt may hold anything.
+`split_prompt` finds them, `color_prompt` shows the prompt with each section in its own
+colour. Everything shown is escaped: a prompt may hold anything.
 """
 
 from __future__ import annotations
@@ -10,12 +10,8 @@ import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from workbook.models.prompts import count_tokens
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
 
@@ -48,9 +44,6 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
 
     Raises:
         ValueError: a mark is missing; it is not such a prompt.
-
-    >>> [name for name, text in split_prompt(EXAMPLE) if not text]
-    ['scratchpad']
     """
     ends, start = [], 0
     for mark in MARKS:
@@ -70,53 +63,9 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
     ]
 
 
-EXAMPLE = """\
-Answer the following questions as best you can. You have access to these tools:
-
-Calculator - for sums
-
-Use the following format:
-
-Question: the input question you must answer
-Thought: you should always think about what to do
-Final Answer: the final answer to the original input question
-
-Begin!
-
-Question: What is 1+1?
-Thought:"""
-"""A short prompt of that kind."""
-
-
-def prompt_anatomy(
-    prompt: str, count: Callable[[str], int] = count_tokens
-) -> pd.DataFrame:
-    """Return a row a section: its name, its tokens, its share, how it begins.
-
-    Args:
-        prompt: a classic prompt.
-        count: tokens of a text; by default four characters are one. For the local
-            model: `lambda text: len(model.tokenize(text))`.
-    """
-    import pandas as pd
-
-    rows = [
-        {"section": name, "tokens": count(text), "begins": " ".join(text.split())[:50]}
-        for name, text in split_prompt(prompt)
-    ]
-    frame = pd.DataFrame(rows)
-    frame.insert(2, "share", frame["tokens"] / max(int(frame["tokens"].sum()), 1))
-    return frame
-
-
 @dataclass(frozen=True)
 class ColoredPrompt:
-    """A prompt in sections: coloured in a notebook, labelled as text.
-
-    Args:
-        sections: (name, text) in order.
-        tokens: how many each has.
-    """
+    """A prompt in sections, coloured in a notebook, and how many tokens each has."""
 
     sections: tuple[tuple[str, str], ...]
     tokens: tuple[int, ...]
