@@ -66,16 +66,13 @@ class RunEvents:
     ) -> None:
         """Write `run_finished`, once."""
         with self._lock:
-            if not self._finished:
-                self._finished = True
-                self.parsed(None)
-                self._emit(
-                    Kind.RUN_FINISHED,
-                    state=state,
-                    reason=reason,
-                    answer=answer,
-                    **extra,
-                )
+            if self._finished:
+                return
+            self.parsed(None)
+            self._finished = True
+            self._emit(
+                Kind.RUN_FINISHED, state=state, reason=reason, answer=answer, **extra
+            )
 
     def enter(self, run_id: UUID, around: UUID | None) -> None:
         """Note which run is around this one."""

@@ -124,11 +124,6 @@ class TraceWriter:
         self._sent = prompt[:]  # a list goes on growing where it was made
         return {**fields, "prompt": prompt[kept:], "kept": kept}
 
-    @property
-    def finished(self) -> bool:
-        """Whether the run has ended."""
-        return bool(self.events) and self.events[-1]["kind"] == Kind.RUN_FINISHED
-
     def trace(self) -> Trace:
         """Return what has been written so far."""
         return Trace(tuple(self.events))
@@ -148,7 +143,7 @@ class TraceWriter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if error is not None and not self.finished:
+        if error is not None and self.trace().end is None:
             self(
                 Kind.RUN_FINISHED,
                 state="ERROR",
