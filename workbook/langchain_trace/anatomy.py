@@ -65,26 +65,26 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class ColoredPrompt:
-    """A prompt in sections, coloured in a notebook, and how many tokens each has."""
+    """A prompt in sections (name, text, tokens), coloured in a notebook."""
 
-    sections: tuple[tuple[str, str], ...]
-    tokens: tuple[int, ...]
+    sections: tuple[tuple[str, str, int], ...]
 
     def _repr_html_(self) -> str:
         legend = "".join(
             f'<span style="{_style(name)};padding:2px 8px;margin:0 6px 6px 0;'
             f'display:inline-block">{html.escape(name)}: {tokens}</span>'
-            for (name, _), tokens in zip(self.sections, self.tokens, strict=True)
+            for name, _, tokens in self.sections
         )
         parts = "".join(
             f'<span title="{html.escape(name)}" style="{_style(name)}">'
             f"{html.escape(text)}</span>"
-            for name, text in self.sections
+            for name, text, _ in self.sections
             if text
         )
+        total = sum(tokens for _, _, tokens in self.sections)
         return (
             '<div class="workbook-prompt" style="color:inherit">'
-            f"<div>{legend}<b>{sum(self.tokens)} tokens</b></div>"
+            f"<div>{legend}<b>{total} tokens</b></div>"
             '<pre style="white-space:pre-wrap;overflow-wrap:anywhere;color:inherit;'
             f'background:transparent">{parts}</pre></div>'
         )
@@ -92,7 +92,7 @@ class ColoredPrompt:
     def __repr__(self) -> str:
         return "\n".join(
             f"[{name}: {tokens} tokens]\n{text.strip()}"
-            for (name, text), tokens in zip(self.sections, self.tokens, strict=True)
+            for name, text, tokens in self.sections
         )
 
 
@@ -109,8 +109,8 @@ def color_prompt(
         count: tokens of a text.
         sections: (name, text) of a prompt of another kind.
     """
-    found = tuple(split_prompt(prompt) if sections is None else sections)
-    return ColoredPrompt(found, tuple(count(text) for _, text in found))
+    found = split_prompt(prompt) if sections is None else sections
+    return ColoredPrompt(tuple((name, text, count(text)) for name, text in found))
 
 
 def _style(name: str) -> str:
