@@ -2,6 +2,7 @@
 
 import re
 
+from workbook.record.show import summary
 from workbook.record.writer import TraceWriter
 
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(1)> | `a` *b* [c](d)\nend"
@@ -47,3 +48,19 @@ def test_a_long_text_is_cut_and_says_by_how_much():
     emit = TraceWriter()
     emit("observation", call_id="1", tool="t", ok=True, text="x" * 5000)
     assert "x… (4600 more characters)" in emit.trace().to_html()
+
+
+def test_messages_are_shown_with_their_roles_and_calls():
+    """What a chat model is asked is read as text, the calls with it."""
+    emit = TraceWriter()
+    asked = {"role": "user", "content": "2+2?"}
+    calls = [{"id": "1", "type": "function", "function": {"name": "Sum"}}]
+    emit("model_request", prompt=[asked])
+    emit(
+        "model_request",
+        prompt=[asked, {"role": "assistant", "content": "", "tool_calls": calls}],
+    )
+    first, second = map(summary, emit.events)
+    assert first == "user: 2+2?"
+    assert second.startswith("(… 1 message as before)\nassistant:")
+    assert '"Sum"' in second

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from workbook.models.prompts import clip
 from workbook.record.events import TraceEvent
-from workbook.record.show import escape_mermaid, summary
+from workbook.record.show import amount, escape_mermaid, summary
 
 LABEL_CHARS = 60
 INDENT = "    "
@@ -105,10 +105,9 @@ def _words(event: TraceEvent) -> str:
         case {"kind": "run_started"}:
             return str(event["question"])
         case {"kind": "model_request", "kept": kept, "prompt": new}:
-            unit = "characters" if isinstance(new, str) else "messages"
             if not kept:
-                return f"{len(new):,} {unit}"
-            return f"{kept:,} {unit} as before, {len(new):,} new"
+                return amount(len(new), new)
+            return f"{amount(kept, new)} as before, {len(new):,} new"
         case {"kind": "model_turn", "turn": {"kind": "action", "tool": tool}}:
             return f"Action: {tool}"
         case {"kind": "model_turn", "turn": {"kind": "calls", "calls": calls}}:

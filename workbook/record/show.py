@@ -66,9 +66,8 @@ def summary(event: TraceEvent) -> str:
             return f"{event['source']} —{event['event']}→ {event['target']}"
         case "model_request":
             new, kept = event["prompt"], event["kept"]
-            unit = "characters" if isinstance(new, str) else "messages"
-            text = new if isinstance(new, str) else render_messages(new)
-            return f"(… {kept} {unit} as before)\n{text}" if kept else text
+            text = new if isinstance(new, str) else render_messages(new).rstrip()
+            return f"(… {amount(kept, new)} as before)\n{text}" if kept else text
         case "model_turn":
             usage = event["usage"] or {}
             read, wrote = usage.get("input", 0), usage.get("output", 0)
@@ -83,6 +82,16 @@ def summary(event: TraceEvent) -> str:
             return end if answer is None else f"{end}: {answer}"
         case other:
             return str(other)
+
+
+def amount(number: int, prompt: str | list[Any]) -> str:
+    """Say how much of a prompt that is: so many characters, or messages.
+
+    >>> amount(1200, "text"), amount(1, [])
+    ('1,200 characters', '1 message')
+    """
+    unit = "character" if isinstance(prompt, str) else "message"
+    return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
 def to_html(events: Iterable[TraceEvent], *, max_chars: int = 400) -> str:
