@@ -20,7 +20,6 @@ def test_a_run_of_two_calls_prints_more_than_a_hundred_lines(agent):
     counts = fold_debug_log(capture_debug_log(lambda: agent.invoke({"input": "1+1?"})))
     assert counts.lines > 100
     assert counts.total == 18
-    assert (counts.of("chain"), counts.of("llm"), counts.of("tool")) == (10, 6, 2)
 
 
 def test_starts_and_ends_are_counted_apart(agent):

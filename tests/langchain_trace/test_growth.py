@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.langchain_trace.growth import growth_frame, plot_growth
+from workbook.langchain_trace.growth import plot_growth
 
 
 def turn(tokens, **fields):
@@ -49,12 +49,6 @@ def test_a_parent_with_number_0_is_a_parent(context_growth):
 def test_a_history_that_was_cut_shows_below_zero(context_growth):
     """where old text was cut, a call sends less than the one before"""
     assert context_growth([turn(300), turn(180)]) == [(1, 300, 300), (2, 180, -120)]
-
-
-def test_the_table_adds_up_what_was_sent():
-    """the table has the sum of all tokens sent so far"""
-    frame = growth_frame(RECORDED)
-    assert list(frame["sent_so_far"]) == [230, 521, 858, 1247, 1687]
 
 
 @pytest.mark.parametrize(

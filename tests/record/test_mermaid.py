@@ -31,7 +31,7 @@ def test_a_label_is_one_statement(text):
     """no text can end its statement, open a tag or begin another line"""
     label = escape_mermaid(text)
     bare = re.sub(r"#\d+;", "", label).replace("<br/>", "")
-    assert not re.search(r"[;#<>&\"`\\{}\n\r\x85\u2028\u2029]|%%|\$\$", bare)
+    assert not re.search(r"[;:#<>&\"`\\{}\n\r\x85\u2028\u2029]|%%|\$\$", bare)
     assert label
 
 
@@ -50,16 +50,16 @@ def test_a_diagram_prints_as_its_source():
     assert str(Mermaid("graph TD")) == "graph TD"
 
 
-@pytest.mark.parametrize("text", ["style a:b#1;", "classDef now:#fff;"])
-def test_words_that_mermaid_looks_for_are_broken_up(text):
-    """in a line with "style" or "classDef" Mermaid drops a semicolon: hide the word"""
-    assert text.split()[0] not in escape_mermaid(text)
+@pytest.mark.parametrize("mime", ["text/vnd.mermaid", "text/plain"])
+def test_a_notebook_gets_the_source(mime):
+    """a notebook draws the diagram; elsewhere its source is shown"""
+    assert Mermaid("graph TD")._repr_mimebundle_()[mime] == "graph TD"
 
 
-@pytest.mark.parametrize("text", ["wrap: me", "nowrap: me"])
-def test_a_label_sets_no_option(text):
-    """a label that begins with "wrap:" would be taken for an option"""
-    assert not escape_mermaid(text).startswith(("wrap:", "nowrap:"))
+@pytest.mark.parametrize("text", ["style a:b#1;", "classDef now:#fff;", "wrap: me"])
+def test_a_colon_is_never_written(text):
+    """with a colon, Mermaid takes "style" for a style and "wrap:" for an option"""
+    assert ":" not in escape_mermaid(text)
 
 
 @pytest.mark.parametrize("sign", ["%%", "%%{", "$$", "%%%%", "$$$"])

@@ -2,9 +2,7 @@
 
 import re
 
-import pytest
-
-from workbook.record.show import escape_markdown
+from workbook.record.show import summary
 from workbook.record.writer import TraceWriter
 
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(1)> | `a` *b* [c](d)\nend"
@@ -45,34 +43,24 @@ def test_dollars_are_no_formula():
     assert all("<td class='mathjax_ignore'" in row for row in rows)
 
 
-def test_markdown_escapes_whatever_anybody_wrote():
-    """Each event stays one row of five columns, without a tag or a link."""
-    page = hostile_trace().to_markdown()
-    rows = page.splitlines()[2:]
-    assert len(rows) == len(hostile_trace())
-    assert all(len(re.findall(r"(?<!\\)\|", row)) == 6 for row in rows)
-    assert not re.search(r"<(?!br>)", page)
-    assert not re.search(r"(?<!\\)\]\(", page)
-
-
-def test_messages_of_any_shape_are_shown():
-    """A file from elsewhere may hold messages that are texts; the page shows them."""
-    emit = TraceWriter()
-    emit("model_request", prompt=["be brief", {"role": "user", "content": "2+2?"}])
-    assert "be brief\nuser: 2+2?" in emit.trace().to_html()
-
-
 def test_a_long_text_is_cut_and_says_by_how_much():
     """A page of log does not fill the page."""
     emit = TraceWriter()
     emit("observation", call_id="1", tool="t", ok=True, text="x" * 5000)
-    assert "(4600 more characters)" in emit.trace().to_html()
+    assert "x… (4600 more characters)" in emit.trace().to_html()
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("a|b", r"a\|b"), ("<b>", "&lt;b&gt;"), ("1\n2", "1<br>2"), ("*x*", r"\*x\*")],
-)
-def test_escape_markdown(text, expected):
-    """Markdown's own signs are shown, not obeyed."""
-    assert escape_markdown(text) == expected
+def test_messages_are_shown_with_their_roles_and_calls():
+    """What a chat model is asked is read as text, the calls with it."""
+    emit = TraceWriter()
+    asked = {"role": "user", "content": "2+2?"}
+    calls = [{"id": "1", "type": "function", "function": {"name": "Sum"}}]
+    emit("model_request", prompt=[asked])
+    emit(
+        "model_request",
+        prompt=[asked, {"role": "assistant", "content": "", "tool_calls": calls}],
+    )
+    first, second = map(summary, emit.events)
+    assert first == "user: 2+2?"
+    assert second.startswith("(… 1 message as before)\nassistant:")
+    assert '"Sum"' in second

@@ -2,7 +2,8 @@
 
 Each runs one question, tells `emit` what happens through the callback handler, and
 ends in a `run_finished`, whatever was raised. Bounded always: LangChain's own limits
-are in the thousands, or absent.
+are in the thousands, or absent. Tools are handed over bare: what LangChain does when
+one raises is what we look at.
 """
 
 from __future__ import annotations
@@ -13,24 +14,19 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from langchain_core._api import LangChainDeprecationWarning
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, StructuredTool
 from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.langchain_trace.models import (
-    chat_model,
-    classic_tool,
-    graph_tool,
-    script_of,
-    text_llm,
-)
+from workbook.langchain_trace.models import chat_model, script_of, text_llm
 from workbook.loop.naive import Emit
 from workbook.models.script import Script
+from workbook.tools.adapters import trusting_function
+from workbook.tools.calls import result_text
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
-ENGINE = "langchain"
 
 AnyTool = Tool | BaseTool
 
@@ -42,9 +38,6 @@ def run_classic(
     *,
     emit: Emit,
     max_iterations: int = 12,
-    handle_parsing_errors: bool = False,
-    calculator: Literal["llm-math", "direct"] = "llm-math",
-    math_model: Any = None,
     **options: Any,
 ) -> None:
     """Run the classic agent, as tutorials had it, and tell `emit` what happens.
@@ -59,25 +52,11 @@ def run_classic(
         question: the user's question.
         emit: gets the trace events.
         max_iterations: how often the agent may ask the model.
-        handle_parsing_errors: tell the model of a turn that could not be read, in place
-            of ending the run.
-        calculator: `llm-math` makes the tool called Calculator ask the model for an
-            expression; `direct` leaves our own.
-        math_model: is asked by llm-math; None is the same model, or, where that plays a
-            script, one that hands back the expression it was given.
-        options: of `initialize_agent`: `agent_kwargs={"format_instructions": …}`.
+        options: of `classic_agent`, for instance `handle_parsing_errors`.
     """
-    handler = TraceHandler(emit, engine=ENGINE, tools=[tool.name for tool in tools])
-    with _recorded(handler, question), _no_deprecation_warnings():
-        agent = classic_agent(
-            model,
-            tools,
-            max_iterations=max_iterations,
-            handle_parsing_errors=handle_parsing_errors,
-            calculator=calculator,
-            math_model=math_model,
-            **options,
-        )
+    recording = _recorded("langchain", tools, question, emit)
+    with recording as handler, _no_deprecation_warnings():
+        agent = classic_agent(model, tools, max_iterations=max_iterations, **options)
         agent.invoke({"input": question}, config={"callbacks": [handler]})
 
 
@@ -86,14 +65,21 @@ def classic_agent(
     tools: Sequence[AnyTool],
     *,
     calculator: Literal["llm-math", "direct"] = "llm-math",
-    math_model: Any = None,
     **options: Any,
 ) -> Any:
-    """Return the `AgentExecutor` that `run_classic` runs; options go to it."""
+    """Return the `AgentExecutor` that `run_classic` runs.
+
+    Args:
+        model: a `TextModel`, or a LangChain model.
+        tools: ours or LangChain's.
+        calculator: `llm-math` makes the tool called Calculator ask the model for an
+            expression, or, where that plays a script, a script that hands back the one
+            it was given; `direct` leaves our own.
+        options: of `initialize_agent`: `agent_kwargs={"format_instructions": …}`.
+    """
     from langchain_classic.agents import AgentType, initialize_agent
 
-    if math_model is None:
-        math_model = math_script() if script_of(model) else model
+    math_model = math_script() if script_of(model) else model
     with _no_deprecation_warnings():
         adapted = [
             llm_math_tool(math_model)
@@ -147,10 +133,7 @@ def run_graph(
         recursion_limit: how many nodes may run; a call and its tools are two.
         options: of `create_agent`, for instance `middleware`.
     """
-    handler = TraceHandler(
-        emit, engine="create_agent", tools=[tool.name for tool in tools]
-    )
-    with _recorded(handler, question):
+    with _recorded("create_agent", tools, question, emit) as handler:
         agent = graph_agent(model, tools, **options)
         agent.invoke(
             {"messages": [{"role": "user", "content": question}]},
@@ -167,14 +150,48 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     )
 
 
+def classic_tool(tool: AnyTool) -> BaseTool:
+    """Return a tool that takes one text, as the classic agent calls it.
+
+    The text is trusted, as tutorials do: a JSON object is taken apart, anything else
+    goes to the first parameter as it is. What the tool raises is not caught.
+    """
+    if isinstance(tool, BaseTool):
+        return tool
+
+    # The descriptions become part of a template, in which a brace opens a variable.
+    description = tool.description.replace("{", "{{").replace("}", "}}")
+    return TextTool(
+        name=tool.name, func=trusting_function(tool), description=description
+    )
+
+
+def graph_tool(tool: AnyTool) -> BaseTool:
+    """Return a tool with its schema, as `create_agent` calls it. Nothing is caught."""
+    if isinstance(tool, BaseTool):
+        return tool
+
+    def run(**arguments: Any) -> str:
+        return result_text(tool.run(**arguments))
+
+    return StructuredTool(
+        name=tool.name,
+        func=run,
+        description=tool.description,
+        args_schema=dict(tool.parameters),
+    )
+
+
 @contextmanager
-def _recorded(handler: TraceHandler, question: str) -> Iterator[None]:
+def _recorded(
+    engine: str, tools: Sequence[AnyTool], question: str, emit: Emit
+) -> Iterator[TraceHandler]:
     """Turn what is raised into the end of the run, also before the run began."""
+    handler = TraceHandler(emit, engine=engine, tools=[tool.name for tool in tools])
     try:
-        yield
+        yield handler
     except (Exception, KeyboardInterrupt) as error:
-        if not handler.events.started:
-            handler.events.begin(question)
+        handler.events.begin(question)
         handler.fail(error)
 
 

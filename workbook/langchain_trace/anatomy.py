@@ -1,7 +1,7 @@
 """What the classic prompt is made of: six sections, each with its cost in tokens.
 
-`split_prompt` finds them, `prompt_anatomy` counts, `color_prompt` shows the prompt with
-each section in its own colour. Everything shown is escaped: a prompt may hold anything.
+`split_prompt` finds them, `color_prompt` shows the prompt with each section in its own
+colour. Everything shown is escaped: a prompt may hold anything.
 """
 
 from __future__ import annotations
@@ -10,12 +10,8 @@ import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from workbook.models.prompts import count_tokens
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
 
@@ -48,9 +44,6 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
 
     Raises:
         ValueError: a mark is missing; it is not such a prompt.
-
-    >>> [name for name, text in split_prompt(EXAMPLE) if not text]
-    ['scratchpad']
     """
     ends, start = [], 0
     for mark in MARKS:
@@ -70,72 +63,28 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
     ]
 
 
-EXAMPLE = """\
-Answer the following questions as best you can. You have access to these tools:
-
-Calculator - for sums
-
-Use the following format:
-
-Question: the input question you must answer
-Thought: you should always think about what to do
-Final Answer: the final answer to the original input question
-
-Begin!
-
-Question: What is 1+1?
-Thought:"""
-"""A short prompt of that kind."""
-
-
-def prompt_anatomy(
-    prompt: str, count: Callable[[str], int] = count_tokens
-) -> pd.DataFrame:
-    """Return a row a section: its name, its tokens, its share, how it begins.
-
-    Args:
-        prompt: a classic prompt.
-        count: tokens of a text; by default four characters are one. For the local
-            model: `lambda text: len(model.tokenize(text))`.
-    """
-    import pandas as pd
-
-    rows = [
-        {"section": name, "tokens": count(text), "begins": " ".join(text.split())[:50]}
-        for name, text in split_prompt(prompt)
-    ]
-    frame = pd.DataFrame(rows)
-    frame.insert(2, "share", frame["tokens"] / max(int(frame["tokens"].sum()), 1))
-    return frame
-
-
 @dataclass(frozen=True)
 class ColoredPrompt:
-    """A prompt in sections: coloured in a notebook, labelled as text.
+    """A prompt in sections (name, text, tokens), coloured in a notebook."""
 
-    Args:
-        sections: (name, text) in order.
-        tokens: how many each has.
-    """
-
-    sections: tuple[tuple[str, str], ...]
-    tokens: tuple[int, ...]
+    sections: tuple[tuple[str, str, int], ...]
 
     def _repr_html_(self) -> str:
         legend = "".join(
             f'<span style="{_style(name)};padding:2px 8px;margin:0 6px 6px 0;'
             f'display:inline-block">{html.escape(name)}: {tokens}</span>'
-            for (name, _), tokens in zip(self.sections, self.tokens, strict=True)
+            for name, _, tokens in self.sections
         )
         parts = "".join(
             f'<span title="{html.escape(name)}" style="{_style(name)}">'
             f"{html.escape(text)}</span>"
-            for name, text in self.sections
+            for name, text, _ in self.sections
             if text
         )
+        total = sum(tokens for _, _, tokens in self.sections)
         return (
             '<div class="workbook-prompt" style="color:inherit">'
-            f"<div>{legend}<b>{sum(self.tokens)} tokens</b></div>"
+            f"<div>{legend}<b>{total} tokens</b></div>"
             '<pre style="white-space:pre-wrap;overflow-wrap:anywhere;color:inherit;'
             f'background:transparent">{parts}</pre></div>'
         )
@@ -143,7 +92,7 @@ class ColoredPrompt:
     def __repr__(self) -> str:
         return "\n".join(
             f"[{name}: {tokens} tokens]\n{text.strip()}"
-            for (name, text), tokens in zip(self.sections, self.tokens, strict=True)
+            for name, text, tokens in self.sections
         )
 
 
@@ -160,8 +109,8 @@ def color_prompt(
         count: tokens of a text.
         sections: (name, text) of a prompt of another kind.
     """
-    found = tuple(split_prompt(prompt) if sections is None else sections)
-    return ColoredPrompt(found, tuple(count(text) for _, text in found))
+    found = split_prompt(prompt) if sections is None else sections
+    return ColoredPrompt(tuple((name, text, count(text)) for name, text in found))
 
 
 def _style(name: str) -> str:

@@ -1,7 +1,8 @@
-"""What the classic agent adds to its prompt after each step.
+"""The classic agent's texts: its scratchpad, its calculator's blocks, examples for it.
 
 The prompt ends with "Thought:". Everything that has happened so far stands behind that
-word, as one text, and all of it is sent again with every call.
+word, as one text, and all of it is sent again with every call. The calculator of old
+tutorials has the model write an expression into a fenced block, and evaluates that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,27 @@ from typing import Any
 
 _BLOCK = re.compile(r"\A```text(.*?)```", re.DOTALL)
 _QUESTION = "\nQuestion: "
+
+
+def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
+    """Return the text that stands behind the prompt's "Thought:".
+
+    Each step adds what the model wrote, then the observation on a line of its own, then
+    the word that lets the model go on. Without steps nothing is added.
+
+    Args:
+        steps: (log, observation) in order; the log is the model's turn to the letter.
+
+    >>> print(render_scratchpad([(" Add.\\nAction: Sum\\nAction Input: 1+1", "2")]))
+     Add.
+    Action: Sum
+    Action Input: 1+1
+    Observation: 2
+    Thought:
+    """
+    return "".join(
+        f"{log}\nObservation: {observation}\nThought:" for log, observation in steps
+    )
 
 
 def evaluate_math_block(text: str) -> str:
@@ -94,24 +116,3 @@ def few_shot() -> dict[str, Any]:
     from langchain_classic.agents.mrkl.prompt import FORMAT_INSTRUCTIONS
 
     return {"agent_kwargs": {"format_instructions": FORMAT_INSTRUCTIONS + EXAMPLES}}
-
-
-def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
-    """Return the text that stands behind the prompt's "Thought:".
-
-    Each step adds what the model wrote, then the observation on a line of its own, then
-    the word that lets the model go on. Without steps nothing is added.
-
-    Args:
-        steps: (log, observation) in order; the log is the model's turn to the letter.
-
-    >>> print(render_scratchpad([(" Add.\\nAction: Sum\\nAction Input: 1+1", "2")]))
-     Add.
-    Action: Sum
-    Action Input: 1+1
-    Observation: 2
-    Thought:
-    """
-    return "".join(
-        f"{log}\nObservation: {observation}\nThought:" for log, observation in steps
-    )

@@ -36,10 +36,6 @@ class DebugCounts:
     lines: int
     events: dict[tuple[str, str], int]
 
-    def of(self, what: str) -> int:
-        """Return the events of chains, of the model (`llm`) or of tools."""
-        return sum(n for (kind, _), n in self.events.items() if kind == what)
-
     @property
     def total(self) -> int:
         """How many events there are."""
@@ -49,10 +45,10 @@ class DebugCounts:
         """Return a row for chains, model and tools, a column for starts and ends."""
         import pandas as pd
 
-        whats = list(dict.fromkeys(what for what, _ in self.events))
-        whens = list(dict.fromkeys(when for _, when in self.events))
-        rows = [[self.events.get((w, when), 0) for when in whens] for w in whats]
-        return pd.DataFrame(rows, index=whats, columns=whens)
+        rows: dict[str, dict[str, int]] = {}
+        for (what, when), number in self.events.items():
+            rows.setdefault(what, {})[when] = number
+        return pd.DataFrame.from_dict(rows, orient="index").fillna(0).astype(int)
 
 
 def capture_debug_log(run: Callable[[], object]) -> str:

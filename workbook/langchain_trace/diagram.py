@@ -6,11 +6,11 @@ llm-math does, has an arrow of its own to the model: the hidden second call.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable
 
+from workbook.models.prompts import clip
 from workbook.record.events import TraceEvent
-from workbook.record.show import Mermaid, escape_mermaid
+from workbook.record.show import amount, escape_mermaid, summary
 
 LABEL_CHARS = 60
 INDENT = "    "
@@ -67,11 +67,6 @@ def sequence_diagram(trace: Iterable[TraceEvent]) -> str:
     return "\n".join(lines)
 
 
-def draw_sequence(trace: Iterable[TraceEvent]) -> Mermaid:
-    """Return the diagram as a value that a notebook draws."""
-    return Mermaid(sequence_diagram(trace))
-
-
 def tool_ids(events: Iterable[TraceEvent]) -> dict[str, str]:
     """Return the tools of a trace, in order of their first call, and their ids.
 
@@ -89,7 +84,7 @@ def head(events: Iterable[TraceEvent]) -> list[str]:
     """Return the first lines of the diagram: its kind and who takes part."""
     lines = [f"{INDENT}participant {name}" for name in ("User", "Agent", "Model")]
     lines += [
-        f"{INDENT}participant {id_} as {escape_mermaid(_cut(name))}"
+        f"{INDENT}participant {id_} as {escape_mermaid(clip(name, LABEL_CHARS))}"
         for name, id_ in tool_ids(events).items()
     ]
     return ["sequenceDiagram", *lines]
@@ -101,46 +96,27 @@ def label(event: TraceEvent) -> str:
     >>> label({"kind": "observation", "ok": True, "text": "a; b"})
     'a#59; b'
     """
-    return escape_mermaid(_cut(_words(event)))
+    return escape_mermaid(clip(_words(event).strip(), LABEL_CHARS))
 
 
 def _words(event: TraceEvent) -> str:
-    match event["kind"]:
-        case "run_started":
+    """Say what an arrow says where that is less than the event's whole text."""
+    match event:
+        case {"kind": "run_started"}:
             return str(event["question"])
-        case "model_request":
-            kept, new = event["kept"], event["prompt"]
-            unit = "characters" if isinstance(new, str) else "messages"
-            before = f"{kept:,} {unit} as before, " if kept else ""
-            return f"{before}{len(new):,} {unit if not kept else 'new'}"
-        case "model_turn":
-            return _turn_words(event)
-        case "tool_call":
-            values = [str(value) for value in event["arguments"].values()]
-            return ", ".join(values)
-        case "observation":
-            return str(event["text"]) if event["ok"] else f"error: {event['text']}"
-        case "run_finished":
-            end, answer = f"{event['state']}, {event['reason']}", event["answer"]
-            return end if answer is None else f"{end}: {answer}"
-        case other:
-            return str(other)
-
-
-def _turn_words(event: TraceEvent) -> str:
-    turn: dict[str, Any] = event["turn"] or {}
-    match turn.get("kind"):
-        case "action":
-            return f"Action: {turn['tool']}"
-        case "calls":
-            calls: Sequence[dict[str, Any]] = turn["calls"]
+        case {"kind": "model_request", "kept": kept, "prompt": new}:
+            if not kept:
+                return amount(len(new), new)
+            return f"{amount(kept, new)} as before, {len(new):,} new"
+        case {"kind": "model_turn", "turn": {"kind": "action", "tool": tool}}:
+            return f"Action: {tool}"
+        case {"kind": "model_turn", "turn": {"kind": "calls", "calls": calls}}:
             return "call " + ", ".join(call["tool"] for call in calls)
-        case "final":
-            return f"Final Answer: {turn['answer']}"
-        case _:
+        case {"kind": "model_turn", "turn": {"kind": "final", "answer": answer}}:
+            return f"Final Answer: {answer}"
+        case {"kind": "model_turn"}:
             return str(event["text"])
-
-
-def _cut(text: str) -> str:
-    text = text.strip()
-    return text if len(text) <= LABEL_CHARS else f"{text[: LABEL_CHARS - 1]}…"
+        case {"kind": "tool_call"}:
+            return ", ".join(map(str, event["arguments"].values()))
+        case _:
+            return summary(event)

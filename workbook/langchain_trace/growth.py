@@ -1,4 +1,4 @@
-"""Prompt caching, measured: what an append-only scratchpad saves, what an edit costs.
+"""How the prompt grows from call to call, and what a prompt cache saves of that.
 
 A server keeps what it worked out while reading a prompt. The next prompt has to be read
 only from the first place where it differs. The figures here are the server's own.
@@ -6,7 +6,7 @@ only from the first place where it differs. The figures here are the server's ow
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from workbook.models.base import TextModel
@@ -43,44 +43,26 @@ def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
     return rows
 
 
-def growth_frame(events: Iterable[TraceEvent]) -> pd.DataFrame:
-    """Return `context_growth` as a table, with the sum of what was sent so far."""
-    import pandas as pd
-
-    columns = ["call", "input_tokens", "new_tokens"]
-    frame = pd.DataFrame(context_growth(events), columns=columns)
-    return frame.assign(sent_so_far=frame["input_tokens"].cumsum())
-
-
-def plot_growth(events: Iterable[TraceEvent], ax: Axes | None = None) -> Axes:
-    """Draw the input tokens of each call: what was sent before, and what is new.
-
-    Args:
-        events: of a trace.
-        ax: where to draw; by default a new figure.
-    """
+def plot_growth(events: Iterable[TraceEvent]) -> Axes:
+    """Draw the input tokens of each call: what was sent before, and what is new."""
     from matplotlib import pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
-    frame = growth_frame(events)
-    if ax is None:
-        _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
-    new = frame["new_tokens"].clip(lower=0)
-    again = frame["input_tokens"] - new
-    ax.bar(frame["call"], again, label="sent before", color="#1f77b4")
-    ax.bar(frame["call"], new, bottom=again, label="new", color="#d62728")
-    total = int(frame["input_tokens"].sum())
-    share = int(again.sum()) / total if total else 0.0
+    rows = context_growth(events)
+    calls = [call for call, _, _ in rows]
+    new = [max(new, 0) for _, _, new in rows]
+    again = [tokens - max(new, 0) for _, tokens, new in rows]
+    total = sum(new) + sum(again)
+    _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
+    ax.bar(calls, again, label="sent before", color="#1f77b4")
+    ax.bar(calls, new, bottom=again, label="new", color="#d62728")
+    share = sum(again) / total if total else 0.0
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
     ax.set_xlabel("call of the agent's model")
     ax.set_ylabel("input tokens")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend()
     return ax
-
-
-COLUMNS = ["case", "input_tokens", "cached_tokens", "read_tokens", "prompt_ms"]
-UNRELATED = "Once upon a time"
 
 
 def caching_prompts(trace: Trace) -> dict[str, str]:
@@ -94,18 +76,14 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
         trace: of a classic agent, with two calls or more.
 
     Raises:
-        ValueError: there are not two such prompts, or the last does not extend the
-            one before it.
+        ValueError: there are not two such prompts.
     """
     requests = [e for e in trace.of(Kind.MODEL_REQUEST) if "parent" not in e]
-    prompts = [trace.prompt(event["seq"]) for event in requests[-2:]]
-    if len(prompts) < 2:
-        raise ValueError(f"two prompts are needed, the trace has {len(prompts)}")
-    before, last = prompts
+    if len(requests) < 2:
+        raise ValueError(f"two prompts are needed, the trace has {len(requests)}")
+    before, last = (trace.prompt(event["seq"]) for event in requests[-2:])
     if not isinstance(before, str) or not isinstance(last, str):
         raise ValueError("these prompts are messages: give a classic agent's trace")
-    if not last.startswith(before):
-        raise ValueError("the last prompt does not begin with the one before it")
     word = last.split()[0]
     edited = last.replace(word, f"{word},", 1)
     return {"cold": before, "appended": last, "edited": edited}
@@ -128,22 +106,20 @@ def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
     import pandas as pd
 
     prompts = caching_prompts(trace)
-    model.complete(UNRELATED)
-    rows = [measure(model, case, prompt) for case, prompt in prompts.items()]
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def measure(model: TextModel, case: str, prompt: str) -> Mapping[str, object]:
-    """Send one prompt and return its row."""
-    answer = model.complete(prompt)
-    usage = answer.usage
-    return {
-        "case": case,
-        "input_tokens": usage.input,
-        "cached_tokens": usage.cached,
-        "read_tokens": usage.input - usage.cached,
-        "prompt_ms": answer.timings.get("prompt_ms", float("nan")),
-    }
+    model.complete("Once upon a time")
+    rows = []
+    for case, prompt in prompts.items():
+        answer = model.complete(prompt)
+        usage = answer.usage
+        row = {
+            "case": case,
+            "input_tokens": usage.input,
+            "cached_tokens": usage.cached,
+            "read_tokens": usage.input - usage.cached,
+            "prompt_ms": answer.timings.get("prompt_ms", float("nan")),
+        }
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def plot_caching(frame: pd.DataFrame) -> Figure:

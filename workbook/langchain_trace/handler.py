@@ -17,8 +17,19 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
-from workbook.langchain_trace import messages as reading
-from workbook.langchain_trace.writing import RunEvents
+from workbook.langchain_trace.messages import (
+    action_as_turn,
+    answer_of,
+    finish_as_turn,
+    message_as_turn,
+    messages_of,
+    prompt_of,
+    question_of,
+    stop_of,
+    text_of,
+    turn_of,
+)
+from workbook.langchain_trace.run_events import RunEvents
 from workbook.loop.naive import Emit
 
 # AgentExecutor runs these two for a name that it does not know, and for a turn that
@@ -56,36 +67,31 @@ class TraceHandler(BaseCallbackHandler):
     # Chains: the outermost one is the run.
 
     def on_chain_start(
-        self,
-        serialized: dict[str, Any],
-        inputs: Any,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **kwargs: Any,
+        self, serialized: Any, inputs: Any, *, run_id: UUID, **kwargs: Any
     ) -> None:
         """Begin the run where this chain has none around it."""
-        self.events.enter(run_id, parent_run_id)
-        if parent_run_id is not None:
+        around = kwargs["parent_run_id"]
+        self.events.enter(run_id, around)
+        if around is not None:
             return
         if self._root is not None:
             raise ValueError(
                 "a TraceHandler writes one run: make another one for the next run"
             )
         self._root = run_id
-        self.events.begin(reading.question_of(inputs))
+        self.events.begin(question_of(inputs))
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """End the run with its answer."""
         if run_id != self._root:
             return
-        self._read_tool_messages(reading.messages_of(outputs))
-        answer = reading.answer_of(outputs)
+        self._read_tool_messages(messages_of(outputs))
+        answer = answer_of(outputs)
         if self._stopped:
             self.events.finish("EXHAUSTED", "max_iterations", answer)
         else:
             # Words that no agent's parser was to read, as a chain's, are the answer.
-            self.events.parsed(reading.message_as_turn(answer))
+            self.events.parsed(message_as_turn(answer))
             self.events.finish("DONE", "final_answer", answer)
 
     def on_chain_error(
@@ -108,82 +114,68 @@ class TraceHandler(BaseCallbackHandler):
     # Models
 
     def on_llm_start(
-        self,
-        serialized: dict[str, Any],
-        prompts: list[str],
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        **kwargs: Any,
+        self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any
     ) -> None:
         """Write the request to a model that takes a text."""
-        self._enter(run_id, parent_run_id)
-        self.events.request(run_id, prompts[0], reading.stop_of(kwargs))
+        self._enter(run_id, kwargs)
+        self.events.request(run_id, prompts[0], stop_of(kwargs))
 
     def on_chat_model_start(
         self,
-        serialized: dict[str, Any],
+        serialized: Any,
         messages: list[list[BaseMessage]],
         *,
         run_id: UUID,
-        parent_run_id: UUID | None = None,
         **kwargs: Any,
     ) -> None:
         """Write the request to a model that takes messages."""
-        self._enter(run_id, parent_run_id)
+        self._enter(run_id, kwargs)
         self._read_tool_messages(messages[0])
-        prompt = reading.prompt_of(messages[0], kwargs)
+        prompt = prompt_of(messages[0], kwargs)
         if isinstance(prompt, list):
             self._in_messages.add(run_id)
-        self.events.request(run_id, prompt, reading.stop_of(kwargs))
+        self.events.request(run_id, prompt, stop_of(kwargs))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
         """Write the model's turn."""
-        fields = reading.turn_of(response)
+        fields = turn_of(response)
         self.events.turn(run_id, fields)
         if run_id in self._in_messages:
-            self.events.parsed(reading.message_as_turn(fields["text"]))
+            self.events.parsed(message_as_turn(fields["text"]))
 
     def on_agent_action(self, action: AgentAction, **kwargs: Any) -> None:
         """Note what the classic agent's parser read in the turn."""
         self._action = action
         readable = action.tool != EXCEPTION_TOOL
-        self.events.parsed(reading.action_as_turn(action) if readable else None)
+        self.events.parsed(action_as_turn(action) if readable else None)
 
     def on_agent_finish(self, finish: AgentFinish, **kwargs: Any) -> None:
         """Note the answer that the parser read, or that the run was stopped."""
         # AgentExecutor makes one without a log when its iterations have run out.
         self._stopped = not finish.log
-        self.events.parsed(reading.finish_as_turn(finish))
+        self.events.parsed(finish_as_turn(finish))
 
     # Tools
 
     def on_tool_start(
-        self,
-        serialized: dict[str, Any],
-        input_str: str,
-        *,
-        run_id: UUID,
-        parent_run_id: UUID | None = None,
-        inputs: dict[str, Any] | None = None,
-        tool_call_id: str | None = None,
-        **kwargs: Any,
+        self, serialized: Any, input_str: str, *, run_id: UUID, **kwargs: Any
     ) -> None:
         """Write the call, under the model's call id where it gave one."""
-        self._enter(run_id, parent_run_id)
+        self._enter(run_id, kwargs)
         tool = str((serialized or {}).get("name") or "?")
-        arguments: Mapping[str, Any] = inputs or {"input": input_str}
+        arguments: Mapping[str, Any] = kwargs.get("inputs") or {"input": input_str}
         if tool == EXCEPTION_TOOL:
             return  # no call: so the model is told why its turn was refused
-        exists = tool != INVALID_TOOL or self._action is None
-        if not exists and self._action is not None:
-            tool, arguments = self._action.tool, {"input": self._action.tool_input}
-        self.events.call(run_id, tool, arguments, tool_call_id, exists=exists)
+        made_up = self._action if tool == INVALID_TOOL else None
+        if made_up is not None:
+            tool, arguments = made_up.tool, {"input": made_up.tool_input}
+        call_id = kwargs.get("tool_call_id")
+        self.events.call(run_id, tool, arguments, call_id, exists=made_up is None)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Write what the tool answered."""
         ok = getattr(output, "status", "success") != "error"
-        self.events.observe(run_id, ok, reading.text_of(output))
+        self.events.observe(run_id, ok, text_of(output))
 
     def on_tool_error(
         self, error: BaseException, *, run_id: UUID, **kwargs: Any
@@ -192,13 +184,13 @@ class TraceHandler(BaseCallbackHandler):
         name = type(error).__name__
         self.events.observe(run_id, False, str(error) or name, error=name)
 
-    def _enter(self, run_id: UUID, around: UUID | None) -> None:
+    def _enter(self, run_id: UUID, told: Mapping[str, Any]) -> None:
         if self._root is None:
             raise ValueError(
                 "a TraceHandler writes the run of an agent or a chain, and this is"
                 " neither: hand it over in config['callbacks'] of the agent's invoke"
             )
-        self.events.enter(run_id, around)
+        self.events.enter(run_id, told["parent_run_id"])
 
     def _read_tool_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Write the calls that were answered without a callback.
@@ -208,4 +200,4 @@ class TraceHandler(BaseCallbackHandler):
         for message in messages:
             if isinstance(message, ToolMessage):
                 ok = message.status != "error"
-                self.events.answered(message.tool_call_id, ok, reading.text_of(message))
+                self.events.answered(message.tool_call_id, ok, text_of(message))

@@ -11,7 +11,6 @@ from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.messages import (
-    AIMessage,
     BaseMessage,
     HumanMessage,
     convert_to_messages,
@@ -83,36 +82,33 @@ def turn_of(response: LLMResult) -> dict[str, Any]:
     asked will say what it means.
     """
     generation = response.generations[0][0]
-    info = generation.generation_info or {}
-    if not isinstance(generation, ChatGeneration):
-        fields = {"text": generation.text, "turn": {"kind": "text"}}
-        spent = (response.llm_output or {}).get("token_usage") or {}
-        fields["usage"] = _usage(
-            spent.get("prompt_tokens"),
-            spent.get("completion_tokens"),
-            (spent.get("prompt_tokens_details") or {}).get("cached_tokens"),
-        )
-        return {**fields, "timings": info["timings"]} if "timings" in info else fields
-    message = generation.message
+    if isinstance(generation, ChatGeneration):
+        return _turn_of_message(generation.message)
+    spent = (response.llm_output or {}).get("token_usage") or {}
+    cached = (spent.get("prompt_tokens_details") or {}).get("cached_tokens")
+    usage = _usage(spent.get("prompt_tokens"), spent.get("completion_tokens"), cached)
+    fields = {"text": generation.text, "turn": {"kind": "text"}, "usage": usage}
+    timings = (generation.generation_info or {}).get("timings")
+    return {**fields, "timings": timings} if timings else fields
+
+
+def _turn_of_message(message: BaseMessage) -> dict[str, Any]:
     text = text_of(message)
+    turn: dict[str, Any] = {"kind": "text"}
+    if calls := getattr(message, "tool_calls", None):
+        asked = [
+            {"call_id": c["id"] or "", "tool": c["name"], "arguments": c["args"]}
+            for c in calls
+        ]
+        turn = {"kind": "calls", "thought": text.strip(), "calls": asked}
     spent = getattr(message, "usage_metadata", None) or {}
     cached = (spent.get("input_token_details") or {}).get("cache_read")
     usage = _usage(spent.get("input_tokens"), spent.get("output_tokens"), cached)
-    return {"text": text, "turn": _calls_as_turn(message, text), "usage": usage}
+    return {"text": text, "turn": turn, "usage": usage}
 
 
 def _usage(read: int | None, wrote: int | None, cached: int | None) -> dict[str, int]:
     return {"input": read or 0, "output": wrote or 0, "cached": cached or 0}
-
-
-def _calls_as_turn(message: BaseMessage, text: str) -> dict[str, Any]:
-    if not isinstance(message, AIMessage) or not message.tool_calls:
-        return {"kind": "text"}
-    calls = [
-        {"call_id": call["id"] or "", "tool": call["name"], "arguments": call["args"]}
-        for call in message.tool_calls
-    ]
-    return {"kind": "calls", "thought": text.strip(), "calls": calls}
 
 
 def message_as_turn(text: str) -> dict[str, Any]:
@@ -124,12 +120,9 @@ def message_as_turn(text: str) -> dict[str, Any]:
 
 def action_as_turn(action: AgentAction) -> dict[str, Any]:
     """Return the turn that a classic agent's parser read as an action."""
-    return {
-        "kind": "action",
-        "thought": getattr(parse_turn(action.log), "thought", ""),
-        "tool": action.tool,
-        "input": action.tool_input,
-    }
+    thought = getattr(parse_turn(action.log), "thought", "")
+    step = {"tool": action.tool, "input": action.tool_input}
+    return {"kind": "action", "thought": thought, **step}
 
 
 def finish_as_turn(finish: AgentFinish) -> dict[str, Any]:

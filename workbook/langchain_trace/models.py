@@ -1,8 +1,7 @@
-"""Our models and tools, as LangChain's two agents want them.
+"""Our models, as LangChain's two agents want them.
 
 The classic agent asks a model for text, so any `TextModel` becomes a LangChain LLM.
 `create_agent` asks for function calls, so a script of text turns is turned into those.
-The tools are handed over bare: what LangChain does when one raises is what we look at.
 """
 
 from __future__ import annotations
@@ -15,8 +14,7 @@ from langchain_core.callbacks import CallbackManagerForLLMRun
 from langchain_core.language_models import BaseLanguageModel, BaseLLM
 from langchain_core.messages import BaseMessage
 from langchain_core.outputs import Generation, LLMResult
-from langchain_core.tools import BaseTool, StructuredTool
-from langchain_core.tools import Tool as TextTool
+from langchain_core.tools import BaseTool
 from pydantic import ConfigDict
 
 from workbook.langchain_trace.function_calls import as_function_calls
@@ -24,8 +22,6 @@ from workbook.models.base import Completion, TextModel
 from workbook.models.langchain import ScriptedModel
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
-from workbook.tools.adapters import trusting_function
-from workbook.tools.calls import result_text
 from workbook.tools.tool import Tool
 
 LABEL = "Thought:"
@@ -158,36 +154,4 @@ def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
     raise TypeError(
         f"a {type(model).__name__} cannot call functions: "
         "give a Script or a LangChain chat model"
-    )
-
-
-def classic_tool(tool: Tool | BaseTool) -> BaseTool:
-    """Return a tool that takes one text, as the classic agent calls it.
-
-    The text is trusted, as tutorials do: a JSON object is taken apart, anything else
-    goes to the first parameter as it is. What the tool raises is not caught.
-    """
-    if isinstance(tool, BaseTool):
-        return tool
-
-    # The descriptions become part of a template, in which a brace opens a variable.
-    description = tool.description.replace("{", "{{").replace("}", "}}")
-    return TextTool(
-        name=tool.name, func=trusting_function(tool), description=description
-    )
-
-
-def graph_tool(tool: Tool | BaseTool) -> BaseTool:
-    """Return a tool with its schema, as `create_agent` calls it. Nothing is caught."""
-    if isinstance(tool, BaseTool):
-        return tool
-
-    def run(**arguments: Any) -> str:
-        return result_text(tool.run(**arguments))
-
-    return StructuredTool(
-        name=tool.name,
-        func=run,
-        description=tool.description,
-        args_schema=dict(tool.parameters),
     )

@@ -13,12 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Texts by title: columns in a notebook, one below the other as text.
-
-    Args:
-        texts: title to text.
-        mark: lines that begin with this are marked; empty marks none.
-    """
+    """Texts by title: columns in a notebook, one below the other as text."""
 
     texts: Mapping[str, str]
     mark: str = ""
@@ -47,20 +42,20 @@ class SideBySide:
         )
 
     def __repr__(self) -> str:
-        return "\n\n".join(
-            "\n".join(
-                [f"[{title}]"]
-                + [
-                    f"{'>' if self._marked(line) else ' '} {line}"
-                    for line in text.strip().splitlines()
-                ]
-            )
-            for title, text in self.texts.items()
-        )
+        parts = []
+        for title, text in self.texts.items():
+            lines = text.strip().splitlines()
+            marked = (f"{'>' if self._marked(line) else ' '} {line}" for line in lines)
+            parts.append("\n".join([f"[{title}]", *marked]))
+        return "\n\n".join(parts)
 
 
 def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
     """Return texts beside each other, with the lines marked that begin with `mark`.
+
+    Args:
+        texts: title to text.
+        mark: how a marked line begins; empty marks none.
 
     >>> side_by_side({"with": "a", "without": "a\\nObservation: 3"}, "Observation:")
     [with]

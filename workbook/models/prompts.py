@@ -53,6 +53,15 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
     return text[: min((at for at in found if at >= 0), default=len(text))]
 
 
+def clip(text: str, limit: int) -> str:
+    """Return a text of at most `limit` characters; one that was cut ends with "…".
+
+    >>> clip("Thought: 2+2", 9)
+    'Thought:…'
+    """
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
 def render_messages(messages: Sequence[Message]) -> str:
     """Return chat messages as one text, a paragraph each: what the model reads."""
     return "".join(map(render_message, messages))

@@ -26,34 +26,25 @@ class Kind(StrEnum):
 
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 
-_NOTHING = type(None)
-REQUIRED: Mapping[Kind, Mapping[str, tuple[type, ...]]] = {
-    Kind.RUN_STARTED: {"engine": (str,), "question": (str,)},
+REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
+    Kind.RUN_STARTED: {"engine": str, "question": str},
     Kind.TRANSITION: {
-        "source": (str,),
-        "event": (str,),
-        "target": (str,),
-        "why": (str,),
-        "elapsed_s": (int, float),
+        "source": str,
+        "event": str,
+        "target": str,
+        "why": str,
+        "elapsed_s": int | float,
     },
-    Kind.MODEL_REQUEST: {"prompt": (str, list), "kept": (int,)},
-    Kind.MODEL_TURN: {
-        "text": (str,),
-        "turn": (dict, _NOTHING),
-        "usage": (dict, _NOTHING),
-    },
-    Kind.TOOL_CALL: {"call_id": (str,), "tool": (str,), "arguments": (dict,)},
+    Kind.MODEL_REQUEST: {"prompt": str | list, "kept": int},
+    Kind.MODEL_TURN: {"text": str, "turn": dict | None, "usage": dict | None},
+    Kind.TOOL_CALL: {"call_id": str, "tool": str, "arguments": dict},
     Kind.OBSERVATION: {
-        "call_id": (str, _NOTHING),
-        "tool": (str, _NOTHING),
-        "ok": (bool,),
-        "text": (str,),
+        "call_id": str | None,
+        "tool": str | None,
+        "ok": bool,
+        "text": str,
     },
-    Kind.RUN_FINISHED: {
-        "state": (str,),
-        "reason": (str,),
-        "answer": (str, _NOTHING),
-    },
+    Kind.RUN_FINISHED: {"state": str, "reason": str, "answer": str | None},
 }
 """What each kind carries besides the envelope, by type; more fields are welcome.
 
@@ -65,24 +56,14 @@ another one (a tool that asks the model again) names that one's `seq` as its `pa
 such a request is written whole.
 """
 
-
-_ANYWHERE: Mapping[str, tuple[type, ...]] = {
-    "trace_id": (str,),
-    "step": (int,),
-    "at_s": (int, float),
-    "parent": (int,),
-    "limits": (dict, _NOTHING),
-    "spent": (dict, _NOTHING),
-    "notes": (list,),
-}
-_JSON_NAMES = {
-    str: "a text",
-    int: "a number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "an object",
-    _NOTHING: "null",
+_ANYWHERE: Mapping[str, Any] = {
+    "trace_id": str,
+    "step": int,
+    "at_s": int | float,
+    "parent": int,
+    "limits": dict | None,
+    "spent": dict | None,
+    "notes": list,
 }
 
 
@@ -90,57 +71,49 @@ class TraceError(ValueError):
     """A trace that cannot be read or an event that is not one."""
 
 
-def check_event(event: Any, seq: int | None = None) -> None:
+def check_event(event: Any, seq: int) -> None:
     """Raise `TraceError`, in a sentence, when `event` is not a trace event.
 
     Args:
         event: what was read.
-        seq: the number that it must carry, where that is known.
+        seq: the number that it must carry.
     """
     if not isinstance(event, dict):
         raise TraceError(f"an event is a JSON object, this is {type(event).__name__}")
-    missing = [name for name in ENVELOPE if name not in event]
+    kind = event.get("kind")
+    if kind not in list(Kind):
+        raise TraceError(f"{kind!r} is not a kind of event")
+    required = REQUIRED[Kind(kind)]
+    missing = [name for name in (*ENVELOPE, *required) if name not in event]
     if missing:
-        raise TraceError(f"the event has no {', '.join(missing)}")
-    if event["kind"] not in list(Kind):
-        raise TraceError(f"{event['kind']!r} is not a kind of event")
-    missing = [name for name in REQUIRED[Kind(event["kind"])] if name not in event]
-    if missing:
-        raise TraceError(f"this {event['kind']} has no {', '.join(missing)}")
-    for name, types in {**_ANYWHERE, **REQUIRED[Kind(event["kind"])]}.items():
+        raise TraceError(f"this {kind} has no {', '.join(missing)}")
+    for name, types in {**_ANYWHERE, **required}.items():
         if name in event and not isinstance(event[name], types):
-            wanted = " or ".join(dict.fromkeys(_JSON_NAMES[each] for each in types))
-            found = _JSON_NAMES.get(type(event[name]), type(event[name]).__name__)
-            raise TraceError(f"{name} is {found}, where {wanted} belongs")
-    if seq is not None and event["seq"] != seq:
+            wanted = types.__name__ if isinstance(types, type) else types
+            found = type(event[name]).__name__
+            raise TraceError(f"{name} is of type {found}, not {wanted}")
+    if event["seq"] != seq:
         raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
 
 
 def to_line(value: Any) -> bytes:
     """Return one line of JSON in UTF-8.
 
-    orjson costs a tenth of the standard encoder, which writes what orjson refuses:
-    integers beyond 64 bits, keys that are no text, half a surrogate pair. The last is
-    no UTF-8; what Python's backslashreplace makes of it is its escape in JSON.
+    orjson refuses integers beyond 64 bits and half a surrogate pair; the standard
+    encoder writes both. The half is no UTF-8; what Python's backslashreplace makes of
+    it is its escape in JSON.
     """
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:
-        line = _ENCODER.encode(value) + "\n"
+        line = json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
         return line.encode("utf-8", "backslashreplace")
 
 
 def _plain(value: Any) -> Any:
-    """Make JSON of what is not: dataclasses and mappings first, text last."""
-    from dataclasses import asdict, is_dataclass
-
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
+    """Make JSON of what is not: mappings and sets first, text last."""
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (set, frozenset, tuple)):
+    if isinstance(value, (set, frozenset)):
         return list(value)
     return str(value)
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=_plain)  # made once, used often

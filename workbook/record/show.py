@@ -1,31 +1,29 @@
-"""A trace as a static table, for pages on which no widget runs.
+"""A trace as a static table, an event in words, a diagram that a notebook draws.
 
 Whatever a model or a tool wrote is text here: nothing in it is taken for HTML or for
-Markdown.
+Mermaid's own signs.
 """
 
 from __future__ import annotations
 
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from workbook.record.events import TraceEvent
-    from workbook.record.trace import Trace
+from workbook.models.prompts import render_messages
+from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
+COLUMNS = ("seq", "step", "at", "kind", "what")
+NO_FORMULA = "mathjax_ignore"
+"""MathJax leaves elements of this class alone: "$5 or $6" holds no formula."""
 
-# `#` opens an entity in Mermaid and `;` ends a statement, so the two come with the
-# others in one pass. Doubled `%` and `$` would open a comment and a formula; a label
-# with the word "style" or "classDef" would lose its last `;`.
-_SPECIAL = re.compile(
-    r"[#;<>&\"`\\{}]|%(?=[%{])|\$(?=\$)|s(?=tyle)|c(?=lassDef)|^(?=(?:no)?wrap:)",
-)
-_BREAK = re.compile(r"\r\n|[\n\r\x0b\x0c\x85\u2028\u2029]")
-_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+# `#` opens an entity in Mermaid, `;` ends a statement, `:` a name; doubled, `%` opens a
+# comment and `$` a formula.
+_SPECIAL = re.compile(r"[#;:<>&\"`\\{}]|%(?=[%{])|\$(?=\$)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -34,9 +32,7 @@ class Mermaid:
 
     text: str
 
-    def _repr_mimebundle_(
-        self, include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
-    ) -> dict[str, str]:
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {MIME_TYPE: self.text, "text/plain": self.text}
 
     def __str__(self) -> str:
@@ -49,25 +45,16 @@ def escape_mermaid(text: str) -> str:
     >>> escape_mermaid("a;b #1\\n<b>")
     'a#59;b #35;1<br/>#60;b#62;'
     """
-    lines = [_escape_line(line.strip()) for line in _BREAK.split(text.strip())]
-    return "<br/>".join(lines) or "(empty)"
-
-
-def _escape_line(line: str) -> str:
-    line = _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line)
-    return _SPECIAL.sub(_entity, line)
-
-
-def _entity(match: re.Match[str]) -> str:
-    # A label that starts with "wrap:" is an option; with a space of no width before
-    # it, it is text.
-    return f"#{ord(match[0])};" if match[0] else "#8203;"
-
-
-COLUMNS = ("seq", "step", "at", "kind", "what")
-NO_FORMULA = "mathjax_ignore"
-"""MathJax leaves elements of this class alone: "$5 or $6" holds no formula."""
-_MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|~$>])")
+    lines = [
+        _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line.strip())
+        for line in text.strip().splitlines()
+    ]
+    return (
+        "<br/>".join(
+            _SPECIAL.sub(lambda found: f"#{ord(found[0])};", line) for line in lines
+        )
+        or "(empty)"
+    )
 
 
 def summary(event: TraceEvent) -> str:
@@ -78,9 +65,13 @@ def summary(event: TraceEvent) -> str:
         case "transition":
             return f"{event['source']} —{event['event']}→ {event['target']}"
         case "model_request":
-            return _prompt_text(event)
+            new, kept = event["prompt"], event["kept"]
+            text = new if isinstance(new, str) else render_messages(new).rstrip()
+            return f"(… {amount(kept, new)} as before)\n{text}" if kept else text
         case "model_turn":
-            return _turn_text(event)
+            usage = event["usage"] or {}
+            read, wrote = usage.get("input", 0), usage.get("output", 0)
+            return f"{event['text']}\n({read} tokens read, {wrote} written)"
         case "tool_call":
             return f"{event['tool']}({event['arguments']})"
         case "observation":
@@ -93,8 +84,18 @@ def summary(event: TraceEvent) -> str:
             return str(other)
 
 
-def to_html(trace: Trace, *, max_chars: int = 400) -> str:
-    """Return an HTML table of the trace; long texts are cut to `max_chars`."""
+def amount(number: int, prompt: str | list[Any]) -> str:
+    """Say how much of a prompt that is: so many characters, or messages.
+
+    >>> amount(1200, "text"), amount(1, [])
+    ('1,200 characters', '1 message')
+    """
+    unit = "character" if isinstance(prompt, str) else "message"
+    return f"{number:,} {unit}{'s' * (number != 1)}"
+
+
+def to_html(events: Iterable[TraceEvent], *, max_chars: int = 400) -> str:
+    """Return an HTML table of events; long texts are cut to `max_chars`."""
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in COLUMNS)
     rows = "".join(
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
@@ -102,50 +103,12 @@ def to_html(trace: Trace, *, max_chars: int = 400) -> str:
         f"<td><code>{html.escape(event['kind'])}</code></td>"
         f"<td class='{NO_FORMULA}' style='text-align:left;white-space:pre-wrap'>"
         f"{html.escape(_cut(summary(event), max_chars))}</td></tr>"
-        for event in trace
+        for event in events
     )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def to_markdown(trace: Trace, *, max_chars: int = 400) -> str:
-    """Return a Markdown table of the trace; long texts are cut to `max_chars`."""
-    lines = ["| " + " | ".join(COLUMNS) + " |", "|---:|---:|---:|---|---|"]
-    lines += [
-        f"| {event['seq']} | {event['step']} | {event['at_s']:.3f} s "
-        f"| `{event['kind']}` | {escape_markdown(_cut(summary(event), max_chars))} |"
-        for event in trace
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows letter by letter, on one line of a table.
-
-    >>> escape_markdown("a|b *c*")
-    'a\\\\|b \\\\*c\\\\*'
-    """
-    text = _MARKDOWN.sub(r"\\\1", html.escape(text, quote=False))
-    return text.replace("\r\n", "\n").replace("\r", "\n").replace("\n", "<br>")
 
 
 def _cut(text: str, max_chars: int) -> str:
     if len(text) <= max_chars:
         return text
     return f"{text[:max_chars]}… ({len(text) - max_chars} more characters)"
-
-
-def _prompt_text(event: TraceEvent) -> str:
-    new, kept = event["prompt"], event["kept"]
-    if isinstance(new, str):
-        return f"(… {kept} characters as before)\n{new}" if kept else new
-    messages = [m if isinstance(m, dict) else {"content": m} for m in new]
-    lines = [f"{m.get('role', '?')}: {m.get('content', m)}" for m in messages]
-    if kept:
-        lines.insert(0, f"(… {kept} message{'s' * (kept != 1)} as before)")
-    return "\n".join(lines)
-
-
-def _turn_text(event: TraceEvent) -> str:
-    usage = event["usage"] or {}
-    read, wrote = usage.get("input", 0), usage.get("output", 0)
-    return f"{event['text']}\n({read} tokens read, {wrote} written)"

@@ -12,32 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.models.prompts import clip
 from workbook.record.events import (
     ENVELOPE,
-    REQUIRED,
     Kind,
     TraceError,
     TraceEvent,
     check_event,
     to_line,
 )
-from workbook.record.writer import TraceWriter, redact, secrets_in
+from workbook.record.show import to_html
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "ENVELOPE",
-    "REQUIRED",
-    "Kind",
-    "Trace",
-    "TraceError",
-    "TraceEvent",
-    "TraceWriter",
-    "check_event",
-    "redact",
-    "secrets_in",
-]
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,17 +50,16 @@ class Trace:
         for number, line in enumerate(lines, start=1):
             if not line:
                 continue
+            where = f"{path}, line {number}"
             try:
-                event = json.loads(line.decode("utf-8"))
+                event = json.loads(line)
+                check_event(event, seq=len(events))
+            except TraceError as error:
+                raise TraceError(f"{where}: {error}") from None
             except (ValueError, RecursionError) as error:
                 if number == len(lines):  # no newline behind it: cut while written
                     break
-                why = error.msg if isinstance(error, json.JSONDecodeError) else error
-                raise TraceError(f"{path}, line {number}: not JSON ({why})") from None
-            try:
-                check_event(event, seq=len(events))
-            except TraceError as error:
-                raise TraceError(f"{path}, line {number}: {error}") from None
+                raise TraceError(f"{where}: not JSON ({error})") from None
             events.append(event)
         return cls(tuple(events))
 
@@ -94,23 +80,15 @@ class Trace:
         Raises:
             TraceError: that event is not a `model_request`.
         """
-        if (
-            not 0 <= seq < len(self.events)
-            or self.events[seq]["kind"] != "model_request"
-        ):
-            raise TraceError(f"event {seq} is not a model_request")
         whole: str | list[Any] = ""
         for event in self.of(Kind.MODEL_REQUEST):
-            if event["seq"] > seq:
-                break
-            if "parent" in event and event["seq"] != seq:
-                continue
-            whole = (
-                whole[: event["kept"]] + event["prompt"]
-                if event["kept"]
-                else event["prompt"]
-            )
-        return whole
+            own = "parent" not in event
+            if event["seq"] == seq or own:
+                new, kept = event["prompt"], event["kept"]
+                whole = whole[:kept] + new if kept else new
+            if event["seq"] == seq:
+                return whole
+        raise TraceError(f"event {seq} is not a model_request")
 
     @property
     def end(self) -> TraceEvent | None:
@@ -127,21 +105,10 @@ class Trace:
 
     def to_html(self) -> str:
         """Return a static table; every text in it is escaped."""
-        from workbook.record.show import to_html
-
-        return to_html(self)
-
-    def to_markdown(self) -> str:
-        """Return a Markdown table; every text in it is escaped."""
-        from workbook.record.show import to_markdown
-
-        return to_markdown(self)
+        return to_html(self.events)
 
     def _repr_html_(self) -> str:
         return self.to_html()
-
-    def _repr_markdown_(self) -> str:
-        return self.to_markdown()
 
     def __repr__(self) -> str:
         first = self.events[0] if self.events else {}
@@ -149,8 +116,7 @@ class Trace:
         number = f"{len(self)} event{'s' * (len(self) != 1)}"
         if self.end is None:
             return f"<{run}: {number}, no end>"
-        answer = " ".join(str(self.end["answer"]).split())
-        answer = answer if len(answer) <= 60 else f"{answer[:59]}…"
+        answer = clip(" ".join(str(self.end["answer"]).split()), 60)
         said = "" if self.end["answer"] is None else f": {answer}"
         return f"<{run}: {number}, {self.end['state']}{said}>"
 

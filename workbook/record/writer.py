@@ -5,7 +5,6 @@ The writer knows no engine: an engine gets it as its `emit` callback and calls i
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
@@ -14,13 +13,11 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
-from workbook.models.prompts import shared_items, shared_prefix
+from workbook.models.prompts import shared_items
 from workbook.record.events import Kind, TraceEvent, to_line
-
-if TYPE_CHECKING:
-    from workbook.record.trace import Trace
+from workbook.record.trace import Trace
 
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bBearer [\w.~+/-]{12,}=*")
 _SECRET_NAMES = re.compile(r"(API_KEY|_TOKEN|_SECRET|PASSWORD)$")
@@ -79,13 +76,12 @@ class TraceWriter:
         self._started_at = clock()
         found = secrets_in(os.environ) if secrets is None else secrets
         self._secrets = tuple(found)
-        self._escaped = tuple(to_line(each)[1:-2].decode() for each in self._secrets)
         self._listener = listener
         self._sent: str | list[Any] = ""
-        self._file: io.FileIO | None = None
+        self._file: BinaryIO | None = None
         if path is not None:
             Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._file = io.FileIO(path, "w")  # unbuffered: what is written is out
+            self._file = Path(path).open("wb")  # noqa: SIM115 - close() closes it
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.
@@ -109,15 +105,12 @@ class TraceWriter:
         }
         line = to_line(event)
         if self._secrets or b"k-" in line or b"Bearer " in line:  # most have none
-            text = line.decode()
-            if redact(text, self._escaped) != text:
-                event = _redacted(json.loads(text), self._secrets)
-                line = to_line(event)
+            event = _redacted(json.loads(line), self._secrets)
+            line = to_line(event)
         self.events.append(event)
         if self._file is not None:
-            written = self._file.write(line)
-            while written < len(line):  # a disk takes what it can, then says it is full
-                written += self._file.write(line[written:])
+            self._file.write(line)
+            self._file.flush()
         if self._listener is not None:
             self._listener(event)
         return seq
@@ -126,19 +119,13 @@ class TraceWriter:
         prompt = fields["prompt"]
         if "parent" in fields:
             return {**fields, "kept": 0}
-        kept = _shared(self._sent, prompt)
-        self._sent = prompt if isinstance(prompt, str) else list(prompt)
+        alike = type(prompt) is type(self._sent)
+        kept = shared_items(self._sent, prompt) if alike else 0
+        self._sent = prompt[:]  # a list goes on growing where it was made
         return {**fields, "prompt": prompt[kept:], "kept": kept}
-
-    @property
-    def finished(self) -> bool:
-        """Whether the run has ended."""
-        return bool(self.events) and self.events[-1]["kind"] == Kind.RUN_FINISHED
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
-        from workbook.record.trace import Trace
-
         return Trace(tuple(self.events))
 
     def close(self) -> None:
@@ -156,7 +143,7 @@ class TraceWriter:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if error is not None and not self.finished:
+        if error is not None and self.trace().end is None:
             self(
                 Kind.RUN_FINISHED,
                 state="ERROR",
@@ -179,12 +166,3 @@ def _redacted(value: Any, secrets: Iterable[str]) -> Any:
     text = str(value)
     safe = redact(text, secrets)
     return value if safe == text else safe
-
-
-def _shared(before: str | list[Any], after: str | list[Any]) -> int:
-    """Return how many characters, or messages, two prompts share from the start."""
-    if isinstance(before, str) and isinstance(after, str):
-        return shared_prefix(before, after)
-    if isinstance(before, list) and isinstance(after, list):
-        return shared_items(before, after)
-    return 0

@@ -7,10 +7,10 @@ It knows nothing of LangChain's classes.
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from workbook.loop.naive import Emit
@@ -18,11 +18,12 @@ from workbook.loop.turns import Malformed, parse_turn
 from workbook.record.events import Kind
 
 Fields = Mapping[str, Any]
+TEXT: Fields = {"kind": "text"}
+"""The turn that no parser was to read."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A tool call that has no observation yet."""
+class Call(NamedTuple):
+    """A tool call that has no observation yet; `exists` is false for a made-up tool."""
 
     seq: int
     call_id: str
@@ -40,19 +41,19 @@ class RunEvents:
     """
 
     def __init__(self, emit: Emit, engine: str, tools: Sequence[str]) -> None:
-        self.started = self.finished = False
         self._emit, self._engine, self._tools = emit, engine, list(tools)
         self._lock = threading.RLock()
+        self._begun = self._finished = False
         self._above: dict[UUID, UUID | None] = {}  # run id to the run around it
-        self._running: dict[UUID, _Call] = {}  # tools, by run id
+        self._running: dict[UUID, Call] = {}  # tools, by run id
         self._requested: dict[str, Fields] = {}  # function calls not seen to run
-        self._unread: dict[str, Any] | None = None  # a turn that waits for its parser
-        self._numbers = 0
+        self._unread: Fields | None = None  # a turn that waits for its parser
+        self._numbers = itertools.count(1)
 
     def begin(self, question: str) -> None:
-        """Write `run_started`."""
-        with self._lock:
-            self.started = True
+        """Write `run_started`, once."""
+        if not self._begun:
+            self._begun = True
             self._emit(
                 Kind.RUN_STARTED,
                 engine=self._engine,
@@ -61,38 +62,36 @@ class RunEvents:
             )
 
     def finish(
-        self, state: str, reason: str, answer: str | None = None, message: str = ""
+        self, state: str, reason: str, answer: str | None = None, **extra: Any
     ) -> None:
         """Write `run_finished`, once."""
         with self._lock:
-            if self.finished:
+            if self._finished:
                 return
             self.parsed(None)
-            self.finished = True
-            extra = {"message": message} if message else {}
+            self._finished = True
             self._emit(
                 Kind.RUN_FINISHED, state=state, reason=reason, answer=answer, **extra
             )
 
     def enter(self, run_id: UUID, around: UUID | None) -> None:
         """Note which run is around this one."""
-        with self._lock:
-            self._above[run_id] = around
+        self._above[run_id] = around
 
     def request(self, run_id: UUID, prompt: str | list[Any], stop: list[str]) -> None:
         """Write what the model is asked; a turn that still waits had no parser."""
         with self._lock:
-            self.parsed({"kind": "text"})
+            self.parsed(TEXT)
             inside = self._inside(run_id)
             self._emit(Kind.MODEL_REQUEST, prompt=prompt, stop=stop, **inside)
 
-    def turn(self, run_id: UUID, fields: dict[str, Any]) -> None:
+    def turn(self, run_id: UUID, fields: Fields) -> None:
         """Write what the model answered; an agent's text waits until it is parsed."""
         with self._lock:
             inside = self._inside(run_id)
             for call in fields["turn"].get("calls", ()):
                 self._requested[call["call_id"]] = call
-            if fields["turn"]["kind"] == "text" and not inside:
+            if fields["turn"] == TEXT and not inside:
                 self._unread = fields
             else:
                 self._emit(Kind.MODEL_TURN, **fields, **inside)
@@ -114,21 +113,19 @@ class RunEvents:
         *,
         exists: bool = True,
     ) -> None:
-        """Write that a tool is called; `exists` is false for one that is made up."""
+        """Write that a tool is called."""
         with self._lock:
-            self.parsed({"kind": "text"})
-            if not call_id:
-                self._numbers += 1
-                call_id = f"call_{self._numbers}"
+            self.parsed(TEXT)
+            call_id = call_id or f"call_{next(self._numbers)}"
             self._requested.pop(call_id, None)
             seq = self._emit(
                 Kind.TOOL_CALL,
                 call_id=call_id,
                 tool=tool,
                 arguments=arguments,
-                **self._inside(self._above.get(run_id)),
+                **self._inside(self._above[run_id]),
             )
-            self._running[run_id] = _Call(seq, call_id, tool, exists)
+            self._running[run_id] = Call(seq, call_id, tool, exists)
 
     def observe(self, run_id: UUID, ok: bool, text: str, **extra: Any) -> None:
         """Write what came of a call; a run that is none of them is passed over."""
@@ -141,7 +138,7 @@ class RunEvents:
                     tool=call.tool,
                     ok=ok and call.exists,
                     text=text,
-                    **self._inside(self._above.get(run_id)),
+                    **self._inside(self._above[run_id]),
                     **extra,
                 )
 
@@ -151,13 +148,8 @@ class RunEvents:
             call = self._requested.pop(call_id, None)
             if call is not None:
                 self._emit(Kind.TOOL_CALL, **call)
-                self._emit(
-                    Kind.OBSERVATION,
-                    call_id=call_id,
-                    tool=call["tool"],
-                    ok=ok,
-                    text=text,
-                )
+                about = {"call_id": call_id, "tool": call["tool"]}
+                self._emit(Kind.OBSERVATION, **about, ok=ok, text=text)
 
     def still_running(self) -> list[UUID]:
         """Return the tools that have no observation."""
