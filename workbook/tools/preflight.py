@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -159,9 +159,3 @@ def single_number(tool: Tool) -> Mapping[str, Any] | None:
         if name in required and part.get("type") in ("integer", "number")
     ]
     return numbers[0] if len(numbers) == 1 else None
-
-
-def preflight_all(question: str, tools: Iterable[Tool]) -> dict[str, list[str]]:
-    """Return the warnings of every tool that has any, by its name."""
-    warnings = {tool.name: preflight(question, tool) for tool in tools}
-    return {name: found for name, found in warnings.items() if found}
