@@ -128,9 +128,9 @@ def test_the_description_for_the_prompt_has_a_line_each(registry):
 
 def test_an_argument_of_several_kinds_is_described_by_them():
     """an argument that may be one of several things is described by all of them"""
-    kinds = [{"type": "array"}, {"enum": ["all"]}, True]
+    kinds = [{"type": "array"}, {"enum": ["all"]}, {"const": "none"}, True]
     made = tool(parameters={"properties": {"tags": {"anyOf": kinds}}})
-    assert made.signature() == 'Double(tags?: array | "all" | any)'
+    assert made.signature() == 'Double(tags?: array | "all" | "none" | any)'
 
 
 # Binding
@@ -244,11 +244,12 @@ def test_arguments_nested_as_deeply_as_can_be(schema):
     registry = ToolRegistry([tool("Plant", schema, lambda t: {"result": 1})])
     nested = {}
     kinds = set()
-    for _ in range(1000):
+    for depth in range(1000):
         nested = {"t": nested}
-        bound = registry.bind(ToolRequest("Plant", nested, "c"))
-        error = bound if isinstance(bound, ToolError) else registry.run(bound).error
-        kinds.add(error and error.kind)
+        if depth % 10 == 0:
+            bound = registry.bind(ToolRequest("Plant", nested, "c"))
+            error = bound if isinstance(bound, ToolError) else registry.run(bound).error
+            kinds.add(error and error.kind)
     assert "invalid_arguments" in kinds
     assert kinds <= {None, "invalid_arguments", "tool_raised"}
 
