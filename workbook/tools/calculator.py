@@ -113,10 +113,10 @@ def _literal(part: str, number: Any) -> Number:
     if isinstance(number, int):
         return _checked(Fraction(number), part)
     mantissa = part.lower().partition("e")[0]
-    if math.isinf(number) or (number == 0 and mantissa.strip("0._")):
-        raise CalculatorError(f"{_cut(part)} is too large or too small")
-    if number == 0:
+    if number == 0 and not mantissa.strip("0._"):
         return Fraction(0)  # "0e999999999" would have Fraction compute 10**999999999
+    if number == 0 or math.isinf(number):
+        raise CalculatorError(f"{_cut(part)} is too large or too small")
     return Fraction(part.replace("_", ""))  # the digits as written, 0.1 is a tenth
 
 
@@ -127,8 +127,7 @@ def _power(base: Number, exponent: Number, part: str) -> Number:
             f"the exponent in {_cut(part)} is above {MAX_EXPONENT}: the limit"
         )
     if isinstance(base, Fraction) and exponent == int(exponent):
-        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
-        if (bits - 1) * abs(int(exponent)) > _MAX_BITS:
+        if (_bits(base) - 1) * abs(int(exponent)) > _MAX_BITS:
             raise CalculatorError(_too_large(part))
         exact: Fraction = base ** int(exponent)
         return exact
@@ -145,10 +144,13 @@ def _checked(value: Any, part: str) -> Number:
             raise CalculatorError(_too_large(part))
         return value
     exact = Fraction(value)
-    bits = max(exact.numerator.bit_length(), exact.denominator.bit_length())
-    if bits > _MAX_BITS:
+    if _bits(exact) > _MAX_BITS:
         raise CalculatorError(_too_large(part))
     return exact
+
+
+def _bits(exact: Fraction) -> int:
+    return max(exact.numerator.bit_length(), exact.denominator.bit_length())
 
 
 def _shown(value: Number) -> int | float:
@@ -185,13 +187,13 @@ def _checked_text(expression: str) -> str:
     text = " ".join(expression.split())
     if not text:
         raise CalculatorError("the expression is empty")
+    if odd := re.search(r"[^ -~]|#", text):
+        instead = TYPED.get(odd[0], "plain digits and + - * / // % ** ( )")
+        raise CalculatorError(
+            f"the character {odd[0]!r} is not allowed: write {instead}"
+        )
     depth = 0
     for character in text:
-        if not character.isascii() or not character.isprintable() or character == "#":
-            instead = TYPED.get(character, "plain digits and + - * / // % ** ( )")
-            raise CalculatorError(
-                f"the character {character!r} is not allowed: write {instead}"
-            )
         depth += (character in "([{") - (character in ")]}")
         if depth > MAX_BRACKETS:
             raise CalculatorError(
@@ -253,7 +255,6 @@ def calculator(name: str = "Calculator") -> Tool:
         name=name,
         description=DESCRIPTION,
         parameters={
-            "type": "object",
             "properties": {
                 "expression": {
                     "type": "string",

@@ -155,7 +155,9 @@ def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolErro
     try:
         return _checked_output(tool, call_tool(tool, arguments))
     except ToolFailure as failure:
-        return _readable(failure.error, tool.max_output_chars)
+        error, limit = failure.error, tool.max_output_chars
+        message, hint = (_clipped(str(x), limit) for x in (error.message, error.hint))
+        return replace(error, message=message, hint=hint)
     except TimedOut:
         return timed_out(tool)
     except (Exception, SystemExit) as error:
@@ -220,38 +222,29 @@ def timed_out(tool: Tool) -> ToolError:
     )
 
 
-def _checked_output(tool: Tool, output: object) -> dict[str, Any] | ToolError:
-    """Return the output as plain JSON data, or say why it cannot be an observation."""
+def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
+    """Return the output as plain JSON data, where it is what was promised."""
     if not isinstance(output, dict):
-        return _bad_output(tool, f"returned {type(output).__name__}, not a dict")
+        raise _bad_output(tool, f"{type(output).__name__}, not a dict")
     try:
         text = to_json(output)
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        return _bad_output(tool, f"returned what is not JSON ({_quoted(str(error))})")
+        why = _quoted(str(error))
+        raise _bad_output(tool, f"what is not JSON ({why})") from None
     limit = tool.max_output_chars
     if len(text) > limit:
-        return _bad_output(
-            tool, f"returned {len(text)} characters; the limit is {limit}"
-        )
+        raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
     plain: dict[str, Any] = json.loads(text)
     return plain
 
 
-def _bad_output(tool: Tool, what: str) -> ToolError:
-    return ToolError(
+def _bad_output(tool: Tool, what: str) -> ToolFailure:
+    return ToolFailure(
         ErrorKind.BAD_OUTPUT,
-        f"{tool.name} {what}.",
+        f"{tool.name} returned {what}.",
         hint="Ask for less, or go on without this tool.",
     )
-
-
-def _readable(error: ToolError, limit: int) -> ToolError:
-    """Return an error that a tool has worded, in characters and of a length to send."""
-    message, hint = (
-        _clipped(str(words), limit) for words in (error.message, error.hint)
-    )
-    return replace(error, message=message, hint=hint)
 
 
 def _words_of(error: BaseException) -> str:
