@@ -62,7 +62,7 @@ def test_the_observation_is_the_one_of_a_usual_run(registry, text):
     bound = registry.bind(Action("", "double", text))
     usual = bound if isinstance(bound, ToolError) else registry.run(bound)
     seen = debug_call(registry, "double", text)["outcome"].iloc[-1]
-    assert seen == usual.text()
+    assert seen == usual.text().replace("\n", " ⏎ ")
 
 
 def test_the_table_shows_html_as_text(registry):

@@ -49,7 +49,9 @@ def debug_call(
 
     def note(stage: str, ok: bool, outcome: str) -> None:
         nonlocal started
-        rows.append((stage, "✓" if ok else "✗", outcome, (clock() - started) * 1e3))
+        spent_ms = (clock() - started) * 1e3
+        shown = " ⏎ ".join(outcome.splitlines())  # a table's cell is one line
+        rows.append((stage, "✓" if ok else "✗", shown, spent_ms))
         started = clock()
 
     bound = registry.bind(
