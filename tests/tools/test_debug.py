@@ -36,7 +36,7 @@ def test_a_call_has_three_stages(registry):
     assert rows.values.tolist() == [
         ["bind", "✓", f'Double({{"n": 4}}); {note}', 1000],
         ["run", "✓", "{'result': 8}", 1000],
-        ["observation", "✓", f"8\nNote: {note}", 1000],
+        ["observation", "✓", f"8 ⏎ Note: {note}", 1000],
     ]
 
 
