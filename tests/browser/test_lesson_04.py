@@ -7,8 +7,9 @@ from playwright.sync_api import expect
 
 WRONG = """def validate_arguments(schema, arguments):
     errors = Draft202012Validator(schema).iter_errors(arguments)
-    found = [f"{e.json_path}: {e.message}" for e in errors]
-    return sorted(each.replace("$", "arguments", 1) for each in found)"""
+    parts = lambda path: (f"[{p}]" if isinstance(p, int) else f".{p}" for p in path)
+    where = lambda error: "".join(["arguments", *parts(error.instance_path)])
+    return sorted(f"{where(e)}: {e.message}" for e in errors)"""
 RIGHT = WRONG.replace("(schema).", '({**schema, "additionalProperties": False}).')
 
 

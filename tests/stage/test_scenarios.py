@@ -110,14 +110,14 @@ def test_a_wrong_name_is_told(slug, engine, message):
     [
         ("title = ", "is not TOML"),
         ("tool_names = []", "'tool_names' was unexpected"),
-        ('title = "t"', "'question' is a required property"),
-        ("title = 3", "title: 3 is not of type 'string'"),
-        ('[[tool]]\nname = "Lift"', "'description' is a required property"),
+        ('title = "t"', "question. is a required property"),
+        ("title = 3", "title: 3 is not of type .string"),
+        ('[[tool]]\nname = "Lift"', "description. is a required property"),
         (
             LIFT + 'raises = "Stuck"',
             "the tool Lift raises Stuck, which is no exception",
         ),
-        (LIFT + 'raises = "print"', "tool 1, raises: 'print' does not match"),
+        (LIFT + 'raises = "print"', "tool 1, raises: .print. does not match"),
         (LIFT + 'raise = "OSError"', r"tool 1: .*'raise' was unexpected"),
         (
             WHOLE + '[[turn]]\ntext = "Hello"\nsteps = 3',
@@ -127,7 +127,7 @@ def test_a_wrong_name_is_told(slug, engine, message):
         ("[[tool]]\ntakes_s = -1", r"takes_s: -1 is less than or equal to the minimum"),
         (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1"),
         (WHOLE + '[[turn]]\nraises = "Stuck"', "Stuck"),
-        (WHOLE + '[[turn]]\ntext = "Hello"\ntimes = "often"', "'often' is not of type"),
+        (WHOLE + '[[turn]]\ntext = "Hello"\ntimes = "often"', "often. is not of type"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path, text, message):

@@ -255,7 +255,7 @@ def test_the_list_of_attacks_is_long():
         ("€20 * 2", "currency"),
         ("2(3 + 4)", r"write \* between"),
         ("()", "a number between the brackets"),
-        ("sqrt(2)", r"a call is not allowed: sqrt\(2\)"),
+        ("sqrt(2)", r"sqrt\(2\) is not allowed"),
         ("9 ** 9 ** 7", "above 1000"),
     ],
 )

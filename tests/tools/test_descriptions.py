@@ -7,13 +7,8 @@ import pytest
 from workbook.props.catalogue import builtin_tools
 from workbook.props.number_theory import factorial
 from workbook.props.web_search import wiki_search
-from workbook.tools.descriptions import (
-    PROBLEMS,
-    lint_examples,
-    lint_table,
-    names_number,
-)
 from workbook.tools.descriptions import lint_description as package_lint
+from workbook.tools.descriptions import lint_examples, names_number
 from workbook.tools.tool import Tool
 
 GOOD = (
@@ -161,15 +156,6 @@ def test_an_example_in_prose_is_left_alone():
     assert lint_examples(described("Right: 5. Wrong: {5, 6}. Example: five")) == []
 
 
-def test_the_table_shows_before_and_after():
-    """the table has a row a tool and a column a problem"""
-    before, after = lint_table([described("Computes n!."), described(GOOD)])
-
-    assert list(before) == ["tool", "chars", *PROBLEMS]
-    assert (before["too short"], after["too short"]) == (True, False)
-    assert not any(after[problem] for problem in PROBLEMS)
-
-
 @pytest.mark.parametrize(
     ("text", "named"),
     [("up to 20.", True), ("in 2024", False), ("20.5", False), ("1.20", False)],
@@ -181,5 +167,5 @@ def test_a_number_in_a_text(text, named):
 
 def test_a_search_names_its_limit():
     """the limit of a parameter that is not required must be named too"""
-    [row] = lint_table([replace(wiki_search(), description="Searches. k is a number.")])
-    assert row["limit is not named"]
+    vague = replace(wiki_search(), description="Searches. k is a number.")
+    assert "limit is not named" in package_lint(vague)

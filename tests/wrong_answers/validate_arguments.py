@@ -1,30 +1,43 @@
 """Plausible wrong answers to `validate_arguments`, with words of their failures."""
 
-import jsonschema
+import jsonschema_rs
+
+
+def _place(error):
+    parts = (f"[{p}]" if isinstance(p, int) else f".{p}" for p in error.instance_path)
+    return "".join(["arguments", *parts])
 
 
 def stops_at_the_first(schema, arguments):
     """Uses the function that raises: one problem at a time."""
     try:
-        jsonschema.validate(arguments, {**schema, "additionalProperties": False})
-    except jsonschema.ValidationError as error:
-        return [f"{error.json_path.replace('$', 'arguments', 1)}: {error.message}"]
+        jsonschema_rs.validate({**schema, "additionalProperties": False}, arguments)
+    except jsonschema_rs.ValidationError as error:
+        return [f"{_place(error)}: {error.message}"]
     return []
 
 
 def trusts_the_schema(schema, arguments):
     """Forgets that a schema lets unknown fields pass unless it says otherwise."""
-    errors = jsonschema.Draft202012Validator(schema).iter_errors(arguments)
-    return sorted(
-        f"{e.json_path.replace('$', 'arguments', 1)}: {e.message}" for e in errors
-    )
+    errors = jsonschema_rs.Draft202012Validator(schema).iter_errors(arguments)
+    return sorted(f"{_place(e)}: {e.message}" for e in errors)
 
 
 def without_the_place(schema, arguments):
     """Says what is wrong, but not where."""
     closed = {**schema, "additionalProperties": False}
-    errors = jsonschema.Draft202012Validator(closed).iter_errors(arguments)
+    errors = jsonschema_rs.Draft202012Validator(closed).iter_errors(arguments)
     return sorted(error.message for error in errors)
+
+
+def a_position_like_a_name(schema, arguments):
+    """Joins the place with dots, so that a position in a list looks like a name."""
+    closed = {**schema, "additionalProperties": False}
+    errors = jsonschema_rs.Draft202012Validator(closed).iter_errors(arguments)
+    return sorted(
+        f"{'.'.join(map(str, ['arguments', *e.instance_path]))}: {e.message}"
+        for e in errors
+    )
 
 
 def asks_python(schema, arguments):
@@ -34,7 +47,7 @@ def asks_python(schema, arguments):
     for name, part in schema["properties"].items():
         if name in arguments and not isinstance(arguments[name], kinds[part["type"]]):
             value, kind = arguments[name], part["type"]
-            found.append(f"arguments.{name}: {value!r} is not of type {kind!r}")
+            found.append(f'arguments.{name}: "{value}" is not of type "{kind}"')
     return sorted(found)
 
 
@@ -42,5 +55,6 @@ WRONG = {
     stops_at_the_first: "all problems come at once",
     trusts_the_schema: "does not name is refused",
     without_the_place: "says where it is",
+    a_position_like_a_name: "inside a list has its position",
     asks_python: "True is not an integer",
 }

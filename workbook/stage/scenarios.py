@@ -168,10 +168,9 @@ def read_scenario(path: Path) -> Scenario:
     Raises:
         ScenarioError: the file is not TOML, or not what `SCHEMA` allows.
     """
-    from workbook.tools.arguments import sentences
-    from workbook.tools.quick_import import import_jsonschema
+    from workbook.tools.arguments import sentences, validator_for
 
-    validator = import_jsonschema().Draft202012Validator(SCHEMA)
+    validator = validator_for(SCHEMA)
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -204,7 +203,7 @@ def _in_words(problem: str) -> str:
     """Say where in the file a problem is, counting tools and turns from 1."""
     where, _, what = problem.removeprefix("arguments").partition(": ")
     where = where.removeprefix(".")
-    if where in ("tool", "turn") and what.endswith("'array'"):
+    if where in ("tool", "turn") and what.endswith('"array"'):
         return f"write [[{where}]] with two brackets"
     entry = re.match(r"(tool|turn)\[(\d+)\]\.?", where)
     if entry:

@@ -1,8 +1,8 @@
-"""Whether arguments are what a schema allows, in sentences that a model can act on.
+"""From what a model wrote to arguments, and what is wrong with them.
 
-The checking is jsonschema's. Ours are three things around it: extra fields are always
-refused, each problem says where it is, and a schema that cannot describe arguments is
-refused before anything is called.
+The checking is jsonschema_rs's. Ours are three things around it: extra fields are
+always refused, each problem says where it is, and a schema that cannot describe
+arguments is refused before anything is called.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from workbook.tools.quick_import import import_jsonschema
+from jsonschema_rs import Draft202012Validator, ValidationError
+
+from workbook.tools.calls import to_json
 from workbook.tools.repair import types_of
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 NOTHING = {"", "none", "null", "()", "n/a"}
 """What models write when a tool takes no arguments."""
@@ -78,19 +77,20 @@ def _read_object(
 ) -> dict[str, Any] | None:
     """Return the object, or None when the text is not meant as one."""
     try:
-        value = _loads(text)
+        value: dict[str, Any] = _loads(text)
+        return value
     except UnreadableInput:
         raise
     except (ValueError, RecursionError) as error:
-        value = _python_literal(text)
-        if value is not None:
-            notes.append("JSON has double quotes, true, false and null")
-        elif _LIKE_JSON.match(text) or only_parameter(schema) is None:
-            reason = getattr(error, "msg", None) or "too deep or too long"
-            raise UnreadableInput(
-                f"the input is not JSON ({reason}); write it like {_example(schema)}"
-            ) from None
-    return value if isinstance(value, dict) else None
+        reason = getattr(error, "msg", "too deep or too long")
+    written = _python_dict(text)
+    if written is not None:
+        notes.append("JSON has double quotes, true, false and null")
+    elif _LIKE_JSON.match(text) or only_parameter(schema) is None:
+        raise UnreadableInput(
+            f"the input is not JSON ({reason}); write it like {_example(schema)}"
+        )
+    return written
 
 
 def _read_value(part: Mapping[str, Any], text: str) -> Any:
@@ -99,10 +99,9 @@ def _read_value(part: Mapping[str, Any], text: str) -> Any:
         return text
     for candidate in (text, f"[{text}]"):  # "1, 2, 3" are several values
         try:
-            value = _loads(candidate)
+            return _loads(candidate)
         except (ValueError, RecursionError):
             continue
-        return value
     return text
 
 
@@ -115,7 +114,7 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice = next(name for name in found if names.count(name) > 1)
         raise UnreadableInput(f"{twice} is given twice: call once per value")
     return found
 
@@ -124,14 +123,14 @@ def _refuse(constant: str) -> Any:
     raise UnreadableInput(f"{constant} is not a number in JSON")
 
 
-def _python_literal(text: str) -> dict[str, Any] | None:
+def _python_dict(text: str) -> dict[str, Any] | None:
     """Read a dict as Python writes it, which many models do, as JSON would have it."""
-    if len(text) > 10_000:
+    if len(text) > 10_000:  # Python's parser has more depth than patience
         return None
     try:
         tree = ast.parse(text, mode="eval").body
         value = ast.literal_eval(tree)
-        plain = json.loads(json.dumps(value, allow_nan=False))
+        plain = json.loads(to_json(value))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
@@ -147,15 +146,15 @@ def _example(schema: Mapping[str, Any]) -> str:
     samples = {"string": "…", "integer": 1, "number": 1.5, "boolean": True, "array": []}
     shown = {}
     for name, part in schema["properties"].items():
-        kind = next(iter(sorted(types_of(part))), "string")
+        kind = min(types_of(part), default="string")
         shown[name] = part["enum"][0] if "enum" in part else samples.get(kind)
-    return json.dumps(shown, ensure_ascii=False)
+    return to_json(shown)
 
 
 def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
     """Return what is wrong with the arguments, nothing when they are right.
 
-    Each problem is where it is, a colon, and jsonschema's message, and they come in
+    Each problem is where it is, a colon, and the validator's message, and they come in
     alphabetical order. A field that the schema does not name is a problem, also where
     the schema forgot to say so.
 
@@ -165,56 +164,27 @@ def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> validate_arguments(schema, {"n": "12"})
-    ["arguments.n: '12' is not of type 'integer'"]
+    ['arguments.n: "12" is not of type "integer"']
     >>> validate_arguments(schema, {"n": 12})
     []
     """
-    return sentences(compiled({**schema, "additionalProperties": False}), arguments)
+    validator = Draft202012Validator({**schema, "additionalProperties": False})
+    return sentences(validator, arguments)
 
 
-def compiled(schema: Mapping[str, Any]) -> Validator:
-    """Return a validator for a schema; it is made once and used for many calls."""
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(schema)
-
-
-def sentences(validator: Validator, arguments: Any) -> list[str]:
+def sentences(validator: Draft202012Validator, arguments: Any) -> list[str]:
     """Return the problems that a validator finds, in alphabetical order."""
     return sorted(
-        f"{error.json_path.replace('$', 'arguments', 1)}: {error.message}"
+        f"arguments{_place(error.instance_path)}: {error.message}"
         for error in validator.iter_errors(arguments)
     )
 
 
-PLAIN_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "null": (type(None),),
-}
-_SAYS_NOTHING = {"title", "description", "default", "examples"}
-_OF_AN_OBJECT = {"type", "properties", "required", "additionalProperties"}
-
-
-def plain_types(schema: Mapping[str, Any]) -> dict[str, tuple[type, ...]] | None:
-    """Return the Python types of each argument, or None where types do not say it all.
-
-    Most schemas ask for types and nothing else. Arguments of exactly these types are
-    valid, and a look at them costs a tenth of jsonschema. True is no number here.
-    """
-    if schema.keys() - _OF_AN_OBJECT - _SAYS_NOTHING:
-        return None
-    found = {}
-    for name, part in schema["properties"].items():
-        if not isinstance(part, Mapping) or part.keys() - {"type"} - _SAYS_NOTHING:
-            return None
-        kind = part.get("type")
-        if not isinstance(kind, str) or kind not in PLAIN_TYPES:
-            return None
-        found[name] = PLAIN_TYPES[kind]
-    return found
+def _place(path: Sequence[str | int]) -> str:
+    """Return where that is: `.n`, or `.list[0]`."""
+    return "".join(
+        f"[{part}]" if isinstance(part, int) else f".{part}" for part in path
+    )
 
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -223,11 +193,10 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         ValueError: it does not describe the arguments of a call; says why.
     """
-    jsonschema = import_jsonschema()
     if not isinstance(schema, Mapping):
         raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
     try:
-        plain: dict[str, Any] = json.loads(json.dumps(schema, allow_nan=False))
+        plain: dict[str, Any] = json.loads(to_json(schema))
     except (TypeError, ValueError) as error:
         raise ValueError(f"the schema is not JSON: {error}") from None
     if plain.setdefault("type", "object") != "object":
@@ -238,9 +207,9 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError("additionalProperties must be false: name every argument")
     properties = plain.setdefault("properties", {})
     try:
-        jsonschema.Draft202012Validator.check_schema(plain)
-    except jsonschema.SchemaError as error:
-        where = error.json_path.replace("$", "parameters", 1)
+        validator_for(plain)
+    except ValidationError as error:
+        where = f"parameters{_place(error.instance_path)}"
         raise ValueError(f"not a JSON Schema: {where}: {error.message}") from None
     for name, part in properties.items():
         if isinstance(part, bool):
@@ -248,25 +217,9 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     unknown = [name for name in plain.get("required", ()) if name not in properties]
     if unknown:
         raise ValueError(f"required names what properties do not: {unknown}")
-    _check_references(plain)
     return plain
 
 
-def _check_references(schema: dict[str, Any]) -> None:
-    known = {f"#/$defs/{name}" for name in schema.get("$defs", {})}
-    for reference in _references(schema):
-        if reference not in known:
-            raise ValueError(
-                f"$ref {reference!r} leads nowhere; refer to #/$defs/<name> only"
-            )
-
-
-def _references(part: Any) -> Iterator[str]:
-    if isinstance(part, dict):
-        if isinstance(part.get("$ref"), str):
-            yield part["$ref"]
-        for value in part.values():
-            yield from _references(value)
-    elif isinstance(part, list):
-        for value in part:
-            yield from _references(value)
+def validator_for(schema: Mapping[str, Any]) -> Draft202012Validator:
+    """Return the schema compiled; a `$ref` to the network is refused, not fetched."""
+    return Draft202012Validator(dict(schema), offline=True)

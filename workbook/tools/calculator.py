@@ -18,102 +18,9 @@ from typing import Any
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
-TYPED = {"×": "*", "✕": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "²": "**2"}
-TYPED |= dict.fromkeys("€£¥", "the number without its currency")
-"""What people type, and what to write instead."""
-
 
 class CalculatorError(ValueError):
     """An expression that is not calculated; the message names the part and why."""
-
-
-def unreadable(text: str, error: SyntaxError) -> str:
-    hint = ""
-    if "=" in text:
-        hint = "; leave out the ="
-    elif "%" in text:
-        hint = "; % is the remainder: for 20 percent write 20/100"
-    elif "$" in text:
-        hint = "; leave out the currency"
-    elif "!" in text:
-        hint = "; for a factorial write the product: 1*2*3 for 3!"
-    elif re.search(r"\d \d", text):
-        hint = "; write 1000 for 1 000, and a sign between two numbers"
-    elif re.search(r"(?<![\d.])0\d", text):
-        hint = "; write 7 for 007"
-    at = (error.offset or 1) - 1
-    where = f", it goes wrong at {cut(text[at:])!r}" if 0 < at < len(text) else ""
-    return f"{cut(text)!r} is not an expression{where}{hint}"
-
-
-_NAMES: Mapping[type[ast.expr], str] = {
-    ast.Name: "a name",
-    ast.Attribute: "an attribute",
-    ast.Call: "a call",
-    ast.Tuple: "a comma",
-    ast.Subscript: "an index",
-    ast.Lambda: "a function",
-    ast.IfExp: "a condition",
-    ast.Compare: "a comparison",
-    ast.BoolOp: "and/or",
-    ast.JoinedStr: "text",
-    ast.List: "a list",
-    ast.Dict: "a dictionary",
-    ast.Set: "a set",
-    ast.NamedExpr: "an assignment",
-    ast.ListComp: "a comprehension",
-    ast.SetComp: "a comprehension",
-    ast.DictComp: "a comprehension",
-    ast.GeneratorExp: "a comprehension",
-    ast.Await: "await",
-}
-_SIGNS_OF: Mapping[type[ast.AST], str] = {
-    ast.BitXor: "^",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.MatMult: "@",
-    ast.Invert: "~",
-    ast.Not: "not",
-}
-
-
-def what(node: ast.expr) -> str:
-    if isinstance(node, ast.Constant):
-        value = node.value
-        kinds = {
-            str: "text",
-            bytes: "text",
-            bool: "a truth value",
-            complex: "a complex number",
-        }
-        return kinds.get(type(value), repr(value))
-    if isinstance(node, (ast.BinOp, ast.UnaryOp)):
-        return f"the operator {_SIGNS_OF[type(node.op)]}"
-    if isinstance(node, ast.Tuple) and not node.elts:
-        return "a pair of empty brackets"
-    return _NAMES.get(type(node), type(node).__name__)
-
-
-def instead_of(node: ast.expr) -> str:
-    if isinstance(node, ast.Tuple) and not node.elts:
-        return "; write a number between the brackets"
-    if isinstance(node, ast.Tuple):
-        return "; write 1000 for 1,000, and calculate one value at a time"
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitXor):
-        return "; write ** for a power"
-    if isinstance(node, ast.Call) and isinstance(
-        node.func, (ast.Constant, ast.BinOp, ast.UnaryOp)
-    ):
-        return "; write * between a number and a bracket"
-    if isinstance(node, ast.Call):
-        return "; only + - * / // % ** and brackets"
-    return ""
-
-
-def cut(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 MAX_LENGTH = 500
@@ -163,22 +70,16 @@ def safe_eval(expression: str) -> int | float:
 
     >>> safe_eval("1234567 * 7654321")
     9449772114007
-    >>> safe_eval("100 * 0.2")
-    20
     >>> safe_eval("7 / 2")
     3.5
     """
-    _check_length(expression)
-    text = " ".join(expression.split())
-    _check_text(text)
+    text = _checked_text(expression)
     try:
-        tree = ast.parse(text, mode="eval")
-        value = _value(tree.body, text, MAX_DEPTH)
-        return _shown(value)
+        return _shown(_value(ast.parse(text, mode="eval").body, text, MAX_DEPTH))
     except CalculatorError:
         raise
     except SyntaxError as error:
-        raise CalculatorError(unreadable(text, error)) from None
+        raise CalculatorError(_unreadable(text, error)) from None
     except ZeroDivisionError:
         raise CalculatorError(f"{text} divides by zero") from None
     except OverflowError:
@@ -205,17 +106,17 @@ def _value(node: ast.expr, text: str, depth: int) -> Number:
             if isinstance(op, ast.Pow):
                 return _checked(_power(a, b, part), part)
             return _checked(OPERATORS[type(op)](a, b), part)
-    raise CalculatorError(f"{what(node)} is not allowed: {cut(part)}{instead_of(node)}")
+    raise CalculatorError(f"{_cut(part)} is not allowed: write {_instead_of(node)}")
 
 
 def _literal(part: str, number: Any) -> Number:
     if isinstance(number, int):
         return _checked(Fraction(number), part)
     mantissa = part.lower().partition("e")[0]
-    if math.isinf(number) or (number == 0 and mantissa.strip("0._")):
-        raise CalculatorError(f"{cut(part)} is too large or too small")
-    if number == 0:
+    if number == 0 and not mantissa.strip("0._"):
         return Fraction(0)  # "0e999999999" would have Fraction compute 10**999999999
+    if number == 0 or math.isinf(number):
+        raise CalculatorError(f"{_cut(part)} is too large or too small")
     return Fraction(part.replace("_", ""))  # the digits as written, 0.1 is a tenth
 
 
@@ -223,17 +124,16 @@ def _power(base: Number, exponent: Number, part: str) -> Number:
     """Return base ** exponent, looking at the size before computing it."""
     if not -MAX_EXPONENT <= exponent <= MAX_EXPONENT:
         raise CalculatorError(
-            f"the exponent in {cut(part)} is above {MAX_EXPONENT}: the limit"
+            f"the exponent in {_cut(part)} is above {MAX_EXPONENT}: the limit"
         )
     if isinstance(base, Fraction) and exponent == int(exponent):
-        bits = max(base.numerator.bit_length(), base.denominator.bit_length())
-        if (bits - 1) * abs(int(exponent)) > _MAX_BITS:
+        if (_bits(base) - 1) * abs(int(exponent)) > _MAX_BITS:
             raise CalculatorError(_too_large(part))
         exact: Fraction = base ** int(exponent)
         return exact
     power = float(base) ** float(exponent)
     if isinstance(power, complex):
-        raise CalculatorError(f"{cut(part)} is the root of a negative number")
+        raise CalculatorError(f"{_cut(part)} is the root of a negative number")
     return float(power)
 
 
@@ -244,10 +144,13 @@ def _checked(value: Any, part: str) -> Number:
             raise CalculatorError(_too_large(part))
         return value
     exact = Fraction(value)
-    bits = max(exact.numerator.bit_length(), exact.denominator.bit_length())
-    if bits > _MAX_BITS:
+    if _bits(exact) > _MAX_BITS:
         raise CalculatorError(_too_large(part))
     return exact
+
+
+def _bits(exact: Fraction) -> int:
+    return max(exact.numerator.bit_length(), exact.denominator.bit_length())
 
 
 def _shown(value: Number) -> int | float:
@@ -259,24 +162,36 @@ def _shown(value: Number) -> int | float:
     return shown
 
 
-def _check_length(expression: str) -> None:
+TYPED = {"×": "*", "✕": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "²": "**2"}
+TYPED |= dict.fromkeys("€£¥", "the number without its currency")
+"""What people type, and what to write instead."""
+
+SLIPS = {
+    "=": "leave out the =",
+    "%": "% is the remainder: for 20 percent write 20/100",
+    r"\$": "leave out the currency",
+    "!": "for a factorial write the product: 1*2*3 for 3!",
+    r"\d \d": "write 1000 for 1 000, and a sign between two numbers",
+    r"(?<![\d.])0\d": "write 7 for 007",
+}
+"""Patterns in what Python cannot read, and what to do about the first that fits."""
+
+
+def _checked_text(expression: str) -> str:
+    """Refuse what the parser should not even see, or would pass over: a comment."""
     if len(expression) > MAX_LENGTH:
         raise CalculatorError(
             f"the expression has {len(expression)} characters; the limit is "
             f"{MAX_LENGTH}"
         )
-
-
-def _check_text(text: str) -> None:
-    """Refuse what the parser should not even see, or would pass over: a comment."""
+    text = " ".join(expression.split())
     if not text:
         raise CalculatorError("the expression is empty")
-    for character in text:
-        if not character.isascii() or not character.isprintable() or character == "#":
-            instead = TYPED.get(character, "plain digits and + - * / // % ** ( )")
-            raise CalculatorError(
-                f"the character {character!r} is not allowed: write {instead}"
-            )
+    if odd := re.search(r"[^ -~]|#", text):
+        instead = TYPED.get(odd[0], "plain digits and + - * / // % ** ( )")
+        raise CalculatorError(
+            f"the character {odd[0]!r} is not allowed: write {instead}"
+        )
     depth = 0
     for character in text:
         depth += (character in "([{") - (character in ")]}")
@@ -284,10 +199,37 @@ def _check_text(text: str) -> None:
             raise CalculatorError(
                 f"more than {MAX_BRACKETS} brackets inside each other"
             )
+    return text
+
+
+def _unreadable(text: str, error: SyntaxError) -> str:
+    fits = (write for slip, write in SLIPS.items() if re.search(slip, text))
+    hint = next(fits, "check the signs and brackets")
+    at = (error.offset or 1) - 1
+    where = f", it goes wrong at {_cut(text[at:])!r}" if 0 < at < len(text) else ""
+    return f"{_cut(text)!r} is not an expression{where}; {hint}"
+
+
+def _instead_of(node: ast.expr) -> str:
+    """Return what to write in place of a node that is not on the list."""
+    match node:
+        case ast.Tuple(elts=[]):
+            return "a number between the brackets"
+        case ast.Tuple():
+            return "1000 for 1,000, and calculate one value at a time"
+        case ast.BinOp(op=ast.BitXor()):
+            return "** for a power"
+        case ast.Call(func=ast.Constant() | ast.BinOp() | ast.UnaryOp()):
+            return "* between a number and a bracket"
+    return "numbers, + - * / // % ** and brackets only"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _too_large(part: str) -> str:
-    return f"the result of {cut(part)} has more than {MAX_DIGITS} digits"
+    return f"the result of {_cut(part)} has more than {MAX_DIGITS} digits"
 
 
 DESCRIPTION = """\
@@ -313,7 +255,6 @@ def calculator(name: str = "Calculator") -> Tool:
         name=name,
         description=DESCRIPTION,
         parameters={
-            "type": "object",
             "properties": {
                 "expression": {
                     "type": "string",
@@ -327,3 +268,6 @@ def calculator(name: str = "Calculator") -> Tool:
         timeout_s=None,  # its limits keep it under milliseconds
         aliases={"expr": "expression", "query": "expression", "equation": "expression"},
     )
+
+
+TOOLS = {"Calculator": calculator}

@@ -2,14 +2,14 @@
 
 The rules are the habits that save calls: the limits in words, one right and one wrong
 example, one value a call, units. `lint_description` says which are missing, and
-`lint_examples` whether the examples are true; `lint_table` shows a set of tools.
+`lint_examples` whether the examples are true.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbook.tools.preflight import single_number
@@ -103,19 +103,6 @@ def lint_examples(tool: Tool) -> list[str]:
         for claim, example in _examples(tool.description)
         if tool.validator.is_valid(example) is not claim
     ]
-
-
-def lint_table(tools: Iterable[Tool]) -> list[dict[str, Any]]:
-    """Return one row a tool: its name, characters, and each problem as True or False.
-
-    Rows are for `pandas.DataFrame`. For a before and after, lint two sets.
-    """
-    rows = []
-    for tool in tools:
-        problems = lint_description(tool)
-        row: dict[str, Any] = {"tool": tool.name, "chars": len(tool.description)}
-        rows.append(row | {problem: problem in problems for problem in PROBLEMS})
-    return rows
 
 
 def names_number(text: str, limit: float) -> bool:

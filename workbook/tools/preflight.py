@@ -1,93 +1,32 @@
 """Read the question before any tool is called, and warn of calls that must fail.
 
 A list for a tool that takes one number, a number beyond a tool's limit: both stand in
-the question already. The words are data below, in English, Japanese and Chinese; the
-limits come from the tool's own schema. Nothing here calls a tool or a model.
+the question already. The words are in data/preflight_words.toml, in English, Japanese
+and Chinese; the limits come from the tool's own schema. Nothing here calls a tool or a
+model.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
 from typing import Any
 
+from workbook.paths import DATA
 from workbook.tools.tool import Tool
 
-BATCH_WORDS = (
-    *("all at once", "at once", "all of these", "all of them", "in one go"),
-    *("in one call", "in a single call", "at the same time", "simultaneously"),
-    *("in a batch", "as a batch"),
-    *("同時に", "まとめて", "一括", "一度に", "一気に", "いっぺんに"),
-    *("一次性", "同时", "同時", "批量", "一口气", "一并"),
-)
+WORDS = tomllib.loads((DATA / "preflight_words.toml").read_text(encoding="utf-8"))
+
+BATCH_WORDS: tuple[str, ...] = tuple(WORDS["batch"])
 """Words that ask for several values in one call; the first one found is reported."""
 
-VALUE_WORDS = (
-    r"\b(?:numbers?|values?|integers?|factorials?|factori[sz]e|factors?|channels?)\b",
-    r"\b(?:calculate|compute|voltages?)\b",
-    r"整数|数値|数字|数を|の数|計算(?!機)|階乗|因数|素数|電圧|チャンネル",
-    r"计算(?!机)|這些數|这些数|几个数|阶乘|階乘|质因数|質因數|素数|电压|通道",
-)
+VALUE_WORDS: tuple[str, ...] = tuple(WORDS["values"])
 """Patterns that say that a batch word is about values: 同時 alone is also 同時通訳."""
 
-NUMBER = r"(?<!\d)\d++"
-LIST = (
-    rf"{NUMBER}(?:(?:[,、;&\s]|and|or|と|や|及び|および|和|与|跟)++{NUMBER}){{0,50}}+"
-)
-"""Numbers one after the other: `3`, `3, 5 and 30`, `3、5、30`, `3和5`.
-
-`++` never gives back what it took, so that a hostile question costs no more time.
-"""
 MAX_QUESTION_CHARS = 2000
 """Longer questions are read up to here."""
-
-_THE = (
-    r"(?:[\s:(#]|\b(?:of|the|each|all|these|those|following|numbers?|integers?|values?"
-)
-_THE += r"|two|three|four|five|six|seven|eight|nine|ten|at once|in one go)\b)*"
-_OF = r"(?:\s|の|的|之|を|それぞれ|同時に|まとめて|一括で?|一度に|一次性|同时|都|进行)*"
-_FACTORIAL_CJK = "(?:階乗|阶乘|階乘)"
-_FACTORS_CJK = "(?:素因数|因数分解|分解[质質]因[数數]|[质質]因[数數])"
-_ASK = (
-    r"(?:what is|what's|compute|calculate|evaluate|find|value of|求|計算|计算|[-+*/=])"
-)
-_AFTER = r"(?:[-+*/×÷^<>=)?]|[のをはと的]|是多少|等[于於]"
-_AFTER += r"|(?-i:is|plus|minus|times|larger|greater|smaller|divisible)\b)"
-
-ASKS_FOR: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "Factorial": (
-            rf"\bfactorials?(?:\s+for)?\b{_THE}(?P<n>LIST)",
-            r"(?P<n>NUMBER)[\s-]+factorial\b(?!\s+(?:design|experiment|analys))",
-            rf"(?P<n>LIST){_OF}{_FACTORIAL_CJK}",
-            rf"{_FACTORIAL_CJK}\s*[:(]\s*(?P<n>LIST)",
-            # "100!" may be joy: it is arithmetic alone, asked for, in a list, or in a
-            # formula
-            r"^\s*(?P<n>NUMBER)\s*!\W*$",
-            r"(?P<n>NUMBER\s?!(?:(?:[\s,、]|and|or|と|和)++NUMBER\s?!){1,50}+)(?!=)",
-            rf"{_ASK}\s*(?P<n>NUMBER)\s*!(?!=)",
-            rf"(?P<n>NUMBER)\s*!(?!=)\s*{_AFTER}",
-        ),
-        "PrimeFactors": (
-            rf"\bprime factors?\b{_THE}(?P<n>LIST)",
-            rf"\bfactor(?:i[sz]e|i[sz]ing|i[sz]ation of|s of)?\b{_THE}(?P<n>LIST)",
-            r"(?P<n>LIST)\s++into\s+(?:its |their )?prime",
-            rf"(?P<n>LIST){_OF}{_FACTORS_CJK}",
-            rf"{_FACTORS_CJK}\w*\s*[:(]\s*(?P<n>LIST)",
-        ),
-        "Voltmeter": (
-            rf"\bchannels?\b{_THE}(?P<n>LIST)",
-            r"(?:チャンネル|通道)\s*(?P<n>LIST)",
-            r"(?P<n>LIST)\s*[番号](?:の)?(?:チャンネル|通道)",
-        ),
-    }
-)
-"""Tool to the patterns in which a question hands it numbers, `n`.
-
-The words NUMBER and LIST in a pattern stand for the two above.
-"""
 
 
 def preflight(question: str, tool: Tool) -> list[str]:
@@ -136,8 +75,9 @@ def asked_numbers(question: str, tool: Tool) -> list[int]:
     text = _plain(question)
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)  # 1,000 is one number
     found: dict[int, int] = {}  # number to where it stands
-    for pattern in ASKS_FOR.get(tool.name, ()):
-        pattern = pattern.replace("LIST", LIST).replace("NUMBER", NUMBER)
+    for pattern in WORDS["asks_for"].get(tool.name, ()):
+        for part, meaning in WORDS["parts"].items():
+            pattern = pattern.replace(part, meaning)
         for match in re.finditer(pattern, text, re.IGNORECASE):
             for digits in re.finditer(r"\d+", match["n"]):
                 found.setdefault(int(digits[0]), match.start("n") + digits.start())
@@ -159,9 +99,3 @@ def single_number(tool: Tool) -> Mapping[str, Any] | None:
         if name in required and part.get("type") in ("integer", "number")
     ]
     return numbers[0] if len(numbers) == 1 else None
-
-
-def preflight_all(question: str, tools: Iterable[Tool]) -> dict[str, list[str]]:
-    """Return the warnings of every tool that has any, by its name."""
-    warnings = {tool.name: preflight(question, tool) for tool in tools}
-    return {name: found for name, found in warnings.items() if found}

@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
@@ -32,189 +32,7 @@ from workbook.tools.repair import repair_arguments
 from workbook.tools.timeouts import TimedOut, call_with_timeout
 from workbook.tools.tool import ContractError, Tool
 
-if TYPE_CHECKING:
-    from workbook.tools.tool import Tool
-
 TOO_DEEP = "the arguments are nested too deeply"
-
-
-def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
-    """Run one tool under its contract: arguments, time and output are checked."""
-    problems = problems_with(tool, arguments)
-    if problems:
-        return invalid_arguments(tool, problems)
-    return run_checked(tool, arguments)
-
-
-def run_checked(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
-    """Run one tool whose arguments are valid: time and output are checked."""
-    try:
-        return checked_output(tool, call_tool(tool, arguments))
-    except ToolFailure as failure:
-        return _readable(failure.error, tool.max_output_chars)
-    except TimedOut:
-        return timed_out(tool)
-    except (Exception, SystemExit) as error:
-        return ToolError(
-            ErrorKind.TOOL_RAISED,
-            f"{tool.name} raised {type(error).__name__}: {_words_of(error)}.",
-            hint="Try other arguments, or go on without this tool.",
-        )
-
-
-def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """Call the function of a tool within its time and return what it returns.
-
-    Lists and objects are handed over as copies: what a tool does to its arguments
-    changes neither the call that a trace shows nor the next attempt.
-    """
-    own = {
-        name: json.loads(to_json(value)) if isinstance(value, (dict, list)) else value
-        for name, value in arguments.items()
-    }
-    return call_with_timeout(tool.run, own, tool.timeout_s)
-
-
-def checked_output(tool: Tool, output: object) -> dict[str, Any] | ToolError:
-    """Return the output as plain JSON data, or say why it cannot be an observation."""
-    if not isinstance(output, dict):
-        return _bad_output(tool, f"returned {type(output).__name__}, not a dict")
-    if (
-        len(output) <= 4
-        and tool.max_output_chars >= 10_000
-        and all(
-            plainly_json(name) and plainly_json(value) for name, value in output.items()
-        )
-    ):
-        return {str(name): value for name, value in output.items()}
-    try:
-        text = to_json(output)
-        text.encode("utf-8")  # half a surrogate pair is a str, but no text
-    except (TypeError, ValueError, RecursionError) as error:
-        return _bad_output(tool, f"returned what is not JSON ({quoted(str(error))})")
-    if len(text) > tool.max_output_chars:
-        limit = tool.max_output_chars
-        return _bad_output(
-            tool, f"returned {len(text)} characters; the limit is {limit}"
-        )
-    plain: dict[str, Any] = json.loads(text)
-    return plain
-
-
-def plainly_json(value: object) -> bool:
-    """Return whether a look shows that a value is JSON: a short text, a small number.
-
-    Most values are, and a look costs a fraction of the way to JSON and back. No means
-    that a closer look is needed, and nothing else.
-    """
-    kind = type(value)
-    if kind is str:
-        return len(value) < 200 and value.isascii()  # type: ignore[arg-type, attr-defined]
-    return kind is int and -(2**53) < value < 2**53  # type: ignore[operator]
-
-
-def problems_with(tool: Tool, arguments: Any) -> list[str]:
-    if _plainly_valid(tool, arguments):
-        return []
-    try:
-        to_json(arguments).encode("utf-8")
-        if tool.validator.is_valid(arguments):
-            return []
-        return sentences(tool.validator, arguments)
-    except RecursionError:
-        return [TOO_DEEP]
-    except (TypeError, ValueError) as error:
-        return [f"the arguments are not JSON ({quoted(str(error))})"]
-
-
-def _plainly_valid(tool: Tool, arguments: Any) -> bool:
-    """Return whether a look at types and sizes shows that the arguments are valid."""
-    types = tool.plain_types
-    return (
-        types is not None
-        and type(arguments) is dict
-        and all(
-            type(value) in types.get(name, ()) and plainly_json(value)
-            for name, value in arguments.items()
-        )
-        and all(name in arguments for name in tool.parameters.get("required", ()))
-    )
-
-
-def written_out(arguments: Any) -> str | None:
-    """Return the arguments as Python writes them, to compare them by; None if it can't.
-
-    Unlike `==`, it tells True from 1 and a tuple from a list, as a schema does; and a
-    dict that was changed after it was checked does not look as it did.
-    """
-    try:
-        return repr(arguments)
-    except Exception:  # too deep, or not data at all: the check will say so
-        return None
-
-
-def invalid_arguments(
-    tool: Tool, problems: list[str], notes: Sequence[str] = ()
-) -> ToolError:
-    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
-    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
-    return ToolError(
-        ErrorKind.INVALID_ARGUMENTS,
-        f"{listed}.",
-        hint=f"{advice}Use {tool.signature()}.",
-    )
-
-
-def timed_out(tool: Tool) -> ToolError:
-    # Without a limit of its own, the tool has given up waiting for something else.
-    limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
-    message = f"{tool.name} did not answer {limit}."
-    if tool.effect is Effect.WRITE:
-        return ToolError(
-            ErrorKind.TIMEOUT,
-            message,
-            hint="It may still take effect: find out before you call it again.",
-        )
-    return ToolError(
-        ErrorKind.TIMEOUT,
-        message,
-        retryable=True,
-        hint="Ask for less, or go on without it.",
-    )
-
-
-def _bad_output(tool: Tool, what: str) -> ToolError:
-    return ToolError(
-        ErrorKind.BAD_OUTPUT,
-        f"{tool.name} {what}.",
-        hint="Ask for less, or go on without this tool.",
-    )
-
-
-def _readable(error: ToolError, limit: int) -> ToolError:
-    """Return an error that a tool has worded, in characters and of a length to send."""
-    message, hint = (
-        clipped(str(words), limit) for words in (error.message, error.hint)
-    )
-    return replace(error, message=message, hint=hint)
-
-
-def _words_of(error: BaseException) -> str:
-    try:
-        return clipped(str(error), 300)
-    except Exception:  # an error can be broken itself
-        return "it cannot say why"
-
-
-def quoted(text: str) -> str:
-    """Return a text in quotes, short enough for a sentence."""
-    return clipped(repr(text), 60)
-
-
-def clipped(text: str, limit: int) -> str:
-    """Return at most `limit` characters, without the halves of surrogate pairs."""
-    shown = text if len(text) <= limit else f"{text[:limit]}…"
-    return shown.encode("utf-8", "replace").decode("utf-8")
 
 
 class ToolRegistry:
@@ -227,8 +45,6 @@ class ToolRegistry:
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
         self._numbers = itertools.count(1)
-        # Tool to the arguments that `bind` last found valid, as `written_out` has them.
-        self._valid: dict[str, str | None] = {}
         for tool in tools:
             self.register(tool)
 
@@ -280,31 +96,27 @@ class ToolRegistry:
             return invalid_arguments(tool, [str(error)])
         except RecursionError:
             return invalid_arguments(tool, [TOO_DEEP])
-        problems = problems_with(tool, arguments)
-        if problems:
-            return invalid_arguments(tool, problems, [*notes, *repaired])
-        self._valid[tool.name] = written_out(arguments)
+        notes += repaired
+        if problems := problems_with(tool, arguments):
+            return invalid_arguments(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
-        return ToolCall(tool.name, arguments, call_id, (*notes, *repaired))
+        return ToolCall(tool.name, arguments, call_id, tuple(notes))
 
     def run(self, call: ToolCall) -> Observation:
-        """Make the call and return what came of it.
+        """Make the call and return what came of it; the arguments are checked again.
 
-        Arguments are checked, unless `bind` has checked the same ones a moment ago.
         Never raises for what a model or a tool did, SystemExit included. Other signals
         to the program that are no Exception pass, such as KeyboardInterrupt.
         """
         tool = self._tools.get(call.name)
         if tool is None:
             return Observation.failed(call.call_id, self._unknown(call.name), call.name)
-        written = written_out(call.arguments)
-        checked = written is not None and written == self._valid.get(call.name)
-        outcome = (run_checked if checked else run_tool)(tool, call.arguments)
-        if isinstance(outcome, ToolError):
-            return Observation(
-                call.call_id, False, None, outcome, tool.name, call.notes
-            )
-        return Observation(call.call_id, True, outcome, None, tool.name, call.notes)
+        outcome = run_tool(tool, call.arguments)
+        error = outcome if isinstance(outcome, ToolError) else None
+        result = None if isinstance(outcome, ToolError) else outcome
+        return Observation(
+            call.call_id, error is None, result, error, tool.name, call.notes
+        )
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -319,22 +131,138 @@ class ToolRegistry:
         return len(self._tools)
 
     def _find(self, asked: str) -> tuple[Tool | None, list[str]]:
-        tool = self._tools.get(asked)
-        if tool is not None:
-            return tool, []
+        if asked in self._tools:
+            return self._tools[asked], []
         same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
         if len(same) != 1:
             return None, []
-        return same[0], [f"the tool is called {same[0].name}, not {quoted(asked)}"]
+        return same[0], [f"the tool is called {same[0].name}, not {_quoted(asked)}"]
 
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
         return ToolError(
             ErrorKind.UNKNOWN_TOOL,
-            f"there is no tool named {quoted(asked)}.",
+            f"there is no tool named {_quoted(asked)}.",
             hint=(f"Did you mean {near[0]}? " if near else "")
             + f"There is: {', '.join(self._tools) or 'no tool at all'}.",
         )
+
+
+def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
+    """Run one tool under its contract: arguments, time and output are checked."""
+    if problems := problems_with(tool, arguments):
+        return invalid_arguments(tool, problems)
+    try:
+        return _checked_output(tool, call_tool(tool, arguments))
+    except ToolFailure as failure:
+        error, limit = failure.error, tool.max_output_chars
+        message, hint = (_clipped(str(x), limit) for x in (error.message, error.hint))
+        return replace(error, message=message, hint=hint)
+    except TimedOut:
+        return timed_out(tool)
+    except (Exception, SystemExit) as error:
+        return ToolError(
+            ErrorKind.TOOL_RAISED,
+            f"{tool.name} raised {type(error).__name__}: {_words_of(error)}.",
+            hint="Try other arguments, or go on without this tool.",
+        )
+
+
+def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """Call the function of a tool within its time and return what it returns.
+
+    It is handed a copy: what a tool does to its arguments changes neither the call
+    that a trace shows nor the next attempt.
+    """
+    own = json.loads(to_json(arguments))
+    return call_with_timeout(tool.run, own, tool.timeout_s)
+
+
+def problems_with(tool: Tool, arguments: Any) -> list[str]:
+    """Return what is wrong with arguments, also where they are no JSON at all."""
+    try:
+        to_json(arguments).encode(
+            "utf-8"
+        )  # half a surrogate pair is a str, but no text
+    except RecursionError:
+        return [TOO_DEEP]
+    except (TypeError, ValueError) as error:
+        return [f"the arguments are not JSON ({_quoted(str(error))})"]
+    try:
+        return sentences(tool.validator, arguments)
+    except ValueError:  # the validator words problems down to a depth of 255
+        return [TOO_DEEP]
+
+
+def invalid_arguments(
+    tool: Tool, problems: list[str], notes: Sequence[str] = ()
+) -> ToolError:
+    """Return the error of a call that is not made, and how to write it."""
+    listed = "; ".join(_clipped(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{_clipped(note, 200)}. " for note in notes)
+    return ToolError(
+        ErrorKind.INVALID_ARGUMENTS,
+        f"{listed}.",
+        hint=f"{advice}Use {tool.signature()}.",
+    )
+
+
+def timed_out(tool: Tool) -> ToolError:
+    """Return the error of a call that did not come back; a WRITE is not retryable."""
+    # Without a limit of its own, the tool has given up waiting for something else.
+    limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
+    writes = tool.effect is Effect.WRITE
+    return ToolError(
+        ErrorKind.TIMEOUT,
+        f"{tool.name} did not answer {limit}.",
+        retryable=not writes,
+        hint="It may still take effect: find out before you call it again."
+        if writes
+        else "Ask for less, or go on without it.",
+    )
+
+
+def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
+    """Return the output as plain JSON data, where it is what was promised."""
+    if not isinstance(output, dict):
+        raise _bad_output(tool, f"{type(output).__name__}, not a dict")
+    try:
+        text = to_json(output)
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        why = _quoted(str(error))
+        raise _bad_output(tool, f"what is not JSON ({why})") from None
+    limit = tool.max_output_chars
+    if len(text) > limit:
+        raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
+    plain: dict[str, Any] = json.loads(text)
+    return plain
+
+
+def _bad_output(tool: Tool, what: str) -> ToolFailure:
+    return ToolFailure(
+        ErrorKind.BAD_OUTPUT,
+        f"{tool.name} returned {what}.",
+        hint="Ask for less, or go on without this tool.",
+    )
+
+
+def _words_of(error: BaseException) -> str:
+    try:
+        return _clipped(str(error), 300)
+    except Exception:  # an error can be broken itself
+        return "it cannot say why"
+
+
+def _quoted(text: str) -> str:
+    """Return a text in quotes, short enough for a sentence."""
+    return _clipped(repr(text), 60)
+
+
+def _clipped(text: str, limit: int) -> str:
+    """Return at most `limit` characters, without the halves of surrogate pairs."""
+    shown = text if len(text) <= limit else f"{text[:limit]}…"
+    return shown.encode("utf-8", "replace").decode("utf-8")
 
 
 def _plain(name: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 LONGEST_ECHO = 60  # characters of a value that a note says back
@@ -129,21 +129,20 @@ def _spelled_number(text: str, types: set[str]) -> Any:
     return text
 
 
-_FITS: Mapping[str, Callable[[Any], bool]] = {
-    "string": lambda value: isinstance(value, str),
-    "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
-    "number": lambda value: (
-        isinstance(value, (int, float)) and not isinstance(value, bool)
-    ),
-    "boolean": lambda value: isinstance(value, bool),
-    "array": lambda value: isinstance(value, list),
-    "object": lambda value: isinstance(value, dict),
-    "null": lambda value: value is None,
+_PYTHON: Mapping[str, type | tuple[type, ...]] = {
+    "string": str,
+    "integer": int,
+    "number": (int, float),
+    "array": list,
+    "object": dict,
+    "null": type(None),
 }
 
 
 def _fits(value: Any, types: set[str]) -> bool:
-    return any(_FITS[kind](value) for kind in types)
+    if isinstance(value, bool):  # an int to Python
+        return "boolean" in types
+    return any(isinstance(value, _PYTHON[kind]) for kind in types - {"boolean"})
 
 
 def types_of(part: Any) -> set[str]:

@@ -55,7 +55,15 @@ def with_retries(
             f"{tool.name} writes: a second attempt could do it twice. "
             "Make an idempotency_key a required argument, or do not retry."
         )
-    retrying = _retrying(attempts, sleep)
+    import tenacity
+
+    retrying = tenacity.Retrying(
+        retry=tenacity.retry_if_exception(_may_pass),
+        stop=tenacity.stop_after_attempt(attempts),
+        wait=tenacity.wait_exponential(multiplier=FIRST_PAUSE_S, max=LONGEST_PAUSE_S),
+        sleep=sleep,
+        reraise=True,  # the failure itself, not tenacity's RetryError around it
+    )
 
     def run(**arguments: Any) -> dict[str, Any]:
         try:
@@ -67,20 +75,6 @@ def with_retries(
         return result
 
     return replace(tool, run=run, timeout_s=None)
-
-
-def _retrying(
-    attempts: int, sleep: Callable[[float], None]
-) -> Callable[..., dict[str, Any]]:
-    import tenacity
-
-    return tenacity.Retrying(
-        retry=tenacity.retry_if_exception(_may_pass),
-        stop=tenacity.stop_after_attempt(attempts),
-        wait=tenacity.wait_exponential(multiplier=FIRST_PAUSE_S, max=LONGEST_PAUSE_S),
-        sleep=sleep,
-        reraise=True,  # the failure itself, not tenacity's RetryError around it
-    )
 
 
 def _may_pass(error: BaseException) -> bool:

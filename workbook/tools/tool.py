@@ -12,13 +12,12 @@ import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from workbook.tools.arguments import only_parameter
+from jsonschema_rs import Draft202012Validator
+
+from workbook.tools.arguments import closed_schema, only_parameter, validator_for
 from workbook.tools.calls import Effect, to_json
-
-if TYPE_CHECKING:
-    from jsonschema.protocols import Validator
 
 DEFAULT_TIMEOUT_S = 10.0
 MAX_OUTPUT_CHARS = 20_000
@@ -63,8 +62,6 @@ class Tool:
     max_output_chars: int = MAX_OUTPUT_CHARS
 
     def __post_init__(self) -> None:
-        from workbook.tools.arguments import closed_schema
-
         if not NAME.fullmatch(self.name):
             raise ContractError(
                 f"tool name {self.name!r}: use 1 to 64 letters, digits, _ or -"
@@ -92,18 +89,9 @@ class Tool:
         return f"<Tool {self.signature()}>"
 
     @cached_property
-    def validator(self) -> Validator:
+    def validator(self) -> Draft202012Validator:
         """The schema, compiled once."""
-        from workbook.tools.arguments import compiled
-
-        return compiled(self.parameters)
-
-    @cached_property
-    def plain_types(self) -> Mapping[str, tuple[type, ...]] | None:
-        """The types of the arguments, where the schema asks for types and no more."""
-        from workbook.tools.arguments import plain_types
-
-        return plain_types(self.parameters)
+        return validator_for(self.parameters)
 
     @cached_property
     def all_aliases(self) -> Mapping[str, str]:
@@ -125,6 +113,8 @@ class Tool:
 def _type_name(part: Any) -> str:
     if not isinstance(part, Mapping):
         return "any"
+    if "const" in part:
+        return to_json(part["const"])
     if "enum" in part:
         return " | ".join(to_json(value) for value in part["enum"])
     if "anyOf" in part:
