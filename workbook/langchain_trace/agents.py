@@ -11,10 +11,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
 from langchain_core._api import LangChainDeprecationWarning
-from langchain_core.tools import BaseTool, StructuredTool
+from langchain_core.tools import BaseTool
 from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
@@ -22,8 +23,7 @@ from workbook.langchain_trace.handler import TraceHandler
 from workbook.langchain_trace.models import chat_model, script_of, text_llm
 from workbook.loop.naive import Emit
 from workbook.models.script import Script
-from workbook.tools.adapters import trusting_function
-from workbook.tools.calls import result_text
+from workbook.tools.adapters import to_langchain
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
@@ -151,35 +151,19 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
 
 
 def classic_tool(tool: AnyTool) -> BaseTool:
-    """Return a tool that takes one text, as the classic agent calls it.
-
-    The text is trusted, as tutorials do: a JSON object is taken apart, anything else
-    goes to the first parameter as it is. What the tool raises is not caught.
-    """
+    """Return a tool that takes one text, trusted as tutorials trust it."""
     if isinstance(tool, BaseTool):
         return tool
-
     # The descriptions become part of a template, in which a brace opens a variable.
     description = tool.description.replace("{", "{{").replace("}", "}}")
-    return TextTool(
-        name=tool.name, func=trusting_function(tool), description=description
+    return to_langchain(
+        replace(tool, description=description), text=True, trusting=True
     )
 
 
 def graph_tool(tool: AnyTool) -> BaseTool:
     """Return a tool with its schema, as `create_agent` calls it. Nothing is caught."""
-    if isinstance(tool, BaseTool):
-        return tool
-
-    def run(**arguments: Any) -> str:
-        return result_text(tool.run(**arguments))
-
-    return StructuredTool(
-        name=tool.name,
-        func=run,
-        description=tool.description,
-        args_schema=dict(tool.parameters),
-    )
+    return tool if isinstance(tool, BaseTool) else to_langchain(tool, trusting=True)
 
 
 @contextmanager
