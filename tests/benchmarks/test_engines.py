@@ -77,7 +77,8 @@ def current_executor(steps, path):
     from langchain_classic.agents import AgentExecutor, create_react_agent
     from langchain_core.prompts import PromptTemplate
 
-    from workbook.langchain_trace.models import classic_tool, text_llm
+    from workbook.langchain_trace.models import classic_tool
+    from workbook.models.langchain import text_llm
 
     prompt = PromptTemplate.from_template(
         "{tools}\nThought, Action (one of {tool_names}), Action Input, Observation, "

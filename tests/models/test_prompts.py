@@ -9,9 +9,9 @@ from workbook.models.prompts import (
     cut_at_stop,
     last_tokens,
     render_messages,
-    shared_items,
     shared_prefix,
     stop_sequences,
+    unsaid,
 )
 
 
@@ -90,9 +90,23 @@ def test_shared_prefix_is_the_longest(before, after):
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 2)), st.lists(st.integers(0, 2)))
-def test_shared_items_is_the_longest(before, after):
+def test_shared_items_are_counted_too(before, after):
     """what two lists share from the start is counted exactly"""
-    assert shared_items(before, after) == longest(before, after)
+    assert shared_prefix(before, after) == longest(before, after)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "turn", "left"),
+    [
+        ("Question: 1+1?\nThought:", "Thought: I add.", " I add."),
+        ("Question: 1+1?\nThought:", "I add.", "I add."),
+        ("Question: 1+1?\n", "Thought: I add.", "Thought: I add."),
+        ("a", "a turn", "a turn"),
+    ],
+)
+def test_a_cue_is_not_said_twice(prompt, turn, left):
+    """a turn goes on behind the cue that the prompt ends with"""
+    assert unsaid(prompt, turn) == left
 
 
 def test_messages_are_read_as_paragraphs():

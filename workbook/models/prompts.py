@@ -65,30 +65,25 @@ def render_message(message: Message) -> str:
     return text + json.dumps(calls, ensure_ascii=False) + "\n" if calls else text
 
 
-def shared_prefix(before: str, after: str) -> int:
-    """Return how many characters two texts share from the start.
+def shared_prefix(before: Sequence[Any], after: Sequence[Any]) -> int:
+    """Return how many characters two texts, or items two lists, share from the start.
 
     >>> shared_prefix("Thought: a", "Thought: b")
     9
     """
-    if after.startswith(before):
+    if after[: len(before)] == before:  # a prompt that has grown
         return len(before)
-    return _shared(before, after)
+    for number, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            return number
+    return min(len(before), len(after))
 
 
-def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
-    """Return how many items two lists share from the start."""
-    if after[: len(before)] == before:
-        return len(before)
-    return _shared(before, after)
+def unsaid(prompt: str, turn: str) -> str:
+    """Return a turn less the cue that the prompt ends with: it is not said twice.
 
-
-def _shared(before: Sequence[Any], after: Sequence[Any]) -> int:
-    low, high = 0, min(len(before), len(after))
-    while low < high:  # equal up to `low`, different somewhere before `high`
-        middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    >>> unsaid("Question: 2+2\\nThought:", "Thought: easy")
+    ' easy'
+    """
+    cue = prompt[prompt.rfind("\n") + 1 :]
+    return turn.removeprefix(cue) if cue.endswith(":") else turn
