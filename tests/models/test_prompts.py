@@ -9,6 +9,7 @@ from workbook.models.prompts import (
     cut_at_stop,
     last_tokens,
     render_messages,
+    shared_items,
     shared_prefix,
     stop_sequences,
     unsaid,
@@ -90,9 +91,9 @@ def test_shared_prefix_is_the_longest(before, after):
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 2)), st.lists(st.integers(0, 2)))
-def test_shared_items_are_counted_too(before, after):
+def test_shared_items_is_the_longest(before, after):
     """what two lists share from the start is counted exactly"""
-    assert shared_prefix(before, after) == longest(before, after)
+    assert shared_items(before, after) == longest(before, after)
 
 
 @pytest.mark.parametrize(

@@ -65,18 +65,23 @@ def render_message(message: Message) -> str:
     return text + json.dumps(calls, ensure_ascii=False) + "\n" if calls else text
 
 
-def shared_prefix(before: Sequence[Any], after: Sequence[Any]) -> int:
-    """Return how many characters two texts, or items two lists, share from the start.
+def shared_prefix(before: str, after: str) -> int:
+    """Return how many characters two texts share from the start.
 
     >>> shared_prefix("Thought: a", "Thought: b")
     9
     """
-    if after[: len(before)] == before:  # a prompt that has grown
+    return len(before) if after.startswith(before) else shared_items(before, after)
+
+
+def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
+    """Return how many items two lists share from the start."""
+    if after[: len(before)] == before:
         return len(before)
     for number, (one, other) in enumerate(zip(before, after, strict=False)):
         if one != other:
             return number
-    return min(len(before), len(after))
+    return len(after)
 
 
 def unsaid(prompt: str, turn: str) -> str:

@@ -22,6 +22,7 @@ from workbook.models.prompts import (
     last_tokens,
     render_message,
     render_messages,
+    shared_items,
     shared_prefix,
     stop_sequences,
     unsaid,
@@ -105,8 +106,9 @@ class Script:
         # Of each request what is new in it, and how much it shares with the one before:
         # ten thousand whole prompts would fill the memory.
         self._kept: list[tuple[int, Request]] = []
-        self._last: str | list[Message] = ""
-        self._sizes: list[int] = []  # tokens of each message in the last request
+        self._text = ""  # the last prompt
+        self._messages: list[Message] = []  # or the last messages
+        self._sizes: list[int] = []  # tokens of each of them
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Return the next turn, cut before the first stop sequence.
@@ -115,7 +117,9 @@ class Script:
             ScriptExhausted: no turn is left.
             Exception: the turn is one to be raised.
         """
-        shared = self._keep(prompt, stop)
+        shared = shared_prefix(self._text, prompt)
+        self._text, self._messages = prompt, []
+        self._keep(prompt[shared:], shared, stop)
         return self._play(prompt, stop, count_tokens(prompt), shared // CHARS_PER_TOKEN)
 
     def chat(
@@ -127,8 +131,10 @@ class Script:
     ) -> Completion:
         """Return the next turn as an answer to messages. Raises as `complete` does."""
         prompt = list(messages)
-        shared = self._keep(prompt, stop, tools)
+        shared = shared_items(self._messages, prompt)
+        self._text, self._messages = "", prompt
         new = prompt[shared:]
+        self._keep(new, shared, stop, tools)
         self._sizes[shared:] = [count_tokens(render_message(one)) for one in new]
         return self._play(prompt, stop, sum(self._sizes), sum(self._sizes[:shared]))
 
@@ -154,16 +160,13 @@ class Script:
 
     def _keep(
         self,
-        prompt: str | list[Message],
+        new: str | list[Message],
+        shared: int,
         stop: Sequence[str],
         tools: Sequence[dict[str, Any]] = (),
-    ) -> int:
-        """Keep what is new in a request; return how much of it the last one had."""
-        shared = shared_prefix(self._last, prompt)
-        new = Request(prompt[shared:], stop_sequences(stop), tuple(tools), "")
-        self._kept.append((shared, new))
-        self._last = prompt
-        return shared
+    ) -> None:
+        request = Request(new, stop_sequences(stop), tuple(tools), seen="")
+        self._kept.append((shared, request))
 
     def _window(self, prompt: str | list[Message]) -> str:
         text = prompt if isinstance(prompt, str) else render_messages(prompt)

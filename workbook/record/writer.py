@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from workbook.models.prompts import shared_prefix
+from workbook.models.prompts import shared_items, shared_prefix
 from workbook.record.events import Kind, TraceEvent, to_line
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class TraceWriter:
         prompt = fields["prompt"]
         if "parent" in fields:
             return {**fields, "kept": 0}
-        kept = shared_prefix(self._sent, prompt)
+        kept = _shared(self._sent, prompt)
         self._sent = prompt if isinstance(prompt, str) else list(prompt)
         return {**fields, "prompt": prompt[kept:], "kept": kept}
 
@@ -179,3 +179,12 @@ def _redacted(value: Any, secrets: Iterable[str]) -> Any:
     text = str(value)
     safe = redact(text, secrets)
     return value if safe == text else safe
+
+
+def _shared(before: str | list[Any], after: str | list[Any]) -> int:
+    """Return how many characters, or messages, two prompts share from the start."""
+    if isinstance(before, str) and isinstance(after, str):
+        return shared_prefix(before, after)
+    if isinstance(before, list) and isinstance(after, list):
+        return shared_items(before, after)
+    return 0
