@@ -78,7 +78,7 @@ def current_executor(steps, path):
     from langchain_core.prompts import PromptTemplate
 
     from workbook.langchain_trace.agents import classic_tool
-    from workbook.langchain_trace.models import text_llm
+    from workbook.models.langchain import text_llm
 
     prompt = PromptTemplate.from_template(
         "{tools}\nThought, Action (one of {tool_names}), Action Input, Observation, "

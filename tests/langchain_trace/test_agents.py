@@ -8,7 +8,7 @@ from workbook.langchain_trace.agents import (
     run_classic,
     run_graph,
 )
-from workbook.langchain_trace.models import WithoutStop
+from workbook.models.base import WithoutStop
 from workbook.models.script import Script
 from workbook.stage.scenarios import load
 
@@ -241,7 +241,7 @@ def test_generate_works_with_initialize_agent_only(tool):
     from langchain_core.prompts import PromptTemplate
 
     from workbook.langchain_trace.agents import classic_tool
-    from workbook.langchain_trace.models import text_llm
+    from workbook.models.langchain import text_llm
 
     search = tool("Search", lambda text: "nothing")
     options = {"max_iterations": 2, "early_stopping_method": "generate"}

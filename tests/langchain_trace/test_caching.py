@@ -11,7 +11,8 @@ from workbook.langchain_trace.growth import (
     plot_caching,
 )
 from workbook.models.base import Completion, Usage
-from workbook.models.script import Script, shared_prefix
+from workbook.models.prompts import shared_prefix
+from workbook.models.script import Script
 from workbook.stage.scenarios import load
 
 

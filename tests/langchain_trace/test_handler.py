@@ -5,7 +5,7 @@ import threading
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.messages import HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.tools import tool as langchain_tool
 
@@ -131,16 +131,8 @@ def test_usage_and_timings_are_the_servers(emit, tool):
 
 def test_usage_of_messages_is_kept(emit):
     """a chat model's usage stands in its message"""
-    message = AIMessage(
-        "done",
-        usage_metadata={
-            "input_tokens": 7,
-            "output_tokens": 2,
-            "total_tokens": 9,
-            "input_token_details": {"cache_read": 3},
-        },
-    )
-    invoke(ScriptedModel([message]), [echo], TraceHandler(emit))
+    said = Completion("done", usage=Usage(7, 2, 3))
+    invoke(ScriptedModel([said]), [echo], TraceHandler(emit))
     (turn,) = emit.trace().of("model_turn")
     assert turn["usage"] == {"input": 7, "output": 2, "cached": 3}
 

@@ -13,7 +13,7 @@ from workbook.langchain_trace.anatomy import split_prompt
 from workbook.langchain_trace.classic import evaluate_math_block, render_scratchpad
 from workbook.langchain_trace.diagram import sequence_diagram, tool_ids
 from workbook.langchain_trace.growth import context_growth
-from workbook.langchain_trace.models import text_llm
+from workbook.models.langchain import text_llm
 from workbook.stage.scenarios import load
 
 STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)

@@ -3,7 +3,12 @@
 import pytest
 
 from workbook.models import Script, get_model, get_text_model
-from workbook.models.choice import UnknownModel, describe_model, model_name
+from workbook.models.choice import (
+    UnknownModel,
+    as_text_model,
+    describe_model,
+    model_name,
+)
 from workbook.models.hosted import MissingKey
 from workbook.models.langchain import ScriptedModel
 
@@ -134,3 +139,18 @@ def test_one_line_says_which_model(cache, monkeypatch, name, settings, words):
 def test_the_line_names_the_weights(real_weights):
     """when the weights are there the line says where"""
     assert str(real_weights) in describe_model("local")
+
+
+def test_what_fits_is_returned_as_it_is():
+    """a model that already fits is not wrapped; one of LangChain's is"""
+    script = Script(["a"])
+
+    assert as_text_model(script) is script
+    assert as_text_model(ScriptedModel(["b"])).complete("p").text == "b"
+
+
+@pytest.mark.parametrize("thing", [None, 3, "gpt-4o-mini", Script, len])
+def test_what_is_no_model_is_refused(thing):
+    """anything else is named, with what would fit"""
+    with pytest.raises(TypeError, match="give a TextModel"):
+        as_text_model(thing)

@@ -6,12 +6,19 @@ import pytest
 from langchain.agents import create_agent
 from langchain_classic.agents import AgentExecutor, create_react_agent
 from langchain_classic.chains import LLMMathChain
+from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 from langchain_core.prompts import PromptTemplate
+from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import Tool, tool
 
-from workbook.models import Script, ToolRequest
-from workbook.models.langchain import ScriptedModel
+from workbook.models import Completion, Script, ToolRequest, Usage
+from workbook.models.langchain import (
+    LangChainModel,
+    ScriptedModel,
+    from_message,
+    text_llm,
+)
 from workbook.models.script import ScriptExhausted
 
 CALL = ToolRequest("multiply", {"a": 6, "b": 7}, "call_1")
@@ -40,7 +47,7 @@ def test_it_honours_stop():
     answer = model.bind(stop=["\nObservation:"]).invoke("p")
 
     assert answer.content == "Action Input: 1"
-    assert model.requests[0].stop == ("\nObservation:",)
+    assert model.script.requests[0].stop == ("\nObservation:",)
 
 
 def test_tools_reach_the_model_as_schemas():
@@ -57,26 +64,17 @@ def test_tools_reach_the_model_as_schemas():
             "type": "tool_call",
         }
     ]
-    assert model.requests[0].tools[0]["function"]["name"] == "multiply"
+    assert model.script.requests[0].tools[0]["function"]["name"] == "multiply"
 
 
-def test_it_streams_in_pieces_and_counts_at_the_end():
-    """a stream brings the text piece by piece and the usage last"""
+def test_it_streams():
+    """a stream brings the text, and the usage with it"""
     chunks = list(ScriptedModel(["Thought: I multiply.\n"]).stream("p"))
 
-    assert len(chunks) > 3
     assert "".join(chunk.text for chunk in chunks) == "Thought: I multiply.\n"
-    assert [chunk.usage_metadata is not None for chunk in chunks[:-1]].count(True) == 0
-    assert chunks[-1].usage_metadata["output_tokens"] == 6
-
-
-def test_it_streams_tool_calls():
-    """a streamed call adds up to the call in the script"""
-    first, *rest = ScriptedModel([CALL]).stream("p")
-    for chunk in rest:
-        first += chunk
-
-    assert [call["args"] for call in first.tool_calls] == [{"a": 6, "b": 7}]
+    assert [c.usage_metadata["output_tokens"] for c in chunks if c.usage_metadata] == [
+        6
+    ]
 
 
 def test_it_works_without_waiting():
@@ -116,21 +114,7 @@ def test_it_sees_only_its_window():
         [HumanMessage("keep it short"), AIMessage("…" * 50), HumanMessage("go")]
     )
 
-    assert model.seen == ["ser: go\n"]
-
-
-def test_repeated_messages_are_cached_when_a_history_is_edited():
-    """after an edit only what stands before it counts as read before"""
-    model = ScriptedModel(["a", "b", "c"])
-    one, two, other = HumanMessage("1"), HumanMessage("2"), HumanMessage("3")
-    model.invoke([one, two])
-    model.invoke([one, other, two])
-
-    texts = [[m["content"] for m in request.prompt] for request in model.requests]
-    last = model.invoke([one])
-
-    assert texts == [["1", "2"], ["1", "3", "2"]]
-    assert last.usage_metadata["input_token_details"] == {"cache_read": 2}
+    assert model.script.seen == ["ser: go\n"]
 
 
 def test_a_message_reworded_in_place_is_sent_as_it_is_now():
@@ -141,7 +125,10 @@ def test_a_message_reworded_in_place_is_sent_as_it_is_now():
     message.content = "in yen"
     model.invoke([message])
 
-    assert [r.prompt[0]["content"] for r in model.requests] == ["in dollars", "in yen"]
+    assert [r.prompt[0]["content"] for r in model.script.requests] == [
+        "in dollars",
+        "in yen",
+    ]
 
 
 def test_it_drives_todays_agent():
@@ -152,7 +139,7 @@ def test_it_drives_todays_agent():
 
     assert result["messages"][-1].content == "It is 42."
     assert isinstance(result["messages"][-2], ToolMessage)
-    assert model.requests[1].prompt[-1]["content"] == "42"
+    assert model.script.requests[1].prompt[-1]["content"] == "42"
 
 
 PROMPT = PromptTemplate.from_template(
@@ -174,7 +161,7 @@ def test_it_drives_the_classic_agent():
     result = AgentExecutor(agent=agent, tools=[double]).invoke({"input": "2 by 21?"})
 
     assert result["output"] == "42"
-    assert "Observation: 42" in model.requests[1].prompt[0]["content"]
+    assert "Observation: 42" in model.script.requests[1].prompt[0]["content"]
 
 
 def test_it_drives_the_math_chain():
@@ -184,4 +171,89 @@ def test_it_drives_the_math_chain():
     answer = LLMMathChain.from_llm(model).invoke({"question": "20 % of 100?"})
 
     assert answer["answer"] == "Answer: 20.0"
-    assert "```output" in model.requests[0].stop
+    assert "```output" in model.script.requests[0].stop
+
+
+def test_an_llm_of_ours_keeps_usage_and_stop():
+    """a text model is a LangChain LLM with its token counts, cut at stop"""
+    script = Script(["Thought: one\nObservation: 2"])
+
+    result = text_llm(script).generate(["Q\nThought:"], stop=["\nObservation:"])
+
+    assert result.generations[0][0].text == " one"
+    assert result.llm_output["token_usage"]["prompt_tokens"] == 3
+
+
+def test_what_langchain_can_ask_is_taken_as_it_is():
+    """a LangChain model needs no wrapper, and anything else is refused"""
+    model = ScriptedModel(["a"])
+
+    assert text_llm(model) is model
+    with pytest.raises(TypeError, match="a str cannot continue a prompt"):
+        text_llm("gpt-4o-mini")
+
+
+def test_a_chat_model_continues_a_prompt():
+    """stop goes in, text and usage come out"""
+    model = ScriptedModel(["Action Input: 1\nObservation: 2"])
+
+    answer = LangChainModel(model).complete("1234", stop=["\nObservation:"])
+
+    assert answer == Completion("Action Input: 1", Usage(3, 4, 0))
+
+
+def test_what_was_bound_stays_bound():
+    """a model that was bound to a stop sequence keeps it"""
+    model = ScriptedModel(["a\nObservation: 2"]).bind(stop=["\nObservation:"])
+
+    assert LangChainModel(model).complete("p").text == "a"
+
+
+def test_a_chat_model_answers_messages():
+    """messages, tool results and tool schemas go in, tool requests come out"""
+    model = ScriptedModel([CALL])
+    function = {"name": "multiply", "arguments": '{"a": 1, "b": 2}'}
+    schema = {"name": "multiply", "description": "", "parameters": {}}
+    tool_schema = {"type": "function", "function": schema}
+    messages = [
+        {"role": "user", "content": "1 by 2?"},
+        {
+            "role": "assistant",
+            "content": "",
+            "tool_calls": [{"id": "call_0", "type": "function", "function": function}],
+        },
+        {"role": "tool", "content": "2", "tool_call_id": "call_0"},
+    ]
+
+    answer = LangChainModel(model).chat(messages, tools=[tool_schema], stop=["x"])
+
+    assert answer.tool_requests == (CALL,)
+    assert answer.finish_reason == "tool_calls"
+    (sent,) = model.script.requests
+    assert [message["role"] for message in sent.prompt] == ["user", "assistant", "tool"]
+    assert sent.prompt[1]["tool_calls"][0]["function"]["name"] == "multiply"
+    assert sent.prompt[2]["tool_call_id"] == "call_0"
+    assert (sent.tools, sent.stop) == ((tool_schema,), ("x",))
+
+
+@pytest.mark.parametrize(
+    "model", [FakeListLLM(responses=["ABC"]), RunnableLambda(str.upper)]
+)
+def test_what_answers_with_a_text_continues_a_prompt(model):
+    """an LLM, or a chain that answers with a string, fits as well"""
+    assert LangChainModel(model).complete("abc").text == "ABC"
+
+
+def test_a_call_with_unreadable_arguments_is_kept():
+    """a call whose arguments are no JSON is still a call that wants an answer"""
+    bad = {
+        "name": "f",
+        "args": "{oops",
+        "id": "c",
+        "error": "",
+        "type": "invalid_tool_call",
+    }
+
+    answer = from_message(AIMessage("", invalid_tool_calls=[bad]))
+
+    assert answer.tool_requests == (ToolRequest("f", {"unreadable": "{oops"}, "c"),)

@@ -9,16 +9,14 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
 from workbook.models.base import TextModel
+from workbook.models.langchain import LangChainModel
 from workbook.models.local import (
     LocalModelError,
     LocalTextModel,
     close_local_server,
-    local_completion,
     local_model,
-    local_or_none,
     local_server,
 )
-from workbook.models.weights import WeightsError
 
 STOP = "\nObservation:"
 
@@ -153,26 +151,11 @@ def test_chat_client_streams(local):
     assert [usage["output_tokens"] for usage in counted] == [8]
 
 
-def test_completion_client_speaks_to_it(local):
-    """the completions client continues the prompt up to the stop sequence"""
-    text = local_completion().invoke(PROMPT, stop=[STOP])
-
-    assert text == local.complete(PROMPT, stop=[STOP]).text
-
-
-def test_clients_pass_a_grammar(local):
-    """a grammar goes through the OpenAI client as an extra field"""
-    grammar = {"grammar": 'root ::= "yes" | "no"'}
-
-    assert local_completion(extra_body=grammar).invoke("Is it?") in ("yes", "no")
-
-
 def test_the_real_key_stays_at_home(local, monkeypatch):
     """a key in the environment is never sent to the local server"""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real-0123456789")
 
     assert local_model().openai_api_key.get_secret_value() == "none-needed"
-    assert local_completion().openai_api_key.get_secret_value() == "none-needed"
 
 
 def test_a_proxy_is_not_asked(local, monkeypatch):
@@ -189,7 +172,9 @@ def test_a_proxy_is_not_asked(local, monkeypatch):
 
 def test_a_closed_server_is_gone_and_starts_again(local):
     """closing frees the port; the next model starts another server"""
-    host, port = local_server().address.removeprefix("http://").split(":")
+    host, port = (
+        local_server().url.removeprefix("http://").removesuffix("/v1").split(":")
+    )
 
     close_local_server()
 
@@ -258,19 +243,6 @@ def test_an_empty_stop_sequence_stops_nothing(local):
     assert model.complete("One, two,", stop=[""]).usage.output == 2
 
 
-def test_no_model_is_one_line_and_none(cache, monkeypatch, capsys):
-    """where the weights cannot be had, one line says why and nothing is raised"""
-
-    def no_network():
-        raise WeightsError("No network: …")
-
-    close_local_server()
-    monkeypatch.setattr("workbook.models.local.fetch_weights", no_network)
-
-    assert local_or_none() is None
-    assert capsys.readouterr().out == "The local model is not there. No network: …\n"
-
-
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     """weights that llama.cpp cannot read are named"""
     from workbook.models.local import LocalServer
@@ -279,3 +251,12 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
 
     with pytest.raises(LocalModelError, match=r"could not load .*bad\.gguf"):
         LocalServer(str(tmp_path / "bad.gguf"))
+
+
+def test_the_client_fits_the_engines(local):
+    """asked by an engine the client gives text and token counts"""
+    model = LangChainModel(local_model(max_tokens=4))
+    answer = model.complete("One, two,")
+
+    assert (answer.usage.output, answer.finish_reason) == (4, "length")
+    assert model.name == "SmolLM2-135M-Instruct"

@@ -12,6 +12,7 @@ from workbook.models.prompts import (
     shared_items,
     shared_prefix,
     stop_sequences,
+    unsaid,
 )
 
 
@@ -93,6 +94,20 @@ def test_shared_prefix_is_the_longest(before, after):
 def test_shared_items_is_the_longest(before, after):
     """what two lists share from the start is counted exactly"""
     assert shared_items(before, after) == longest(before, after)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "turn", "left"),
+    [
+        ("Question: 1+1?\nThought:", "Thought: I add.", " I add."),
+        ("Question: 1+1?\nThought:", "I add.", "I add."),
+        ("Question: 1+1?\n", "Thought: I add.", "Thought: I add."),
+        ("a", "a turn", "a turn"),
+    ],
+)
+def test_a_cue_is_not_said_twice(prompt, turn, left):
+    """a turn goes on behind the cue that the prompt ends with"""
+    assert unsaid(prompt, turn) == left
 
 
 def test_messages_are_read_as_paragraphs():

@@ -60,6 +60,14 @@ def test_the_recording_can_be_wished_for(folder, monkeypatch, capsys):
     assert "You see what the model said on" in capsys.readouterr().out
 
 
+def test_a_turn_can_be_begun_for_it(folder, monkeypatch):
+    """A cue stands at the end of the prompt that is asked, and in front of the turn."""
+    Recorder(Script([" I add."]), "lesson", {}).complete("1+1?\nThought:")
+    monkeypatch.setenv("WORKBOOK_RECORD", "0")
+    model = real_model("lesson", cue="Thought:")
+    assert model.complete("1+1?\n").text == "Thought: I add."
+
+
 def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
     """Where the weights cannot be had, the reason is shown, and no traceback."""
     Recorder(Script(["one"]), "lesson", {}).complete("a")

@@ -18,7 +18,6 @@ from typing import Any
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
 from workbook.exercises.display import Message, Table, show
 from workbook.exercises.report import Outcome
-from workbook.models.locking import locked
 from workbook.paths import user_data
 
 
@@ -92,9 +91,11 @@ class Progress:
 
     def _change(self, change: Callable[[Entries], Entries]) -> None:
         """Read, change and write, while no other kernel does the same."""
+        from filelock import FileLock
+
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with locked(self.path.with_name(".progress.lock")):
+            with FileLock(self.path.with_name(".progress.lock")):
                 before = self.entries()
                 after = change(before)
                 if after != before:

@@ -1,4 +1,4 @@
-"""A text turn as a function call: the same step in the form that today's agents use.
+"""A script of text turns as a model that calls functions, for today's agents.
 
 `Action` and `Action Input` become a call with a name and arguments; a `Final Answer`
 becomes a message without calls. What cannot be read stays text, and an agent that
@@ -8,10 +8,16 @@ calls functions takes any text for its answer.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
+
+from langchain_core.messages import BaseMessage
+from langchain_core.tools import BaseTool
 
 from workbook.loop.turns import Action, Final, parse_turn
 from workbook.models.base import Completion, ToolRequest
+from workbook.models.langchain import ScriptedModel
+from workbook.models.script import Script
 from workbook.tools.adapters import first_parameter, trusting_arguments
 from workbook.tools.tool import Tool
 
@@ -47,3 +53,46 @@ def _arguments(tool: Tool | None, text: str) -> dict[str, Any]:
         return trusting_arguments(tool, text)
     except ValueError:  # a model may well write a list where one number belongs
         return {first_parameter(tool)[0]: text}
+
+
+class CallingModel(ScriptedModel):
+    """The scripted chat model for scripts of text turns: an Action becomes a call."""
+
+    contracts: tuple[Tool, ...] = ()
+
+    def _ask(
+        self, messages: list[BaseMessage], stop: list[str] | None, options: Any
+    ) -> Completion:
+        answer = super()._ask(messages, stop, options)
+        if answer.tool_requests:
+            return answer
+        call_id = f"call_{self.script.asked}"
+        found = as_function_calls(answer.text, self.contracts, call_id=call_id)
+        return replace(found, usage=answer.usage)
+
+
+def script_of(model: Any) -> Script | None:
+    """Return the script that a model plays, or None where it plays none."""
+    found = getattr(model, "script", model)
+    return found if isinstance(found, Script) else None
+
+
+def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
+    """Return a model as `create_agent` takes it: one that can call functions.
+
+    Args:
+        model: a `Script`, or a LangChain chat model, which is taken as it is.
+        tools: what the script's actions may name.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(model, Script):
+        ours = tuple(tool for tool in tools if isinstance(tool, Tool))
+        return CallingModel(script=model, contracts=ours)
+    if hasattr(model, "bind_tools"):
+        return model
+    raise TypeError(
+        f"a {type(model).__name__} cannot call functions: "
+        "give a Script or a LangChain chat model"
+    )

@@ -19,12 +19,11 @@ from langchain_core.messages import (
 from langchain_core.outputs import ChatGeneration, LLMResult
 
 from workbook.loop.turns import parse_turn
-from workbook.models.script import text_of as content_text
 
 
 def text_of(output: Any) -> str:
     """Return what a tool gave back, or a message holds, as the model reads it."""
-    return content_text(output.content) if hasattr(output, "content") else str(output)
+    return str(output.text) if isinstance(output, BaseMessage) else str(output)
 
 
 def messages_of(value: Any) -> list[BaseMessage]:

@@ -2,13 +2,13 @@
 
 A model is asked for text with a prompt (`complete`) or for a message with a list of
 messages (`chat`). The engines know these two protocols and nothing else: not LangChain,
-not HTTP, not llama.cpp. This module imports none of them.
+not HTTP, not llama.cpp. At the end stand two ways to change what a model is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
 
@@ -96,3 +96,30 @@ class ChatModel(Protocol):
     ) -> Completion:
         """Return the next message; `tools` are OpenAI function schemas."""
         ...
+
+
+class Prefilled:
+    """A model whose turns the runtime begins: it goes on from the cue.
+
+    A small model that is left to itself after a question writes another question.
+    LangChain's prompt ends in `Thought:` for the same reason.
+    """
+
+    def __init__(self, model: TextModel, cue: str) -> None:
+        self.name, self.model, self.cue = model.name, model, cue
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Ask with the cue at the prompt's end; it is part of what is returned."""
+        reply = self.model.complete(prompt + self.cue, stop=stop)
+        return replace(reply, text=self.cue + reply.text)
+
+
+class WithoutStop:
+    """A model that is never told where to stop: what happens without stop words."""
+
+    def __init__(self, model: TextModel) -> None:
+        self.name, self.model = model.name, model
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Ask the model and leave out `stop`."""
+        return self.model.complete(prompt)

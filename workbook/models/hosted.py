@@ -7,6 +7,7 @@ error, whatever the endpoint answers.
 from __future__ import annotations
 
 import os
+import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -134,20 +135,10 @@ def _told_well(model: ChatOpenAI) -> Iterator[None]:
         if isinstance(error, openai.APIConnectionError):
             host = _host(model.openai_api_base or OPENAI_URL)
             error.add_note(f"{host} does not answer: is it running? See {BASE_URL}.")
-        if not key or key == PLACEHOLDER or not _mentions(error, key):
+        # What led to the error is shown with it.
+        shown = [*traceback.format_exception(error), str(getattr(error, "body", ""))]
+        if not key or key == PLACEHOLDER or not any(key in part for part in shown):
             raise
         said = f"{type(error).__name__}: {error}".replace(key, "[secret]")
         # Not chained: the first error holds the key.
         raise HostedModelError(said) from None
-
-
-def _mentions(error: BaseException | None, key: str) -> bool:
-    """Whether an error, or one that led to it, holds the key."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        body = getattr(error, "body", "")
-        if any(key in part for part in (str(error), repr(error), str(body))):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

@@ -1,88 +1,75 @@
-"""The scripted model as a LangChain chat model.
+"""LangChain's models and ours, both ways.
 
-LangChain's own fake models refuse `bind_tools` and do not honour `stop`, so an agent
-cannot be shown on them. This one behaves as a chat model behind an API does: stop
-sequences, function calls, streaming, token usage, and errors where the script has one.
+`ScriptedModel` is a script as a LangChain chat model, `text_llm` any of our models as a
+LangChain LLM, and `LangChainModel` one of LangChain's as the engines take it.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import BaseChatModel, LanguageModelInput
+from langchain_core.language_models import (
+    BaseChatModel,
+    BaseLanguageModel,
+    BaseLLM,
+    LanguageModelInput,
+)
 from langchain_core.messages import (
     AIMessage,
-    AIMessageChunk,
     BaseMessage,
+    convert_to_messages,
     convert_to_openai_messages,
 )
 from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
-from langchain_core.messages.tool import tool_call, tool_call_chunk
-from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
+from langchain_core.messages.tool import tool_call
+from langchain_core.outputs import (
+    ChatGeneration,
+    ChatResult,
+    Generation,
+    LLMResult,
+)
 from langchain_core.runnables import Runnable
 from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict, PrivateAttr
+from pydantic import ConfigDict
 
-from workbook.models.base import Completion, Message
-from workbook.models.script import Request, Script, ScriptTurn
+from workbook.models.base import Completion, Message, TextModel, ToolRequest, Usage
+from workbook.models.prompts import stop_sequences
+from workbook.models.script import Script, ScriptTurn
 
 
 class ScriptedModel(BaseChatModel):
     """A LangChain chat model that plays a list of turns.
 
+    LangChain's own fake models refuse `bind_tools` and do not honour `stop`, so an
+    agent cannot be shown on them. This one behaves as a chat model behind an API does.
+
     Args:
-        turns: what it answers; see `workbook.models.ScriptTurn`.
+        turns: what it answers; see `workbook.models.script.ScriptTurn`.
         script: a `Script` in place of turns; it may be shared.
-        window_tokens: it sees only the last so many tokens of what it is given.
-        loop: start again after the last turn.
-        repeat_last: say the last turn again and again.
+        options: of the `Script` that is made of the turns, as `repeat_last`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     script: Script
-    _converted: list[tuple[BaseMessage, Any, Message]] = PrivateAttr(
-        default_factory=list
-    )
 
     def __init__(
         self,
         turns: Iterable[ScriptTurn] = (),
         *,
         script: Script | None = None,
-        window_tokens: int | None = None,
-        loop: bool = False,
-        repeat_last: bool = False,
-        **fields: Any,
+        **options: Any,
     ) -> None:
         if script is None:
-            script = Script(
-                turns, window_tokens=window_tokens, loop=loop, repeat_last=repeat_last
-            )
-        super().__init__(**{"script": script, **fields})
-
-    @property
-    def requests(self) -> list[Request]:
-        """What it was asked, in order."""
-        return self.script.requests
-
-    @property
-    def seen(self) -> list[str]:
-        """What its window left of each request."""
-        return self.script.seen
+            script, options = Script(turns, **options), {}
+        super().__init__(**{"script": script, **options})
 
     @property
     def _llm_type(self) -> str:
         return "scripted"
-
-    @property
-    def _identifying_params(self) -> dict[str, Any]:
-        return {"model": "scripted", "turns": len(self.script.turns)}
 
     def bind_tools(
         self,
@@ -102,82 +89,144 @@ class ScriptedModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
+        usage = answer.usage
         message = AIMessage(
             content=answer.text,
             tool_calls=[
                 tool_call(name=r.name, args=r.arguments, id=r.call_id)
                 for r in answer.tool_requests
             ],
-            usage_metadata=_usage_metadata(answer),
-            response_metadata=_response_metadata(answer),
+            usage_metadata=UsageMetadata(
+                input_tokens=usage.input,
+                output_tokens=usage.output,
+                total_tokens=usage.input + usage.output,
+                input_token_details=InputTokenDetails(cache_read=usage.cached),
+            ),
+            response_metadata={
+                "model_name": "scripted",
+                "finish_reason": answer.finish_reason,
+            },
         )
         return ChatResult(generations=[ChatGeneration(message=message)])
-
-    def _stream(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
-        **kwargs: Any,
-    ) -> Iterator[ChatGenerationChunk]:
-        answer = self._ask(messages, stop, kwargs)
-        for chunk in _chunks(answer):
-            piece = ChatGenerationChunk(message=chunk)
-            if run_manager is not None:
-                run_manager.on_llm_new_token(piece.text, chunk=piece)
-            yield piece
 
     def _ask(
         self, messages: list[BaseMessage], stop: list[str] | None, options: Any
     ) -> Completion:
-        return self.script.chat(
-            self._as_dicts(messages), tools=options.get("tools", ()), stop=stop or ()
-        )
-
-    def _as_dicts(self, messages: list[BaseMessage]) -> list[Message]:
-        """Convert what is new; an agent sends the same messages again each turn."""
-        known = self._converted
-        same = 0
-        for (before, content, _), now in zip(known, messages, strict=False):
-            if before is not now or content is not now.content:  # or reworded in place
-                break
-            same += 1
-        fresh = messages[same:]
-        if fresh:
-            dicts: Any = convert_to_openai_messages(fresh)
-            contents = (message.content for message in fresh)
-            self._converted = known[:same]
-            self._converted += zip(fresh, contents, dicts, strict=True)
-        return [message for *_, message in self._converted[: len(messages)]]
+        dicts: Any = convert_to_openai_messages(messages)
+        return self.script.chat(dicts, tools=options.get("tools", ()), stop=stop or ())
 
 
-def _chunks(answer: Completion) -> Iterator[AIMessageChunk]:
-    """Cut an answer into pieces about as long as tokens; the last one has the usage."""
-    for piece in re.findall(r"\s*\S{1,6}|\s+", answer.text):
-        yield AIMessageChunk(content=piece)
-    for index, request in enumerate(answer.tool_requests):
-        arguments = json.dumps(request.arguments, ensure_ascii=False)
-        call = tool_call_chunk(
-            name=request.name, args=arguments, id=request.call_id, index=index
-        )
-        yield AIMessageChunk(content="", tool_call_chunks=[call])
-    yield AIMessageChunk(
-        content="",
-        usage_metadata=_usage_metadata(answer),
-        response_metadata=_response_metadata(answer),
-        chunk_position="last",
+class TextModelLLM(BaseLLM):
+    """A `TextModel` as a LangChain LLM: text in, text out, usage and timings kept."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    model: TextModel
+
+    @property
+    def _llm_type(self) -> str:
+        return self.model.name
+
+    def _generate(
+        self,
+        prompts: list[str],
+        stop: list[str] | None = None,
+        run_manager: CallbackManagerForLLMRun | None = None,
+        **kwargs: Any,
+    ) -> LLMResult:
+        if len(prompts) != 1:
+            raise ValueError(f"one prompt at a time, not {len(prompts)}: call it again")
+        answer = self.model.complete(prompts[0], stop=stop or ())
+        info: dict[str, Any] = {"finish_reason": answer.finish_reason}
+        if answer.timings:
+            info["timings"] = answer.timings
+        spent = {
+            "prompt_tokens": answer.usage.input,
+            "completion_tokens": answer.usage.output,
+            "prompt_tokens_details": {"cached_tokens": answer.usage.cached},
+        }
+        generation = Generation(text=answer.text, generation_info=info)
+        return LLMResult(generations=[[generation]], llm_output={"token_usage": spent})
+
+
+def text_llm(model: Any) -> BaseLanguageModel[Any]:
+    """Return a model as LangChain's classic agent takes it.
+
+    Args:
+        model: a `TextModel`, or a LangChain model, which is taken as it is.
+
+    Raises:
+        TypeError: it is neither.
+    """
+    if isinstance(model, BaseLanguageModel):
+        return model
+    if isinstance(model, TextModel):
+        return TextModelLLM(model=model)
+    raise TypeError(
+        f"a {type(model).__name__} cannot continue a prompt: "
+        "give a TextModel or a LangChain model"
     )
 
 
-def _usage_metadata(answer: Completion) -> UsageMetadata:
-    usage = answer.usage
-    return UsageMetadata(
-        input_tokens=usage.input,
-        output_tokens=usage.output,
-        total_tokens=usage.input + usage.output,
-        input_token_details=InputTokenDetails(cache_read=usage.cached),
+class LangChainModel:
+    """A LangChain model, or a chain that answers as one, as the engines take it.
+
+    Function calls (`chat`) need a chat model. Of an LLM, text in and text out,
+    LangChain hands on no usage.
+    """
+
+    def __init__(self, model: Runnable[Any, Any]) -> None:
+        self.model = model
+        inner = getattr(model, "bound", model)  # bind() and bind_tools() wrap the model
+        names = (getattr(inner, key, None) for key in ("model_name", "model", "name"))
+        known = (name for name in names if isinstance(name, str) and name)
+        self.name = next(known, type(inner).__name__)
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Return the continuation of `prompt`."""
+        return self._invoke(self.model, prompt, stop)
+
+    def chat(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        stop: Sequence[str] = (),
+    ) -> Completion:
+        """Return the next message; `tools` are OpenAI function schemas."""
+        model: Any = self.model
+        if tools:
+            model = model.bind_tools(list(tools))
+        sent: Any = list(messages)
+        return self._invoke(model, convert_to_messages(sent), stop)
+
+    def _invoke(self, model: Any, asked: Any, stop: Sequence[str]) -> Completion:
+        found = list(stop_sequences(stop))
+        answer = model.invoke(asked, **({"stop": found} if found else {}))
+        return Completion(answer) if isinstance(answer, str) else from_message(answer)
+
+
+UNREADABLE = "unreadable"
+"""The one argument of a call whose arguments were no JSON: the text itself."""
+
+
+def from_message(message: AIMessage) -> Completion:
+    """Return what a LangChain chat model answered as a `Completion`."""
+    spent: Any = message.usage_metadata or {}
+    details = spent.get("input_token_details") or {}
+    usage = Usage(
+        spent.get("input_tokens") or 0,
+        spent.get("output_tokens") or 0,
+        details.get("cache_read") or 0,
     )
-
-
-def _response_metadata(answer: Completion) -> dict[str, Any]:
-    return {"model_name": "scripted", "finish_reason": answer.finish_reason}
+    requests = [
+        ToolRequest(call["name"], dict(call["args"]), call["id"] or f"call_{number}")
+        for number, call in enumerate(message.tool_calls, start=1)
+    ]
+    requests += [
+        ToolRequest(call["name"] or "", {UNREADABLE: call["args"]}, call["id"] or "")
+        for call in message.invalid_tool_calls
+    ]
+    usual = "tool_calls" if requests else "stop"
+    reason = message.response_metadata.get("finish_reason") or usual
+    return Completion(str(message.text), usage, tuple(requests), reason)

@@ -1,4 +1,4 @@
-"""The real model, without a key: three ways to ask the server of `server.py`.
+"""The real model, without a key: a server in this process, and two ways to ask it.
 
 langchain-openai talks to it as it talks to any other. `LocalTextModel` asks it without
 LangChain and keeps everything that it says about tokens and time.
@@ -7,23 +7,22 @@ LangChain and keeps everything that it says about tokens and time.
 from __future__ import annotations
 
 import atexit
-import json
 import os
 import threading
-import urllib.error
-import urllib.request
 import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+import httpx
+
 from workbook.models.base import Completion, Usage
 from workbook.models.prompts import stop_sequences
-from workbook.models.weights import WeightsError, fetch_weights
+from workbook.models.weights import fetch_weights
 
 if TYPE_CHECKING:
-    from langchain_openai import ChatOpenAI, OpenAI
+    from langchain_openai import ChatOpenAI
 
 NAME = "SmolLM2-135M-Instruct"
 CONTEXT_TOKENS = 8192
@@ -35,14 +34,9 @@ class LocalModelError(RuntimeError):
 
 
 class LocalServer:
-    """llama.cpp's server with the weights loaded, on a free loopback port.
+    """llama.cpp's server with a GGUF file loaded, on a free loopback port."""
 
-    Args:
-        weights: path of a GGUF file.
-        context_tokens: prompt and answer together.
-    """
-
-    def __init__(self, weights: str, context_tokens: int = CONTEXT_TOKENS) -> None:
+    def __init__(self, weights: str) -> None:
         try:
             import xllamacpp
         except ImportError as error:
@@ -54,7 +48,7 @@ class LocalServer:
         params.model_alias = {NAME}
         params.port = 0
         params.verbosity = -1
-        params.n_ctx = context_tokens
+        params.n_ctx = CONTEXT_TOKENS
         params.n_parallel = 1
         params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
         params.ui = False
@@ -65,14 +59,17 @@ class LocalServer:
             raise LocalModelError(
                 f"llama.cpp could not load {weights}: {error}"
             ) from None
-        self.address: str = self._server.listening_address
-        self.url = f"{self.address}/v1"
-        # No proxy stands between this process and itself.
-        self._open = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
+        self.url = f"{self._server.listening_address}/v1"
+        self._client = httpx.Client(
+            base_url=self._server.listening_address,
+            trust_env=False,  # no proxy stands between this process and itself
+            timeout=None,
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
         # A server that is closed before its loop has begun waits for it for ever. The
         # loop answers this.
-        with suppress(OSError), self._open(f"{self.address}/slots") as response:
-            response.read()
+        with suppress(httpx.TransportError):
+            self._client.get("/slots")
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send JSON to an endpoint and return what it answers.
@@ -81,21 +78,16 @@ class LocalServer:
             LocalModelError: the server refused, for instance a prompt too long, or is
                 closed.
         """
-        request = urllib.request.Request(
-            self.address + path,
-            json.dumps(body).encode(),
-            {"Content-Type": "application/json"},
-        )
         try:
-            with self._open(request) as response:
-                answer: dict[str, Any] = json.load(response)
-        except urllib.error.HTTPError as error:
-            raise LocalModelError(f"{NAME}: {_reason(error)}") from None
-        except urllib.error.URLError as error:
+            reply = self._client.post(path, json=body)
+        except httpx.TransportError as error:
             raise LocalModelError(
-                f"{NAME}: its server does not answer ({error.reason}). Was it closed?"
+                f"{NAME}: its server does not answer ({error}). Was it closed?"
                 " local_server() gives the one that runs."
             ) from None
+        answer: dict[str, Any] = reply.json()
+        if reply.is_error:
+            raise LocalModelError(f"{NAME}: {answer['error']['message']}")
         return answer
 
     def tokenize(self, text: str) -> list[str]:
@@ -124,13 +116,6 @@ def threads() -> int:
     return max(1, min(4, (os.cpu_count() or 1) - 1))
 
 
-def _reason(error: urllib.error.HTTPError) -> str:
-    try:
-        return str(json.load(error)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        return str(error)
-
-
 _lock = threading.Lock()
 _server: LocalServer | None = None
 
@@ -153,8 +138,7 @@ def local_server() -> LocalServer:
 def close_local_server() -> None:
     """Stop the server, if there is one; a `LocalTextModel` then starts another.
 
-    LangChain's clients (`local_model`, `local_completion`) know the old address: make
-    new ones.
+    LangChain's clients (`local_model`) know the old address: make new ones.
     """
     global _server
     with _lock:
@@ -180,8 +164,8 @@ class LocalTextModel:
         max_tokens: the answer is cut after so many tokens.
         temperature: 0 is greedy: always the likeliest token.
         seed: of the dice, where temperature is above 0.
-        grammar: GBNF; the answer can only be what it allows.
-        options: more fields of llama.cpp's completion request (`top_k`, …).
+        options: more fields of llama.cpp's completion request: `grammar` (GBNF; the
+            answer can only be what it allows), `top_k`, …
 
     `timings` of its completions are llama.cpp's: `prompt_n` tokens read in `prompt_ms`,
     `cache_n` not read again, `predicted_n` written in `predicted_ms`.
@@ -193,17 +177,11 @@ class LocalTextModel:
         max_tokens: int = MAX_TOKENS,
         temperature: float = 0.0,
         seed: int = SEED,
-        grammar: str | None = None,
         **options: Any,
     ) -> None:
         self.name = NAME
-        self.options = {
-            "max_tokens": max_tokens,
-            "temperature": temperature,
-            "seed": seed,
-            **({"grammar": grammar} if grammar else {}),
-            **options,
-        }
+        sampling = {"temperature": temperature, "seed": seed}
+        self.options = {"max_tokens": max_tokens, **sampling, **options}
 
     @property
     def server(self) -> LocalServer:
@@ -240,15 +218,6 @@ def local_text_model(**options: Any) -> LocalTextModel:
     return model
 
 
-def local_or_none(**options: Any) -> LocalTextModel | None:
-    """Return `local_text_model()`; where it cannot be had, say why and return None."""
-    try:
-        return local_text_model(**options)
-    except (WeightsError, LocalModelError) as error:
-        print(f"The local model is not there. {error}")
-        return None
-
-
 def local_model(**options: Any) -> ChatOpenAI:
     """Return the local model as langchain-openai's `ChatOpenAI`.
 
@@ -259,8 +228,20 @@ def local_model(**options: Any) -> ChatOpenAI:
     Args:
         options: fields of `ChatOpenAI`; `extra_body={"grammar": …}` passes a grammar.
     """
-    options = {**_client_options(), "stream_usage": True, **options}
-    model: ChatOpenAI = _chat_class()(**options)
+    import openai
+
+    usual = {
+        "model": NAME,
+        "base_url": local_server().url,
+        "api_key": "none-needed",  # never the real one
+        "temperature": 0,
+        "seed": SEED,
+        "max_tokens": MAX_TOKENS,
+        "stream_usage": True,
+        "http_client": openai.DefaultHttpxClient(trust_env=False),
+        "http_async_client": openai.DefaultAsyncHttpxClient(trust_env=False),
+    }
+    model: ChatOpenAI = _chat_class()(**{**usual, **options})
     return model
 
 
@@ -277,28 +258,3 @@ def _chat_class() -> Any:
             return super().bind_tools(tools, **kwargs)
 
     return LocalChatModel
-
-
-def local_completion(**options: Any) -> OpenAI:
-    """Return the local model as langchain-openai's `OpenAI`: text in, text out.
-
-    It suits a ReAct prompt better than the chat endpoint: nothing is put around it.
-    """
-    from langchain_openai import OpenAI
-
-    return OpenAI(**{**_client_options(), **options})
-
-
-def _client_options() -> dict[str, Any]:
-    import openai
-
-    return {
-        "model": NAME,
-        "base_url": local_server().url,
-        "api_key": "none-needed",  # never the real one
-        "temperature": 0,
-        "seed": SEED,
-        "max_tokens": MAX_TOKENS,
-        "http_client": openai.DefaultHttpxClient(trust_env=False),
-        "http_async_client": openai.DefaultAsyncHttpxClient(trust_env=False),
-    }

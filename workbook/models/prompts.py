@@ -80,24 +80,24 @@ def shared_prefix(before: str, after: str) -> int:
     >>> shared_prefix("Thought: a", "Thought: b")
     9
     """
-    if after.startswith(before):
-        return len(before)
-    return _shared(before, after)
+    return len(before) if after.startswith(before) else shared_items(before, after)
 
 
 def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
     """Return how many items two lists share from the start."""
     if after[: len(before)] == before:
         return len(before)
-    return _shared(before, after)
+    for number, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            return number
+    return len(after)
 
 
-def _shared(before: Sequence[Any], after: Sequence[Any]) -> int:
-    low, high = 0, min(len(before), len(after))
-    while low < high:  # equal up to `low`, different somewhere before `high`
-        middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+def unsaid(prompt: str, turn: str) -> str:
+    """Return a turn less the cue that the prompt ends with: it is not said twice.
+
+    >>> unsaid("Question: 2+2\\nThought:", "Thought: easy")
+    ' easy'
+    """
+    cue = prompt[prompt.rfind("\n") + 1 :]
+    return turn.removeprefix(cue) if cue.endswith(":") else turn

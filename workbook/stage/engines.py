@@ -191,8 +191,7 @@ def asked_model(scenario: Scenario, model: Any = None, **options: Any) -> TextMo
         model: a name as in `WORKBOOK_MODEL`, or a model.
         options: of a model that is chosen by its name.
     """
-    from workbook.models.adapters import as_text_model
-    from workbook.models.choice import get_text_model, model_name
+    from workbook.models.choice import as_text_model, get_text_model, model_name
 
     if model is None:
         return scenario.script()

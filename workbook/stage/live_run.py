@@ -120,11 +120,6 @@ class LiveRun:
 
     def _asked(self) -> TextModel:
         if self.model in (None, SCRIPTED, SLOW):
-            script = self.scenario.script()
-            if self.engine != "langchain":
-                return script
-            from workbook.langchain_trace.models import ContinuedScript
-
-            return ContinuedScript(script)
+            return self.scenario.script()
         options = {"max_tokens": MAX_TOKENS} if self.model == LOCAL else {}
         return asked_model(self.scenario, self.model, **options)

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from workbook.models.base import Completion, TextModel, Usage
+from workbook.models.base import Completion, Prefilled, TextModel, Usage
 from workbook.paths import DATA
 
 FOLDER = DATA / "recorded"
@@ -27,13 +27,19 @@ class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's
     """A recording was asked something that nobody has asked the model."""
 
 
-def real_model(lesson: str, **settings: Any) -> TextModel:
+def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
     """Return the local model, or a recording of it where the weights are missing.
 
     Args:
         lesson: whose recording; the file is `data/recorded/<lesson>.json`.
+        cue: what each turn begins with; see `Prefilled`.
         settings: of the model, for instance `max_tokens=60`; see `LocalTextModel`.
     """
+    model = _local_or_recorded(lesson, settings)
+    return Prefilled(model, cue) if cue else model
+
+
+def _local_or_recorded(lesson: str, settings: dict[str, Any]) -> TextModel:
     from workbook.models.local import LocalTextModel, local_server
     from workbook.models.weights import WeightsError
 
