@@ -272,9 +272,7 @@ def test_every_walk_stays_in_the_trace(slug, engine, moves):
     """However one steps, position and lit state stay those of the trace"""
     playback = Playback.of(play(slug, engine))
     for move in moves:
-        playback.seek(move) if isinstance(move, int | float) else getattr(
-            playback, move
-        )()
+        move(playback)
         assert 0 <= playback.position <= len(playback.events)
         if playback.at_end:
             assert playback.lit == playback.events[-1]["state"]
