@@ -203,9 +203,9 @@ WELL_BEHAVED = [
 ]
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "fsm"])
+@pytest.mark.parametrize("engine", ["naive", "langchain"])
 @pytest.mark.parametrize("slug", WELL_BEHAVED)
-def test_a_well_behaved_scenario_is_the_same_run_on_every_engine(slug, engine):
+def test_a_well_behaved_scenario_is_the_same_run_on_the_three_engines(slug, engine):
     """Tool, arguments, observation and answer are the same, in the same order."""
     assert first_difference(play(slug, engine), play(slug, "fsm")) is None
 

@@ -86,9 +86,9 @@ class Playback:
     table: Table | None = None
 
     @classmethod
-    def of(cls, trace: Trace, table: Table = CORE) -> Playback:
+    def of(cls, trace: Trace) -> Playback:
         """Return a playback of a trace; without transitions it has no states."""
-        return cls(list(trace), table=table if trace.of(Kind.TRANSITION) else None)
+        return cls(list(trace), table=CORE if trace.of(Kind.TRANSITION) else None)
 
     @property
     def position(self) -> int:
@@ -168,11 +168,11 @@ class Playback:
 
     def sent(self) -> Sent | None:
         """Return the prompt that was sent last, or None when none was."""
-        requests = Trace(tuple(self.seen)).of(Kind.MODEL_REQUEST)
-        if not requests:
+        trace = Trace(tuple(self.seen))
+        if not trace.of(Kind.MODEL_REQUEST):
             return None
-        event = requests[-1]
-        whole = Trace(tuple(self.seen)).prompt(event["seq"])
+        event = trace.of(Kind.MODEL_REQUEST)[-1]
+        whole = trace.prompt(event["seq"])
         old, new = whole[: event["kept"]], whole[event["kept"] :]
         return Sent(event["seq"], _as_text(old), _as_text(new), "parent" in event)
 

@@ -12,7 +12,6 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from workbook.fsm.table import CORE, Table
 from workbook.models.choice import UnknownModel, model_name
 from workbook.models.hosted import KEY
 from workbook.record.events import Kind, TraceEvent
@@ -60,21 +59,30 @@ class Watched:
 
 
 class Player:
-    """What the buttons do; where widgets do not run, the trace as a table.
+    """A run, step by step; where widgets do not run, the trace as a table.
 
-    Args: as those of `player`.
+    Args:
+        scenario: its name, see `slugs()`.
+        engine: one of `ENGINES`.
+        model: "local", "slow" (the script, a turn a second), a hosted model's name, or
+            a model; None plays the script.
+        trace: a saved run, `Trace.read(path)`, in place of a scenario.
+
+    Raises:
+        ScenarioError: there is no such scenario or engine.
+        UnknownModel: the model's name is a slip for one of ours.
     """
 
     playback: Playback
     run: Watched | None = None
+    _thread: threading.Thread | None = None
 
     def __init__(
         self,
-        scenario: str,
-        engine: str,
-        model: Any,
-        trace: Trace | None,
-        table: Table | None,
+        scenario: str = "price_question",
+        engine: str = "fsm",
+        model: Any = None,
+        trace: Trace | None = None,
     ) -> None:
         load(scenario)  # a wrong name is told here
         find_engine(engine)
@@ -85,8 +93,7 @@ class Player:
                 f"trace takes a Trace, not a {type(trace).__name__}:"
                 " player(trace=Trace.read('run.jsonl'))"
             )
-        self.table, self.saved = table, trace
-        self._thread: threading.Thread | None = None
+        self.saved = trace
         asked = SCRIPTED if model is None else model
         choices: dict[str, tuple[list[Any], Any]] = {
             "scenario": (slugs(), scenario),
@@ -128,10 +135,9 @@ class Player:
         self.run = self._thread = None
         self._problem = ""
         if self.saved is not None:
-            self.playback = Playback.of(self.saved, self.table or CORE)
+            self.playback = Playback.of(self.saved)
         else:
-            own = ENGINES[self._chosen("engine")].table
-            self.playback = Playback(table=own and (self.table or own))
+            self.playback = Playback(table=ENGINES[self._chosen("engine")].table)
         self._show()
 
     def cancel(self) -> None:
@@ -196,14 +202,13 @@ class Player:
         playback = self.playback
         if self._problem:
             return self._problem
-        if not playback.events:
-            return "Getting ready…" if self.running else self._invitation()
-        place = f"{playback.position} of {len(playback.events)} events"
+        if playback.events:
+            place = f"{playback.position} of {len(playback.events)} events"
+            if self.running:
+                return f"{place} so far; the run goes on."
+            return f"{place}: {playback.lit or 'not begun'}."
         if self.running:
-            return f"{place} so far; the run goes on."
-        return f"{place}: {playback.lit or 'not begun'}."
-
-    def _invitation(self) -> str:
+            return "Getting ready…"
         try:
             return self._title() + (
                 " Press Run, or Step." if self.saved is None else ""
@@ -258,25 +263,5 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
     return options
 
 
-def player(
-    scenario: str = "price_question",
-    engine: str = "fsm",
-    model: Any = None,
-    trace: Trace | None = None,
-    table: Table | None = None,
-) -> Player:
-    """Show a run step by step.
-
-    Args:
-        scenario: its name, see `slugs()`.
-        engine: one of `ENGINES`.
-        model: "local", "slow" (the script, a turn a second), a hosted model's name, or
-            a model; None plays the script.
-        trace: a saved run, `Trace.read(path)`, in place of a scenario.
-        table: the machine's, for the diagram; None is that of the engine.
-
-    Raises:
-        ScenarioError: there is no such scenario or engine.
-        UnknownModel: the model's name is a slip for one of ours.
-    """
-    return Player(scenario, engine, model, trace, table)
+player = Player
+"""What one types; the buttons do the rest."""

@@ -33,6 +33,10 @@ ADVICE = {
     Unreadable.MISSING_ANSWER: "There is a “Final Answer:” with nothing behind it.",
 }
 NOT_YOURS = "An Observation is not yours to write: it is what a tool answered."
+STYLE = (
+    "margin:2px 0;padding:2px 8px;white-space:pre-wrap;line-height:1.4;"
+    "font-family:monospace;border-left:4px solid "
+)
 COLOURS = {"user": "#888888", "model": "#1f77b4", "runtime": "#2ca02c"}
 _OBSERVATION = re.compile(
     r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.I | re.M
@@ -121,12 +125,8 @@ class Session:
 
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
-        css = (
-            "margin:2px 0;padding:2px 8px;white-space:pre-wrap;line-height:1.4;"
-            "font-family:monospace;border-left:4px solid "
-        )
         return "".join(
-            f"<div class='{NO_FORMULA}' style='{css}{COLOURS[line.who]}'>"
+            f"<div class='{NO_FORMULA}' style='{STYLE}{COLOURS[line.who]}'>"
             f"<small><b>{line.who}</b></small>\n{html.escape(line.text)}</div>"
             for line in self.transcript
         )
