@@ -26,7 +26,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from pydantic import PositiveFloat as Seconds
@@ -36,6 +36,7 @@ from workbook.models.script import Script, expand
 from workbook.paths import DATA
 from workbook.record.events import Kind
 from workbook.record.trace import Trace
+from workbook.tools.calls import Effect
 
 FOLDER = DATA / "scenarios"
 
@@ -68,7 +69,7 @@ class ScriptedTool(_Entry):
     message: str = ""
     takes_s: Seconds = 0.0
     timeout_s: Seconds | None = None
-    effect: Literal["read", "write"] = "read"
+    effect: Effect = Field(Effect.READ, strict=False)  # the file has its word
 
     def script(self) -> Script:
         """Return what answers its calls: one answer a call, the last one repeats."""

@@ -7,7 +7,6 @@ from typing import Any
 
 from workbook.props.catalogue import builtin_tool
 from workbook.stage.scenarios import Scenario, ScenarioError, ScriptedTool
-from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 
 
@@ -41,6 +40,6 @@ def scripted_tool(entry: ScriptedTool) -> Tool:
             "required": ["input"],
         },
         run=run,
-        effect=Effect(entry.effect),
+        effect=entry.effect,
         timeout_s=entry.timeout_s,
     )
