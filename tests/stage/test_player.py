@@ -397,3 +397,16 @@ def test_a_stop_at_the_very_end_changes_nothing(engine):
 
     run = Watched(stop_at_the_end)
     assert play("price_question", engine, listener=run).end["answer"] == "88"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_wherever_a_run_is_stopped_it_has_one_end(engine):
+    """Whatever the engine is doing when the stop comes, its trace ends, and once"""
+
+    def stopped_at(seq):
+        run = Watched(lambda event: run.stop() if event["seq"] == seq else None)
+        return play("price_question", engine, listener=run)
+
+    traces = [stopped_at(seq) for seq in range(len(play("price_question", engine)))]
+    assert [len(trace.of("run_finished")) for trace in traces] == [1] * len(traces)
+    assert {trace.events[-1]["kind"] for trace in traces} == {"run_finished"}
