@@ -6,12 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from workbook.stage.engines import ENGINES, play
+from workbook.stage.engines import play
 from workbook.stage.player import player
 from workbook.stage.scenarios import outcome, read_scenario, slugs
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "notebooks" / "instructor_guide.md").read_text(encoding="utf-8")
+
+
+ENGINES = ("naive", "langchain", "fsm")
 
 
 def blocks(language):

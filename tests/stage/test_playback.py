@@ -6,12 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.fsm import TERMINAL, FunctionCalls, Limits, Machine, State
+from workbook.fsm import CORE, TERMINAL, FunctionCalls, Limits, Machine, State
 from workbook.models import Script, ToolRequest
+from workbook.models.prompts import render_messages
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import ENGINES, play
-from workbook.stage.playback import Playback, as_text
+from workbook.stage.playback import Playback
 from workbook.stage.scenarios import slugs
 from workbook.tools import ToolRegistry
 from workbook.tools.calculator import calculator
@@ -42,19 +43,17 @@ def without_repeats(names):
 
 def test_nothing_has_happened_before_the_first_step(machine):
     """Before the first event nothing is lit, sent, read or spent"""
-    assert machine.current is None
+    assert machine.seen == []
     assert machine.lit is None
     assert machine.sent() is None
     assert machine.turn() is None
     assert machine.budgets() == []
 
 
-@pytest.mark.parametrize(
-    ("engine", "drawn"), [("fsm", "THINK"), ("naive", "ASK_MODEL")]
-)
-def test_before_a_run_its_engine_is_drawn(engine, drawn):
+@pytest.mark.parametrize(("table", "drawn"), [(CORE, "THINK"), (None, "ASK_MODEL")])
+def test_before_a_run_its_engine_is_drawn(table, drawn):
     """Before the first event the diagram is that of the engine that will play"""
-    assert f"[*] --> {drawn}" in Playback(engine=engine).diagram()
+    assert f"[*] --> {drawn}" in Playback(table=table).diagram()
 
 
 def test_a_machine_s_state_follows_its_transitions(machine):
@@ -68,7 +67,7 @@ def test_a_loop_has_phases(traces, engine):
     """An engine without states shows what it is doing; nested calls are its tool's"""
     round_ = ["ASK_MODEL", "READ_TURN", "RUN_TOOL", "APPEND"]
     lit = without_repeats(walk(Playback.of(traces[engine])))
-    assert lit == [None, *round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"][1:]
+    assert lit == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -98,17 +97,17 @@ def test_back_undoes_a_step(machine):
     """A step forward and one back leave everything as it was"""
     for _ in range(10):
         machine.forward()
-    before = (machine.current, machine.lit, machine.sent(), machine.budgets())
+    before = (machine.position, machine.lit, machine.sent(), machine.budgets())
     machine.forward()
     machine.back()
-    assert (machine.current, machine.lit, machine.sent(), machine.budgets()) == before
+    assert (machine.position, machine.lit, machine.sent(), machine.budgets()) == before
 
 
 def test_the_ends_cannot_be_passed(machine):
     """Back stops before the first event, forward at the last"""
     machine.back()
     assert machine.position == 0
-    machine.follow()
+    machine.seek(math.inf)
     machine.forward()
     assert machine.position == len(machine.events)
 
@@ -121,19 +120,23 @@ def test_the_prompt_is_the_one_that_was_sent(traces, engine):
     for event in trace.of("model_request"):
         playback.seek(event["seq"] + 1)
         sent = playback.sent()
-        assert sent.old + sent.new == as_text(trace.prompt(event["seq"]))
-        assert sent.new == as_text(event["prompt"])
+        assert sent.old + sent.new == trace.prompt(event["seq"])
+        assert sent.new == event["prompt"]
         assert sent.nested == ("parent" in event)
 
 
-def test_messages_are_shown_with_their_roles():
-    """A prompt of messages is text, role and content, calls with them"""
-    calls = [{"id": "call_1"}]
-    messages = [
+def test_messages_are_shown_as_text():
+    """A prompt of messages is text, with the part that is new apart."""
+    user, more = (
         {"role": "user", "content": "2+2?"},
-        {"role": "assistant", "content": "", "tool_calls": calls},
-    ]
-    assert as_text(messages) == 'user: 2+2?\nassistant: [{"id": "call_1"}]\n'
+        {"role": "assistant", "content": "4"},
+    )
+    emit = TraceWriter()
+    for prompt in ([user], [user, more]):
+        emit("model_request", prompt=prompt, stop=[])
+    playback = Playback.of(emit.trace())
+    playback.seek(2)
+    assert playback.sent()[1:3] == (render_messages([user]), render_messages([more]))
 
 
 def test_a_turn_is_shown_until_the_next_request(machine):
@@ -153,7 +156,7 @@ def test_budgets_count_down(machine):
     assert [(b.name, b.left) for b in machine.budgets()][:2] == [
         ("steps", 12), ("tool_calls", 24),
     ]  # fmt: skip
-    machine.follow()
+    machine.seek(math.inf)
     assert [(b.name, b.spent, b.left) for b in machine.budgets()][:2] == [
         ("steps", 5, 7), ("tool_calls", 4, 20),
     ]  # fmt: skip
@@ -164,7 +167,7 @@ def test_a_machine_s_budgets_agree_with_its_own_count():
     for slug in slugs():
         trace = play(slug, "fsm")
         playback = Playback.of(trace)
-        playback.follow()
+        playback.seek(math.inf)
         steps, tool_calls, _ = playback.budgets()
         spent = trace.end["spent"]
         assert (steps.spent, tool_calls.spent) == (spent["steps"], spent["tool_calls"])
@@ -183,7 +186,7 @@ def test_a_call_that_was_closed_unmade_is_not_spent():
     )
     machine.run("?")
     playback = Playback.of(emit.trace())
-    playback.follow()
+    playback.seek(math.inf)
     assert len(emit.trace().of("tool_call")) == 2
     assert playback.budgets()[1] == ("tool_calls", 1, 1)
 
@@ -191,66 +194,90 @@ def test_a_call_that_was_closed_unmade_is_not_spent():
 def test_an_engine_without_limits_says_so(traces):
     """The naive loop declares no limit, so everything is left"""
     playback = Playback.of(traces["naive"])
-    playback.follow()
+    playback.seek(math.inf)
     assert {budget.limit for budget in playback.budgets()} == {math.inf}
 
 
 def test_a_run_that_goes_on_can_be_followed_or_stepped(traces):
     """Who follows sees each event as it comes; who waits for one step sees one"""
     following, stepping = Playback(), Playback()
-    following.follow()
+    following.seek(math.inf)
     stepping.forward()
     for event in traces["fsm"]:
-        following.add(event)
-        stepping.add(event)
-        assert following.current is event
+        following.events.append(event)
+        stepping.events.append(event)
+        assert following.seen[-1] is event
         assert stepping.position == 1
 
 
 def test_a_way_out_that_nobody_had_drawn_is_drawn():
     """A loop that dies shows where it died, and of what"""
     playback = Playback.of(play("missing_action", "naive"))
-    playback.follow()
+    playback.seek(math.inf)
     assert "READ_TURN --> ERROR : AttributeError" in playback.diagram()
     assert playback.lit == "ERROR"
 
 
 def test_seldom_rows_are_drawn_when_they_were_taken(machine):
     """The way to EXHAUSTED is drawn in a run that took it"""
-    machine.follow()
     assert "EXHAUSTED" not in machine.diagram()
     assert "THINK --> OBSERVE : unreadable_turn" in machine.diagram()
     playback = Playback.of(play("endless_retry", "fsm"))
-    playback.follow()
+    playback.seek(math.inf)
     assert "THINK --> EXHAUSTED : out_of_steps" in playback.diagram()
     assert playback.lit == State.EXHAUSTED
 
 
-def test_a_state_that_no_machine_has_changes_nothing(machine):
-    """A trace from elsewhere with a made-up state is shown as far as it makes sense"""
-    machine.follow()
-    event = {**machine.events[3], "target": "</script>", "seq": len(machine.events)}
-    machine.add(event)
-    assert machine.lit == State.DONE
-    assert "script" not in machine.diagram()
+def test_a_state_that_no_machine_has_is_a_word_in_the_diagram(machine):
+    """A trace from elsewhere with a made-up state cannot break the drawing"""
+    event = {**machine.events[3], "target": "</script>;", "seq": len(machine.events)}
+    machine.events.append(event)
+    machine.seek(math.inf)
+    assert f"class {machine.lit} now" in machine.diagram()
+    assert machine.lit.isidentifier()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_run_that_was_stopped_at_once_is_drawn(engine):
+    """Of a run that ended before it asked anything, the end is lit"""
+
+    def stop(event):
+        if event["kind"] == "run_started":
+            raise KeyboardInterrupt
+
+    playback = Playback.of(play("price_question", engine, listener=stop))
+    playback.seek(math.inf)
+    assert playback.lit == playback.events[-1]["state"]
+    assert f"--> {playback.lit}" in playback.diagram()
+
+
+def to_the_start(playback):
+    playback.seek(0)
+
+
+def to_the_end(playback):
+    playback.seek(math.inf)
+
+
+MOVES = [Playback.forward, Playback.back, to_the_start, to_the_end]
 
 
 @settings(max_examples=25, deadline=None)
 @given(
     slug=st.sampled_from([s for s in slugs() if s != "slow_tool"]),
     engine=st.sampled_from(["naive", "fsm"]),
-    moves=st.lists(st.sampled_from(["forward", "back", "reset", "follow"])),
+    moves=st.lists(st.sampled_from(MOVES)),
 )
 def test_every_walk_stays_in_the_trace(slug, engine, moves):
     """However one steps, position and lit state stay those of the trace"""
     playback = Playback.of(play(slug, engine))
     for move in moves:
-        getattr(playback, move)()
+        move(playback)
         assert 0 <= playback.position <= len(playback.events)
         if playback.at_end:
             assert playback.lit == playback.events[-1]["state"]
         elif engine == "fsm":
-            assert playback.lit not in TERMINAL or playback.current["kind"] in (
+            assert playback.lit not in TERMINAL or playback.seen[-1]["kind"] in (
                 "transition", "tool_call", "observation",
             )  # fmt: skip
 

@@ -9,9 +9,8 @@ from workbook.models.choice import UnknownModel
 from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.stage.engines import ENGINES, play
-from workbook.stage.player import player
-from workbook.stage.player_parts import MORE_CALLS
-from workbook.stage.player_view import model_options
+from workbook.stage.player import Watched, model_options, player
+from workbook.stage.player_view import MORE_CALLS, STYLE
 from workbook.stage.scenarios import ScenarioError
 
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
@@ -40,7 +39,7 @@ def test_run_shows_the_end(engine):
     press(shown, "run")
     assert told(shown).endswith(": DONE.")
     assert "class DONE now" in drawn(shown)
-    assert "DONE (final_answer): 88" in shown.view.events.value
+    assert "DONE (final_answer): 88" in shown.view.parts["events"].value
 
 
 def test_the_first_step_plays_and_shows_one_event():
@@ -85,7 +84,7 @@ def test_what_is_to_come_is_not_told():
     """After four steps four events stand there, and how many are still to come"""
     shown = player()
     press(shown, "step", "step", "step", "step")
-    events = shown.view.events.value
+    events = shown.view.parts["events"].value
     assert events.count("<tr") == 4
     assert "29 later" in events
     assert "run_finished" not in events
@@ -107,14 +106,14 @@ def test_a_run_that_ended_without_an_answer_says_so():
     """Whoever was asked last and never answered is not waited for"""
     shown = player("endless_retry", model=Script([]))
     press(shown, "run")
-    assert "It did not answer." in shown.view.turn.value
+    assert "It did not answer." in shown.view.parts["turn"].value
 
 
 def test_another_engine_is_another_run():
     """Choosing another engine, scenario or model resets the player"""
     shown = player()
     press(shown, "run")
-    shown.view.engine.value = "naive"
+    shown.view.choices["engine"].value = "naive"
     assert shown.playback.events == []
     press(shown, "run")
     assert shown.playback.events[0]["engine"] == "naive"
@@ -135,7 +134,7 @@ def test_an_edited_scenario_is_played_as_it_is_now(scenario_file):
     press(shown, "run")
     scenario_file.write_text(MINE.replace("88", "99"), encoding="utf-8")
     press(shown, "run")
-    assert "99" in shown.view.now.value
+    assert "99" in shown.view.parts["now"].value
 
 
 def test_a_scenario_that_was_spoilt_is_told_on_the_page(scenario_file):
@@ -161,27 +160,27 @@ def test_why_a_run_has_no_answer_is_on_the_page(engine):
     faulty = Script([TimeoutError("the provider did not answer")])
     shown = player("price_question", engine, model=faulty)
     press(shown, "run")
-    assert "the provider did not answer" in shown.view.now.value
+    assert "the provider did not answer" in shown.view.parts["now"].value
 
 
 def test_the_current_event_is_told_whole():
     """Beside the list, which cuts long texts, the current event stands in full"""
     shown = player("endless_retry", "naive")
     press(shown, *["step"] * 4)
-    assert "https://intranet.example/news" in shown.view.now.value
+    assert "https://intranet.example/news" in shown.view.parts["now"].value
     press(shown, "reset")
-    assert "intranet" not in shown.view.now.value
+    assert "intranet" not in shown.view.parts["now"].value
 
 
 def test_what_a_tool_asked_the_model_is_counted_apart():
     """The calls of the model that a tool made stand beside the agent's own steps"""
     shown = player("price_question", "langchain")
     press(shown, "run")
-    assert "5 spent" in shown.view.budgets.value
-    assert f"{MORE_CALLS} 4." in shown.view.budgets.value
-    shown.view.engine.value = "fsm"
+    assert "5 spent" in shown.view.parts["budgets"].value
+    assert f"{MORE_CALLS} 4." in shown.view.parts["budgets"].value
+    shown.view.choices["engine"].value = "fsm"
     press(shown, "run")
-    assert MORE_CALLS not in shown.view.budgets.value
+    assert MORE_CALLS not in shown.view.parts["budgets"].value
 
 
 def test_cancel_stops_a_run_that_waits():
@@ -232,7 +231,9 @@ def test_the_new_part_of_the_prompt_is_marked():
     """The second prompt marks the first turn and its observation as new"""
     shown = player("price_question", "naive")
     press(shown, *["step"] * 6)
-    (new,) = re.findall(r"<mark[^>]*>(.*?)</mark>", shown.view.prompt.value, re.DOTALL)
+    (new,) = re.findall(
+        r"<mark[^>]*>(.*?)</mark>", shown.view.parts["prompt"].value, re.DOTALL
+    )
     assert new.startswith("Thought: First I need 20% of 100.")
     assert new.endswith("Observation: 20\n")
 
@@ -244,14 +245,7 @@ def test_what_a_tool_brings_is_text_everywhere(engine):
     press(shown, "run")
     for position in range(len(shown.playback.events) + 1):
         shown.view.slider.value = position
-        for part in (
-            shown.view.events,
-            shown.view.prompt,
-            shown.view.turn,
-            shown.view.budgets,
-            shown.view.now,
-            shown.view.status,
-        ):
+        for part in (shown.view.status, *shown.view.parts.values()):
             assert not re.search(r"<(img|script|b>S)", part.value)
     page = shown._repr_mimebundle_()["text/html"]
     assert "&lt;script&gt;" in page
@@ -259,13 +253,11 @@ def test_what_a_tool_brings_is_text_everywhere(engine):
 
 
 def test_colours_come_in_pairs():
-    """Where the view sets a background it sets the ink too, for dark themes"""
-    shown = player()
-    press(shown, *["step"] * 10)
-    parts = (shown.view.events, shown.view.prompt, shown.view.turn, shown.view.budgets)
-    styles = re.findall(r"style='([^']*)'", "".join(part.value for part in parts))
-    for style in styles:
-        assert ("background" in style) == bool(re.search(r"(?<![-\w])color:", style))
+    """Where the style sets a background it sets the ink too, for dark themes"""
+    rules = re.findall(r"{([^}]*)}", STYLE.read_text(encoding="utf-8"))
+    assert rules
+    for rule in rules:
+        assert ("background" in rule) == bool(re.search(r"(?<![-\w])color:", rule))
 
 
 @pytest.mark.parametrize("engine", ["naive", "fsm"])
@@ -356,3 +348,65 @@ def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
             thread.join(10)
     assert "the run goes on" not in told(shown)
     assert told(shown).endswith(": DONE.")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_cancel_ends_the_run_on_every_engine(engine):
+    """A stop during the third turn ends the run there; no further turn is asked for"""
+    turns = []
+
+    def stop_at_third(event):
+        if event["kind"] == "model_turn" and "parent" not in event:
+            turns.append(event)
+            if len(turns) == 3:
+                run.stop()
+
+    run = Watched(stop_at_third)
+    end = play("endless_retry", engine, listener=run).end
+    assert len(turns) == 3
+    has_a_word = ENGINES[engine].table is not None
+    expected = ("CANCELLED", "cancel") if has_a_word else ("ERROR", "KeyboardInterrupt")
+    assert (end["state"], end["reason"]) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_cancel_before_the_start_ends_the_run_at_once(engine):
+    """Who stops a run before it began gets a run without a turn"""
+    run = Watched(lambda event: None)
+    run.stop()
+    trace = play("price_question", engine, listener=run)
+    assert trace.of("model_turn") == []
+    assert trace.end["state"] in ("CANCELLED", "ERROR")
+
+
+def test_a_pause_ends_when_the_user_says_stop():
+    """Nobody waits for a pause of an hour once the run is stopped"""
+    run = Watched(lambda event: None, pause_s=3600)
+    run.stop()
+    with pytest.raises(KeyboardInterrupt):
+        run({"kind": "model_request"})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_stop_at_the_very_end_changes_nothing(engine):
+    """A run that has its answer keeps it, whatever is pressed then"""
+
+    def stop_at_the_end(event):
+        if event["kind"] == "run_finished":
+            run.stop()
+
+    run = Watched(stop_at_the_end)
+    assert play("price_question", engine, listener=run).end["answer"] == "88"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_wherever_a_run_is_stopped_it_has_one_end(engine):
+    """Whatever the engine is doing when the stop comes, its trace ends, and once"""
+
+    def stopped_at(seq):
+        run = Watched(lambda event: run.stop() if event["seq"] == seq else None)
+        return play("price_question", engine, listener=run)
+
+    traces = [stopped_at(seq) for seq in range(len(play("price_question", engine)))]
+    assert [len(trace.of("run_finished")) for trace in traces] == [1] * len(traces)
+    assert {trace.events[-1]["kind"] for trace in traces} == {"run_finished"}

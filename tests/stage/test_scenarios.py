@@ -16,22 +16,25 @@ from workbook.stage.scenarios import (
 
 WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
+TWICE = WHOLE + '[[turn]]\ntext = "Hello"\ntimes = 2\n'
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("slug", slugs())
+ENDS = [(slug, engine) for slug in slugs() for engine in load(slug).ends]
+
+
+@pytest.mark.parametrize(("slug", "engine"), ENDS)
 def test_scenario_ends_as_its_file_says(slug, engine):
-    """Played on each engine, a scenario ends in the state that its file names."""
+    """Played on an engine, a scenario ends in the state that its file names."""
+    assert load(slug).ends[engine].state is not None
     assert differences(load(slug), engine, play(slug, engine)) == []
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_scenario_has_a_lesson_and_ends_for_every_engine(slug):
-    """A scenario says what it teaches, and how each engine must end."""
+def test_scenario_has_a_lesson_and_ends_for_the_engines_of_the_lessons(slug):
+    """A scenario says what it teaches, and how the three engines must end."""
     scenario = load(slug)
     assert scenario.teaches.endswith((".", "?"))
-    assert set(scenario.ends) == set(ENGINES)
-    assert all("state" in end for end in scenario.ends.values())
+    assert {"naive", "langchain", "fsm"} <= set(scenario.ends) <= set(ENGINES)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -109,25 +112,21 @@ def test_a_wrong_name_is_told(slug, engine, message):
     ("text", "message"),
     [
         ("title = ", "is not TOML"),
-        ("tool_names = []", "'tool_names' was unexpected"),
-        ('title = "t"', "question. is a required property"),
-        ("title = 3", "title: 3 is not of type .string"),
-        ('[[tool]]\nname = "Lift"', "description. is a required property"),
-        (
-            LIFT + 'raises = "Stuck"',
-            "the tool Lift raises Stuck, which is no exception",
-        ),
-        (LIFT + 'raises = "print"', "tool 1, raises: .print. does not match"),
-        (LIFT + 'raise = "OSError"', r"tool 1: .*'raise' was unexpected"),
-        (
-            WHOLE + '[[turn]]\ntext = "Hello"\nsteps = 3',
-            r"turn 1: .*'steps' was unexpected",
-        ),
+        ("tool_names = []", "tool_names: there is no such key"),
+        ('title = "t"', "question is missing"),
+        ("title = 3", "title is 3: .*string"),
+        ('[[tool]]\nname = "Lift"', "tool 1 description is missing"),
+        (LIFT + 'raises = "Stuck"', "tool 1 raises: 'Stuck' is not .* exception"),
+        (LIFT + 'raises = "print"', "tool 1 raises: 'print' is not .* exception"),
+        (LIFT + 'raise = "OSError"', "tool 1 raise: there is no such key"),
+        (LIFT + "takes_s = -1", "tool 1 takes_s is -1: .*greater than 0"),
+        (LIFT + "[ends.fsm]\nend = 3", "ends fsm end: there is no such key"),
         ('[turn]\ntext = "Hello"', r"write \[\[turn\]\] with two brackets"),
-        ("[[tool]]\ntakes_s = -1", r"takes_s: -1 is less than or equal to the minimum"),
-        (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1"),
+        (WHOLE + '[[turn]]\ntext = "Hello"\nsteps = 3', "turn 1 .*steps"),
+        (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1 .*txt"),
         (WHOLE + '[[turn]]\nraises = "Stuck"', "Stuck"),
-        (WHOLE + '[[turn]]\ntext = "Hello"\ntimes = "often"', "often. is not of type"),
+        (TWICE + '[[turn]]\ntext = "b"\ntimes = "often"', "turn 2: times is 'often'"),
+        (TWICE + '[[turn]]\nif_seen = "b"', "turn 2 is .*if_seen, then"),
     ],
 )
 def test_a_wrong_file_is_told(tmp_path, text, message):
@@ -173,14 +172,16 @@ def test_differences_name_what_differs():
     trace = play("price_question")
     found = differences(load("price_question_ja"), "naive", trace)
     assert found == ["price_question_ja on naive: answer is '88', expected '88ドル'"]
-    assert "does not say" in differences(load("price_question"), "other", trace)[0]
+
+
+def test_an_end_may_be_left_out():
+    """Of an engine that a scenario does not name, any end is as good as another."""
+    assert differences(load("price_question"), "other", play("polling")) == []
 
 
 def test_the_drift_is_a_matter_of_the_window():
     """With the whole history in sight, the same script keeps the user's word."""
-    from dataclasses import replace
-
-    wide = replace(load("drift"), window_tokens=None).script()
+    wide = load("drift").model_copy(update={"window_tokens": None}).script()
     trace = play("drift", model=wide)
     assert trace.end["answer"] == "Casa Verde"
 
@@ -202,9 +203,9 @@ WELL_BEHAVED = [
 ]
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "fsm"])
+@pytest.mark.parametrize("engine", ["naive", "langchain"])
 @pytest.mark.parametrize("slug", WELL_BEHAVED)
-def test_a_well_behaved_scenario_is_the_same_run_on_every_engine(slug, engine):
+def test_a_well_behaved_scenario_is_the_same_run_on_the_three_engines(slug, engine):
     """Tool, arguments, observation and answer are the same, in the same order."""
     assert first_difference(play(slug, engine), play(slug, "fsm")) is None
 

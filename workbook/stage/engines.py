@@ -6,32 +6,43 @@ what it does with them; that is what a trace shows.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.fsm.table import CORE, Table
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop
-from workbook.record.events import TraceEvent
+from workbook.models.base import TextModel
+from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.scenarios import (
-    Scenario,
-    ScenarioError,
-    load,
-    outcome,
-    slugs,
-)
-from workbook.stage.scripted_tools import scenario_tools, stop_during
+from workbook.stage.scenarios import Scenario, ScenarioError, load, outcome, slugs
+from workbook.stage.scripted_tools import scenario_tools
 from workbook.tools.adapters import trusting_function
 from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from workbook.fsm.machine import Machine
-    from workbook.models.base import TextModel
+Listener = Callable[[TraceEvent], None]
+LOCAL_TOKENS = 120
+"""The longest turn of the local model, which may never find an end of its own."""
 
-Player = Callable[["Scenario", "TextModel", list[Tool], TraceWriter], None]
+
+@dataclass(frozen=True)
+class Engine:
+    """What plays a scenario, and what has to be known of it.
+
+    Args:
+        play: runs the question with these tools and tells `emit` what happens. A
+            KeyboardInterrupt out of `emit` is the user, who wants the run to end.
+        table: the states that it goes through; None for a loop without states.
+    """
+
+    play: Callable[[Scenario, TextModel, list[Tool], TraceWriter], None]
+    table: Table | None = None
 
 
 def play(
@@ -40,7 +51,7 @@ def play(
     model: Any = None,
     *,
     path: Path | str | None = None,
-    listener: Callable[[TraceEvent], None] | None = None,
+    listener: Listener = lambda event: None,
 ) -> Trace:
     """Play a scenario on an engine and return what happened.
 
@@ -50,17 +61,17 @@ def play(
         model: asked in place of the scenario's script: a model, or a name as in
             `WORKBOOK_MODEL`. The tools stay the scenario's.
         path: where the trace is written as well, as JSONL.
-        listener: is told each event as it happens.
+        listener: is told each event as it happens. A KeyboardInterrupt that it raises
+            before the end is the user, who says stop.
 
     Raises:
         ScenarioError: there is no such scenario or engine.
         UnknownModel, MissingKey, WeightsError, …: the model cannot be had.
     """
-    scenario = load(slug)
-    check_engine(engine)
-    asked, tools = asked_model(scenario, model), scenario_tools(scenario)
-    with TraceWriter(path, listener=listener) as emit:  # its clock starts here
-        ENGINES[engine](scenario, asked, tools, emit)
+    scenario, chosen = load(slug), find_engine(engine)
+    asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
+    with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
+        chosen.play(scenario, asked, tools, emit)  # its clock has just started
         return emit.trace()
 
 
@@ -81,23 +92,16 @@ def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def _chosen(engines: Iterable[str]) -> list[str]:
-    """Return the engines that are meant: one by its name, several, or all."""
-    chosen = [engines] if isinstance(engines, str) else list(engines)
-    for engine in chosen:
-        check_engine(engine)
-    return chosen or list(ENGINES)
-
-
-def check_engine(engine: str) -> None:
-    """Refuse an engine that there is not.
+def find_engine(name: str) -> Engine:
+    """Return an engine by its name.
 
     Raises:
-        ScenarioError: with those that there are.
+        ScenarioError: there is none, with those that there are.
     """
-    if engine not in list(ENGINES):
+    if name not in list(ENGINES):
         known = ", ".join(ENGINES)
-        raise ScenarioError(f"there is no engine {engine!r}; there is {known}")
+        raise ScenarioError(f"there is no engine {name!r}; there is {known}")
+    return ENGINES[name]
 
 
 def in_words(trace: Trace) -> str:
@@ -115,24 +119,16 @@ def play_naive(
     scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
 ) -> None:
     """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
-    stopping = stop_during(tools, scenario)
-    functions = {tool.name: trusting_function(tool) for tool in stopping}
+    functions = {tool.name: trusting_function(tool) for tool in tools}
+    fused = Fuse(model, scenario.steps)
     try:
-        fused = Fuse(model, scenario.steps)
         naive_loop(fused, functions, scenario.question, emit=emit)
-    except FuseBlown as blown:
-        emit(
-            "run_finished",
-            state="EXHAUSTED",
-            reason="fuse",
-            answer=None,
-            message=str(blown),
-        )
     except (Exception, KeyboardInterrupt) as error:
+        blown = isinstance(error, FuseBlown)
         emit(
-            "run_finished",
-            state="ERROR",
-            reason=type(error).__name__,
+            Kind.RUN_FINISHED,
+            state="EXHAUSTED" if blown else "ERROR",
+            reason="fuse" if blown else type(error).__name__,
             answer=None,
             message=str(error),
         )
@@ -144,59 +140,60 @@ def play_langchain(
     """Play on LangChain's classic agent, as tutorials build it."""
     from workbook.langchain_trace.agents import run_classic
 
-    run_classic(
-        model,
-        stop_during(tools, scenario),
-        scenario.question,
-        emit=emit,
-        max_iterations=scenario.steps,
-    )
+    steps = scenario.steps
+    run_classic(model, tools, scenario.question, emit=emit, max_iterations=steps)
 
 
 def play_fsm(
     scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
 ) -> None:
     """Play on the state machine of lesson 05, by text turns."""
-    machine_for(scenario, model, tools, emit).run(scenario.question)
-
-
-def machine_for(
-    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
-) -> Machine:
-    """Return the machine that plays a scenario; its user's stop is a `cancel`."""
     from workbook.fsm.limits import Limits
     from workbook.fsm.machine import Machine
     from workbook.tools.registry import ToolRegistry
 
-    machine: Machine
-    stopping = stop_during(tools, scenario, lambda: machine.cancel())
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    machine = Machine(model, ToolRegistry(stopping), limits=limits, hook=emit)
-    return machine
+    machine = Machine(model, ToolRegistry(tools), limits=limits, hook=emit)
+    machine.run(scenario.question)
 
 
-ENGINES: dict[str, Player] = {
-    "naive": play_naive,
-    "langchain": play_langchain,
-    "fsm": play_fsm,
+ENGINES = {
+    "naive": Engine(play_naive),
+    "langchain": Engine(play_langchain),
+    "fsm": Engine(play_fsm, table=CORE),
 }
 """The engines by name, in the order in which the lessons meet them."""
 
 
-def asked_model(scenario: Scenario, model: Any = None, **options: Any) -> TextModel:
-    """Return the model that a run asks.
+def _chosen(engines: Iterable[str]) -> list[str]:
+    """Return the engines that are meant: one by its name, several, or all."""
+    chosen = [engines] if isinstance(engines, str) else list(engines)
+    for engine in chosen:
+        find_engine(engine)
+    return chosen or list(ENGINES)
 
-    Args:
-        scenario: its script is played for None and "scripted".
-        model: a name as in `WORKBOOK_MODEL`, or a model.
-        options: of a model that is chosen by its name.
-    """
+
+def _asked_model(scenario: Scenario, model: Any) -> TextModel:
+    """Return the model that a run asks; None and "scripted" are the scenario's."""
     from workbook.models.choice import as_text_model, get_text_model, model_name
 
-    if model is None:
-        return scenario.script()
-    if not isinstance(model, str):
+    if model is not None and not isinstance(model, str):
         return as_text_model(model)
-    if model_name(model) == "scripted":
+    name = "scripted" if model is None else model_name(model)
+    if name == "scripted":
         return scenario.script()
+    options: Any = {"max_tokens": LOCAL_TOKENS} if name == "local" else {}
     return get_text_model(model, **options)
+
+
+def _with_user(scenario: Scenario, listener: Listener) -> Listener:
+    """Let the scenario's user stop the run as a call begins, where it has one."""
+    calls = itertools.count(1)
+
+    def listen(event: TraceEvent) -> None:
+        listener(event)
+        is_call = event["kind"] == Kind.TOOL_CALL
+        if is_call and next(calls) == scenario.cancel_after_tool_calls:
+            raise KeyboardInterrupt("stopped by the user")
+
+    return listen

@@ -12,13 +12,19 @@ from __future__ import annotations
 import itertools
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine
+from workbook.loop.naive import naive_loop
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
+from workbook.record.writer import TraceWriter
+from workbook.tools.adapters import trusting_function
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -38,10 +44,8 @@ The path is that of the trace, for an engine that writes one.
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     """Measure the four engines and return one row each.
 
-    A step is one call of the model; each but the last asks for a tool.
-
     Args:
-        steps: model calls a run, 2 or more.
+        steps: model calls a run, 2 or more; each but the last asks for a tool.
         repeats: timed runs of each engine.
 
     Returns:
@@ -54,15 +58,9 @@ def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
 
     with tempfile.TemporaryDirectory() as folder:
         seconds = measure(RUNNERS, steps, repeats, Path(folder))
-    best = {engine: min(took) for engine, took in seconds.items()}
-    rows = {
-        engine: {
-            "ms_per_step": 1000 * took / steps,
-            "times_machine": took / best["machine"],
-        }
-        for engine, took in best.items()
-    }
-    return pd.DataFrame.from_dict(rows, orient="index")
+    best = pd.Series({engine: min(took) for engine, took in seconds.items()})
+    times = best / min(seconds["machine"])
+    return pd.DataFrame({"ms_per_step": 1000 * best / steps, "times_machine": times})
 
 
 def measure(
@@ -82,7 +80,8 @@ def measure(
     """
     seconds: dict[str, list[float]] = {engine: [] for engine in runners}
     paths = (folder / f"{number}.jsonl" for number in itertools.count())
-    with _no_deprecation_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that an agent is deprecated is lesson 03's
         for _ in range(repeats):
             for engine, ready in runners.items():
                 ready(steps, next(paths))()
@@ -102,14 +101,11 @@ def seconds_of(run: Callable[[], object]) -> float:
 
 def note_tool() -> Tool:
     """Return a tool that does next to nothing, in the calling thread."""
+    only_text = {"type": "object", "properties": {"input": {"type": "string"}}}
     return Tool(
         name="Note",
         description="Note one thing.",
-        parameters={
-            "type": "object",
-            "properties": {"input": {"type": "string"}},
-            "required": ["input"],
-        },
+        parameters={**only_text, "required": ["input"]},
         run=lambda input: {"result": "noted"},
         timeout_s=None,
     )
@@ -122,9 +118,6 @@ def text_turns(steps: int) -> list[str]:
 
 def naive_run(steps: int, path: Path) -> Callable[[], object]:
     """Get the naive loop ready."""
-    from workbook.loop.naive import naive_loop
-    from workbook.tools.adapters import trusting_function
-
     tools = {"Note": trusting_function(note_tool())}
     script = Script(text_turns(steps))
     return lambda: naive_loop(script, tools, QUESTION)
@@ -144,21 +137,14 @@ def graph_run(steps: int, path: Path) -> Callable[[], object]:
     from workbook.langchain_trace.agents import graph_agent
     from workbook.models.langchain import ScriptedModel
 
-    turns: list[Any] = [
-        ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(1, steps)
-    ]
-    agent = graph_agent(ScriptedModel([*turns, "done"]), [note_tool()])
+    calls = [ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(steps)]
+    agent = graph_agent(ScriptedModel([*calls[1:], "done"]), [note_tool()])
     question = {"messages": [{"role": "user", "content": QUESTION}]}
     return lambda: agent.invoke(question, config={"recursion_limit": 2 * steps + 1})
 
 
 def machine_run(steps: int, path: Path) -> Callable[[], object]:
     """Get the machine ready; its trace goes to `path`, line by line."""
-    from workbook.fsm.limits import Limits
-    from workbook.fsm.machine import Machine
-    from workbook.record.writer import TraceWriter
-    from workbook.tools.registry import ToolRegistry
-
     script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
     limits = Limits(steps=steps, tool_calls=steps, wall_s=600)
     emit = TraceWriter(path)
@@ -178,13 +164,3 @@ RUNNERS: dict[str, Runner] = {
     "machine": machine_run,
 }
 """The engines in the order of the table."""
-
-
-@contextmanager
-def _no_deprecation_warnings() -> Iterator[None]:
-    """That the classic agent is deprecated is lesson 03's subject."""
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield

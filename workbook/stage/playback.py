@@ -6,31 +6,44 @@ going on and one that was saved last week are the same here: events, some of the
 
 from __future__ import annotations
 
-import html
-import json
+import itertools
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from workbook.fsm.table import CORE, TERMINAL, Event, Rule, State, Table, mermaid
+from workbook.fsm.table import CORE, Table
+from workbook.models.prompts import render_messages
 from workbook.record.events import Kind, TraceEvent
+from workbook.record.show import escape_mermaid
 from workbook.record.trace import Trace
-from workbook.stage.phases import loop_diagram, phases_of
 
-SELDOM = (
-    Event.CANCEL,
-    Event.FAILED,
-    Event.OUT_OF_STEPS,
-    Event.OUT_OF_TOOL_CALLS,
-    Event.OUT_OF_TIME,
-    Event.OUT_OF_TOKENS,
-    Event.OUT_OF_MONEY,
-)
-"""Events whose rows are drawn only when they were taken, so that one can read the rest.
+START = "ASK_MODEL"
+PHASES = {
+    Kind.MODEL_REQUEST: START,
+    Kind.MODEL_TURN: "READ_TURN",
+    Kind.TOOL_CALL: "RUN_TOOL",
+    Kind.OBSERVATION: "APPEND",
+}
+"""What an engine without states is doing, by the event that it wrote last."""
 
-The whole table has its own diagram: `table.mermaid()`.
-"""
+LOOP = {
+    (START, "READ_TURN"): "it answered",
+    ("READ_TURN", "RUN_TOOL"): "an action",
+    ("RUN_TOOL", "APPEND"): "it came back",
+    ("APPEND", START): "again",
+    ("READ_TURN", "DONE"): "final answer",
+}
+"""The arrows that such an engine has if all goes well."""
+
+
+class Arrow(NamedTuple):
+    """A way from one state, or phase, to another, and what leads there."""
+
+    source: str
+    target: str
+    label: str
 
 
 class Sent(NamedTuple):
@@ -43,14 +56,6 @@ class Sent(NamedTuple):
     old: str
     new: str
     nested: bool
-
-    def to_html(self) -> str:
-        """Return the prompt with its new part marked; all of it is escaped."""
-        mark = "background:#ffe08a;color:#000"
-        return (
-            f"{html.escape(self.old)}<mark class='new' style='{mark}'>"
-            f"{html.escape(self.new)}</mark>"
-        )
 
 
 class Budget(NamedTuple):
@@ -71,26 +76,19 @@ class Playback:
     """Events, and how many of them are wanted on view.
 
     Args:
-        events: in order; `add` appends to them.
+        events: in order; those of a run that goes on are appended.
         wanted: how many are to be shown once they are there; infinite follows a run.
-        table: the table of the machine that wrote them; rows that it lacks and that
-            the events show are added.
-        engine: which one is going to play, where no event says so yet.
+        table: of the machine that wrote them; None for an engine without states.
     """
 
     events: list[TraceEvent] = field(default_factory=list)
     wanted: float = 0
-    table: Table = CORE
-    engine: str = ""
+    table: Table | None = None
 
     @classmethod
-    def of(cls, trace: Trace, table: Table = CORE, engine: str = "") -> Playback:
-        """Return a playback of a trace, before its first event."""
-        return cls(list(trace), table=table, engine=engine)
-
-    def add(self, event: TraceEvent) -> None:
-        """Take the next event of a run that goes on."""
-        self.events.append(event)
+    def of(cls, trace: Trace) -> Playback:
+        """Return a playback of a trace; without transitions it has no states."""
+        return cls(list(trace), table=CORE if trace.of(Kind.TRANSITION) else None)
 
     @property
     def position(self) -> int:
@@ -103,11 +101,6 @@ class Playback:
         return self.events[: self.position]
 
     @property
-    def current(self) -> TraceEvent | None:
-        """The event seen last, or None before the first."""
-        return self.events[self.position - 1] if self.position else None
-
-    @property
     def at_end(self) -> bool:
         """Whether every event has been seen."""
         return self.position == len(self.events)
@@ -118,135 +111,122 @@ class Playback:
 
     def back(self) -> None:
         """See one less."""
-        self.wanted = max(0, self.position - 1)
+        self.seek(self.position - 1)
 
-    def seek(self, position: int) -> None:
-        """See so many."""
+    def seek(self, position: float) -> None:
+        """See so many; infinitely many are all that there will ever be."""
         self.wanted = max(0, position)
-
-    def follow(self) -> None:
-        """See everything, also what is still to come."""
-        self.wanted = math.inf
-
-    def reset(self) -> None:
-        """See nothing."""
-        self.wanted = 0
-
-    @property
-    def is_machine(self) -> bool:
-        """Whether the engine has states: it wrote transitions, or says that it will."""
-        if not self.events:
-            return self.engine == "fsm"
-        return any(
-            event["kind"] == Kind.TRANSITION or event.get("engine") == "fsm"
-            for event in self.events
-        )
 
     @property
     def lit(self) -> str | None:
-        """The state, or the phase, in which the run is now."""
-        if not self.is_machine:
-            phases = phases_of(self.seen)
-            return phases[-1] if phases else None
-        rules = _rules(self.seen)
-        if rules:
-            return rules[-1].target
-        return self.table.start if self.seen else None
+        """The state, or the phase, in which the run is now; None before it begins."""
+        if not self.seen:
+            return None
+        taken = self._taken(self.seen)
+        return taken[-1].target if taken else self._start
 
     def diagram(self) -> str:
         """Return the engine's states or phases as Mermaid, the lit one marked."""
-        if not self.is_machine:
-            return loop_diagram(self.events, self.lit)
-        taken = {rule[:3]: rule for rule in _rules(self.events)}
-        rows = {
-            rule[:3]: rule
-            for rule in self.table.rules
-            if rule.event not in SELDOM or rule[:3] in taken
-        }
-        lit = State(self.lit) if self.lit else None
-        shown = Table(tuple({**rows, **taken}.values()), self.table.start)
+        arrows = dict.fromkeys([*self._usual, *self._taken(self.events)])
+        sources = {arrow.source for arrow in arrows}
+        ends = dict.fromkeys(a.target for a in arrows if a.target not in sources)
         # Upright: in half a page's width its words stay large enough for a class.
-        return mermaid(shown, lit).replace("direction LR", "direction TB")
+        lines = ["stateDiagram-v2", "    direction TB", f"    [*] --> {self._start}"]
+        for source, target, label in arrows:
+            told = f" : {escape_mermaid(label)}" if label else ""
+            lines.append(f"    {source} --> {target}{told}")
+        lines += [f"    {end} --> [*]" for end in ends]
+        if self.lit:
+            lines.append("    classDef now fill:#ffd54f,stroke:#5d4037,color:#000")
+            lines.append(f"    class {self.lit} now")
+        return "\n".join(lines)
+
+    @property
+    def _start(self) -> str:
+        return self.table.start if self.table else START
+
+    @property
+    def _usual(self) -> list[Arrow]:
+        """The arrows that are always drawn; of a machine, not those to its odd ends."""
+        if self.table is None:
+            return [Arrow(*ends, label) for ends, label in LOOP.items()]
+        return [
+            Arrow(rule.source, rule.target, rule.event)
+            for rule in self.table.rules
+            if not re.match("cancel|failed|out_of_", rule.event)
+        ]
+
+    def _taken(self, events: list[TraceEvent]) -> list[Arrow]:
+        """Return the arrows that the run took."""
+        if self.table is None:
+            return _phases_taken(events)
+        return [
+            Arrow(_word(event["source"]), _word(event["target"]), event["event"])
+            for event in events
+            if event["kind"] == Kind.TRANSITION
+        ]
 
     def sent(self) -> Sent | None:
         """Return the prompt that was sent last, or None when none was."""
-        requests = [e for e in self.seen if e["kind"] == Kind.MODEL_REQUEST]
-        if not requests:
+        trace = Trace(tuple(self.seen))
+        if not trace.of(Kind.MODEL_REQUEST):
             return None
-        event = requests[-1]
-        whole = Trace(tuple(self.seen)).prompt(event["seq"])
+        event = trace.of(Kind.MODEL_REQUEST)[-1]
+        whole = trace.prompt(event["seq"])
         old, new = whole[: event["kept"]], whole[event["kept"] :]
-        return Sent(event["seq"], as_text(old), as_text(new), "parent" in event)
+        return Sent(event["seq"], _as_text(old), _as_text(new), "parent" in event)
 
     def turn(self) -> TraceEvent | None:
         """Return the answer to that prompt, or None while there is none."""
-        for event in reversed(self.seen):
-            if event["kind"] == Kind.MODEL_TURN:
-                return event
-            if event["kind"] == Kind.MODEL_REQUEST:
-                return None
-        return None
+        both = (Kind.MODEL_REQUEST, Kind.MODEL_TURN)
+        said = [event for event in self.seen if event["kind"] in both]
+        return said[-1] if said and said[-1]["kind"] == Kind.MODEL_TURN else None
 
     def budgets(self) -> list[Budget]:
         """Return what the run has spent and may spend, as far as it says so."""
         if not self.seen:
             return []
-        limits = self.seen[0].get("limits") or {}
-        own = [event for event in self._while_live() if "parent" not in event]
-        kinds = [event["kind"] for event in own]
+        kinds = [event["kind"] for event in self._live() if "parent" not in event]
         spent = {
             "steps": kinds.count(Kind.MODEL_REQUEST),
             "tool_calls": kinds.count(Kind.TOOL_CALL),
             "wall_s": self.seen[-1]["at_s"] - self.seen[0]["at_s"],
         }
-        return [Budget(name, spent[name], _limit(limits, name)) for name in spent]
+        limits = self.seen[0].get("limits") or {}
+        return [
+            Budget(name, spent[name], math.inf if limit is None else limit)
+            for name, limit in ((name, limits.get(name)) for name in spent)
+        ]
 
-    @property
     def asked_by_tools(self) -> int:
-        """How often a tool asked the model; these are no steps of the agent."""
-        asked = (e for e in self.seen if e["kind"] == Kind.MODEL_REQUEST)
-        return sum("parent" in event for event in asked)
+        """Return how often a tool asked the model; that is no step of the agent."""
+        requests = Trace(tuple(self.seen)).of(Kind.MODEL_REQUEST)
+        return sum("parent" in event for event in requests)
 
-    def _while_live(self) -> list[TraceEvent]:
+    def _live(self) -> Iterable[TraceEvent]:
         """Leave out the calls that were closed unmade after the end was reached."""
-        for number, event in enumerate(self.seen):
-            if event["kind"] == Kind.TRANSITION and event["target"] in TERMINAL:
-                return self.seen[:number]
-        return self.seen
+        rules = self.table.rules if self.table else ()
+        ends = {rule.target for rule in rules} - {rule.source for rule in rules}
+        return itertools.takewhile(lambda e: e.get("target") not in ends, self.seen)
 
 
-def as_text(prompt: str | list[Any]) -> str:
-    """Return a prompt as text; of messages, role and content, one after the other.
-
-    >>> as_text([{"role": "user", "content": "2+2?"}])
-    'user: 2+2?\\n'
-    """
-    if isinstance(prompt, str):
-        return prompt
-    lines = []
-    for message in prompt:
-        role, content = message.get("role", "?"), message.get("content", "")
-        calls = message.get("tool_calls")
-        shown = (
-            f"{content} {json.dumps(calls, ensure_ascii=False)}" if calls else content
-        )
-        lines.append(f"{role}: {str(shown).strip()}\n")
-    return "".join(lines)
+def _phases_taken(events: list[TraceEvent]) -> list[Arrow]:
+    """Return the arrows between a loop's phases, and to its end with the reason."""
+    own = (event for event in events if "parent" not in event)
+    phases = [(PHASES[Kind(e["kind"])], "") for e in own if e["kind"] in PHASES]
+    if events and events[-1]["kind"] == Kind.RUN_FINISHED:
+        phases = phases or [(START, "")]  # it may have ended before it asked
+        phases.append((_word(events[-1]["state"]), str(events[-1]["reason"])))
+    return [
+        Arrow(source, target, LOOP.get((source, target), reason))
+        for (source, _), (target, reason) in itertools.pairwise(phases)
+    ]
 
 
-def _limit(limits: dict[str, Any], name: str) -> float:
-    value = limits.get(name)
-    return math.inf if value is None else float(value)
+def _word(name: Any) -> str:
+    """Return a name that is one word in Mermaid, whatever a trace has there."""
+    return re.sub(r"\W", "_", str(name)) or "_"
 
 
-def _rules(events: Iterable[TraceEvent]) -> list[Rule]:
-    """Return the rows that were taken; a word that no machine has is left out."""
-    rules = []
-    for event in events:
-        if event["kind"] == Kind.TRANSITION:
-            try:
-                source, target = State(event["source"]), State(event["target"])
-                rules.append(Rule(source, Event(event["event"]), target, event["why"]))
-            except ValueError:
-                continue
-    return rules
+def _as_text(prompt: str | list[Any]) -> str:
+    return prompt if isinstance(prompt, str) else render_messages(prompt)

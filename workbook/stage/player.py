@@ -6,35 +6,76 @@ the run as it goes on, or a trace that was saved: `player(trace=Trace.read(path)
 
 from __future__ import annotations
 
+import math
+import os
 import threading
+from collections.abc import Callable
 from typing import Any
 
-from workbook.fsm.table import CORE, Table
-from workbook.record.events import TraceEvent
+from workbook.models.choice import UnknownModel, model_name
+from workbook.models.hosted import KEY
+from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
-from workbook.stage import player_parts as parts
-from workbook.stage.live_run import SCRIPTED, SLOW, LiveRun
+from workbook.stage.engines import ENGINES, find_engine, play
 from workbook.stage.playback import Playback
-from workbook.stage.player_view import BUTTONS, PlayerView
-from workbook.stage.scenarios import ScenarioError, load
+from workbook.stage.player_view import BUTTONS, PlayerView, static_html
+from workbook.stage.scenarios import ScenarioError, load, slugs
 
+SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
+SLOW_TURN_S = 1.0
 REFRESH_S = 0.1
+DEFAULT_HOSTED = "gpt-4o-mini"
+
+
+class Watched:
+    """The listener of a run that somebody watches, and may stop: on any engine.
+
+    Once it is stopped, the next event raises KeyboardInterrupt, as Ctrl-C would.
+
+    Args:
+        listener: told each event.
+        pause_s: how long the model seems to think before each turn.
+    """
+
+    def __init__(
+        self, listener: Callable[[TraceEvent], None], pause_s: float = 0.0
+    ) -> None:
+        self.listener, self.pause_s = listener, pause_s
+        self._said, self._raised = threading.Event(), False
+
+    def stop(self) -> None:
+        """End the run at its next event, or at once where it pauses."""
+        self._said.set()
+
+    def __call__(self, event: TraceEvent) -> None:
+        self.listener(event)
+        if event["kind"] == Kind.MODEL_REQUEST:
+            self._said.wait(self.pause_s)
+        over = self._raised or event["kind"] == Kind.RUN_FINISHED
+        if self._said.is_set() and not over:
+            self._raised = True
+            raise KeyboardInterrupt("stopped by the user")
 
 
 class Player:
-    """What the buttons do; where widgets do not run, the trace as a table.
+    """A run, step by step; where widgets do not run, the trace as a table.
 
     Args:
         scenario: its name, see `slugs()`.
         engine: one of `ENGINES`.
-        model: a name, or a model; None plays the scenario's script.
-        trace: a saved run to show in place of playing one.
-        table: the machine's, for the diagram.
+        model: "local", "slow" (the script, a turn a second), a hosted model's name, or
+            a model; None plays the script.
+        trace: a saved run, `Trace.read(path)`, in place of a scenario.
+
+    Raises:
+        ScenarioError: there is no such scenario or engine.
+        UnknownModel: the model's name is a slip for one of ours.
     """
 
     playback: Playback
-    run: LiveRun | None = None
+    run: Watched | None = None
+    _thread: threading.Thread | None = None
 
     def __init__(
         self,
@@ -42,33 +83,42 @@ class Player:
         engine: str = "fsm",
         model: Any = None,
         trace: Trace | None = None,
-        table: Table = CORE,
     ) -> None:
-        LiveRun(scenario, engine, model)  # a wrong name is told here
+        load(scenario)  # a wrong name is told here
+        find_engine(engine)
+        if isinstance(model, str):
+            model_name(model)
         if not isinstance(trace, Trace | None):
             raise TypeError(
                 f"trace takes a Trace, not a {type(trace).__name__}:"
                 " player(trace=Trace.read('run.jsonl'))"
             )
-        self.table, self.saved = table, trace
-        self._thread: threading.Thread | None = None
-        chosen = (scenario, engine, SCRIPTED if model is None else model)
-        work = {name: getattr(self, name) for name in BUTTONS if name != "run"}
-        work |= {"run": self.play, "choose": self.reset, "seek": self.seek}
-        self.view = PlayerView(chosen, trace is None, work)
-        self._forget()
-        self._show()
+        self.saved = trace
+        asked = SCRIPTED if model is None else model
+        choices: dict[str, tuple[list[Any], Any]] = {
+            "scenario": (slugs(), scenario),
+            "engine": (list(ENGINES), engine),
+            "model": (model_options(asked), asked),
+        }
+        self.view = PlayerView(choices, can_choose=trace is None)
+        for name in BUTTONS:
+            work = self.play if name == "run" else getattr(self, name)
+            self.view.buttons[name].on_click(lambda _, do=work: do())
+        for dropdown in self.view.choices.values():
+            dropdown.observe(lambda _: self.reset(), "value")
+        self.view.slider.observe(lambda change: self._slid(change["new"]), "value")
+        self.reset()
 
     def play(self) -> None:
         """Run: start, or go on to the end and follow what is still to come."""
-        if self.playback.at_end and self._can_start():
+        if self.playback.at_end:
             self._start()
-        self.playback.follow()
+        self.playback.seek(math.inf)
         self._show()
 
     def step(self) -> None:
         """See one more event; the first step plays the run."""
-        if not self.playback.events and self._can_start():
+        if not self.playback.events:
             self._start()
         self.playback.forward()
         self._show()
@@ -78,20 +128,22 @@ class Player:
         self.playback.back()
         self._show()
 
-    def seek(self, position: int) -> None:
-        """See so many events."""
-        self.playback.seek(position)
-        self._show()
-
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
-        self._forget()
+        if self.run is not None:
+            self.run.stop()
+        self.run = self._thread = None
+        self._problem = ""
+        if self.saved is not None:
+            self.playback = Playback.of(self.saved)
+        else:
+            self.playback = Playback(table=ENGINES[self._chosen("engine")].table)
         self._show()
 
     def cancel(self) -> None:
         """Stop the run that is going on."""
         if self.run is not None:
-            self.run.cancel()
+            self.run.stop()
         self._show()
 
     @property
@@ -105,60 +157,43 @@ class Player:
             self._thread.join(timeout_s)
         self._show()
 
-    def _can_start(self) -> bool:
-        return self.saved is None and not self.running
+    def _slid(self, position: int) -> None:
+        if not self.view.showing:
+            self.playback.seek(position)
+            self._show()
 
     def _start(self) -> None:
-        """Play the run in a thread of its own, and another one that shows it."""
-        self._forget()
-        playback, changed = self.playback, threading.Event()
-
-        def listen(event: TraceEvent) -> None:
-            playback.add(event)
-            changed.set()
+        """Play the run in a thread of its own, and let another one show it."""
+        if self.saved is not None or self.running:
+            return
+        self.reset()
+        slug, engine, model = map(self._chosen, ("scenario", "engine", "model"))
+        pause_s = SLOW_TURN_S if model == SLOW else 0.0
+        asked = None if model == SLOW else model
+        run = self.run = Watched(self.playback.events.append, pause_s)
 
         def work() -> None:
             try:
-                run.play()
+                play(slug, engine, asked, listener=run)
             except BaseException as error:  # what it was belongs on the page
                 if run is self.run:
                     self._problem = f"{type(error).__name__}: {error}"
-            finally:
-                changed.set()
 
-        try:
-            run = LiveRun(*self._chosen(), listener=listen)
-        except ScenarioError as error:  # its file has been edited since
-            self._problem = f"{type(error).__name__}: {error}"
-            return
-        self.run = run
         thread = self._thread = threading.Thread(target=work, daemon=True)
         thread.start()
-        watch = (thread, changed)
-        threading.Thread(target=self._keep_up, args=watch, daemon=True).start()
+        threading.Thread(target=self._keep_up, args=(thread,), daemon=True).start()
 
-    def _keep_up(self, thread: threading.Thread, changed: threading.Event) -> None:
-        """Show what is new, at most ten times a second, as long as the run goes on."""
-        while thread.is_alive():
-            changed.wait()
-            changed.clear()
+    def _keep_up(self, thread: threading.Thread) -> None:
+        """Show what is new, ten times a second, until the end has been shown."""
+        running = True
+        while running:
             thread.join(REFRESH_S)
+            running = thread.is_alive()
             if thread is self._thread:
                 self._show()
-        if thread is self._thread:  # it may have ended while it was being shown
-            self._show()
 
-    def _forget(self) -> None:
-        if self.run is not None:
-            self.run.cancel()
-        self.run = self._thread = None
-        self._problem = ""
-        engine = "" if self.saved is not None else self.view.engine.value
-        self.playback = Playback.of(self.saved or Trace(()), self.table, engine)
-
-    def _chosen(self) -> tuple[str, str, Any]:
-        slug, engine, model = (choice.value for choice in self.view.choices)
-        return slug, engine, model
+    def _chosen(self, name: str) -> Any:
+        return self.view.choices[name].value
 
     def _show(self) -> None:
         self.view.show(self.playback, self.running, self._told())
@@ -167,71 +202,66 @@ class Player:
         playback = self.playback
         if self._problem:
             return self._problem
-        if not playback.events:
+        if playback.events:
+            place = f"{playback.position} of {len(playback.events)} events"
             if self.running:
-                return "Getting ready…"
-            if self.saved is not None:
-                return self._title()
-            try:
-                return f"{self._title()} Press Run, or Step."
-            except ScenarioError as error:
-                return f"{type(error).__name__}: {error}. Mend it, then press Run."
-        place = f"{playback.position} of {len(playback.events)} events"
+                return f"{place} so far; the run goes on."
+            return f"{place}: {playback.lit or 'not begun'}."
         if self.running:
-            return f"{place} so far; the run goes on."
-        return f"{place}: {playback.lit or 'not begun'}."
+            return "Getting ready…"
+        try:
+            return self._title() + (
+                " Press Run, or Step." if self.saved is None else ""
+            )
+        except ScenarioError as error:
+            return f"{type(error).__name__}: {error}. Mend it, then press Run."
 
     def _title(self) -> str:
         if self.saved is not None:
             return "A saved trace." if len(self.saved) else "A trace without events."
-        return f"{load(self.view.scenario.value).title}."
+        return f"{load(self._chosen('scenario')).title}."
 
     def static(self) -> Playback:
         """Return what a page without widgets shows: the run to its end.
 
         A script is played for it. A live model is not asked.
         """
-        slug, engine, model = self._chosen()
-        kept = self.saved is not None or self.playback.events
-        if kept or model not in (SCRIPTED, SLOW):
-            events = Trace(tuple(self.playback.events))
-        else:
-            events = LiveRun(slug, engine, SCRIPTED).play()
-        playback = Playback.of(events, self.table, engine)
-        playback.follow()
-        return playback
+        events = self.playback.events
+        scripted = self._chosen("model") in (SCRIPTED, SLOW)
+        if not events and scripted and self.saved is None:
+            events = list(play(self._chosen("scenario"), self._chosen("engine")))
+        return Playback(events, math.inf, self.playback.table)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
         playback = self.static()
-        bundle = self.view.widget._repr_mimebundle_(**kwargs)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
         return {
-            **data,
-            "text/html": parts.static_html(playback, self._title()),
+            **self.view.widget._repr_mimebundle_(**kwargs),
+            "text/html": static_html(playback, self._title()),
             MIME_TYPE: playback.diagram(),
             "text/plain": f"{self._title()} {len(playback.events)} events.",
         }
 
 
-def player(
-    scenario: str = "price_question",
-    engine: str = "fsm",
-    model: Any = None,
-    trace: Trace | None = None,
-    table: Table = CORE,
-) -> Player:
-    """Show a run step by step.
+def model_options(chosen: Any) -> list[tuple[str, Any]]:
+    """Return the models that can be chosen: names on view, and what they stand for."""
+    options: list[tuple[str, Any]] = [
+        ("scripted", SCRIPTED),
+        ("scripted, a turn a second", SLOW),
+        ("local: SmolLM2 in this process", LOCAL),
+    ]
+    if os.environ.get(KEY, "").strip():
+        try:
+            named = model_name()
+        except UnknownModel:  # the lesson's first cell has said so
+            named = SCRIPTED
+        hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
+        options.append((f"hosted: {hosted}", hosted))
+    if not isinstance(chosen, str):
+        options.append((f"given: {getattr(chosen, 'name', 'a model')}", chosen))
+    elif chosen not in [value for _, value in options]:
+        options.append((f"hosted: {chosen}", chosen))
+    return options
 
-    Args:
-        scenario: its name, see `slugs()`.
-        engine: "naive", "langchain" or "fsm".
-        model: "local", "slow" (the script, a turn a second), a hosted model's name, or
-            a model; None plays the script.
-        trace: a saved run, `Trace.read(path)`, in place of a scenario.
-        table: the table of the machine, for the diagram.
 
-    Raises:
-        ScenarioError: there is no such scenario or engine.
-        UnknownModel: the model's name is a slip for one of ours.
-    """
-    return Player(scenario, engine, model, trace, table)
+player = Player
+"""What one types; the buttons do the rest."""

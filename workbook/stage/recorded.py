@@ -43,18 +43,14 @@ def _local_or_recorded(lesson: str, settings: dict[str, Any]) -> TextModel:
     from workbook.models.local import LocalTextModel, local_server
     from workbook.models.weights import WeightsError
 
-    wish = os.environ.get("WORKBOOK_RECORD")
-    if wish == "0":
-        return _played(lesson, settings, "WORKBOOK_RECORD is 0.")
-    try:
-        local_server()
-    except (WeightsError, RuntimeError) as error:
-        return _played(lesson, settings, str(error))
-    model: TextModel = LocalTextModel(**settings)
-    return Recorder(model, lesson, settings) if wish == "1" else model
-
-
-def _played(lesson: str, settings: dict[str, Any], why: str) -> TextModel:
+    wish, why = os.environ.get("WORKBOOK_RECORD"), "WORKBOOK_RECORD is 0."
+    if wish != "0":
+        try:
+            local_server()
+            model = LocalTextModel(**settings)
+            return Recorder(model, lesson, settings) if wish == "1" else model
+        except (WeightsError, RuntimeError) as error:
+            why = str(error)
     recording = Recording(lesson, settings)
     print(f"{why}\nYou see what the model said on {recording.date} instead.")
     return recording
@@ -76,10 +72,8 @@ class Recording:
         if not path.exists():
             raise NotRecorded(f"nothing was recorded for lesson {lesson!r}")
         data = json.loads(path.read_text(encoding="utf-8"))
-        self.name = f"{data['model']} (recorded)"
-        self.date = data["date"]
-        self._settings = settings
-        self._answers = data["answers"]
+        self.name, self.date = f"{data['model']} (recorded)", data["date"]
+        self._answers, self._settings = data["answers"], settings
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Return what was recorded.
@@ -100,27 +94,22 @@ class Recorder:
     """The real model, with each answer written to the lesson's recording."""
 
     def __init__(self, model: TextModel, lesson: str, settings: dict[str, Any]) -> None:
-        self.name = model.name
-        self._model = model
-        self._settings = settings
+        self.name, self._model, self._settings = model.name, model, settings
         self._path = FOLDER / f"{lesson}.json"
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Ask the model and write down what it says."""
         reply = self._model.complete(prompt, stop=stop)
-        data: dict[str, Any] = {"answers": {}}
+        data: dict[str, Any] = {"answers": {}, "settings": []}
         if self._path.exists():
             data = json.loads(self._path.read_text(encoding="utf-8"))
-        data["model"] = self.name
-        data["date"] = datetime.date.today().isoformat()
-        settings = data.setdefault("settings", [])
-        if self._settings not in settings:
-            settings.append(self._settings)
+        data |= {"model": self.name, "date": datetime.date.today().isoformat()}
+        if self._settings not in data["settings"]:
+            data["settings"].append(self._settings)
         answer = asdict(reply)
         del answer["tool_requests"]
         answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
         data["answers"][_key(prompt, stop, self._settings)] = answer
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
         self._path.write_text(text + "\n", encoding="utf-8")
         return reply

@@ -10,13 +10,11 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 from workbook.loop.turns import Action, Final, Malformed, Unreadable, parse_turn
-
-if TYPE_CHECKING:
-    import ipywidgets
+from workbook.record.show import NO_FORMULA
+from workbook.tools.calculator import safe_eval
 
 QUESTION = (
     "A product costs $100. First 20% is taken off, then 10% is added. "
@@ -35,20 +33,23 @@ ADVICE = {
     Unreadable.MISSING_ANSWER: "There is a “Final Answer:” with nothing behind it.",
 }
 NOT_YOURS = "An Observation is not yours to write: it is what a tool answered."
+STYLE = (
+    "margin:2px 0;padding:2px 8px;white-space:pre-wrap;line-height:1.4;"
+    "font-family:monospace;border-left:4px solid "
+)
+COLOURS = {"user": "#888888", "model": "#1f77b4", "runtime": "#2ca02c"}
 _OBSERVATION = re.compile(
-    r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.IGNORECASE | re.MULTILINE
+    r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.I | re.M
 )
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A part of the transcript and who wrote it: `user`, `model` or `runtime`."""
 
     who: str
     text: str
 
 
-@dataclass
 class Session:
     """One run with a person in the model's place.
 
@@ -58,15 +59,15 @@ class Session:
         expected: the right answer, to compare a final answer with.
     """
 
-    tools: Mapping[str, Callable[[str], object]]
-    question: str = QUESTION
-    expected: str = "88"
-    transcript: list[Line] = field(default_factory=list)
-    answer: str | None = None
-    turns: int = 0
-
-    def __post_init__(self) -> None:
-        self.transcript = [Line("user", f"Question: {self.question}")]
+    def __init__(
+        self,
+        tools: Mapping[str, Callable[[str], object]],
+        question: str = QUESTION,
+        expected: str = "88",
+    ) -> None:
+        self.tools, self.question, self.expected = tools, question, expected
+        self.transcript = [Line("user", f"Question: {question}")]
+        self.answer: str | None = None
 
     def send(self, text: str) -> list[str]:
         """Read one turn and do what it asks for.
@@ -76,55 +77,41 @@ class Session:
         """
         if self.answer is not None:
             return ["The run is over. Start again for another one."]
-        turn = parse_turn(text)
+        turn, forged = parse_turn(text), _OBSERVATION.search(text)
         if isinstance(turn, Malformed):
             advice = [f"Unreadable ({turn.reason}). {ADVICE[turn.reason]}"]
-            return advice + [NOT_YOURS] * bool(_OBSERVATION.search(text))
-        self.turns += 1
-        said = self._refuse_observation(text)
-        if isinstance(turn, Final):
-            return said + self._finish(turn)
-        return said + self._act(turn)
-
-    def _refuse_observation(self, text: str) -> list[str]:
-        match = _OBSERVATION.search(text)
-        kept = text[: match.start()] if match else text
+            return [*advice, NOT_YOURS] if forged else advice
+        kept = text[: forged.start()] if forged else text
         self.transcript.append(Line("model", kept.strip()))
-        if match is None:
-            return []
-        return [
-            f"You wrote an Observation. The runtime cut your text there. {NOT_YOURS}"
-        ]
+        done = self._finish(turn) if isinstance(turn, Final) else self._act(turn)
+        cut = "You wrote an Observation. The runtime cut your text there."
+        return [f"{cut} {NOT_YOURS}", done] if forged else [done]
 
-    def _act(self, turn: Action) -> list[str]:
-        tool = self.tools.get(turn.tool)
-        if tool is None:
+    def _act(self, turn: Action) -> str:
+        if turn.tool not in self.tools:
             names = ", ".join(self.tools)
-            observation = (
-                f"Error: there is no tool named {turn.tool!r}. Tools: {names}."
-            )
+            observation = f"Error: there is no tool named {turn.tool!r}. Use {names}."
             done = "found no such tool, and wrote that"
         else:
             try:
-                observation = str(tool(turn.input))
+                observation = str(self.tools[turn.tool](turn.input))
                 done = "ran it, and wrote what came back"
             except Exception as error:
                 observation = f"Error: {error}"
                 done = "ran it, and wrote what went wrong"
         self.transcript.append(Line("runtime", f"Observation: {observation}"))
-        return [
+        return (
             f"The runtime read Action {turn.tool!r} with input {turn.input!r}, {done} "
             "as the Observation. Now it sends you everything again."
-        ]
+        )
 
-    def _finish(self, turn: Final) -> list[str]:
+    def _finish(self, turn: Final) -> str:
         self.answer = turn.answer
         right = re.findall(r"\d+(?:\.\d+)?", turn.answer)[-1:] == [self.expected]
         verdict = "That is right." if right else f"The right answer is {self.expected}."
-        return [
-            f"The runtime read a Final Answer and stopped after {self.turns} "
-            f"turn{'s' if self.turns != 1 else ''}. {verdict}"
-        ]
+        turns = sum(line.who == "model" for line in self.transcript)
+        many = "1 turn" if turns == 1 else f"{turns} turns"
+        return f"The runtime read a Final Answer and stopped after {many}. {verdict}"
 
     @property
     def next_step(self) -> str:
@@ -139,17 +126,10 @@ class Session:
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
         return "".join(
-            f"<div class='mathjax_ignore' style='{_STYLE}{_COLOURS[line.who]}'>"
+            f"<div class='{NO_FORMULA}' style='{STYLE}{COLOURS[line.who]}'>"
             f"<small><b>{line.who}</b></small>\n{html.escape(line.text)}</div>"
             for line in self.transcript
         )
-
-
-_STYLE = (
-    "margin:2px 0;padding:2px 8px;white-space:pre-wrap;line-height:1.4;"
-    "font-family:monospace;border-left:4px solid "
-)
-_COLOURS = {"user": "#888888", "model": "#1f77b4", "runtime": "#2ca02c"}
 
 
 class BeTheModel:
@@ -160,30 +140,20 @@ class BeTheModel:
 
         self.session = session
         wide = widgets.Layout(width="98%")
-        self.transcript = widgets.HTML(layout=wide)
-        self.next = widgets.HTML(layout=wide)
-        self.said = widgets.HTML(layout=wide)
-        self.box = widgets.Textarea(
-            placeholder="Thought: …\nAction: Calculator\nAction Input: …",
-            rows=4,
-            layout=wide,
+        self.transcript, self.next, self.said = (
+            widgets.HTML(layout=wide) for _ in range(3)
         )
+        hint = "Thought: …\nAction: Calculator\nAction Input: …"
+        self.box = widgets.Textarea(placeholder=hint, rows=4, layout=wide)
         send = widgets.Button(description="Send my turn", button_style="primary")
         example = widgets.Button(description="Show me one turn")
         again = widgets.Button(description="Start again")
         send.on_click(lambda _: self._send())
         example.on_click(lambda _: setattr(self.box, "value", EXAMPLE))
         again.on_click(lambda _: self._restart())
-        self.widget: ipywidgets.VBox = widgets.VBox(
-            [
-                self.transcript,
-                self.next,
-                self.box,
-                widgets.HBox([send, example, again]),
-                self.said,
-            ]
-        )
-        self.widget.add_class("be-the-model")
+        buttons = widgets.HBox([send, example, again])
+        rows = [self.transcript, self.next, self.box, buttons, self.said]
+        self.widget = widgets.VBox(rows).add_class("be-the-model")
         self._show([])
 
     def _send(self) -> None:
@@ -194,9 +164,8 @@ class BeTheModel:
         self._show(said)
 
     def _restart(self) -> None:
-        self.session = Session(
-            self.session.tools, self.session.question, self.session.expected
-        )
+        run = self.session
+        self.session = Session(run.tools, run.question, run.expected)
         self.box.value = ""
         self._show([])
 
@@ -206,13 +175,12 @@ class BeTheModel:
         self.said.value = "".join(f"<p>{html.escape(line)}</p>" for line in said)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        static = (
-            "<p><i>This is a widget; open the notebook in JupyterLab to type.</i></p>"
-            + self.session.to_html()
-        )
-        bundle = self.widget._repr_mimebundle_(**kwargs)
-        data = bundle[0] if isinstance(bundle, tuple) else bundle
-        return {**data, "text/html": static, "text/plain": self.session.next_step}
+        where = "This is a widget; open the notebook in JupyterLab to type."
+        return {
+            **self.widget._repr_mimebundle_(**kwargs),
+            "text/html": f"<p><i>{where}</i></p>{self.session.to_html()}",
+            "text/plain": self.session.next_step,
+        }
 
 
 def be_the_model(session: Session | None = None) -> BeTheModel:
@@ -221,8 +189,4 @@ def be_the_model(session: Session | None = None) -> BeTheModel:
     Args:
         session: another question or other tools than the price question's calculator.
     """
-    if session is None:
-        from workbook.tools.calculator import safe_eval
-
-        session = Session({"Calculator": safe_eval})
-    return BeTheModel(session)
+    return BeTheModel(session or Session({"Calculator": safe_eval}))

@@ -16,90 +16,29 @@ came of a run. `workbook.stage.engines` plays it. The keys of a file:
     repeat_turns                all turns are said over and over
     window_tokens               how much of its prompt the model sees
     steps                       how many calls of the model each engine may make
-    cancel_after_tool_calls     the user stops the run during that call
-    [ends.<engine>]             state, reason, answer, model_turns, tool_calls; may be
-                                left out in a scenario of your own
+    cancel_after_tool_calls     the user stops the run as that call begins
+    [ends.<engine>]             state, reason, answer, model_turns, tool_calls; all of
+                                them, and any engine, may be left out
 """
 
 from __future__ import annotations
 
-import builtins
-import re
+import difflib
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import PositiveFloat as Seconds
+from pydantic import PositiveInt as Count
+
+from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
 from workbook.record.events import Kind
 from workbook.record.trace import Trace
-
-if TYPE_CHECKING:
-    from workbook.models.script import Script
+from workbook.tools.calls import Effect
 
 FOLDER = DATA / "scenarios"
-DEFAULT_STEPS = 12
-
-_TEXT, _COUNT = {"type": "string"}, {"type": "integer", "minimum": 1}
-_SECONDS = {"type": "number", "exclusiveMinimum": 0}
-_TOOL = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["name", "description"],
-    "properties": {
-        "name": _TEXT,
-        "description": _TEXT,
-        "returns": {"type": "array", "items": _TEXT},
-        "raises": {"pattern": "^[A-Z][A-Za-z]*$"},
-        "message": _TEXT,
-        "takes_s": _SECONDS,
-        "timeout_s": _SECONDS,
-        "effect": {"enum": ["read", "write"]},
-    },
-}
-_TURN = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "text": _TEXT,
-        "times": _COUNT,
-        **{key: {} for key in ("calls", "if_seen", "then", "else")},
-        **{key: {} for key in ("raises", "message")},
-    },
-}
-_END = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "state": _TEXT,
-        "reason": _TEXT,
-        "answer": _TEXT,
-        "model_turns": {"type": "integer"},
-        "tool_calls": {"type": "integer"},
-    },
-}
-SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["title", "question", "teaches", "turn"],
-    "properties": {
-        "title": _TEXT,
-        "question": _TEXT,
-        "teaches": _TEXT,
-        "source": _TEXT,
-        "tools": {"type": "array", "items": _TEXT},
-        "tool": {"type": "array", "items": _TOOL},
-        "turn": {"type": "array", "items": _TURN},
-        "repeat_last_turn": {"type": "boolean"},
-        "repeat_turns": {"type": "boolean"},
-        "window_tokens": _COUNT,
-        "steps": _COUNT,
-        "cancel_after_tool_calls": _COUNT,
-        "ends": {"type": "object", "additionalProperties": _END},
-    },
-}
-"""The file as JSON Schema; what a turn may be, `workbook.models.script` says."""
 
 
 class ScenarioError(ValueError):
@@ -110,29 +49,65 @@ class ScenarioError(ValueError):
         return [f"{type(self).__name__}: {self}"]
 
 
-@dataclass(frozen=True)
-class Scenario:
+def _exception(name: str) -> str:
+    """Return the name of an exception that a script can raise; refuse another one."""
+    read_turns([{"raises": name}])
+    return name
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class ScriptedTool(_Entry):
+    """A tool of one scenario."""
+
+    name: str
+    description: str
+    returns: list[str] = []
+    raises: Annotated[str, AfterValidator(_exception)] | None = None
+    message: str = ""
+    takes_s: Seconds = 0.0
+    timeout_s: Seconds | None = None
+    effect: Effect = Field(Effect.READ, strict=False)  # the file has its word
+
+    def script(self) -> Script:
+        """Return what answers its calls: one answer a call, the last one repeats."""
+        error = {"raises": self.raises, "message": self.message}
+        turns = [error] if self.raises is not None else self.returns or [""]
+        return Script(turns, repeat_last=True)
+
+
+class End(_Entry):
+    """How a run ends; what is left out may be anything."""
+
+    state: str | None = None
+    reason: str | None = None
+    answer: str | None = None
+    model_turns: int | None = None
+    tool_calls: int | None = None
+
+
+class Scenario(_Entry):
     """One scenario as its file has it. `turns` are written out, `{n}` filled in."""
 
     slug: str
     title: str
     question: str
     teaches: str
-    tool_names: tuple[str, ...]
-    scripted_tools: tuple[Mapping[str, Any], ...]
-    turns: tuple[Any, ...]
-    ends: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    turns: list[Any] = Field(alias="turn")
     source: str = ""
-    steps: int = DEFAULT_STEPS
+    tool_names: list[str] = Field([], alias="tools")
+    scripted_tools: list[ScriptedTool] = Field([], alias="tool")
     repeat_last_turn: bool = False
     repeat_turns: bool = False
-    window_tokens: int | None = None
-    cancel_after_tool_calls: int | None = None
+    window_tokens: Count | None = None
+    steps: Count = 12
+    cancel_after_tool_calls: Count | None = None
+    ends: dict[str, End] = {}
 
     def script(self) -> Script:
         """Return a fresh scripted model that plays the turns."""
-        from workbook.models.script import Script
-
         return Script(
             self.turns,
             window_tokens=self.window_tokens,
@@ -152,78 +127,62 @@ def load(slug: str) -> Scenario:
     Raises:
         ScenarioError: there is none, with the nearest name; or its file is wrong.
     """
-    path = FOLDER / f"{slug}.toml"
     if slug not in slugs():
-        import difflib
-
         near = difflib.get_close_matches(str(slug), slugs(), n=1)
         guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
         raise ScenarioError(f"there is no scenario {slug!r}. {guess}")
-    return read_scenario(path)
+    return read_scenario(FOLDER / f"{slug}.toml")
 
 
 def read_scenario(path: Path) -> Scenario:
     """Read a scenario's file, as it is now: it may be edited between two runs.
 
     Raises:
-        ScenarioError: the file is not TOML, or not what `SCHEMA` allows.
+        ScenarioError: the file is not TOML, or a key has a value that it cannot have.
     """
-    from workbook.tools.arguments import sentences, validator_for
-
-    validator = validator_for(SCHEMA)
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path.name} is not TOML: {error}") from None
-    if problems := sentences(validator, data):
-        told = "; ".join(map(_in_words, problems))
-        raise ScenarioError(f"{path.name} does not hold together: {told}")
-    for tool in data.get("tool", ()):
-        raised = getattr(builtins, tool.get("raises", "Exception"), None)
-        if not (isinstance(raised, type) and issubclass(raised, Exception)):
-            raise ScenarioError(
-                f"{path.name}: the tool {tool['name']} raises {tool['raises']}, which "
-                "is no exception of Python's own"
-            )
-    scenario = Scenario(
-        slug=path.stem,
-        tool_names=tuple(data.pop("tools", ())),
-        scripted_tools=tuple(data.pop("tool", ())),
-        turns=tuple(turn for each in data.pop("turn") for turn in _written_out(each)),
-        **data,
-    )
     try:
+        scenario = Scenario.model_validate({**data, "slug": path.stem})
+        read_turns(scenario.turns)  # tells a wrong turn by its number in the file
+        turns = [turn for entry in scenario.turns for turn in _written_out(entry)]
+        scenario = scenario.model_copy(update={"turns": turns})
         scenario.script()
-    except ValueError as error:
-        raise ScenarioError(f"{path.name} does not hold together: {error}") from None
-    return scenario
+    except ValidationError as error:
+        told = "; ".join(_in_words(**problem) for problem in error.errors())
+    except (TypeError, ValueError) as error:
+        told = str(error)
+    else:
+        return scenario
+    raise ScenarioError(f"{path.name} does not hold together: {told}")
 
 
-def _in_words(problem: str) -> str:
+def _in_words(
+    type: str, loc: tuple[str | int, ...], msg: str, input: Any, **more: Any
+) -> str:
     """Say where in the file a problem is, counting tools and turns from 1."""
-    where, _, what = problem.removeprefix("arguments").partition(": ")
-    where = where.removeprefix(".")
-    if where in ("tool", "turn") and what.endswith('"array"'):
-        return f"write [[{where}]] with two brackets"
-    entry = re.match(r"(tool|turn)\[(\d+)\]\.?", where)
-    if entry:
-        rest = where[entry.end() :]
-        where = f"{entry[1]} {int(entry[2]) + 1}{', ' if rest else ''}{rest}"
-    return f"{where}: {what}" if where else what
+    if type == "list_type" and loc[-1] in ("tool", "turn"):
+        return f"write [[{loc[-1]}]] with two brackets"
+    counted = (str(part + 1) if isinstance(part, int) else part for part in loc)
+    where = " ".join(counted)
+    if type == "missing":
+        return f"{where} is missing"
+    if type == "extra_forbidden":
+        return f"{where}: there is no such key"
+    if type == "value_error":
+        return f"{where}: {more['ctx']['error']}"
+    return f"{where} is {input!r}: {msg[0].lower()}{msg[1:]}"
 
 
-def _written_out(entry: Mapping[str, Any]) -> list[Any]:
-    """Repeat a turn `times` times, with its number in place of `{n}`."""
-    turn = {key: _trimmed(value) for key, value in entry.items() if key != "times"}
-    if "text" not in turn:
-        return [turn] * entry.get("times", 1)
-    return [
-        turn["text"].replace("{n}", str(n)) for n in range(1, entry.get("times", 1) + 1)
-    ]
-
-
-def _trimmed(value: Any) -> Any:
-    return value.removeprefix("\n") if isinstance(value, str) else value
+def _written_out(entry: dict[str, Any]) -> list[Any]:
+    """Return a turn `times` times, a text with its number in place of `{n}`."""
+    turn = {key: value for key, value in entry.items() if key != "times"}
+    numbers = range(1, entry.get("times", 1) + 1)
+    if set(turn) == {"text"}:
+        return [turn["text"].replace("{n}", str(number)) for number in numbers]
+    return [turn for _ in numbers]
 
 
 def outcome(trace: Trace) -> dict[str, Any]:
@@ -233,8 +192,7 @@ def outcome(trace: Trace) -> dict[str, Any]:
     (an event with a parent) are not the agent's and do not count.
     """
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
-    own = [event for event in trace if "parent" not in event]
-    kinds = [event["kind"] for event in own]
+    kinds = [event["kind"] for event in trace if "parent" not in event]
     return {
         "state": end["state"],
         "reason": end["reason"],
@@ -245,12 +203,13 @@ def outcome(trace: Trace) -> dict[str, Any]:
 
 
 def differences(scenario: Scenario, engine: str, trace: Trace) -> list[str]:
-    """Compare a run with how the scenario says this engine ends; empty if equal."""
-    if engine not in scenario.ends:
-        return [f"{scenario.slug} does not say how {engine} ends"]
-    found = outcome(trace)
+    """Compare a run with what the scenario says of this engine's end; empty if equal.
+
+    It need not say anything.
+    """
+    found, end = outcome(trace), scenario.ends.get(engine, End())
     return [
         f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
-        for key, expected in scenario.ends[engine].items()
+        for key, expected in end.model_dump(exclude_unset=True).items()
         if found[key] != expected
     ]
