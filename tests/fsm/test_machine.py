@@ -151,8 +151,9 @@ def test_usage_is_added_up():
         Completion(ECHO.format(1), Usage(10, 2, 0)),
         Completion(ANSWER, Usage(20, 3, 8)),
     ]
-    end, _ = play(turns)
+    end, trace = play(turns)
     assert end.spent.usage == Usage(30, 5, 8)
+    assert trace.end["spent"]["usage"] == {"input": 30, "output": 5, "cached": 8}
 
 
 def test_the_exit_has_the_traces_id():

@@ -7,8 +7,8 @@ caught: the driver makes it FAILED.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 
-from workbook.fsm.limits import tokens
 from workbook.fsm.run import Run, observation_fields
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Observation, ToolError
@@ -30,7 +30,7 @@ def think(run: Run) -> Event:
         "model_turn",
         text=completion.text,
         turn=reply.turn,
-        usage=tokens(completion.usage),
+        usage=asdict(completion.usage),
     )
     if reply.asked:
         run.call = reply.asked[0].call

@@ -12,7 +12,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
@@ -162,7 +162,7 @@ class Machine:
             reason=reason,
             answer=answer,
             message=_in_words(run, run.rule),
-            spent=run.elapsed().as_data(),
+            spent=asdict(run.elapsed()),
         )
         trace_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex[:12]
         message = _in_words(run, run.rule)  # the hook may have failed just now

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from workbook.fsm.conversations import Asked, Conversation
@@ -150,12 +150,4 @@ def observation_fields(
         fields["notes"] = list(observation.notes)
     if observation.error is None:
         return fields | {"result": observation.result}
-    error = observation.error
-    return fields | {
-        "error": {
-            "kind": str(error.kind),
-            "message": error.message,
-            "retryable": error.retryable,
-            "hint": error.hint,
-        }
-    }
+    return fields | {"error": asdict(observation.error)}

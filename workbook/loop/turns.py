@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 Writer = Literal["model", "runtime"]
 
@@ -78,7 +78,7 @@ class Malformed:
 Turn = Action | Final | Malformed
 
 
-def as_data(turn: Turn) -> dict[str, str]:
+def as_data(turn: Turn) -> dict[str, Any]:
     """Return a turn as a trace shows it: its kind, then its fields.
 
     >>> as_data(Final("", "88"))
