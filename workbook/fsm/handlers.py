@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
-from workbook.fsm.run import Run, observation_fields
+from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Observation, ToolError
 
@@ -35,8 +35,7 @@ def think(run: Run) -> Event:
     if reply.asked:
         run.call = reply.asked[0].call
     if reply.problem is not None:
-        run.observation = Observation.failed("", reply.problem)
-        run.emit("observation", **observation_fields(run.observation))
+        run.see(Observation.failed("", reply.problem))
     run.answer = reply.answer
     return reply.event
 

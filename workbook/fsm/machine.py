@@ -169,24 +169,20 @@ class Machine:
         return Exit(state, reason, answer, run.spent, trace_id, message)
 
     def _gaps(self) -> list[str]:
-        live = [state for state in self.table.states if state not in TERMINAL]
-        rows = self.table.rows
-        if self.table.start not in live:
+        """Return what the table lacks to be run, honest as it may be."""
+        if self.table.start in TERMINAL:
             return [f"it starts in {self.table.start}, which is an end"]
-        return [
-            *(
-                f"{state} has no handler"
-                for state in live
-                if state not in self.handlers
-            ),
-            *(
-                f"{state} needs a row for {event} that leads to an end"
-                for state in live
-                for event in (Event.CANCEL, Event.FAILED)
-                if (state, event) not in rows
-                or rows[state, event].target not in TERMINAL
-            ),
-        ]
+        gaps = []
+        for state in self.table.states:
+            if state in TERMINAL:
+                continue
+            if state not in self.handlers:
+                gaps.append(f"{state} has no handler")
+            for event in (Event.CANCEL, Event.FAILED):
+                row = self.table.rows.get((state, event))
+                if row is None or row.target not in TERMINAL:
+                    gaps.append(f"{state} needs a row for {event} that leads to an end")
+        return gaps
 
 
 def _stoppable(handler: Handler) -> Handler:

@@ -89,11 +89,11 @@ class Run:
     def tell(self, kind: str, /, **fields: Any) -> None:
         """Tell the hook where nothing may be raised: `stop` will say what happened."""
         try:
-            self.hook(kind, **fields)
+            self.emit(kind, **fields)
         except KeyboardInterrupt:
             self.cancelled.set()
-        except BaseException as error:
-            self.broken = self.broken or error
+        except BaseException:
+            return  # `emit` has kept it
 
     def moved(self, rule: Rule, raised: BaseException | None) -> None:
         """Take down a transition: the `emit` of the driver."""
@@ -125,8 +125,7 @@ class Run:
         """Close the first waiting call with its one observation."""
         call = self.waiting.popleft().call
         self.begun = self.made = False
-        self.observation = observation
-        self.emit("observation", **observation_fields(observation, call))
+        self.see(observation, call)
 
     def refuse(self, error: ToolError) -> None:
         """Close the first waiting call without making it."""
@@ -135,19 +134,19 @@ class Run:
             self.begin(call)
         self.settle(Observation.failed(call.call_id, error, call.name))
 
-
-def observation_fields(
-    observation: Observation, call: ToolCall | None = None
-) -> dict[str, Any]:
-    """Return the fields of an `observation`; `call_id` is null without a call."""
-    fields: dict[str, Any] = {
-        "call_id": call.call_id if call else None,
-        "tool": call.name if call else None,
-        "ok": observation.ok,
-        "text": observation.text(),
-    }
-    if observation.notes:
-        fields["notes"] = list(observation.notes)
-    if observation.error is None:
-        return fields | {"result": observation.result}
-    return fields | {"error": asdict(observation.error)}
+    def see(self, observation: Observation, call: ToolCall | None = None) -> None:
+        """Keep what the model is to be told next; a turn may have made no call."""
+        self.observation = observation
+        fields: dict[str, Any] = {
+            "call_id": call.call_id if call else None,
+            "tool": call.name if call else None,
+            "ok": observation.ok,
+            "text": observation.text(),
+        }
+        if observation.notes:
+            fields["notes"] = list(observation.notes)
+        if observation.error is None:
+            fields["result"] = observation.result
+        else:
+            fields["error"] = asdict(observation.error)
+        self.emit("observation", **fields)
