@@ -22,43 +22,26 @@ from workbook.tools.registry import ToolRegistry
 
 @dataclass(slots=True)
 class Run:
-    """One run, from the question to its end.
-
-    Args:
-        conversation: what is said to the model and heard from it.
-        tools: the registry.
-        limits: the most that may be spent.
-        hook: told what happens, as trace events.
-        clock: seconds, from any origin.
-        cancelled: set when the user has said stop.
-        spent: what is used up; `elapsed` brings its wall time up to date.
-        waiting: calls that were asked for and have no observation yet, in order.
-        begun: whether the first of them has been written down.
-        made: whether it has been handed to its tool.
-        call: the call that is being dealt with, until its observation is read.
-        observation: what the model is to be told next.
-        answer: the model's final answer, once there is one.
-        rule: the row that was taken last.
-        error: what a handler raised.
-        broken: what the hook raised first.
-    """
+    """One run, from the question to its end."""
 
     conversation: Conversation
     tools: ToolRegistry
     limits: Limits
     hook: Emit
-    clock: Callable[[], float]
-    cancelled: threading.Event
-    spent: Spent = field(default_factory=Spent)
-    waiting: deque[Asked] = field(default_factory=deque)
-    begun: bool = False
-    made: bool = False
-    call: ToolCall | None = None
-    observation: Observation | None = None
+    clock: Callable[[], float]  # seconds, from any origin
+    cancelled: threading.Event  # set when the user has said stop
+    spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
+
+    waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
+    begun: bool = False  # the first of them has been written down
+    made: bool = False  # it has been handed to its tool
+    call: ToolCall | None = None  # dealt with, until its observation is read
+    observation: Observation | None = None  # what the model is to be told next
     answer: str | None = None
-    rule: Rule | None = None
-    error: BaseException | None = None
-    broken: BaseException | None = None
+
+    rule: Rule | None = None  # the row that was taken last
+    error: BaseException | None = None  # what a handler raised
+    broken: BaseException | None = None  # what the hook raised first
     started_at: float = field(init=False)
     entered_at: float = field(init=False)
 
