@@ -112,7 +112,7 @@ def load_exemplars(name: str) -> tuple[Exemplar, ...]:
 
 
 def render_steps(
-    method: Method, steps: Iterable[PaperStep], *, numbered: bool = True
+    method: Method, steps: Iterable[PaperStep | Exemplar], *, numbered: bool = True
 ) -> str:
     r"""Return steps as a method shows them, a line a field.
 
@@ -144,18 +144,14 @@ def render_prompt(
         steps: what has been done for this question.
         numbered: `Thought 1:` as in the paper, or `Thought:`. Only steps have numbers.
     """
+    numbered = numbered and method.acts
     blocks = []
     for exemplar in exemplars:
-        if method.acts:
-            worked = render_steps(method, exemplar.steps, numbered=numbered)
-        else:
-            worked = "".join(
-                f"{LABELS[field]}: {getattr(exemplar, field)}\n"
-                for field in method.shows
-            )
-        blocks.append(f"Question: {exemplar.question}\n{worked}\n")
+        worked = exemplar.steps if method.acts else [exemplar]
+        lines = render_steps(method, worked, numbered=numbered)
+        blocks.append(f"Question: {exemplar.question}\n{lines}\n")
     done = render_steps(method, steps, numbered=numbered)
-    number = _number(len(steps) + 1, numbered and method.acts)
+    number = _number(len(steps) + 1, numbered)
     cue = f"{LABELS[method.shows[0]]}{number}:"
     return "".join(blocks) + f"Question: {question}\n{done}{cue}"
 
