@@ -44,12 +44,7 @@ def endless_script(calls: int) -> list[str]:
 
     The tool that they ask for is called `Search`, and the words are those of an agent
     that cannot log in and tries once more.
-
-    Raises:
-        ValueError: `calls` is negative.
     """
-    if calls < 0:
-        raise ValueError(f"a script has 0 turns or more, not {calls}")
     turn = (
         "Thought: The login failed. I try again.\nAction: Search\nAction Input: price"
     )
