@@ -281,6 +281,20 @@ def test_an_answer_that_came_late_is_kept():
     assert end.spent.wall_s == trace.end["spent"]["wall_s"] == 100
 
 
+def test_a_tool_call_that_comes_too_late_is_not_made():
+    """no tool call begins once the time is used up: EXHAUSTED, and nothing was done"""
+    clock, ran = Clock(), []
+
+    def late(seen):
+        clock.now += 10
+        return ECHO.format(1)
+
+    tools = echo_tools(lambda text: ran.append(text) or {"result": text})
+    end, trace = play([late], tools, clock=clock, limits=Limits(wall_s=10))
+    assert (end.state, end.reason, ran) == ("EXHAUSTED", "out_of_time", [])
+    assert path(trace) == ["THINK", "EXECUTE_TOOL", "EXHAUSTED"]
+
+
 # cancel
 
 
