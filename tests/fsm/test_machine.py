@@ -151,8 +151,9 @@ def test_usage_is_added_up():
         Completion(ECHO.format(1), Usage(10, 2, 0)),
         Completion(ANSWER, Usage(20, 3, 8)),
     ]
-    end, _ = play(turns)
+    end, trace = play(turns)
     assert end.spent.usage == Usage(30, 5, 8)
+    assert trace.end["spent"]["usage"] == {"input": 30, "output": 5, "cached": 8}
 
 
 def test_the_exit_has_the_traces_id():
@@ -278,6 +279,20 @@ def test_an_answer_that_came_late_is_kept():
     end, trace = play(Slow(), clock=clock, limits=Limits(wall_s=10))
     assert (end.state, end.answer) == ("DONE", "88")
     assert end.spent.wall_s == trace.end["spent"]["wall_s"] == 100
+
+
+def test_a_tool_call_that_comes_too_late_is_not_made():
+    """no tool call begins once the time is used up: EXHAUSTED, and nothing was done"""
+    clock, ran = Clock(), []
+
+    def late(seen):
+        clock.now += 10
+        return ECHO.format(1)
+
+    tools = echo_tools(lambda text: ran.append(text) or {"result": text})
+    end, trace = play([late], tools, clock=clock, limits=Limits(wall_s=10))
+    assert (end.state, end.reason, ran) == ("EXHAUSTED", "out_of_time", [])
+    assert path(trace) == ["THINK", "EXECUTE_TOOL", "EXHAUSTED"]
 
 
 # cancel
@@ -465,17 +480,22 @@ def test_a_registry_that_raises_leaves_no_call_without_an_observation():
     assert observation["error"]["kind"] == "run_ended"
 
 
-def count_events(turns, adapter):
-    _, trace = play(turns, adapter=adapter)
-    return len(trace)
-
-
 TWO_CALLS = [[call("a", "1"), call("b", "2")], "88"]
 
 
-@pytest.mark.parametrize("number", range(count_events(TWO_CALLS, FunctionCalls)))
-@pytest.mark.parametrize("for_ever", [False, True])
-@pytest.mark.parametrize("error", [OSError, SystemExit, BaseException])
+@pytest.mark.parametrize(
+    ("number", "for_ever", "error"),
+    [
+        (0, False, OSError),  # run_started
+        (1, True, OSError),
+        (3, False, SystemExit),  # a transition
+        (4, False, OSError),  # tool_call
+        (5, True, BaseException),  # observation
+        (8, True, OSError),  # the second tool_call
+        (14, False, OSError),  # the transition to DONE
+        (15, True, SystemExit),  # run_finished
+    ],
+)
 def test_a_hook_that_fails_ends_the_run(number, for_ever, error):
     """a hook that raises, once or for ever, ends the run in ERROR, told to the end"""
     written = []
@@ -487,7 +507,7 @@ def test_a_hook_that_fails_ends_the_run(number, for_ever, error):
 
     machine = Machine(Script(TWO_CALLS), echo_tools(), hook=hook, adapter=FunctionCalls)
     end = machine.run("What is it?")
-    last = count_events(TWO_CALLS, FunctionCalls) - 1
+    last = 15  # as many events has the run when nothing fails
     over = number >= last - 1  # told of the end: an end that is reached stays
     assert end.state == (State.DONE if over else State.ERROR)
     assert f"disk full at event {number}" in end.message

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.loop.answers import exact_match, f1, majority
+from workbook.loop.answers import exact_match, f1
 
 # normalize_answer
 
@@ -103,22 +103,3 @@ def test_f1_lies_between_0_and_1_and_has_no_side(answer, gold):
     assert 0.0 <= f1(answer, gold) <= 1.0
     assert math.isclose(f1(answer, gold), f1(gold, answer))
     assert f1(answer, answer) == 1.0
-
-
-# majority
-
-
-@pytest.mark.parametrize(
-    ("votes", "expected"),
-    [
-        ([], (None, 0)),
-        ([None, "", "."], (None, 0)),
-        (["88"], ("88", 1)),
-        (["90", "88", "88."], ("88", 2)),
-        (["Nara", "The Kyoto", "kyoto", "nara"], ("Nara", 2)),
-    ],
-    ids=["none", "no votes", "one", "normalised", "tie: the first"],
-)
-def test_the_most_frequent_answer_wins(votes, expected):
-    """Votes are counted normalised; a tie goes to the answer that was given first."""
-    assert majority(votes) == expected

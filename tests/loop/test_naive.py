@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.loop.naive import Fuse, FuseBlown, ignore, naive_loop, turn_fields
+from workbook.loop.naive import Fuse, FuseBlown, ignore, naive_loop
 from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 from workbook.record.events import REQUIRED
@@ -106,18 +106,12 @@ def test_a_fuse_allows_one_call_or_more(calls):
         Fuse(Script([]), calls)
 
 
-@pytest.mark.parametrize(
-    ("text", "turn"),
-    [
-        (CALL, {"kind": "action", "thought": "I add.", "tool": "Sum", "input": "1+1"}),
-        ("Final Answer: 2", {"kind": "final", "thought": "", "answer": "2"}),
-        ("hm", {"kind": "malformed", "reason": "no_step", "text": "hm"}),
-    ],
-)
-def test_a_model_turn_says_what_was_parsed(text, turn):
+def test_a_model_turn_says_what_was_parsed():
     """The trace holds each turn as text and as what our parser makes of it."""
-    fields = turn_fields(Completion(text, Usage(10, 5, 2)))
-    assert fields["turn"] == turn
+    _, trace = run(Script([Completion(CALL, Usage(10, 5, 2)), "Final Answer: 2"]))
+    fields = trace.of("model_turn")[0]
+    turn = {"kind": "action", "thought": "I add.", "tool": "Sum", "input": "1+1"}
+    assert (fields["text"], fields["turn"]) == (CALL, turn)
     assert fields["usage"] == {"input": 10, "output": 5, "cached": 2}
 
 

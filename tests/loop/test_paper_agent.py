@@ -4,7 +4,7 @@ import pytest
 
 from workbook.loop.paper_agent import read_step, run
 from workbook.loop.prompting import ACT, REACT, PaperStep
-from workbook.loop.text_world import Seen, ToolWorld
+from workbook.loop.text_world import StepResult, ToolWorld
 from workbook.models.base import Usage
 from workbook.models.script import Script
 from workbook.record.events import REQUIRED
@@ -123,7 +123,8 @@ class Garden:
 
     def step(self, action):
         watered = action == "water rose"
-        return Seen("You did it." if watered else "Nothing.", float(watered), watered)
+        text = "You did it." if watered else "Nothing."
+        return StepResult(text, float(watered), watered)
 
 
 def test_a_world_may_end_the_run_without_an_answer():

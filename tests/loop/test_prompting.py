@@ -6,15 +6,13 @@ from hypothesis import strategies as st
 
 from workbook.loop.prompting import (
     ACT,
+    COT,
     REACT,
     STANDARD,
     Exemplar,
     PaperStep,
-    act_prompt,
-    cot_prompt,
     load_exemplars,
     render_prompt,
-    standard_prompt,
 )
 
 EGGS = Exemplar(
@@ -131,7 +129,7 @@ def test_anything_else_is_no_action(parse_bracket_action, text):
 def test_standard_shows_question_and_answer():
     """Standard shows neither thoughts nor actions."""
     expected = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
-    assert standard_prompt("2+2?", [TAXI]) == expected
+    assert render_prompt(STANDARD, "2+2?", [TAXI]) == expected
 
 
 def test_cot_shows_the_reasoning():
@@ -139,14 +137,14 @@ def test_cot_shows_the_reasoning():
     expected = (
         "Question: 1+1?\nThought: 1 + 1 = 2.\nAnswer: 2\n\nQuestion: 2+2?\nThought:"
     )
-    assert cot_prompt("2+2?", [TAXI]) == expected
+    assert render_prompt(COT, "2+2?", [TAXI]) == expected
 
 
 def test_act_leaves_the_thoughts_out():
     """Act shows what ReAct shows, without the thoughts."""
     react = render_prompt(REACT, "2+2?", [EGGS])
     kept = [line for line in react.split("\n") if not line.startswith("Thought")]
-    assert act_prompt("2+2?", [EGGS]) == "\n".join(kept) + "\nAction 1:"
+    assert render_prompt(ACT, "2+2?", [EGGS]) == "\n".join(kept) + "\nAction 1:"
 
 
 def test_steps_so_far_stand_behind_the_question():

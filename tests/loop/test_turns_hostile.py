@@ -11,6 +11,8 @@ from workbook.loop.turns import (
     Final,
     Label,
     Malformed,
+    Unreadable,
+    as_data,
     parse_turn,
     split_fields,
 )
@@ -130,17 +132,27 @@ def test_an_unreadable_turn_keeps_its_text(text):
 @pytest.mark.parametrize(
     "piece",
     [
-        " ", "\n", "\r\n", "`", "*", "_", "#", "1", "* ", " \n", "\u3000", "```\n",
-        "\xa0", "\ufeff", "+", "***\n", "* * ",
-        "**\n", "action ", "action 1 ", "action input ", "final ", "Action:",
-        "Action: a\n", "Action Input:\n", "Observation:\n", "**Final Answer: a\n",
-        "Thought: a\nObservation: b\n",
+        " ", "\n", "*", "* ", "1", "\xa0", "```\n", "* * ", "**\n", "action 1 ",
+        "Action: a\n", "**Final Answer: a\n",
     ],
 )  # fmt: skip
-@pytest.mark.parametrize("start", ["", "Action: ", "**Action 1"])
-def test_a_megabyte_of_hostile_text_takes_under_a_second(start, piece):
+def test_a_megabyte_of_hostile_text_takes_under_a_second(piece):
     """Reading time grows with the length of the text and with nothing else."""
-    text = start + piece * (1_000_000 // len(piece))
+    text = "**Action 1" + piece * (1_000_000 // len(piece))
     started = time.thread_time()  # what this costs, not what else the machine does
     parse_turn(text)
     assert time.thread_time() - started < 1.0
+
+
+@pytest.mark.parametrize(
+    ("turn", "data"),
+    [
+        (Action("t", "Sum", "1+1"), ["action", "t", "Sum", "1+1"]),
+        (Final("t", "2"), ["final", "t", "2"]),
+        (Malformed(Unreadable.NO_STEP, "hm"), ["malformed", "no_step", "hm"]),
+    ],
+)
+def test_a_turn_as_data_has_its_kind_and_its_fields(turn, data):
+    """A trace shows the kind of a turn, then its fields in their order."""
+    assert list(as_data(turn).values()) == data
+    assert list(as_data(turn)) == ["kind", *turn.__dataclass_fields__]

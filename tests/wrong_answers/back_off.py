@@ -2,8 +2,7 @@
 
 from collections import Counter
 
-from workbook.loop.answers import majority
-from workbook.loop.voting import Order
+from workbook.loop.voting import Order, majority
 
 
 def wants_more_than_half(order, react_answer, votes):

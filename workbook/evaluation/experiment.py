@@ -98,7 +98,7 @@ def run_experiment(
         world: makes the world of a question, a new one each time.
         is_right: decides whether (answer, accepted answer) agree.
         progress: is told of each outcome, with how many of how many.
-        options: for `workbook.loop.run`: `max_steps`, `numbered`, …
+        options: for `paper_agent.run`: `max_steps`, `numbered`, …
 
     Raises:
         ValueError: no such method, or no questions.

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -19,6 +18,8 @@ from workbook.loop.turns import (
     Label,
     Malformed,
     Turn,
+    Unreadable,
+    as_data,
     parse_turn,
     split_fields,
 )
@@ -75,11 +76,6 @@ class Conversation(Protocol):
         ...
 
 
-def unreadable(reason: str, hint: str) -> ToolError:
-    """Return what the model is told about a turn that could not be read."""
-    return ToolError("unreadable_turn", f"no step could be read ({reason}).", hint=hint)
-
-
 STOP = ("\nObservation:",)
 
 TEXT_PREAMBLE = """\
@@ -133,41 +129,29 @@ class TextTurns:
 
     def read(self, completion: Completion) -> Reply:
         turn = parse_turn(completion.text)
-        self._append(heard(completion.text, turn))
+        self._prompt += heard(completion.text, turn)
         match turn:
-            case Action(thought, tool, given):
-                said = {
-                    "kind": "action", "thought": thought, "tool": tool, "input": given
-                }  # fmt: skip
-                return Reply(Event.TOOL_REQUESTED, said, (self._bind(turn),))
-            case Final(thought, answer):
-                said = {"kind": "final", "thought": thought, "answer": answer}
-                return Reply(Event.FINAL_ANSWER, said, answer=answer)
-            case Malformed(reason, text):
-                said = {"kind": "malformed", "reason": reason, "text": text}
-                problem = unreadable(
+            case Action():
+                asked = (self._bind(turn),)
+                return Reply(Event.TOOL_REQUESTED, as_data(turn), asked)
+            case Final(_, answer):
+                return Reply(Event.FINAL_ANSWER, as_data(turn), answer=answer)
+            case Malformed(reason):
+                problem = _unreadable(
                     reason.replace("_", " "),
                     "Write Action and Action Input, or Final Answer, "
                     "each on a line of its own.",
                 )
-                return Reply(Event.UNREADABLE_TURN, said, problem=problem)
+                return Reply(Event.UNREADABLE_TURN, as_data(turn), problem=problem)
 
     def observe(self, observation: Observation) -> None:
-        self._append(f"\nObservation: {observation.text()}\n")
+        self._prompt += f"\nObservation: {observation.text()}\n"
 
     def _bind(self, action: Action) -> Asked:
         self._calls += 1
         call_id = f"call_{self._calls}"
-        bound = self.tools.bind(action, call_id)
-        if isinstance(bound, ToolCall):
-            return Asked(bound)
-        return Asked(ToolCall(action.tool, {"input": action.input}, call_id), bound)
-
-    def _append(self, text: str) -> None:
-        # With a single reference to it, CPython lets a string grow in place.
-        prompt, self._prompt = self._prompt, ""
-        prompt += text
-        self._prompt = prompt
+        written = ToolCall(action.tool, {"input": action.input}, call_id)
+        return _asked(written, self.tools.bind(action, call_id))
 
 
 class FunctionCalls:
@@ -205,25 +189,21 @@ class FunctionCalls:
         return self.model.chat(self._messages, tools=self.schemas)
 
     def read(self, completion: Completion) -> Reply:
-        text = completion.text.strip()
-        if completion.tool_requests:
-            asked = tuple(self._bind(request) for request in completion.tool_requests)
+        text, requests = completion.text.strip(), completion.tool_requests
+        if requests:
+            asked = tuple(self._bind(request) for request in requests)
+            ids = [one.call.call_id for one in asked]
             calls = [
-                {
-                    "call_id": one.call.call_id,
-                    "tool": said.name,
-                    "arguments": said.arguments,
-                }
-                for one, said in zip(asked, completion.tool_requests, strict=True)
+                {"call_id": call_id, "tool": said.name, "arguments": said.arguments}
+                for call_id, said in zip(ids, requests, strict=True)
             ]
-            self._messages.append(assistant_message(completion.text, calls))
+            self._messages.append(_own_message(completion.text, calls))
             turn = {"kind": "calls", "thought": text, "calls": calls}
             return Reply(Event.TOOL_REQUESTED, turn, asked)
         if text:
-            turn = {"kind": "final", "thought": "", "answer": text}
-            return Reply(Event.FINAL_ANSWER, turn, answer=text)
-        turn = {"kind": "malformed", "reason": "empty", "text": completion.text}
-        problem = unreadable("empty", "Call a tool, or write the answer.")
+            return Reply(Event.FINAL_ANSWER, as_data(Final("", text)), answer=text)
+        turn = as_data(Malformed(Unreadable.EMPTY, completion.text))
+        problem = _unreadable("empty", "Call a tool, or write the answer.")
         return Reply(Event.UNREADABLE_TURN, turn, problem=problem)
 
     def observe(self, observation: Observation) -> None:
@@ -242,23 +222,23 @@ class FunctionCalls:
         """
         said = str(request.call_id or "")
         again = said in self._used
-        call_id, number = said, len(self._used) + 1
+        prefix = f"{said}_again" if again else "call"
+        call_id, number = said, len(self._used)
         while not call_id or call_id in self._used:
-            prefix = f"{said}_again" if again else "call"
-            call_id, number = f"{prefix}_{number}", number + 1
+            number += 1
+            call_id = f"{prefix}_{number}"
         self._used.add(call_id)
-        bound = self.tools.bind(request, call_id)
-        if again:
-            bound = ToolError(
-                "duplicate_call_id",
-                f"call_id {said!r} has been used before; nothing was done.",
-                hint="Read the observation of the first call, or use a new call_id.",
-            )
-        if isinstance(bound, ToolCall):
-            return Asked(bound)
         given = request.arguments
         arguments = given if isinstance(given, dict) else {"input": given}
-        return Asked(ToolCall(request.name, arguments, call_id), bound)
+        written = ToolCall(request.name, arguments, call_id)
+        if not again:
+            return _asked(written, self.tools.bind(request, call_id))
+        refusal = ToolError(
+            "duplicate_call_id",
+            f"call_id {said!r} has been used before; nothing was done.",
+            hint="Read the observation of the first call, or use a new call_id.",
+        )
+        return Asked(written, refusal)
 
 
 def heard(text: str, turn: Turn) -> str:
@@ -270,17 +250,25 @@ def heard(text: str, turn: Turn) -> str:
     """
     if isinstance(turn, Malformed):
         return text.partition(STOP[0])[0]
-    if not isinstance(turn, Action):
-        return text
-    thought = f"Thought: {turn.thought}\n" if turn.thought else ""
-    step = f"{thought}Action: {turn.tool}\nAction Input: {turn.input}"
-    if text == step:
+    if isinstance(turn, Final):
         return text
     labels = [label for label, _ in split_fields(text) if label is not Label.THOUGHT]
-    return text if labels == [Label.ACTION, Label.ACTION_INPUT] else step
+    if labels == [Label.ACTION, Label.ACTION_INPUT]:
+        return text
+    thought = f"Thought: {turn.thought}\n" if turn.thought else ""
+    return f"{thought}Action: {turn.tool}\nAction Input: {turn.input}"
 
 
-def assistant_message(text: str, calls: Iterable[dict[str, Any]]) -> Message:
+def _asked(written: ToolCall, bound: ToolCall | ToolError) -> Asked:
+    """Return the bound call, or the call as it was written and why it has no tool."""
+    return Asked(bound) if isinstance(bound, ToolCall) else Asked(written, bound)
+
+
+def _unreadable(reason: str, hint: str) -> ToolError:
+    return ToolError("unreadable_turn", f"no step could be read ({reason}).", hint=hint)
+
+
+def _own_message(text: str, calls: list[dict[str, Any]]) -> Message:
     """Return the model's own message, as it goes back to it: its words, our ids."""
     return {
         "role": "assistant",

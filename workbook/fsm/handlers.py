@@ -7,9 +7,9 @@ caught: the driver makes it FAILED.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 
-from workbook.fsm.limits import tokens
-from workbook.fsm.run import Run, observation_fields
+from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Observation, ToolError
 
@@ -30,13 +30,12 @@ def think(run: Run) -> Event:
         "model_turn",
         text=completion.text,
         turn=reply.turn,
-        usage=tokens(completion.usage),
+        usage=asdict(completion.usage),
     )
     if reply.asked:
         run.call = reply.asked[0].call
     if reply.problem is not None:
-        run.observation = Observation.failed("", reply.problem)
-        run.emit("observation", **observation_fields(run.observation))
+        run.see(Observation.failed("", reply.problem))
     run.answer = reply.answer
     return reply.event
 

@@ -7,8 +7,7 @@ model calls are made, and an answer that is already there is not thrown away.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 
 from workbook.fsm.table import Event
 from workbook.models.base import Usage
@@ -30,15 +29,6 @@ class Spent:
     tool_calls: int = 0
     wall_s: float = 0.0
     usage: Usage = field(default_factory=Usage)
-
-    def as_data(self) -> dict[str, Any]:
-        """Return the fields as a trace shows them."""
-        return {
-            "steps": self.steps,
-            "tool_calls": self.tool_calls,
-            "wall_s": self.wall_s,
-            "usage": tokens(self.usage),
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +52,7 @@ class Limits:
 
     def as_data(self) -> dict[str, float | None]:
         """Return the limits as JSON has them: null for no limit."""
-        most = {
-            "steps": self.steps,
-            "tool_calls": self.tool_calls,
-            "wall_s": self.wall_s,
-        }
+        most = asdict(self)
         return {name: None if n == math.inf else n for name, n in most.items()}
 
     def before_model_call(self, spent: Spent) -> Event | None:
@@ -80,8 +66,3 @@ class Limits:
         if spent.tool_calls + 1 > self.tool_calls:
             return Event.OUT_OF_TOOL_CALLS
         return Event.OUT_OF_TIME if spent.wall_s >= self.wall_s else None
-
-
-def tokens(usage: Usage) -> dict[str, int]:
-    """Return usage as a trace shows it."""
-    return {"input": usage.input, "output": usage.output, "cached": usage.cached}

@@ -12,7 +12,7 @@ import time
 import traceback
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
@@ -162,31 +162,27 @@ class Machine:
             reason=reason,
             answer=answer,
             message=_in_words(run, run.rule),
-            spent=run.elapsed().as_data(),
+            spent=asdict(run.elapsed()),
         )
         trace_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex[:12]
         message = _in_words(run, run.rule)  # the hook may have failed just now
         return Exit(state, reason, answer, run.spent, trace_id, message)
 
     def _gaps(self) -> list[str]:
-        live = [state for state in self.table.states if state not in TERMINAL]
-        rows = self.table.rows
-        if self.table.start not in live:
+        """Return what the table lacks to be run, honest as it may be."""
+        if self.table.start in TERMINAL:
             return [f"it starts in {self.table.start}, which is an end"]
-        return [
-            *(
-                f"{state} has no handler"
-                for state in live
-                if state not in self.handlers
-            ),
-            *(
-                f"{state} needs a row for {event} that leads to an end"
-                for state in live
-                for event in (Event.CANCEL, Event.FAILED)
-                if (state, event) not in rows
-                or rows[state, event].target not in TERMINAL
-            ),
-        ]
+        gaps = []
+        for state in self.table.states:
+            if state in TERMINAL:
+                continue
+            if state not in self.handlers:
+                gaps.append(f"{state} has no handler")
+            for event in (Event.CANCEL, Event.FAILED):
+                row = self.table.rows.get((state, event))
+                if row is None or row.target not in TERMINAL:
+                    gaps.append(f"{state} needs a row for {event} that leads to an end")
+        return gaps
 
 
 def _stoppable(handler: Handler) -> Handler:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from workbook.fsm.conversations import Asked, Conversation
@@ -22,43 +22,26 @@ from workbook.tools.registry import ToolRegistry
 
 @dataclass(slots=True)
 class Run:
-    """One run, from the question to its end.
-
-    Args:
-        conversation: what is said to the model and heard from it.
-        tools: the registry.
-        limits: the most that may be spent.
-        hook: told what happens, as trace events.
-        clock: seconds, from any origin.
-        cancelled: set when the user has said stop.
-        spent: what is used up; `elapsed` brings its wall time up to date.
-        waiting: calls that were asked for and have no observation yet, in order.
-        begun: whether the first of them has been written down.
-        made: whether it has been handed to its tool.
-        call: the call that is being dealt with, until its observation is read.
-        observation: what the model is to be told next.
-        answer: the model's final answer, once there is one.
-        rule: the row that was taken last.
-        error: what a handler raised.
-        broken: what the hook raised first.
-    """
+    """One run, from the question to its end."""
 
     conversation: Conversation
     tools: ToolRegistry
     limits: Limits
     hook: Emit
-    clock: Callable[[], float]
-    cancelled: threading.Event
-    spent: Spent = field(default_factory=Spent)
-    waiting: deque[Asked] = field(default_factory=deque)
-    begun: bool = False
-    made: bool = False
-    call: ToolCall | None = None
-    observation: Observation | None = None
+    clock: Callable[[], float]  # seconds, from any origin
+    cancelled: threading.Event  # set when the user has said stop
+    spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
+
+    waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
+    begun: bool = False  # the first of them has been written down
+    made: bool = False  # it has been handed to its tool
+    call: ToolCall | None = None  # dealt with, until its observation is read
+    observation: Observation | None = None  # what the model is to be told next
     answer: str | None = None
-    rule: Rule | None = None
-    error: BaseException | None = None
-    broken: BaseException | None = None
+
+    rule: Rule | None = None  # the row that was taken last
+    error: BaseException | None = None  # what a handler raised
+    broken: BaseException | None = None  # what the hook raised first
     started_at: float = field(init=False)
     entered_at: float = field(init=False)
 
@@ -89,11 +72,11 @@ class Run:
     def tell(self, kind: str, /, **fields: Any) -> None:
         """Tell the hook where nothing may be raised: `stop` will say what happened."""
         try:
-            self.hook(kind, **fields)
+            self.emit(kind, **fields)
         except KeyboardInterrupt:
             self.cancelled.set()
-        except BaseException as error:
-            self.broken = self.broken or error
+        except BaseException:
+            return  # `emit` has kept it
 
     def moved(self, rule: Rule, raised: BaseException | None) -> None:
         """Take down a transition: the `emit` of the driver."""
@@ -125,8 +108,7 @@ class Run:
         """Close the first waiting call with its one observation."""
         call = self.waiting.popleft().call
         self.begun = self.made = False
-        self.observation = observation
-        self.emit("observation", **observation_fields(observation, call))
+        self.see(observation, call)
 
     def refuse(self, error: ToolError) -> None:
         """Close the first waiting call without making it."""
@@ -135,27 +117,19 @@ class Run:
             self.begin(call)
         self.settle(Observation.failed(call.call_id, error, call.name))
 
-
-def observation_fields(
-    observation: Observation, call: ToolCall | None = None
-) -> dict[str, Any]:
-    """Return the fields of an `observation`; `call_id` is null without a call."""
-    fields: dict[str, Any] = {
-        "call_id": call.call_id if call else None,
-        "tool": call.name if call else None,
-        "ok": observation.ok,
-        "text": observation.text(),
-    }
-    if observation.notes:
-        fields["notes"] = list(observation.notes)
-    if observation.error is None:
-        return fields | {"result": observation.result}
-    error = observation.error
-    return fields | {
-        "error": {
-            "kind": str(error.kind),
-            "message": error.message,
-            "retryable": error.retryable,
-            "hint": error.hint,
+    def see(self, observation: Observation, call: ToolCall | None = None) -> None:
+        """Keep what the model is to be told next; a turn may have made no call."""
+        self.observation = observation
+        fields: dict[str, Any] = {
+            "call_id": call.call_id if call else None,
+            "tool": call.name if call else None,
+            "ok": observation.ok,
+            "text": observation.text(),
         }
-    }
+        if observation.notes:
+            fields["notes"] = list(observation.notes)
+        if observation.error is None:
+            fields["result"] = observation.result
+        else:
+            fields["error"] = asdict(observation.error)
+        self.emit("observation", **fields)

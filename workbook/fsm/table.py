@@ -161,28 +161,36 @@ def audit(table: Table) -> list[str]:
     >>> audit(Table((Rule(State.THINK, Event.OBSERVED, State.THINK, "again"),)))
     ['THINK is a trap: no path leads from it to an end']
     """
-    rows = Counter((rule.source, rule.event) for rule in table.rules)
-    reached = _closure({table.start}, ((r.source, r.target) for r in table.rules))
-    ending = _closure(TERMINAL, ((r.target, r.source) for r in table.rules))
-    return [
-        *(f"{s} has {n} rows for {e}: one event, one way"
-          for (s, e), n in rows.items() if n > 1),
-        *(f"{s} is never reached: no path leads to it from {table.start}"
-          for s in table.states if s not in reached),
-        *(f"{s} is a trap: no path leads from it to an end"
-          for s in table.states if s not in ending),
-        *(f"{r.source} is an end, but {r.event} leads on to {r.target}"
-          for r in table.rules if r.source in TERMINAL),
-    ]  # fmt: skip
+    counts = Counter((rule.source, rule.event) for rule in table.rules)
+    reached = _closure({table.start}, [(r.source, r.target) for r in table.rules])
+    ending = _closure(TERMINAL, [(r.target, r.source) for r in table.rules])
+    breaches = [
+        f"{state} has {n} rows for {event}: one event, one way"
+        for (state, event), n in counts.items()
+        if n > 1
+    ]
+    breaches += [
+        f"{state} is never reached: no path leads to it from {table.start}"
+        for state in table.states
+        if state not in reached
+    ]
+    breaches += [
+        f"{state} is a trap: no path leads from it to an end"
+        for state in table.states
+        if state not in ending
+    ]
+    breaches += [
+        f"{rule.source} is an end, but {rule.event} leads on to {rule.target}"
+        for rule in table.rules
+        if rule.source in TERMINAL
+    ]
+    return breaches
 
 
 def mermaid(table: Table, highlight: State | None = None) -> str:
     """Return a Mermaid `stateDiagram-v2` of the table, `highlight` lit."""
     lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {table.start}"]
-    lines += [
-        f"    {rule.source} --> {rule.target} : {_escape(rule.event)}"
-        for rule in table.rules
-    ]
+    lines += [f"    {r.source} --> {r.target} : {r.event}" for r in table.rules]
     lines += [f"    {state} --> [*]" for state in table.states if state in TERMINAL]
     if highlight in table.states:
         lines.append("    classDef now fill:#ffd54f,stroke:#5d4037,color:#000")
@@ -190,22 +198,12 @@ def mermaid(table: Table, highlight: State | None = None) -> str:
     return "\n".join(lines)
 
 
-def _closure(
-    seeds: Iterable[State], arrows: Iterable[tuple[State, State]]
-) -> set[State]:
+def _closure(seeds: Iterable[State], arrows: list[tuple[State, State]]) -> set[State]:
     """Return the seeds and all states to which arrows lead from them."""
-    arrows, found = list(arrows), set(seeds)
+    found = set(seeds)
     while new := {end for begin, end in arrows if begin in found} - found:
         found |= new
     return found
-
-
-def _escape(label: str) -> str:
-    """Replace what Mermaid would take for its own, as its entity codes."""
-    return "".join(
-        letter if letter.isalnum() or letter in " _-.," else f"#{ord(letter)};"
-        for letter in label
-    )
 
 
 def exits(*states: State) -> tuple[Rule, ...]:

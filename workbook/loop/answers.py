@@ -1,4 +1,4 @@
-"""When two answers are the same, and which answer most samples give.
+"""When two answers are the same.
 
 Answers are normalised as HotpotQA's and SQuAD's official scripts do it (Yang et al.,
 EMNLP 2018; Rajpurkar et al., EMNLP 2016), with two additions for Japanese and Chinese:
@@ -11,7 +11,6 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 # One CJK character, or a run of anything else that is not white space.
@@ -60,23 +59,6 @@ def f1(answer: str, gold: str) -> float:
     mine, wanted = Counter(_TOKEN.findall(ours)), Counter(_TOKEN.findall(theirs))
     shared = (mine & wanted).total()
     return 2 * shared / (mine.total() + wanted.total())
-
-
-def majority(votes: Iterable[str | None]) -> tuple[str | None, int]:
-    """Return the answer that most samples give, as it was first given, and how many.
-
-    Answers are compared normalised. None and the empty answer are no vote; of answers
-    with equally many votes the one that was given first wins.
-
-    >>> majority(["Kyoto", "Nara", "kyoto.", None])
-    ('Kyoto', 2)
-    """
-    given = [vote for vote in votes if vote and normalize_answer(vote)]
-    counts = Counter(map(normalize_answer, given))
-    if not counts:
-        return None, 0
-    winner, count = counts.most_common(1)[0]  # in the order in which they were met
-    return next(vote for vote in given if normalize_answer(vote) == winner), count
 
 
 def _is_punctuation(mark: str) -> bool:

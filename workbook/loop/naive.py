@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, NamedTuple
 
-from workbook.loop.turns import parse_turn
+from workbook.loop.turns import as_data, parse_turn
 from workbook.models.base import Completion, TextModel
 
 
@@ -44,12 +44,7 @@ def endless_script(calls: int) -> list[str]:
 
     The tool that they ask for is called `Search`, and the words are those of an agent
     that cannot log in and tries once more.
-
-    Raises:
-        ValueError: `calls` is negative.
     """
-    if calls < 0:
-        raise ValueError(f"a script has 0 turns or more, not {calls}")
     turn = (
         "Thought: The login failed. I try again.\nAction: Search\nAction Input: price"
     )
@@ -152,7 +147,12 @@ def naive_loop(
         number += 1
         emit("model_request", prompt=history, stop=[])
         reply = model.complete(history)
-        emit("model_turn", **turn_fields(reply))
+        emit(
+            "model_turn",
+            text=reply.text,
+            turn=as_data(parse_turn(reply.text)),
+            usage=asdict(reply.usage),
+        )
         history += reply.text
         if "Final Answer:" in reply.text:
             answer = reply.text.split("Final Answer:")[1].strip()
@@ -166,13 +166,3 @@ def naive_loop(
         observation = str(tools[tool](argument))
         emit("observation", call_id=call_id, tool=tool, ok=True, text=observation)
         history += f"\nObservation: {observation}\n"
-
-
-def turn_fields(reply: Completion) -> dict[str, Any]:
-    """Return the fields of a `model_turn` event for a completion."""
-    turn = parse_turn(reply.text)
-    return {
-        "text": reply.text,
-        "turn": {"kind": type(turn).__name__.lower(), **asdict(turn)},
-        "usage": asdict(reply.usage),
-    }

@@ -28,14 +28,13 @@ from workbook.loop.turns import (
     Malformed,
     Turn,
     Unreadable,
+    as_data,
     split_fields,
 )
 from workbook.models.base import ChatModel, Completion, TextModel, Usage
 
 MAX_STEPS = 7
 """The paper's limit on HotpotQA; more steps did not make it better there."""
-
-OBSERVATION_CHARS = 400
 
 CHAT_REQUEST = "Continue this text with its next lines and nothing else.\n\n"
 
@@ -62,7 +61,7 @@ class Attempt:
 
 
 def run(
-    method: str | Method,
+    method: str,
     model: TextModel | ChatModel,
     question: str,
     exemplars: Sequence[Exemplar],
@@ -70,7 +69,7 @@ def run(
     *,
     numbered: bool = True,
     max_steps: int = MAX_STEPS,
-    observation_chars: int = OBSERVATION_CHARS,
+    observation_chars: int = 400,
     emit: Emit = ignore,
 ) -> Attempt:
     """Answer a question with one of the paper's methods.
@@ -89,96 +88,39 @@ def run(
     Raises:
         ValueError: no such method, or a method that acts was given no world.
     """
-    if isinstance(method, str):
-        if method not in METHODS:
-            raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
-        method = METHODS[method]
-    if method.acts and world is None:
-        raise ValueError(f"{method.name} acts: give it a world with step(action)")
-    emit("run_started", engine=f"paper_{method.name}", question=question)
-    asked = _Asked(model, emit)
-    if method.acts and world is not None:
-        talk = _Talk(method, question, exemplars, numbered)
-        attempt, ended = _act(talk, asked, world, max_steps, observation_chars)
+    if method not in METHODS:
+        raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
+    talk = _Talk(METHODS[method], model, question, exemplars, numbered, emit)
+    if talk.method.acts and world is None:
+        raise ValueError(f"{method} acts: give it a world with step(action)")
+    emit("run_started", engine=f"paper_{method}", question=question)
+    if talk.method.acts and world is not None:
+        answer, reward, ended = _act(talk, world, max_steps, observation_chars)
     else:
-        attempt = _answer_at_once(method, asked, question, exemplars)
-        ended = attempt.answer is not None
+        answer, reward = _answer_at_once(talk), 0.0
+        ended = answer is not None
     emit(
         "run_finished",
         state="DONE" if ended else "EXHAUSTED",
         reason="final_answer" if ended else "out_of_steps",
-        answer=attempt.answer,
+        answer=answer,
     )
-    return attempt
-
-
-class _Asked:
-    """Asks the model, counts what it costs, and tells the trace."""
-
-    def __init__(self, model: TextModel | ChatModel, emit: Emit) -> None:
-        self.model = model
-        self.emit = emit
-        self.calls = 0
-        self.usage = Usage()
-        self.reply = Completion("")
-
-    def __call__(self, prompt: str, stop: Sequence[str]) -> str:
-        self.emit("model_request", prompt=prompt, stop=list(stop))
-        if isinstance(self.model, TextModel):
-            self.reply = self.model.complete(prompt, stop=stop)
-        else:
-            message = {"role": "user", "content": CHAT_REQUEST + prompt}
-            self.reply = self.model.chat([message], stop=stop)  # type: ignore[list-item]
-        self.calls += 1
-        self.usage += self.reply.usage
-        return self.reply.text
-
-    def read_as(self, turn: Turn) -> None:
-        """Tell the trace what the reply was read as."""
-        kind = type(turn).__name__.lower()
-        self.emit(
-            "model_turn",
-            text=self.reply.text,
-            turn={"kind": kind, **asdict(turn)},
-            usage=asdict(self.reply.usage),
-        )
-
-
-# One answer, at once: Standard and CoT
-
-
-_ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
-
-
-def _answer_at_once(
-    method: Method, asked: _Asked, question: str, exemplars: Sequence[Exemplar]
-) -> Attempt:
-    prompt = render_prompt(method, question, exemplars)
-    reply = asked(prompt, method.stop_sequences(1, numbered=False))
-    labelled = _ANSWER.search(reply)
-    thought = reply[: labelled.start()] if labelled else reply
-    answer = labelled[1] if labelled else reply if method is STANDARD else ""
-    answer = answer.strip()
-    asked.read_as(
-        Final("" if method is STANDARD else thought.strip(), answer)
-        if answer
-        else Malformed(Unreadable.MISSING_ANSWER, reply)
-    )
-    return Attempt(method.name, answer or None, (), asked.calls, asked.usage)
-
-
-# Step by step: Act and ReAct
+    return Attempt(method, answer, tuple(talk.steps), talk.calls, talk.usage, reward)
 
 
 @dataclass
 class _Talk:
-    """A question and what has been done for it."""
+    """A question, what has been done for it, and what that cost."""
 
     method: Method
+    model: TextModel | ChatModel
     question: str
     exemplars: Sequence[Exemplar]
     numbered: bool
+    emit: Emit
     steps: list[PaperStep] = field(default_factory=list)
+    calls: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     def prompt(self) -> str:
         return render_prompt(
@@ -189,46 +131,90 @@ class _Talk:
             numbered=self.numbered,
         )
 
-    def next_number(self) -> int:
-        return len(self.steps) + 1
+    def stop(self) -> tuple[str, ...]:
+        number = len(self.steps) + 1
+        return self.method.stop_sequences(number, numbered=self.numbered)
+
+    def ask(self, prompt: str, stop: Sequence[str]) -> Completion:
+        self.emit("model_request", prompt=prompt, stop=list(stop))
+        if isinstance(self.model, TextModel):
+            reply = self.model.complete(prompt, stop=stop)
+        else:
+            message = {"role": "user", "content": CHAT_REQUEST + prompt}
+            reply = self.model.chat([message], stop=stop)  # type: ignore[list-item]
+        self.calls += 1
+        self.usage += reply.usage
+        return reply
+
+    def read_as(self, reply: Completion, turn: Turn) -> None:
+        """Tell the trace what a reply was read as."""
+        self.emit(
+            "model_turn",
+            text=reply.text,
+            turn=as_data(turn),
+            usage=asdict(reply.usage),
+        )
+
+
+# One answer, at once: Standard and CoT
+
+
+_ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
+
+
+def _answer_at_once(talk: _Talk) -> str | None:
+    reply = talk.ask(talk.prompt(), talk.stop())
+    thought, answer = reply.text, ""
+    if labelled := _ANSWER.search(reply.text):
+        thought, answer = reply.text[: labelled.start()], labelled[1].strip()
+    elif talk.method is STANDARD:
+        answer = reply.text.strip()
+    if not answer:
+        talk.read_as(reply, Malformed(Unreadable.MISSING_ANSWER, reply.text))
+        return None
+    thought = "" if talk.method is STANDARD else thought.strip()
+    talk.read_as(reply, Final(thought, answer))
+    return answer
+
+
+# Step by step: Act and ReAct
 
 
 def _act(
-    talk: _Talk, asked: _Asked, world: World, max_steps: int, observation_chars: int
-) -> tuple[Attempt, bool]:
+    talk: _Talk, world: World, max_steps: int, observation_chars: int
+) -> tuple[str | None, float, bool]:
+    """Return the answer, the reward, and whether it came to an end."""
     answer, reward, done = None, 0.0, False
     while not done and len(talk.steps) < max_steps:
-        call_id = f"call_{talk.next_number()}"
-        thought, action = _next_step(talk, asked)
+        call_id = f"call_{len(talk.steps) + 1}"
+        thought, action = _next_step(talk)
         call = parse_bracket_action(action)
         verb, argument = call or (action, "")
-        finished = verb == "finish"
-        asked.emit(
+        talk.emit(
             "tool_call", call_id=call_id, tool=verb, arguments={"input": argument}
         )
         result = world.step(f"{verb}[{argument}]" if call else action)
         seen = cut_observation(result.text, observation_chars)
-        asked.emit("observation", call_id=call_id, tool=verb, ok=True, text=seen)
+        talk.emit("observation", call_id=call_id, tool=verb, ok=True, text=seen)
         talk.steps.append(PaperStep(thought, action, seen))
+        finished = verb == "finish"
         answer = (argument or None) if finished else None
         reward, done = result.reward, result.done or finished
-    cost = (tuple(talk.steps), asked.calls, asked.usage)
-    return Attempt(talk.method.name, answer, *cost, reward), done
+    return answer, reward, done
 
 
-def _next_step(talk: _Talk, asked: _Asked) -> tuple[str, str]:
+def _next_step(talk: _Talk) -> tuple[str, str]:
     """Return the next thought and action; ask a second time when there is no action."""
-    prompt, number = talk.prompt(), talk.next_number()
-    stop = talk.method.stop_sequences(number, numbered=talk.numbered)
-    reply = asked(prompt, stop)
-    thought, action = read_step(talk.method, reply)
-    asked.read_as(_turn(thought, action, reply))
+    prompt = talk.prompt()
+    reply = talk.ask(prompt, talk.stop())
+    thought, action = read_step(talk.method, reply.text)
+    talk.read_as(reply, _turn(thought, action, reply.text))
     if action or "thought" not in talk.method.shows:
         return thought, action
-    label = f"Action {number}:" if talk.numbered else "Action:"
-    reply = asked(f"{prompt} {thought}\n{label}", ("\n",))
-    action = reply.strip().removeprefix(label).strip()
-    asked.read_as(_turn(thought, action, reply))
+    label = f"Action {len(talk.steps) + 1}:" if talk.numbered else "Action:"
+    reply = talk.ask(f"{prompt} {thought}\n{label}", ("\n",))
+    action = reply.text.strip().removeprefix(label).strip()
+    talk.read_as(reply, _turn(thought, action, reply.text))
     return thought, action
 
 

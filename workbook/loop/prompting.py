@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from workbook.paths import DATA
 
@@ -92,13 +91,13 @@ LABELS = {
 }
 
 
-def load_exemplars(name: str, path: Path = EXEMPLARS) -> tuple[Exemplar, ...]:
+def load_exemplars(name: str) -> tuple[Exemplar, ...]:
     """Return the exemplars of one set: `arithmetic` or `wiki`.
 
     Raises:
         ValueError: there is no such set.
     """
-    sets = tomllib.loads(path.read_text(encoding="utf-8"))
+    sets = tomllib.loads(EXEMPLARS.read_text(encoding="utf-8"))
     if name not in sets:
         raise ValueError(f"there are no exemplars {name!r}, only {', '.join(sets)}")
     return tuple(
@@ -113,7 +112,7 @@ def load_exemplars(name: str, path: Path = EXEMPLARS) -> tuple[Exemplar, ...]:
 
 
 def render_steps(
-    method: Method, steps: Iterable[PaperStep], *, numbered: bool = True
+    method: Method, steps: Iterable[PaperStep | Exemplar], *, numbered: bool = True
 ) -> str:
     r"""Return steps as a method shows them, a line a field.
 
@@ -145,37 +144,16 @@ def render_prompt(
         steps: what has been done for this question.
         numbered: `Thought 1:` as in the paper, or `Thought:`. Only steps have numbers.
     """
+    numbered = numbered and method.acts
     blocks = []
     for exemplar in exemplars:
-        if method.acts:
-            worked = render_steps(method, exemplar.steps, numbered=numbered)
-        else:
-            worked = "".join(
-                f"{LABELS[field]}: {getattr(exemplar, field)}\n"
-                for field in method.shows
-            )
-        blocks.append(f"Question: {exemplar.question}\n{worked}\n")
+        worked = exemplar.steps if method.acts else [exemplar]
+        lines = render_steps(method, worked, numbered=numbered)
+        blocks.append(f"Question: {exemplar.question}\n{lines}\n")
     done = render_steps(method, steps, numbered=numbered)
-    number = _number(len(steps) + 1, numbered and method.acts)
+    number = _number(len(steps) + 1, numbered)
     cue = f"{LABELS[method.shows[0]]}{number}:"
     return "".join(blocks) + f"Question: {question}\n{done}{cue}"
-
-
-def standard_prompt(question: str, exemplars: Iterable[Exemplar]) -> str:
-    """Return a prompt whose exemplars show question and answer."""
-    return render_prompt(STANDARD, question, exemplars)
-
-
-def cot_prompt(question: str, exemplars: Iterable[Exemplar]) -> str:
-    """Return a prompt whose exemplars show a thought before the answer."""
-    return render_prompt(COT, question, exemplars)
-
-
-def act_prompt(
-    question: str, exemplars: Iterable[Exemplar], *, numbered: bool = True
-) -> str:
-    """Return a prompt whose exemplars show actions and observations."""
-    return render_prompt(ACT, question, exemplars, numbered=numbered)
 
 
 def react_prompt(

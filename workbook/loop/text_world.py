@@ -15,40 +15,27 @@ from workbook.loop.answers import exact_match
 from workbook.loop.prompting import parse_bracket_action
 
 
-class Result(Protocol):
-    """What a world answers to an action."""
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a world answers to one action.
 
-    @property
-    def text(self) -> str:
-        """What is seen."""
-        ...
+    Args:
+        text: what is seen.
+        reward: from 0 to 1; 0 as long as it goes on.
+        done: whether it is over.
+    """
 
-    @property
-    def reward(self) -> float:
-        """From 0 to 1."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether it is over."""
-        ...
+    text: str
+    reward: float = 0.0
+    done: bool = False
 
 
 class World(Protocol):
     """What an agent acts on. Any string is a legal action and gets an answer."""
 
-    def step(self, action: str, /) -> Result:
+    def step(self, action: str, /) -> StepResult:
         """Do what the action says, and tell what is seen."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A plain `Result`."""
-
-    text: str
-    reward: float = 0.0
-    done: bool = False
 
 
 class ToolWorld:
@@ -74,18 +61,18 @@ class ToolWorld:
         self._gold = gold
         self._is_right = is_right
 
-    def step(self, action: str, /) -> Seen:
+    def step(self, action: str, /) -> StepResult:
         """Call the function; what it raises is told as an observation."""
         verb, argument = parse_bracket_action(action) or ("", "")
         if verb == "finish":
             right = self._gold is not None and self._is_right(argument, self._gold)
-            return Seen("Episode finished.", float(right), done=True)
+            return StepResult("Episode finished.", float(right), done=True)
         if verb not in self._tools:
-            return Seen(f"Invalid action. Valid actions are {self._names}.")
+            return StepResult(f"Invalid action. Valid actions are {self._names}.")
         try:
-            return Seen(str(self._tools[verb](argument)))
+            return StepResult(str(self._tools[verb](argument)))
         except Exception as error:  # what a tool throws is something to be seen
-            return Seen(f"Error: {error}")
+            return StepResult(f"Error: {error}")
 
 
 _SENTENCE_END = re.compile(r"[.!?][\"')\]]*(?=\s|\Z)|[。！？][」』）]*")

@@ -8,9 +8,9 @@ Nothing here knows which tools exist, and nothing a model writes raises an excep
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import Literal
+from typing import Any, Literal
 
 Writer = Literal["model", "runtime"]
 
@@ -78,6 +78,15 @@ class Malformed:
 Turn = Action | Final | Malformed
 
 
+def as_data(turn: Turn) -> dict[str, Any]:
+    """Return a turn as a trace shows it: its kind, then its fields.
+
+    >>> as_data(Final("", "88"))
+    {'kind': 'final', 'thought': '', 'answer': '88'}
+    """
+    return {"kind": type(turn).__name__.lower(), **asdict(turn)}
+
+
 class Label(StrEnum):
     """The words that open a field of a turn."""
 
@@ -90,7 +99,6 @@ class Label(StrEnum):
 
 
 _STEPS = (Label.ACTION, Label.ACTION_INPUT, Label.FINAL_ANSWER)
-_BY_GROUP = {str(label): label for label in Label}
 
 # Every `*+`, `++` and `?+` is possessive: it never gives back what it took, and no part
 # of the pattern crosses a line. So each line is read once, however hostile it is.
@@ -133,9 +141,9 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
             value = value.removesuffix(bold).rstrip()
         fields.append((label, value))
         if match:
-            group = match.lastgroup or ""
-            label, bold, start = _BY_GROUP[group], match["bold"] or "", match.end()
-            if bold in text[match.end(group) : start]:  # it was closed at the label
+            label = Label(match.lastgroup or "")
+            bold, start = match["bold"] or "", match.end()
+            if bold in text[match.end(label) : start]:  # it was closed at the label
                 bold = ""
     return fields if fields[0][1] else fields[1:]
 

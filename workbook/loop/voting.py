@@ -7,15 +7,16 @@ has its own sign that it is at a loss, and then the other one answers.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from workbook.loop.answers import majority
+from workbook.loop.answers import normalize_answer
 from workbook.loop.naive import Emit, ignore
 from workbook.loop.paper_agent import Attempt, run
 from workbook.loop.prompting import Exemplar
-from workbook.models.base import ChatModel, TextModel, Usage
+from workbook.models.base import ChatModel, TextModel
 
 
 class Order(StrEnum):
@@ -23,6 +24,23 @@ class Order(StrEnum):
 
     REACT_TO_COT_SC = "ReAct → CoT-SC"
     COT_SC_TO_REACT = "CoT-SC → ReAct"
+
+
+def majority(votes: Iterable[str | None]) -> tuple[str | None, int]:
+    """Return the answer that most samples give, as it was first given, and how many.
+
+    Answers are compared normalised. None and the empty answer are no vote; of answers
+    with equally many votes the one that was given first wins.
+
+    >>> majority(["Kyoto", "Nara", "kyoto.", None])
+    ('Kyoto', 2)
+    """
+    given = [vote for vote in votes if vote and normalize_answer(vote)]
+    counts = Counter(map(normalize_answer, given))
+    if not counts:
+        return None, 0
+    winner, count = counts.most_common(1)[0]  # in the order in which they were met
+    return next(vote for vote in given if normalize_answer(vote) == winner), count
 
 
 def back_off(
@@ -52,11 +70,7 @@ def back_off(
 
 @dataclass(frozen=True, slots=True)
 class Samples:
-    """The attempts of CoT-SC.
-
-    Args:
-        attempts: one a sample, in order.
-    """
+    """The attempts of CoT-SC, one a sample, in order."""
 
     attempts: tuple[Attempt, ...]
 
@@ -66,19 +80,9 @@ class Samples:
         return tuple(attempt.answer for attempt in self.attempts)
 
     @property
-    def answer(self) -> str | None:
-        """The answer that most samples give."""
-        return majority(self.votes)[0]
-
-    @property
     def calls(self) -> int:
         """Model calls of all samples."""
         return sum(attempt.calls for attempt in self.attempts)
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens of all samples."""
-        return sum((attempt.usage for attempt in self.attempts), Usage())
 
 
 def run_cot_sc(
@@ -114,7 +118,6 @@ def run_back_off(
     """
     if order is Order.REACT_TO_COT_SC:
         answer = react().answer
-        return answer if answer is not None else cot_sc().answer
-    votes = cot_sc().votes
-    certain = back_off(order, None, votes)
+        return answer if answer is not None else back_off(order, None, cot_sc().votes)
+    certain = back_off(order, None, cot_sc().votes)
     return certain if certain is not None else react().answer

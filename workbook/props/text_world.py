@@ -10,27 +10,13 @@ from __future__ import annotations
 
 import unicodedata
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
+
+from workbook.loop.text_world import StepResult as StepResult
 
 NO_TASK = "There is no task yet: call reset(task) first."
 OVER = "The run is over: call reset(task) to begin again."
 LONGEST_ECHO = 60  # characters of what an agent wrote that are said back
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """What a world answers to one action.
-
-    Args:
-        text: the observation.
-        reward: 0.0 to 1.0, and 0.0 as long as the run goes on.
-        done: whether this action ended the run.
-    """
-
-    text: str
-    reward: float = 0.0
-    done: bool = False
 
 
 class World(Protocol):
