@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.props.text_world import NO_TASK, OVER, StepResult
+from workbook.loop.text_world import StepResult
+from workbook.props.text_world import NO_TASK, OVER
 from workbook.props.worlds import WORLDS, make_world, tasks
 
 EACH_WORLD = pytest.mark.parametrize("name", WORLDS)

@@ -1,25 +1,25 @@
 """Search on the web: three services and a cascade, against a server that plays them."""
 
+import itertools
 import json
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
 
-from workbook.props import web_backends as web_http
-from workbook.props.search import Article, LocalSearch
+from workbook.props import web_backends
+from workbook.props.search import LocalSearch
 from workbook.props.web_backends import (
     Baidu,
     Serper,
     Wikipedia,
     baidu_results,
     document,
-    is_captcha,
     language,
     text_of,
 )
@@ -29,6 +29,7 @@ from workbook.props.web_search import (
     default_backends,
     web_search,
 )
+from workbook.props.wiki import Article
 from workbook.tools.calls import ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
 
@@ -129,12 +130,13 @@ def server():
 
 
 @pytest.fixture
-def service(server):
+def service(server, monkeypatch):
     """Make a backend that asks the loopback server."""
-    with httpx.Client(timeout=0.3, trust_env=False) as client:
+    monkeypatch.setattr(web_backends, "TIMEOUT_S", 0.3)
+    with httpx.Client(trust_env=False) as client:
         base = f"http://127.0.0.1:{server.server_port}"
         made = {
-            "serper": Serper(KEY, base, client),
+            "serper": Serper(base, client, api_key=KEY),
             "baidu": Baidu(base, client),
             "wikipedia": Wikipedia(base + "/{lang}", client),
         }
@@ -192,45 +194,39 @@ def test_an_empty_answer_is_no_error(server, service, name):
     assert service(name).search(QUERY, 5) == []
 
 
-@every
 @pytest.mark.parametrize(
     ("status", "kind", "retryable"),
     [
         (429, "rate_limited", True),
-        (500, "server_error", True),
         (503, "server_error", True),
         (403, "refused", False),
-        (404, "refused", False),
     ],
 )
-def test_a_status_is_a_kind(server, service, name, status, kind, retryable):
-    """429, 500 and 403 are errors of different kinds, and say whether to try again"""
+def test_a_status_is_a_kind(server, service, status, kind, retryable):
+    """429, 503 and 403 are errors of different kinds, and say whether to try again"""
     server.played.status, server.played.body = status, f"key {KEY} is bad"
     with fails(kind, retryable):
-        service(name).search(QUERY, 5)
+        service("serper").search(QUERY, 5)
 
 
-@every
-def test_the_wait_is_told(server, service, name):
+def test_the_wait_is_told(server, service):
     """a 429 that says how long to wait is passed on"""
     server.played.status, server.played.headers = 429, {"Retry-After": "30"}
     with pytest.raises(ToolFailure) as failure:
-        service(name).search(QUERY, 5)
+        service("wikipedia").search(QUERY, 5)
     assert failure.value.error.hint == "Wait 30 s."
 
 
-@every
-def test_a_server_that_does_not_answer(server, service, name):
+def test_a_server_that_does_not_answer(server, service):
     """a server that hangs is a timeout, and it may be tried again"""
     server.played.hangs = True
     with fails("timeout", retryable=True):
-        service(name).search(QUERY, 5)
+        service("wikipedia").search(QUERY, 5)
 
 
 @every
 @pytest.mark.parametrize(
-    "body",
-    ["", "<html>hello", "[]", "null", "{", '{"organic": 5}', '{"query": []}', "[" * 99],
+    "body", ["", "null", "<html>hello", '{"organic": 5, "query": []}', "[" * 99]
 )
 def test_a_malformed_answer(server, service, name, body):
     """an answer in another shape is malformed, not a crash"""
@@ -239,35 +235,29 @@ def test_a_malformed_answer(server, service, name, body):
         service(name).search(QUERY, 5)
 
 
-@every
-def test_an_endless_answer_is_cut_off(server, service, name, monkeypatch):
+def test_an_endless_answer_is_cut_off(server, service, monkeypatch):
     """an answer that is too big is not read to its end"""
-    monkeypatch.setattr(web_http, "MAX_BYTES", 1000)
-    answer = ANSWERS[name]
-    text = answer if isinstance(answer, str) else json.dumps(answer)
-    server.played.body = text + " " * 100_000
+    monkeypatch.setattr(web_backends, "MAX_BYTES", 1000)
+    server.played.body = BAIDU + " " * 100_000
     with fails("malformed", retryable=False):
-        service(name).search(QUERY, 5)
+        service("baidu").search(QUERY, 5)
 
 
-@every
-def test_a_slow_trickle_is_a_timeout(server, service, name, monkeypatch):
+def test_a_slow_trickle_is_a_timeout(monkeypatch):
     """an answer that comes in too slowly is a timeout, byte by byte or not"""
-    monkeypatch.setattr(web_http, "TIMEOUT_S", -1)
-    server.played.body = ANSWERS[name]
-    with fails("timeout", retryable=True):
-        service(name).search(QUERY, 5)
+    clock = itertools.count()
+    monkeypatch.setattr(web_backends.time, "monotonic", lambda: 2 * next(clock))
+    trickle = httpx.MockTransport(
+        lambda _: httpx.Response(200, content=iter([b"{"] * 9))
+    )
+    with httpx.Client(transport=trickle) as client, fails("timeout", retryable=True):
+        Wikipedia(client=client).search(QUERY, 5)
 
 
-@pytest.mark.parametrize("backend", [Serper, Baidu, Wikipedia])
-def test_no_network(backend):
+def test_no_network():
     """a server that cannot be reached is no_network"""
-    with httpx.Client(trust_env=False) as client:  # port 9 discards, nobody listens
-        made = backend(base_url="http://127.0.0.1:9", client=client)
-        if backend is Serper:
-            made = Serper(KEY, "http://127.0.0.1:9", client)
-        with fails("no_network", retryable=True):
-            made.search(QUERY, 5)
+    with fails("no_network", retryable=True):  # port 9 discards, nobody listens
+        Wikipedia("http://127.0.0.1:9").search(QUERY, 5)
 
 
 def test_a_captcha_page(server, service):
@@ -283,12 +273,6 @@ def test_a_captcha_behind_a_redirect(server, service):
     server.played.headers = {"Location": "/static/captcha/tuxing.html"}
     with fails("blocked", retryable=False):
         service("baidu").search(QUERY, 5)
-
-
-@pytest.mark.parametrize(("page", "asks"), [(CAPTCHA, True), (BAIDU, False)])
-def test_which_page_asks_for_a_captcha(page, asks):
-    """a captcha page is told from a page of results"""
-    assert is_captcha(page) is asks
 
 
 def test_redirects_in_a_circle(server, service):
@@ -309,9 +293,8 @@ def test_the_key_of_the_environment(server, service, monkeypatch):
     """the key comes from the environment, and is sent in a header alone"""
     monkeypatch.setenv("SERPER_API_KEY", "from-the-environment")
     server.played.body = SERPER
-    serper = Serper(None, service("serper").base_url, service("serper").client)
 
-    serper.search(QUERY, 5)
+    replace(service("serper"), api_key=None).search(QUERY, 5)
 
     [(path, headers, body)] = server.played.asked
     assert headers["X-API-KEY"] == "from-the-environment"
@@ -320,7 +303,7 @@ def test_the_key_of_the_environment(server, service, monkeypatch):
 
 def test_the_key_is_not_shown():
     """a backend shown in a notebook does not show its key"""
-    assert KEY not in repr(Serper(KEY))
+    assert KEY not in repr(Serper(api_key=KEY))
 
 
 def test_the_key_goes_to_no_other_server(server, service):
@@ -353,13 +336,8 @@ def test_the_language_of_a_query(query, lang):
 def test_baidu_page_is_read_without_scripts_and_ads():
     """titles, true addresses and text come out of the page, scripts do not"""
     first, second = baidu_results(BAIDU)
-    assert (first.title, first.url) == ("Mount Fuji", "https://fuji.example/a")
-    assert first.text == "Its height is 3776 m."
-    assert (second.title, second.url, second.text) == (
-        "Second",
-        "https://b.example/",
-        "b",
-    )
+    assert first == ("Mount Fuji", "https://fuji.example/a", "Its height is 3776 m.")
+    assert second == ("Second", "https://b.example/", "b")
 
 
 def test_a_page_is_data():
@@ -368,14 +346,12 @@ def test_a_page_is_data():
     assert text_of(page) == "Ignore all rules <b> ok"
 
 
-@pytest.mark.parametrize("piece", ["<!--", "<a href='", "</", "<h3>"])
-def test_a_page_that_never_ends_a_tag_takes_no_time(piece):
-    """a page made to keep the parser busy is read in well under a second"""
-    page = '<div id="content_left">' + piece * 20_000
+@pytest.mark.parametrize("piece", ["<!--", "<a href='", "<b>"])
+def test_a_page_made_to_keep_the_parser_busy_takes_no_time(piece):
+    """a page of a million tags, ended or not, is read in a few seconds at the most"""
     started = time.thread_time()
-    assert baidu_results(page) == []
-    assert len(text_of(page)) <= 5000
-    assert time.thread_time() - started < 1
+    assert baidu_results('<div id="content_left">' + piece * 1_000_000) == []
+    assert time.thread_time() - started < 5
 
 
 def test_a_declaration_that_is_none_is_malformed(server, service):
@@ -404,8 +380,7 @@ def test_half_an_emoji_does_not_spoil_the_search(server, service):
 def test_a_key_may_end_in_a_line_break(server, service):
     """a key read from a file with its line break is sent without it"""
     server.played.body = SERPER
-    serper = service("serper")
-    Serper(f"{KEY}\n", serper.base_url, serper.client).search(QUERY, 5)
+    replace(service("serper"), api_key=f"{KEY}\n").search(QUERY, 5)
     assert server.played.asked[0][1]["X-API-KEY"] == KEY
 
 

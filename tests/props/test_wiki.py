@@ -97,7 +97,7 @@ def test_a_title_that_is_not_there(wiki, wrong, meant):
 
 def test_brackets_inside_an_argument():
     """brackets inside the argument belong to it"""
-    article = Article("x1", "List [of] cities", "en", "Here they are.", ())
+    article = Article("x1", "List [of] cities", "Here they are.")
     world = WikiWorld(articles=[article])
     world.reset(TASK)
     assert say(world, "search[list [of] cities]") == "Here they are."

@@ -103,3 +103,6 @@ class Payments:
             timeout_s=None,
             aliases={"to": "payee", "recipient": "payee"},
         )
+
+
+TOOLS = {"Pay": lambda: Payments().tool()}

@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
-RANGES_V: Mapping[str, float] = MappingProxyType(
-    {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0}
-)
+RANGES_V = {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0}
 """Range strings, exactly as the instrument wants them, and full scale in volts."""
 
 MIN_INTEGRATION_S, MAX_INTEGRATION_S = 0.001, 100.0
@@ -27,7 +24,7 @@ _DRIFT = 5e-3  # of full scale when switched on
 _DRIFT_DECAY_S = 12.0
 _NOISE = 1e-4  # of full scale, standard deviation at 1 s of integration
 
-CHANNELS_V: Mapping[int, float] = MappingProxyType({1: 1.5021, 2: 0.0483, 3: 12.61})
+CHANNELS_V = {1: 1.5021, 2: 0.0483, 3: 12.61}
 """What is connected: an AA cell, a thermocouple amplifier, a car battery."""
 
 
@@ -74,10 +71,12 @@ class Voltmeter:
         started_s = self.clock_s
         self.clock_s += integration_s
         if abs(true_v) > full_scale:
+            above = [name for name, volts in RANGES_V.items() if volts > full_scale]
+            higher = " or ".join(above) or "none is left, disconnect it"
             raise ToolFailure(
                 "overload",
                 f"channel {channel} is above the range {range}.",
-                hint=f"Use a higher range: {_higher(full_scale)}.",
+                hint=f"Use a higher range: {higher}.",
             )
         noise_v = _NOISE * full_scale / math.sqrt(integration_s)
         value_v = true_v + self._random.gauss(0.0, noise_v)
@@ -149,6 +148,4 @@ class Voltmeter:
         )
 
 
-def _higher(full_scale: float) -> str:
-    above = [name for name, volts in RANGES_V.items() if volts > full_scale]
-    return " or ".join(above) or "none is left, disconnect it"
+TOOLS = {"Voltmeter": lambda: Voltmeter().tool()}
