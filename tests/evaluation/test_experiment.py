@@ -119,12 +119,11 @@ def test_the_twenty_questions_are_twenty_sums():
     assert all(same_number(q.answers[0], q.answers[0]) for q in questions)
 
 
-@pytest.mark.parametrize("task", wiki_tasks()[:10], ids=lambda task: task.slug)
-def test_the_expert_is_right_in_the_world_of_its_question(task):
+def test_a_wiki_world_is_open_at_its_question():
     """A wiki question opens the encyclopedia, in which it can be answered."""
+    task = wiki_tasks()[0]
     world = wiki_world(task)
-    results = [world.step(action) for action in task.expert]
-    assert results[-1].reward == 1.0
+    assert [world.step(action).reward for action in task.expert][-1] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def say(world, *actions):
     return [world.step(action).text for action in actions][-1]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("task", house_tasks(), ids=lambda t: t.slug)
 def test_the_expert_reaches_every_goal(task, seed):
     """every goal can be reached by what the texts say, with any seed"""

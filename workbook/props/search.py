@@ -120,8 +120,7 @@ class LocalSearch:
         over the terms of the query, k1 = 1.2. A term never gives more than its
         idf · (k1 + 1), so the score lies between 0 and 1 whatever the query's length.
         A term that no article holds has the largest idf of all and nothing to show for
-        it: half a match scores low. A single mention in a text of average length
-        gives about 0.45, a title that matches 0.8 and more.
+        it: half a match scores low.
 
         Equal scores are ordered by doc_id. No terms, or `k` below 1: an empty list.
         """
@@ -130,11 +129,10 @@ class LocalSearch:
             scores = self._scores(terms)
         shown = [term.text for term in terms]
         best = sorted(scores, key=lambda row: (-scores[row], row))[: max(k, 0)]
+        found = [(self._articles[row], scores[row]) for row in best]
         return [
-            Document(
-                each.doc_id, each.title, snippet(each.text, shown), score, self.name
-            )
-            for each, score in ((self._articles[row], scores[row]) for row in best)
+            Document(a.doc_id, a.title, snippet(a.text, shown), score, self.name)
+            for a, score in found
         ]
 
     def _terms(self, query: str) -> list[Term]:

@@ -73,11 +73,9 @@ class Voltmeter:
         if abs(true_v) > full_scale:
             above = [name for name, volts in RANGES_V.items() if volts > full_scale]
             higher = " or ".join(above) or "none is left, disconnect it"
-            raise ToolFailure(
-                "overload",
-                f"channel {channel} is above the range {range}.",
-                hint=f"Use a higher range: {higher}.",
-            )
+            message = f"channel {channel} is above the range {range}."
+            hint = f"Use a higher range: {higher}."
+            raise ToolFailure("overload", message, hint=hint)
         noise_v = _NOISE * full_scale / math.sqrt(integration_s)
         value_v = true_v + self._random.gauss(0.0, noise_v)
         status = "ready"
@@ -94,32 +92,25 @@ class Voltmeter:
 
     def _check(self, channel: int, range: str, integration_s: float) -> None:
         if channel not in self.channels:
-            known = ", ".join(map(str, sorted(self.channels)))
-            raise ToolFailure(
-                "unknown_channel",
-                f"there is no channel {channel!r}.",
-                hint=f"Use one of {known}.",
-            )
+            message = f"there is no channel {channel!r}."
+            hint = f"Use one of {', '.join(map(str, sorted(self.channels)))}."
+            raise ToolFailure("unknown_channel", message, hint=hint)
         if range not in RANGES_V:
-            raise ToolFailure(
-                "unknown_range",
-                f"{range!r} is not a range.",
-                hint=f"Write it exactly like one of: {', '.join(RANGES_V)}.",
-            )
+            hint = f"Write it exactly like one of: {', '.join(RANGES_V)}."
+            raise ToolFailure("unknown_range", f"{range!r} is not a range.", hint=hint)
         if not MIN_INTEGRATION_S <= integration_s <= MAX_INTEGRATION_S:
-            raise ToolFailure(
-                "integration_time",
-                f"the integration time is {integration_s} s.",
-                hint=f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s.",
-            )
+            message = f"the integration time is {integration_s} s."
+            hint = f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s."
+            raise ToolFailure("integration_time", message, hint=hint)
 
     def tool(self) -> Tool:
         """Return this instrument as a tool for one reading a call."""
+        last = max(self.channels)
         return Tool(
             name="Voltmeter",
             description=(
                 "Reads the voltage of one channel per call, in volts. Channels 1 to "
-                f"{max(self.channels)}; ranges 200mV, 2V, 20V, 200V, 1000V, written "
+                f"{last}; ranges 200mV, 2V, 20V, 200V, 1000V, written "
                 "exactly so; integration_s from 0.001 to 100 seconds, longer is less "
                 "noisy. Readings drift for the first 60 s: look at status. "
                 'Right: {"channel": 1, "range": "2V"}. '
@@ -128,11 +119,7 @@ class Voltmeter:
             parameters={
                 "type": "object",
                 "properties": {
-                    "channel": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": max(self.channels),
-                    },
+                    "channel": {"type": "integer", "minimum": 1, "maximum": last},
                     "range": {"type": "string", "enum": list(RANGES_V)},
                     "integration_s": {
                         "type": "number",

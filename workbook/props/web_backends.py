@@ -1,8 +1,9 @@
 """Three searches on the web behind one contract: Serper, Baidu, Wikipedia.
 
-Each has `name` and `search(query, k) -> list[Document]`, and raises `ToolFailure` with
-a kind that says what went wrong. What a page says is data: it is cut and handed on,
-never followed and never run. A key is sent and shown nowhere.
+What goes wrong is a `ToolFailure`: `no_key`, `no_network`, `timeout`, `rate_limited`,
+`refused`, `server_error`, `blocked` (a captcha) or `malformed`. What a page says is
+data: it is cut and handed on, never followed and never run. A key is sent and shown
+nowhere.
 """
 
 from __future__ import annotations
@@ -41,16 +42,10 @@ class Backend(Protocol):
     """A search: the bundled articles, or a service."""
 
     @property
-    def name(self) -> str:
-        """What its documents name as their source."""
-        ...
+    def name(self) -> str: ...
 
     def search(self, query: str, k: int) -> list[Document]:
-        """Return at most `k` documents; empty when there are none.
-
-        Raises:
-            ToolFailure: it could not search.
-        """
+        """Return at most `k` documents, or raise `ToolFailure`: it could not search."""
         ...
 
 
@@ -73,8 +68,9 @@ class Service(ABC):
         try:
             for each in self._find(query, k):
                 found.setdefault(each.doc_id, each)
-        # html.parser asserts that nobody writes "<![foo[".
-        except (AssertionError, LookupError, RecursionError, TypeError, ValueError):
+        except ToolFailure:
+            raise
+        except Exception:  # json recurses, html.parser asserts: a page may be anything
             raise malformed(self.name, "not in a shape that is its own") from None
         return list(found.values())[:k]
 
@@ -119,11 +115,9 @@ class Baidu(Service):
         asked = {"wd": query, "rn": k}
         page = fetch(self.name, self.client, "GET", f"{self.base_url}/s", params=asked)
         if _CAPTCHA.search(page):
-            raise ToolFailure(
-                "blocked",
-                "baidu asks for a captcha and shows no results.",
-                hint="Search by hand, or use another backend.",
-            )
+            message = "baidu asks for a captcha and shows no results."
+            hint = "Search by hand, or use another backend."
+            raise ToolFailure("blocked", message, hint=hint)
         for title, url, text in baidu_results(page):
             yield document(self.name, query, title, url, text)
 
@@ -175,10 +169,6 @@ def fetch(
         method: `GET`, which follows redirects, or `POST`, which does not.
         url: where to.
         request: `headers`, `params` and `json` as httpx has them.
-
-    Raises:
-        ToolFailure: `timeout`, `no_network`, `rate_limited`, `server_error`,
-            `refused`, or `malformed` above 2 MB.
     """
     import httpx
 
@@ -223,9 +213,8 @@ def _refused(name: str, answer: httpx.Response) -> ToolFailure:
         return ToolFailure("server_error", message, True, "Try again later.")
     keyed = "X-API-KEY" in answer.request.headers and status in (401, 403)
     hint = "Check the key." if keyed else "Use another backend."
-    return ToolFailure(
-        "refused", f"{name} refused the search (HTTP {status}).", hint=hint
-    )
+    message = f"{name} refused the search (HTTP {status})."
+    return ToolFailure("refused", message, hint=hint)
 
 
 def baidu_results(page: str) -> list[tuple[str, str, str]]:
@@ -302,12 +291,6 @@ def language(query: str) -> str:
     return "zh" if re.search("[\u3400-\u9fff]", query) else "en"
 
 
-def _having(hits: Any, *names: str) -> list[dict[str, Any]]:
+def _having(hits: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
     """Return the results that have these texts; one without is passed over."""
-    if not isinstance(hits, list):
-        raise TypeError(f"results are {type(hits).__name__}, not a list")
-    return [
-        hit
-        for hit in hits
-        if isinstance(hit, dict) and all(isinstance(hit.get(n), str) for n in names)
-    ]
+    return [hit for hit in hits if all(isinstance(hit.get(n), str) for n in names)]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 from typing import Any
 
 from workbook.props.search import Document, bundled_search
@@ -87,26 +86,25 @@ class Cascade:
             ToolFailure: `no_backend`, when every one of them failed.
         """
         attempts: list[Tried] = []
+        asked = {"query": query, "k": k}
         for backend in self.backends:
             try:
-                documents = call_with_timeout(
-                    partial(backend.search, query, k), {}, self.limit_s
-                )
+                documents = call_with_timeout(backend.search, asked, self.limit_s)
             except Exception as error:  # a backend is as fallible as any tool
                 attempts.append(Tried(backend.name, error=_reason(backend, error)))
                 continue
             attempts.append(Tried(backend.name, found=len(documents)))
             if documents:
                 return Found(tuple(documents[:k]), tuple(attempts))
-        errors = [attempt.error for attempt in attempts if attempt.error]
-        if len(errors) < len(attempts):
+        failed = [(each.backend, each.error) for each in attempts if each.error]
+        if len(failed) < len(attempts):
             return Found((), tuple(attempts))
+        why = " ".join(f"{name}: {error.message}" for name, error in failed)
         raise ToolFailure(
             "no_backend",
-            "no search could be made: "
-            + " ".join(f"{a.backend}: {a.error.message}" for a in attempts if a.error),
-            retryable=any(error.retryable for error in errors),
-            hint=" ".join(dict.fromkeys(e.hint for e in errors if e.hint)),
+            f"no search could be made: {why}",
+            retryable=any(error.retryable for _, error in failed),
+            hint=" ".join(dict.fromkeys(error.hint for _, error in failed)),
         )
 
 
@@ -115,11 +113,9 @@ def _reason(backend: Backend, error: Exception) -> ToolError:
         return error.error
     if isinstance(error, TimedOut):
         return timed_out(backend.name).error
-    return ToolError(
-        "backend_raised",
-        f"it raised {type(error).__name__}.",
-        hint=f"Do not wait for {backend.name}: it has a mistake.",
-    )
+    message = f"it raised {type(error).__name__}."
+    hint = f"Do not wait for {backend.name}: it has a mistake."
+    return ToolError("backend_raised", message, hint=hint)
 
 
 def default_backends() -> tuple[Backend, ...]:
