@@ -11,7 +11,7 @@ import json
 import random
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -109,10 +109,8 @@ def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> 
     Source: the reward of WebShop (arXiv:2207.01206), with a simpler `kind`.
     """
     departments = {p.kind: p.department for p in load_products()}
-    if product.kind == task.kind:
-        kind = 1.0
-    else:
-        kind = 0.5 if product.department == departments.get(task.kind) else 0.0
+    kind = 0.5 if product.department == departments[task.kind] else 0.0
+    kind = 1.0 if product.kind == task.kind else kind
     attributes = sum(wanted in product.attributes for wanted in task.attributes)
     options = sum(chosen.get(name) == value for name, value in task.options.items())
     affordable = price_of(product, chosen) <= task.budget_cents
@@ -138,19 +136,15 @@ class ShopWorld(TextWorld[ShopTask]):
 
     Args:
         seed: the order of results that match equally well.
-        products: the catalogue; ours if none is given.
     """
 
     name = "shop"
     forms = "search[query], click[…], buy, think[…]"
 
-    def __init__(
-        self, seed: int = 0, *, products: Sequence[Product] | None = None
-    ) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        shelf = list(load_products() if products is None else products)
-        random.Random(seed).shuffle(shelf)
-        self.products = tuple(shelf)
+        self.products = list(load_products())
+        random.Random(seed).shuffle(self.products)
         self.visit = Visit()
 
     def _begin(self, task: ShopTask) -> str:
@@ -198,9 +192,9 @@ class ShopWorld(TextWorld[ShopTask]):
         elif target in ("next page", "previous page"):
             visit.page += 1 if target == "next page" else -1
         elif visit.product:
-            value = known[target]
-            options = visit.product.options.items()
-            visit.chosen[next(name for name, v in options if value in v)] = value
+            for name, values in visit.product.options.items():
+                if known[target] in values:
+                    visit.chosen[name] = known[target]
         else:
             listed = {product.product_id: product for product in self._listed()}
             visit.product = listed[known[target]]

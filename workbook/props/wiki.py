@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -137,28 +137,18 @@ class WikiWorld(TextWorld[WikiTask]):
     - `search[entity]`: the first five sentences of the article with this title, or five
       similar titles;
     - `lookup[string]`: the next sentence of the open article with this string;
-    - `finish[answer]`: the end; the reward is the best score against the gold answers.
+    - `finish[answer]`: the end; the reward is 1.0 for one of the accepted answers.
 
     Args:
         seed: as in every world; nothing here depends on chance.
-        articles: the encyclopedia; ours if none is given.
-        score: (answer, accepted answer) to 0.0 … 1.0; exact match if none is given.
     """
 
     name = "wiki"
     forms = "search[entity], lookup[string], finish[answer]"
 
-    def __init__(
-        self,
-        seed: int = 0,
-        *,
-        articles: Sequence[Article] | None = None,
-        score: Callable[[str, str], float] = exact_match,
-    ) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        articles = load_articles() if articles is None else articles
-        self.score = score
-        self._by_title = {same_letters(each.title): each for each in articles}
+        self._by_title = {same_letters(each.title): each for each in load_articles()}
         self._open: Article | None = None
         self._keyword = ""
         self._position = 0
@@ -174,8 +164,8 @@ class WikiWorld(TextWorld[WikiTask]):
             case ("lookup", keyword):
                 return StepResult(self._lookup(keyword))
             case ("finish", answer):
-                reward = max(float(self.score(answer, gold)) for gold in task.answers)
-                return StepResult(f"Your answer: {answer}", reward, done=True)
+                right = any(exact_match(answer, gold) for gold in task.answers)
+                return StepResult(f"Your answer: {answer}", float(right), done=True)
         return None
 
     def _legal(self) -> tuple[str, ...]:
