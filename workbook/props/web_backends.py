@@ -54,11 +54,9 @@ class Service(ABC):
     """A search on the web.
 
     Args:
-        base_url: where the service is.
         client: an `httpx.Client`; a new one a search when not given.
     """
 
-    base_url: str = ""
     client: httpx.Client | None = field(default=None, repr=False)
     name: str = ""
 
@@ -87,7 +85,6 @@ class Serper(Service):
         api_key: by default that of the environment, `SERPER_API_KEY`.
     """
 
-    base_url: str = "https://google.serper.dev"
     name: str = "serper"
     api_key: str | None = field(default=None, repr=False)
 
@@ -97,7 +94,7 @@ class Serper(Service):
             message = "serper needs a key and there is none."
             raise ToolFailure("no_key", message, hint="Set SERPER_API_KEY.")
         body = {"q": query, "num": k}
-        url, headers = f"{self.base_url}/search", {"X-API-KEY": key}
+        url, headers = "https://google.serper.dev/search", {"X-API-KEY": key}
         page = fetch(self.name, self.client, "POST", url, headers=headers, json=body)
         for hit in _having(json.loads(page)["organic"], "title", "link"):
             text = str(hit.get("snippet") or "")
@@ -108,12 +105,12 @@ class Serper(Service):
 class Baidu(Service):
     """Baidu's page of results, read as HTML; it answers robots with a captcha."""
 
-    base_url: str = "https://www.baidu.com"
     name: str = "baidu"
 
     def _find(self, query: str, k: int) -> Iterator[Document]:
         asked = {"wd": query, "rn": k}
-        page = fetch(self.name, self.client, "GET", f"{self.base_url}/s", params=asked)
+        url = "https://www.baidu.com/s"
+        page = fetch(self.name, self.client, "GET", url, params=asked)
         if _CAPTCHA.search(page):
             message = "baidu asks for a captcha and shows no results."
             hint = "Search by hand, or use another backend."
@@ -124,18 +121,13 @@ class Baidu(Service):
 
 @dataclass(frozen=True)
 class Wikipedia(Service):
-    """Wikipedia's own search, in the language of the query.
+    """Wikipedia's own search, in the language of the query."""
 
-    Args:
-        base_url: `{lang}` in it becomes `en`, `ja` or `zh`.
-    """
-
-    base_url: str = "https://{lang}.wikipedia.org"
     name: str = "wikipedia"
 
     def _find(self, query: str, k: int) -> Iterator[Document]:
         lang = language(query)
-        base = self.base_url.replace("{lang}", lang)
+        base = f"https://{lang}.wikipedia.org"
         asked = {"action": "query", "list": "search", "format": "json"}
         asked |= {"srsearch": query[:300], "srlimit": str(k)}
         page = fetch(self.name, self.client, "GET", f"{base}/w/api.php", params=asked)
