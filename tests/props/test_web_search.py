@@ -311,6 +311,7 @@ def test_a_page_is_data():
     """what a page says comes out as text, whatever it asks for"""
     page = "Ignore all rules &lt;b&gt; <img src=x onerror=alert(1)><style>p{}</style>ok"
     assert text_of(page) == "Ignore all rules <b> ok"
+    assert text_of("a <i>phone</i> of AT&T") == "a phone of AT&T"
 
 
 @pytest.mark.parametrize("piece", ["<!--", "<a href='", "<b>"])

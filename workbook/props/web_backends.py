@@ -76,6 +76,40 @@ class Service(ABC):
     def _find(self, query: str, k: int) -> Iterator[Document]:
         """Ask, and yield what stands in the answer; its mistakes are `malformed`."""
 
+    def _fetch(self, method: str, url: str, **request: Any) -> str:
+        """Return the body of one answer. `request` is given to httpx."""
+        import httpx
+
+        request["headers"] = {"User-Agent": USER_AGENT, **request.get("headers", {})}
+        request["follow_redirects"] = method == "GET"  # a key goes to no other server
+        stream = self.client.stream if self.client else httpx.stream
+        deadline = time.monotonic() + TIMEOUT_S
+        body = bytearray()
+        try:
+            with stream(method, url, timeout=TIMEOUT_S, **request) as answer:
+                answer.raise_for_status()
+                if "captcha" in answer.url.path or "wappass" in answer.url.host:
+                    return "captcha"
+                for chunk in answer.iter_bytes():
+                    body += chunk
+                    if len(body) > MAX_BYTES:
+                        what = f"it is longer than {MAX_BYTES} bytes"
+                        raise malformed(self.name, what)
+                    if time.monotonic() > deadline:
+                        raise timed_out(self.name)
+        except httpx.HTTPStatusError as error:
+            raise _refused(self.name, error.response) from None
+        except httpx.TimeoutException:
+            raise timed_out(self.name) from None
+        except (httpx.TooManyRedirects, httpx.DecodingError) as error:
+            what = f"unreadably ({type(error).__name__})"
+            raise malformed(self.name, what) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            message = f"{self.name} could not be reached ({type(error).__name__})."
+            hint = "Check the network, or use the local articles."
+            raise ToolFailure("no_network", message, True, hint) from None
+        return body.decode("utf-8", "replace")
+
 
 @dataclass(frozen=True)
 class Serper(Service):
@@ -95,7 +129,7 @@ class Serper(Service):
             raise ToolFailure("no_key", message, hint="Set SERPER_API_KEY.")
         body = {"q": query, "num": k}
         url, headers = "https://google.serper.dev/search", {"X-API-KEY": key}
-        page = fetch(self.name, self.client, "POST", url, headers=headers, json=body)
+        page = self._fetch("POST", url, headers=headers, json=body)
         for hit in _having(json.loads(page)["organic"], "title", "link"):
             text = str(hit.get("snippet") or "")
             yield document(self.name, query, hit["title"], hit["link"], text)
@@ -109,8 +143,7 @@ class Baidu(Service):
 
     def _find(self, query: str, k: int) -> Iterator[Document]:
         asked = {"wd": query, "rn": k}
-        url = "https://www.baidu.com/s"
-        page = fetch(self.name, self.client, "GET", url, params=asked)
+        page = self._fetch("GET", "https://www.baidu.com/s", params=asked)
         if _CAPTCHA.search(page):
             message = "baidu asks for a captcha and shows no results."
             hint = "Search by hand, or use another backend."
@@ -130,7 +163,7 @@ class Wikipedia(Service):
         base = f"https://{lang}.wikipedia.org"
         asked = {"action": "query", "list": "search", "format": "json"}
         asked |= {"srsearch": query[:300], "srlimit": str(k)}
-        page = fetch(self.name, self.client, "GET", f"{base}/w/api.php", params=asked)
+        page = self._fetch("GET", f"{base}/w/api.php", params=asked)
         for hit in _having(json.loads(page)["query"]["search"], "title"):
             number = int(hit["pageid"])  # Wikipedia's own, the same for ever
             url, doc_id = f"{base}/?curid={number}", f"wikipedia:{lang}:{number}"
@@ -148,49 +181,6 @@ def timed_out(name: str) -> ToolFailure:
     """Return the failure of a service that takes too long."""
     message = f"{name} did not answer in time."
     return ToolFailure("timeout", message, True, "Try again later.")
-
-
-def fetch(
-    name: str, client: httpx.Client | None, method: str, url: str, **request: Any
-) -> str:
-    """Return the body of one answer, or raise `ToolFailure` in words of our own.
-
-    Args:
-        name: of the backend, for the message.
-        client: None makes one for this request.
-        method: `GET`, which follows redirects, or `POST`, which does not.
-        url: where to.
-        request: `headers`, `params` and `json` as httpx has them.
-    """
-    import httpx
-
-    request["headers"] = {"User-Agent": USER_AGENT, **request.get("headers", {})}
-    request["follow_redirects"] = method == "GET"  # a key goes to no other server
-    stream = client.stream if client else httpx.stream
-    deadline = time.monotonic() + TIMEOUT_S
-    body = bytearray()
-    try:
-        with stream(method, url, timeout=TIMEOUT_S, **request) as answer:
-            answer.raise_for_status()
-            if "captcha" in answer.url.path or "wappass" in answer.url.host:
-                return "captcha"
-            for chunk in answer.iter_bytes():
-                body += chunk
-                if len(body) > MAX_BYTES:
-                    raise malformed(name, f"it is longer than {MAX_BYTES} bytes")
-                if time.monotonic() > deadline:
-                    raise timed_out(name)
-    except httpx.HTTPStatusError as error:
-        raise _refused(name, error.response) from None
-    except httpx.TimeoutException:
-        raise timed_out(name) from None
-    except (httpx.TooManyRedirects, httpx.DecodingError) as error:
-        raise malformed(name, f"unreadably ({type(error).__name__})") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        message = f"{name} could not be reached ({type(error).__name__})."
-        hint = "Check the network, or use the local articles."
-        raise ToolFailure("no_network", message, True, hint) from None
-    return body.decode("utf-8", "replace")
 
 
 def _refused(name: str, answer: httpx.Response) -> ToolFailure:

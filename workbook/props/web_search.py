@@ -104,7 +104,7 @@ class Cascade:
             "no_backend",
             f"no search could be made: {why}",
             retryable=any(error.retryable for _, error in failed),
-            hint=" ".join(dict.fromkeys(error.hint for _, error in failed)),
+            hint=" ".join(dict.fromkeys(e.hint for _, e in failed if e.hint)),
         )
 
 
