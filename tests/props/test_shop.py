@@ -62,7 +62,8 @@ def test_results_come_in_pages(shop):
 
 def test_five_results_are_one_page():
     """there is no next page when all results are on the first"""
-    world = ShopWorld(products=load_products()[:PER_PAGE])
+    world = ShopWorld()
+    world.products = load_products()[:PER_PAGE]
     world.reset(TASK)
     page = say(world, "search[bottle mug]")
     assert page.startswith("Found: 5.")

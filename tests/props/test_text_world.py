@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.props.text_world import NO_TASK, OVER, StepResult
+from workbook.loop.text_world import StepResult
+from workbook.props.text_world import NO_TASK, OVER
 from workbook.props.worlds import WORLDS, make_world, tasks
 
 EACH_WORLD = pytest.mark.parametrize("name", WORLDS)
@@ -97,7 +98,7 @@ def test_two_thousand_random_actions(name):
 
 
 @EACH_WORLD
-@pytest.mark.parametrize("action", ["", "dance", "search", "go", "fly[Moon]", "購入"])
+@pytest.mark.parametrize("action", ["", "dance", "fly[Moon]"])
 def test_an_unknown_verb_costs_a_step(name, action):
     """an unknown verb is answered with "Invalid action" and costs a step"""
     world = make_world(name)

@@ -4,9 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.loop.answers import f1
 from workbook.props.wiki import (
-    Article,
     WikiWorld,
     load_articles,
     split_sentences,
@@ -95,14 +93,6 @@ def test_a_title_that_is_not_there(wiki, wrong, meant):
     assert len(titles.removesuffix(".").split("; ")) == 5
 
 
-def test_brackets_inside_an_argument():
-    """brackets inside the argument belong to it"""
-    article = Article("x1", "List [of] cities", "en", "Here they are.", ())
-    world = WikiWorld(articles=[article])
-    world.reset(TASK)
-    assert say(world, "search[list [of] cities]") == "Here they are."
-
-
 def test_lookup_walks_the_whole_article(wiki):
     """lookup also finds what stands after the fifth sentence"""
     text = say(wiki, "search[Mona Lisa]", "lookup[peruggia]")
@@ -156,13 +146,6 @@ def test_finish_takes_the_best_of_several_answers():
         world = WikiWorld()
         world.reset(task)
         assert world.step(f"Finish[{answer}]").reward == 1.0
-
-
-def test_another_score_may_be_used():
-    """with F1 as the score, half an answer earns something"""
-    world = WikiWorld(score=f1)
-    world.reset(TASK)
-    assert world.step("finish[Warsaw, Poland]").reward == pytest.approx(2 / 3)
 
 
 @settings(max_examples=50, deadline=None)

@@ -22,29 +22,23 @@ if TYPE_CHECKING:
 
 
 class Question(Protocol):
-    """What is asked, and what is accepted as an answer."""
+    """What is asked: its unique name, the question, and the accepted answers."""
 
     @property
-    def slug(self) -> str:
-        """Its name, unique among the questions."""
-        ...
+    def slug(self) -> str: ...
 
     @property
-    def text(self) -> str:
-        """The question."""
-        ...
+    def text(self) -> str: ...
 
     @property
-    def answers(self) -> tuple[str, ...]:
-        """The accepted answers."""
-        ...
+    def answers(self) -> tuple[str, ...]: ...
 
 
 QuestionT = TypeVar("QuestionT", bound=Question)
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Trial:
     """One question, asked in one way.
 
     Args:
@@ -62,16 +56,16 @@ class Outcome:
     seconds: float
 
 
-def marks(outcome: Outcome, done: int, of: int) -> None:
+def marks(trial: Trial, done: int, of: int) -> None:
     """Print the method's name, then a mark a question: ✓ right, · not.
 
     Args:
-        outcome: the newest one.
+        trial: the newest one.
         done: how many questions this method has answered.
         of: how many there are.
     """
-    name = f"{outcome.method:9}" if done == 1 else ""
-    mark = "✓" if outcome.right else "·"
+    name = f"{trial.method:9}" if done == 1 else ""
+    mark = "✓" if trial.right else "·"
     print(f"{name}{mark}", end="\n" if done == of else "", flush=True)
 
 
@@ -83,9 +77,9 @@ def run_experiment(
     world: Callable[[QuestionT], World],
     *,
     is_right: Callable[[str, str], bool] = exact_match,
-    progress: Callable[[Outcome, int, int], None] | None = marks,
+    progress: Callable[[Trial, int, int], None] | None = marks,
     **options: Any,
-) -> list[Outcome]:
+) -> list[Trial]:
     """Ask every question with every method; all of one method first.
 
     That order is kind to a prompt cache: the exemplars of a method are read once.
@@ -97,7 +91,7 @@ def run_experiment(
         exemplars: what every prompt shows before the question.
         world: makes the world of a question, a new one each time.
         is_right: decides whether (answer, accepted answer) agree.
-        progress: is told of each outcome, with how many of how many.
+        progress: is told of each trial, with how many of how many.
         options: for `paper_agent.run`: `max_steps`, `numbered`, …
 
     Raises:
@@ -108,7 +102,7 @@ def run_experiment(
         raise ValueError(f"{unknown[0]!r} is none of the methods {', '.join(METHODS)}")
     if not questions:
         raise ValueError("there are no questions to ask")
-    outcomes = []
+    trials = []
     for method in methods:
         for number, question in enumerate(questions, start=1):
             timed = _Timed(model)
@@ -117,14 +111,13 @@ def run_experiment(
             )
             right = matches_any(attempt.answer, question.answers, is_right)
             seconds = timed.milliseconds / 1000
-            outcome = Outcome(method, question.slug, attempt, right, seconds)
-            outcomes.append(outcome)
+            trials.append(Trial(method, question.slug, attempt, right, seconds))
             if progress is not None:
-                progress(outcome, number, len(questions))
-    return outcomes
+                progress(trials[-1], number, len(questions))
+    return trials
 
 
-def summarize(outcomes: Iterable[Outcome]) -> pd.DataFrame:
+def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
     """Return one row a method, in the order in which the methods were asked.
 
     Columns: `right` of `asked`, the 95 % Wilson interval of that rate in percent
@@ -132,20 +125,20 @@ def summarize(outcomes: Iterable[Outcome]) -> pd.DataFrame:
     model's `seconds`.
 
     Raises:
-        ValueError: no outcomes.
+        ValueError: no trials.
     """
     import pandas as pd
 
-    groups: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        groups.setdefault(outcome.method, []).append(outcome)
+    groups: dict[str, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(trial.method, []).append(trial)
     if not groups:
-        raise ValueError("there are no outcomes to summarize")
+        raise ValueError("there are no trials to summarize")
     rows = []
     for method, group in groups.items():
-        right = sum(outcome.right for outcome in group)
+        right = sum(trial.right for trial in group)
         low, high = wilson_interval(right, len(group))
-        attempts = [outcome.attempt for outcome in group]
+        attempts = [trial.attempt for trial in group]
         rows.append(
             {
                 "method": method,
@@ -157,7 +150,7 @@ def summarize(outcomes: Iterable[Outcome]) -> pd.DataFrame:
                 "calls": sum(attempt.calls for attempt in attempts),
                 "read": sum(attempt.usage.input for attempt in attempts),
                 "written": sum(attempt.usage.output for attempt in attempts),
-                "seconds": round(sum(outcome.seconds for outcome in group), 1),
+                "seconds": round(sum(trial.seconds for trial in group), 1),
             }
         )
     return pd.DataFrame(rows).set_index("method")

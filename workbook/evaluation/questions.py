@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from workbook.evaluation.grading import same_number
 from workbook.loop.text_world import ToolWorld
 from workbook.paths import DATA
 from workbook.props.wiki import WikiTask, WikiWorld
 from workbook.tools.calculator import safe_eval
-
-ARITHMETIC = DATA / "arithmetic.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +35,14 @@ class ArithmeticQuestion:
 
 
 @cache
-def arithmetic_questions(path: Path = ARITHMETIC) -> tuple[ArithmeticQuestion, ...]:
+def arithmetic_questions() -> tuple[ArithmeticQuestion, ...]:
     """Read the twenty questions: fourteen of one calculation, six of two."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = (DATA / "arithmetic.jsonl").read_text("utf-8").splitlines()
     return tuple(
         ArithmeticQuestion(
-            r["question_id"], r["question"], (r["answer"],), r["calculations"]
+            row["question_id"], row["question"], (row["answer"],), row["calculations"]
         )
-        for r in rows
+        for row in map(json.loads, lines)
     )
 
 

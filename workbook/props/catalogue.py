@@ -1,36 +1,30 @@
-"""Every tool of the workbook by name, and a registry that holds them all.
+"""Every tool of the workbook by name.
 
-Tools are made when they are asked for, each with a state of its own: two registries
-share neither an instrument nor an account.
+A module of `workbook.tools` or `workbook.props` that offers tools says so itself:
+`TOOLS = {"Pay": make_it}`. A new tool is one new file. Tools are made when they are
+asked for, each with a state of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
 
-from workbook.props.number_theory import factorial, prime_factors
-from workbook.props.payment import Payments
-from workbook.props.planner import planner
-from workbook.props.voltmeter import Voltmeter
-from workbook.props.web_search import web_search, wiki_search
-from workbook.tools.calculator import calculator
-from workbook.tools.registry import ToolRegistry
+import workbook.props
+import workbook.tools
 from workbook.tools.tool import Tool
 
-MAKERS: Mapping[str, Callable[[], Tool]] = MappingProxyType(
-    {
-        "Calculator": calculator,
-        "Factorial": factorial,
-        "PrimeFactors": prime_factors,
-        "Voltmeter": lambda: Voltmeter().tool(),
-        "WikiSearch": wiki_search,
-        "WebSearch": web_search,
-        "Plan": planner,
-        "Pay": lambda: Payments().tool(),
-    }
-)
-"""The name of each tool, and what makes it."""
+
+@cache
+def makers() -> dict[str, Callable[[], Tool]]:
+    """Return the name of each tool, and what makes it."""
+    found: dict[str, Callable[[], Tool]] = {}
+    for room in (workbook.tools, workbook.props):
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            found |= getattr(importlib.import_module(module.name), "TOOLS", {})
+    return found
 
 
 def builtin_tool(name: str) -> Tool:
@@ -39,20 +33,12 @@ def builtin_tool(name: str) -> Tool:
     Raises:
         KeyError: there is none of that name; the message lists those that there are.
     """
-    if name not in MAKERS:
-        raise KeyError(f"no built-in tool is named {name!r}; use {', '.join(MAKERS)}")
-    return MAKERS[name]()
+    if name not in makers():
+        known = ", ".join(makers())
+        raise KeyError(f"no built-in tool is named {name!r}; use {known}")
+    return makers()[name]()
 
 
 def builtin_tools() -> tuple[Tool, ...]:
     """Return every tool of the workbook, new."""
-    return tuple(make() for make in MAKERS.values())
-
-
-def default_registry() -> ToolRegistry:
-    """Return a registry with every tool of the workbook.
-
-    For one that counts payments, or with an instrument that you hold in your hand,
-    register the tools yourself: `ToolRegistry([account.tool(), …])`.
-    """
-    return ToolRegistry(builtin_tools())
+    return tuple(make() for make in makers().values())

@@ -7,12 +7,13 @@ before anything is computed. Both tools are what a model likes to hand a whole l
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from workbook.tools.tool import Tool
 
 FACTORIAL_LIMIT = 20
-"""20! = 2,432,902,008,176,640,000 is the last factorial in a signed 64-bit integer.
+"""20! is the last factorial that fits in a signed 64-bit integer.
 
 Python could go on; a database column, a Java `long` or a NumPy array could not.
 """
@@ -57,38 +58,41 @@ def prime_factors_of(n: int) -> dict[str, int | list[int]]:
 
 def factorial() -> Tool:
     """Return the tool `Factorial`: one integer from 0 to 20."""
-    return Tool(
-        name="Factorial",
-        description=(
-            "Computes n! exactly. One integer from 0 to 20 per call: 21! does not fit "
-            'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.'
-        ),
-        parameters=_one_integer(0, FACTORIAL_LIMIT),
-        run=factorial_of,
-        timeout_s=None,
-        aliases=_ALIASES,
+    return _number_tool(
+        "Factorial",
+        "Computes n! exactly. One integer from 0 to 20 per call: 21! does not fit "
+        'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.',
+        factorial_of,
+        0,
+        FACTORIAL_LIMIT,
     )
 
 
 def prime_factors() -> Tool:
     """Return the tool `PrimeFactors`: one integer from 2 to 10**12."""
-    return Tool(
-        name="PrimeFactors",
-        description=(
-            "Splits one integer into its prime factors. From 2 to 1000000000000, one "
-            'integer per call. Right: {"n": 360}. Wrong: {"n": [12, 15]}; call once '
-            "for each."
-        ),
-        parameters=_one_integer(2, FACTORISE_LIMIT),
-        run=prime_factors_of,
-        timeout_s=None,
-        aliases=_ALIASES,
+    return _number_tool(
+        "PrimeFactors",
+        "Splits one integer into its prime factors. From 2 to 1000000000000, one "
+        'integer per call. Right: {"n": 360}. Wrong: {"n": [12, 15]}; call once '
+        "for each.",
+        prime_factors_of,
+        2,
+        FACTORISE_LIMIT,
     )
 
 
-_ALIASES = {"number": "n", "value": "n", "x": "n"}
+def _number_tool(
+    name: str, description: str, run: Callable[[int], Any], least: int, most: int
+) -> Tool:
+    n = {"type": "integer", "minimum": least, "maximum": most}
+    return Tool(
+        name=name,
+        description=description,
+        parameters={"type": "object", "properties": {"n": n}, "required": ["n"]},
+        run=run,
+        timeout_s=None,
+        aliases={"number": "n", "value": "n", "x": "n"},
+    )
 
 
-def _one_integer(minimum: int, maximum: int) -> dict[str, Any]:
-    n = {"type": "integer", "minimum": minimum, "maximum": maximum}
-    return {"type": "object", "properties": {"n": n}, "required": ["n"]}
+TOOLS = {"Factorial": factorial, "PrimeFactors": prime_factors}

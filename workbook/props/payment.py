@@ -50,29 +50,20 @@ class Payments:
             ToolFailure: `no_payee`, `bad_amount` or `bad_currency`; nothing was paid.
         """
         if not payee.strip():
-            raise ToolFailure(
-                "no_payee", "the payee is empty.", hint="Say who is to be paid."
-            )
+            hint = "Say who is to be paid."
+            raise ToolFailure("no_payee", "the payee is empty.", hint=hint)
         if currency not in CURRENCIES:
-            raise ToolFailure(
-                "bad_currency",
-                f"{currency!r} is not a currency of this account.",
-                hint=f"Use one of {', '.join(CURRENCIES)}.",
-            )
+            message = f"{currency!r} is not a currency of this account."
+            hint = f"Use one of {', '.join(CURRENCIES)}."
+            raise ToolFailure("bad_currency", message, hint=hint)
         cents = round(amount * 100) if 0 < amount <= MAX_AMOUNT else 0
         if cents < 1 or abs(cents - amount * 100) > 1e-6:
-            raise ToolFailure(
-                "bad_amount",
-                f"the amount is {amount} {currency}.",
-                hint=f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals.",
-            )
-        payment = Payment(f"pay_{len(self.made) + 1}", payee, cents, currency)
-        self.made.append(payment)
-        return {
-            "payment_id": payment.payment_id,
-            "payee": payee,
-            "paid": f"{cents / 100:.2f} {currency}",
-        }
+            message = f"the amount is {amount} {currency}."
+            hint = f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals."
+            raise ToolFailure("bad_amount", message, hint=hint)
+        number, paid = f"pay_{len(self.made) + 1}", f"{cents / 100:.2f} {currency}"
+        self.made.append(Payment(number, payee, cents, currency))
+        return {"payment_id": number, "payee": payee, "paid": paid}
 
     def tool(self) -> Tool:
         """Return the account as the tool `Pay`, with WRITE effect."""
@@ -103,3 +94,6 @@ class Payments:
             timeout_s=None,
             aliases={"to": "payee", "recipient": "payee"},
         )
+
+
+TOOLS = {"Pay": lambda: Payments().tool()}

@@ -7,8 +7,7 @@ rules are few and written down in `plan`; a question that fits none of them is o
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from workbook.props.query_terms import normalise
@@ -17,20 +16,19 @@ from workbook.tools.tool import Tool
 MAX_QUESTION_CHARS = 2000
 
 
-class Do(StrEnum):
-    """What a step asks for."""
-
-    LOOK_UP = "look_up"
-    CALCULATE = "calculate"
-    COMPARE = "compare"
-
-
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a plan; `needs` are the numbers of the steps that come before it."""
+class PlanStep:
+    """One step of a plan.
+
+    Args:
+        number: 1, 2, 3, …
+        do: `look_up`, `calculate` or `compare`.
+        what: is looked up, calculated or compared.
+        needs: the numbers of the steps that come before it.
+    """
 
     number: int
-    do: Do
+    do: str
     what: str
     needs: tuple[int, ...] = ()
 
@@ -70,9 +68,14 @@ _ASKING = re.compile(
     r"|等於多少|是多少)?[?=。.]*$",
     re.IGNORECASE,
 )
+_REFERS_BACK = re.compile(
+    r"\b(?:it|its|that|this|they|them|their|he|his|she|her|result|answer)\b"
+    r"|それ|その|これ|彼|結果|它|他|她|这个|這個|结果|結果",
+    re.IGNORECASE,
+)
 
 
-def plan(question: str) -> list[Step]:
+def plan(question: str) -> list[PlanStep]:
     """Return the steps for `question`, in the order in which they can be done.
 
     1. A question is cut into parts at ? ! 。 ; and at "then", 次に, 然后 and the like.
@@ -91,7 +94,7 @@ def plan(question: str) -> list[Step]:
     3 compare Which is higher, Mount Fuji or the Eiffel Tower? (1, 2)
     """
     text = normalise(question)[:MAX_QUESTION_CHARS]
-    steps: list[Step] = []
+    steps: list[PlanStep] = []
     for part in _PART_ENDS.split(text):
         part = part.strip(" \t\r\n,、。;")
         if re.search(r"\w", part):
@@ -99,52 +102,37 @@ def plan(question: str) -> list[Step]:
     return steps
 
 
-def _steps_for(part: str, before: int) -> list[Step]:
+def _steps_for(part: str, before: int) -> list[PlanStep]:
+    first, second, third = range(before + 1, before + 4)
     back = (before,) if before and _REFERS_BACK.search(part) else ()
     expression = _ASKING.sub("", part)
     if _EXPRESSION.fullmatch(expression):
-        return [Step(before + 1, Do.CALCULATE, expression.strip(), back)]
+        return [PlanStep(first, "calculate", expression.strip(), back)]
     for pattern in _COMPARISONS:
-        found = pattern.search(part)
-        if found:
+        if found := pattern.search(part):
             return [
-                Step(before + 1, Do.LOOK_UP, found["a"].strip(), back),
-                Step(before + 2, Do.LOOK_UP, found["b"].strip(), back),
-                Step(before + 3, Do.COMPARE, part, (before + 1, before + 2)),
+                PlanStep(first, "look_up", found["a"].strip(), back),
+                PlanStep(second, "look_up", found["b"].strip(), back),
+                PlanStep(third, "compare", part, (first, second)),
             ]
-    if _OPERATION.search(part):
-        if back:  # the value is there already
-            return [Step(before + 1, Do.CALCULATE, part, back)]
-        return [
-            Step(before + 1, Do.LOOK_UP, part),
-            Step(before + 2, Do.CALCULATE, part, (before + 1,)),
-        ]
-    return [Step(before + 1, Do.LOOK_UP, part, back)]
-
-
-_REFERS_BACK = re.compile(
-    r"\b(?:it|its|that|this|they|them|their|he|his|she|her|result|answer)\b"
-    r"|それ|その|これ|彼|結果|它|他|她|这个|這個|结果|結果",
-    re.IGNORECASE,
-)
+    if not _OPERATION.search(part):
+        return [PlanStep(first, "look_up", part, back)]
+    if back:  # the value is there already
+        return [PlanStep(first, "calculate", part, back)]
+    return [
+        PlanStep(first, "look_up", part),
+        PlanStep(second, "calculate", part, (first,)),
+    ]
 
 
 def _run(question: str) -> dict[str, Any]:
-    return {
-        "steps": [
-            {
-                "number": step.number,
-                "do": str(step.do),
-                "what": step.what,
-                "needs": list(step.needs),
-            }
-            for step in plan(question)
-        ]
-    }
+    steps = [{**asdict(step), "needs": list(step.needs)} for step in plan(question)]
+    return {"steps": steps}
 
 
 def planner() -> Tool:
     """Return the tool `Plan`: one question in, its steps out."""
+    question = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION_CHARS}
     return Tool(
         name="Plan",
         description=(
@@ -156,15 +144,12 @@ def planner() -> Tool:
         ),
         parameters={
             "type": "object",
-            "properties": {
-                "question": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": MAX_QUESTION_CHARS,
-                }
-            },
+            "properties": {"question": question},
             "required": ["question"],
         },
         run=_run,
         timeout_s=None,
     )
+
+
+TOOLS = {"Plan": planner}

@@ -41,9 +41,10 @@ QUESTION_WORDS = re.compile(
 
 和, 在 and 与 are left out: they stand inside too many names.
 """
-_SATURATION = 1.2
-"""BM25's k1: how soon one more mention stops to count."""
-_TITLE_WEIGHT = 4
+SATURATION = 1.2
+"""BM25's k1: how soon one more mention stops to count. FTS5's is fixed at this."""
+TITLE_WEIGHT = 4.0
+"""A word in the title counts as often as four in the text."""
 
 
 def normalise(text: str) -> str:
@@ -109,10 +110,8 @@ def in_pairs(text: str) -> str:
     >>> in_pairs("高さ 3776m")
     '高さ さ'
     """
-    pieces: list[str] = []
-    for run in _RUN.findall(normalise(text)):
-        pieces += [run[i : i + 2] for i in range(len(run))]
-    return " ".join(pieces)
+    found = _RUN.findall(normalise(text))
+    return " ".join(run[i : i + 2] for run in found for i in range(len(run)))
 
 
 def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
@@ -125,11 +124,11 @@ def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
     if not sentences:
         return ""
 
-    def held(sentence: str) -> int:
-        shaped = normalise(sentence).casefold()
+    def held(i: int) -> int:
+        shaped = normalise(sentences[i]).casefold()
         return sum(term in shaped for term in terms)
 
-    best = max(range(len(sentences)), key=lambda i: (held(sentences[i]), -i))
+    best = max(range(len(sentences)), key=held)  # the first of those that are equal
     joined = "".join(
         part if part.endswith(("。", "！", "？")) else part + " "
         for part in sentences[best:]
@@ -140,17 +139,12 @@ def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
 def coverage(query: str, title: str, text: str) -> float:
     """Return how much of `query` a page is about, from 0 to 1, without an index.
 
-    A web search says in which order it found its pages and not how well they fit: a
-    rank is no score. So each page is scored by its words, with the saturation that
-    BM25 has for a text of average length:
+    A web search says in which order it found its pages and not how well they fit. So
+    each page is scored by its words, with the saturation that BM25 has for a text of
+    average length:
 
         score = mean over the query's terms of f / (f + 1.2),
         f = mentions in the text + 4 · mentions in the title
-
-    Args:
-        query: what was searched for.
-        title: the page's title.
-        text: what is known of its text, usually a snippet.
 
     >>> coverage("Eiffel Tower", "Eiffel Tower", "A tower in Paris.")
     0.7878
@@ -162,12 +156,11 @@ def coverage(query: str, title: str, text: str) -> float:
     def mentions(term: str, where: str) -> int:
         if _RUN.match(term):
             return normalise(where).count(term)
-        return sum(
-            w.casefold().startswith(term) for w in _WORD.findall(normalise(where))
-        )
+        found = _WORD.findall(normalise(where).casefold())
+        return sum(word.startswith(term) for word in found)
 
     total = 0.0
     for term in terms:
-        f = mentions(term, text) + _TITLE_WEIGHT * mentions(term, title)
-        total += f / (f + _SATURATION)
+        f = mentions(term, text) + TITLE_WEIGHT * mentions(term, title)
+        total += f / (f + SATURATION)
     return round(total / len(terms), 4)

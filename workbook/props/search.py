@@ -7,18 +7,19 @@ on, never interpreted.
 
 from __future__ import annotations
 
-import json
 import math
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import cache
-from pathlib import Path
+from typing import Any
 
-from workbook.paths import DATA
 from workbook.props.query_terms import (
     MAX_TERMS,
+    SATURATION,
+    TITLE_WEIGHT,
     in_pairs,
     normalise,
     overlapping,
@@ -26,12 +27,7 @@ from workbook.props.query_terms import (
     snippet,
     words,
 )
-
-WIKI = DATA / "wiki.jsonl"
-TITLE_WEIGHT = 4.0
-"""A word in the title counts as often as four in the text."""
-K1 = 1.2
-"""BM25's saturation: fixed in FTS5, https://www.sqlite.org/fts5.html#the_bm25_function"""
+from workbook.props.wiki import Article, load_articles
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,29 +50,15 @@ class Document:
     source: str = "local"
     url: str = ""
 
-    def as_dict(self) -> dict[str, str | float]:
+    def as_dict(self) -> dict[str, Any]:
         """Return the document as a tool's result shows it."""
-        found: dict[str, str | float] = {
-            "doc_id": self.doc_id,
-            "title": self.title,
-            "text": self.text,
-            "score": self.score,
-        }
-        return {**found, "url": self.url} if self.url else found
-
-
-@dataclass(frozen=True, slots=True)
-class Article:
-    """What is indexed: an id that is used once, a title, and the whole text."""
-
-    doc_id: str
-    title: str
-    text: str
+        left_out = {"source"} if self.url else {"source", "url"}
+        return {k: v for k, v in asdict(self).items() if k not in left_out}
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing to look up: an FTS5 phrase, and the table that can find it."""
+    """One thing to look up: a phrase, and the table of FTS5 that can find it."""
 
     table: str
     text: str
@@ -98,11 +80,17 @@ class LocalSearch:
     name = "local"
 
     def __init__(self, articles: Iterable[Article]) -> None:
+        self._articles = sorted(articles, key=lambda each: each.doc_id)
+        used = Counter(each.doc_id for each in self._articles)
+        if twice := [doc_id for doc_id, times in used.items() if times > 1]:
+            raise ValueError(
+                f"two articles have the doc_id {twice[0]!r}: give each its own, a "
+                "citation rests on it"
+            )
         self._lock = threading.Lock()  # a tool with a timeout runs in its own thread
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.executescript(
             """
-            CREATE TABLE articles (doc_id TEXT UNIQUE, title TEXT, text TEXT);
             CREATE VIRTUAL TABLE words USING fts5
                 (title, text, tokenize = 'porter unicode61 remove_diacritics 2');
             CREATE VIRTUAL TABLE trigrams USING fts5
@@ -110,33 +98,17 @@ class LocalSearch:
             CREATE VIRTUAL TABLE pairs USING fts5 (title, text);
             """
         )
-        for article in articles:
-            self._add(article)
-
-    def _add(self, article: Article) -> None:
-        insert = "INSERT INTO articles (doc_id, title, text) VALUES (?, ?, ?)"
-        try:
-            row = self._db.execute(
-                insert, (article.doc_id, article.title, article.text)
-            ).lastrowid
-        except sqlite3.IntegrityError:
-            raise ValueError(
-                f"two articles have the doc_id {article.doc_id!r} (the second is "
-                f"{article.title!r}): give each its own, a citation rests on it"
-            ) from None
-        # casefold, as the query is: SQLite lowers letters, but leaves ß as it is.
-        title, text = (
-            normalise(part).casefold() for part in (article.title, article.text)
-        )
-        for table, columns in (
-            ("words", (title, text)),
-            ("trigrams", (title, text)),
-            ("pairs", (in_pairs(title), in_pairs(text))),
-        ):
-            self._db.execute(
-                f"INSERT INTO {table} (rowid, title, text) VALUES (?, ?, ?)",
-                (row, *columns),
-            )
+        for row, article in enumerate(self._articles):
+            # casefold, as the query is: SQLite lowers letters, but leaves ß as it is.
+            title = normalise(article.title).casefold()
+            text = normalise(article.text).casefold()
+            for table, columns in (
+                ("words", (title, text)),
+                ("trigrams", (title, text)),
+                ("pairs", (in_pairs(title), in_pairs(text))),
+            ):
+                insert = f"INSERT INTO {table} (rowid, title, text) VALUES (?, ?, ?)"
+                self._db.execute(insert, (row, *columns))
 
     def search(self, query: str, k: int = 5) -> list[Document]:
         """Return the `k` best documents, the best one first. Every string is legal.
@@ -148,36 +120,30 @@ class LocalSearch:
         over the terms of the query, k1 = 1.2. A term never gives more than its
         idf · (k1 + 1), so the score lies between 0 and 1 whatever the query's length.
         A term that no article holds has the largest idf of all and nothing to show for
-        it: half a match scores low. A single mention in a text of average length
-        gives about 0.45, a title that matches 0.8 and more.
+        it: half a match scores low.
 
         Equal scores are ordered by doc_id. No terms, or `k` below 1: an empty list.
         """
         with self._lock:
             terms = self._terms(query)
             scores = self._scores(terms)
-            best = sorted(
-                (-round(score, 4), doc_id, row)
-                for row, (score, doc_id) in scores.items()
-            )[: max(k, 0)]
-            rows = [(self._article(row), -negative) for negative, _, row in best]
         shown = [term.text for term in terms]
+        best = sorted(scores, key=lambda row: (-scores[row], row))[: max(k, 0)]
+        found = [(self._articles[row], scores[row]) for row in best]
         return [
             Document(a.doc_id, a.title, snippet(a.text, shown), score, self.name)
-            for a, score in rows
+            for a, score in found
         ]
 
     def _terms(self, query: str) -> list[Term]:
         terms = [Term("words", word) for word in words(query)]
         for run in runs(query):
-            trigrams = overlapping(run, 3) if len(run) >= 3 else []
-            if any(self._rows(Term("trigrams", text)) for text in trigrams):
-                terms += [Term("trigrams", text) for text in trigrams]
+            trigrams = [Term("trigrams", part) for part in overlapping(run, 3)]
+            if len(run) >= 3 and any(map(self._rows, trigrams)):
+                terms += trigrams
             else:  # too short for a trigram, or one that nobody wrote
-                terms += [
-                    Term("pairs", text, prefix=len(text) == 1)
-                    for text in overlapping(run, 2)
-                ]
+                pairs = overlapping(run, 2)
+                terms += [Term("pairs", part, len(part) == 1) for part in pairs]
         return list(dict.fromkeys(terms))[:MAX_TERMS]
 
     def _rows(self, term: Term) -> list[tuple[int, float]]:
@@ -188,27 +154,15 @@ class LocalSearch:
             (term.match,),
         ).fetchall()
 
-    def _scores(self, terms: Iterable[Term]) -> dict[int, tuple[float, str]]:
-        (articles,) = self._db.execute("SELECT count(*) FROM articles").fetchone()
+    def _scores(self, terms: Iterable[Term]) -> dict[int, float]:
         attainable = 0.0
-        found: dict[int, float] = {}
+        found: dict[int, float] = defaultdict(float)
         for term in terms:
             rows = self._rows(term)
-            attainable += idf(articles, len(rows)) * (K1 + 1)
+            attainable += idf(len(self._articles), len(rows)) * (SATURATION + 1)
             for row, bm25 in rows:
-                found[row] = found.get(row, 0.0) + bm25
-        find_id = "SELECT doc_id FROM articles WHERE rowid = ?"
-        return {
-            row: (total / attainable, self._db.execute(find_id, (row,)).fetchone()[0])
-            for row, total in found.items()
-        }
-
-    def _article(self, row: int) -> Article:
-        return Article(
-            *self._db.execute(
-                "SELECT doc_id, title, text FROM articles WHERE rowid = ?", (row,)
-            ).fetchone()
-        )
+                found[row] += bm25
+        return {row: round(total / attainable, 4) for row, total in found.items()}
 
 
 def idf(articles: int, holding: int) -> float:
@@ -216,21 +170,13 @@ def idf(articles: int, holding: int) -> float:
 
     >>> round(idf(articles=100, holding=1), 2), idf(articles=100, holding=90)
     (4.19, 1e-06)
+
+    Source: https://www.sqlite.org/fts5.html#the_bm25_function
     """
-    value = math.log((articles - holding + 0.5) / (holding + 0.5))
-    return value if value > 0 else 1e-6
-
-
-def read_articles(path: Path | str = WIKI) -> Iterator[Article]:
-    """Yield the articles of a JSONL file with `doc_id`, `title` and `text` a line."""
-    with open(path, encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                fields = json.loads(line)
-                yield Article(fields["doc_id"], fields["title"], fields["text"])
+    return max(math.log((articles - holding + 0.5) / (holding + 0.5)), 1e-6)
 
 
 @cache
 def bundled_search() -> LocalSearch:
     """Return the search over the bundled articles; built once a process."""
-    return LocalSearch(read_articles())
+    return LocalSearch(load_articles())

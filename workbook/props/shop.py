@@ -11,17 +11,17 @@ import json
 import random
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
 
 from workbook.loop.prompting import parse_bracket_action
+from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
-from workbook.props.text_world import StepResult, TextWorld, echo, same_letters
+from workbook.props.text_world import TextWorld, echo, same_letters
 
-PRODUCTS = DATA / "shop.jsonl"
-TASKS = DATA / "world_tasks.toml"
+PER_PAGE = 5
+BUTTONS = frozenset({"next page", "previous page", "back", "buy now"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,10 @@ class Product:
     attributes: tuple[str, ...]
     options: Mapping[str, Mapping[str, int]]
 
+    def values(self) -> list[str]:
+        """Return the values of all options; each stands there once."""
+        return [value for option in self.options.values() for value in option]
+
 
 @dataclass(frozen=True, slots=True)
 class ShopTask:
@@ -67,16 +71,17 @@ class ShopTask:
 
 
 @cache
-def load_products(path: Path = PRODUCTS) -> tuple[Product, ...]:
+def load_products() -> tuple[Product, ...]:
     """Read the catalogue, one JSON object a line."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = (DATA / "shop.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
     return tuple(Product(**{**r, "attributes": tuple(r["attributes"])}) for r in rows)
 
 
 @cache
-def shop_tasks(path: Path = TASKS) -> tuple[ShopTask, ...]:
+def shop_tasks() -> tuple[ShopTask, ...]:
     """Read the shopping tasks."""
-    rows = tomllib.loads(path.read_text("utf-8"))["shop"]
+    rows = tomllib.loads((DATA / "world_tasks.toml").read_text("utf-8"))["shop"]
     return tuple(ShopTask(**{**r, "attributes": tuple(r["attributes"])}) for r in rows)
 
 
@@ -86,11 +91,7 @@ def dollars(cents: int) -> str:
 
 
 def price_of(product: Product, chosen: Mapping[str, str]) -> int:
-    """Return the price in cents with the chosen options.
-
-    Raises:
-        KeyError: the product has no such option or value.
-    """
+    """Return the price in cents with the chosen options."""
     extras = (product.options[name][value] for name, value in chosen.items())
     return product.price_cents + sum(extras)
 
@@ -108,18 +109,13 @@ def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> 
     Source: the reward of WebShop (arXiv:2207.01206), with a simpler `kind`.
     """
     departments = {p.kind: p.department for p in load_products()}
-    if product.kind == task.kind:
-        kind = 1.0
-    else:
-        kind = 0.5 if product.department == departments.get(task.kind) else 0.0
+    kind = 0.5 if product.department == departments[task.kind] else 0.0
+    kind = 1.0 if product.kind == task.kind else kind
     attributes = sum(wanted in product.attributes for wanted in task.attributes)
     options = sum(chosen.get(name) == value for name, value in task.options.items())
     affordable = price_of(product, chosen) <= task.budget_cents
     parts = len(task.attributes) + len(task.options) + 1
     return kind * (attributes + options + affordable) / parts
-
-
-PER_PAGE = 5
 
 
 @dataclass(slots=True)
@@ -140,18 +136,15 @@ class ShopWorld(TextWorld[ShopTask]):
 
     Args:
         seed: the order of results that match equally well.
-        products: the catalogue; ours if none is given.
     """
 
     name = "shop"
+    forms = "search[query], click[…], buy, think[…]"
 
-    def __init__(
-        self, seed: int = 0, *, products: Sequence[Product] | None = None
-    ) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        shelf = list(load_products() if products is None else products)
-        random.Random(seed).shuffle(shelf)
-        self.products = tuple(shelf)
+        self.products = list(load_products())
+        random.Random(seed).shuffle(self.products)
         self.visit = Visit()
 
     def _begin(self, task: ShopTask) -> str:
@@ -169,26 +162,20 @@ class ShopWorld(TextWorld[ShopTask]):
                 return self._click(task, same_letters(target))
         return None
 
-    def _legal(self, task: ShopTask) -> tuple[str, ...]:
+    def _legal(self) -> tuple[str, ...]:
         clicks = tuple(f"click[{target}]" for target in self._targets())
         return ("search[query]", *clicks, "think[…]")
-
-    def _forms(self) -> str:
-        return "search[query], click[…], buy, think[…]"
 
     def _find(self, query: str) -> tuple[Product, ...]:
         wanted = _words(query)
 
         def hits(product: Product) -> int:
             title = _words(f"{product.title} {product.kind}")
-            values = " ".join(v for option in product.options.values() for v in option)
-            rest = _words(" ".join(product.attributes) + f" {values}")
+            rest = _words(" ".join([*product.attributes, *product.values()]))
             return 3 * len(wanted & title) + len(wanted & rest)
 
-        marked = [(hits(product), product) for product in self.products]
         # sorted is stable: what matches equally well keeps the order of the seed.
-        marked.sort(key=lambda pair: -pair[0])
-        return tuple(product for mark, product in marked if mark)
+        return tuple(sorted(filter(hits, self.products), key=hits, reverse=True))
 
     def _click(self, task: ShopTask, target: str) -> StepResult:
         visit = self.visit
@@ -205,17 +192,13 @@ class ShopWorld(TextWorld[ShopTask]):
         elif target in ("next page", "previous page"):
             visit.page += 1 if target == "next page" else -1
         elif visit.product:
-            self._choose(visit.product, known[target])
+            for name, values in visit.product.options.items():
+                if known[target] in values:
+                    visit.chosen[name] = known[target]
         else:
-            visit.product = next(
-                p for p in self._listed() if p.product_id == known[target]
-            )
+            listed = {product.product_id: product for product in self._listed()}
+            visit.product = listed[known[target]]
         return StepResult(self._page())
-
-    def _choose(self, product: Product, value: str) -> None:
-        for name, values in product.options.items():
-            if value in values:
-                self.visit.chosen[name] = value
 
     def _buy(self, task: ShopTask) -> StepResult:
         product, chosen = self.visit.product, self.visit.chosen
@@ -238,8 +221,7 @@ class ShopWorld(TextWorld[ShopTask]):
         """Return what can be clicked now."""
         visit = self.visit
         if visit.product:
-            values = [v for option in visit.product.options.values() for v in option]
-            return (*values, "back", "buy now")
+            return (*visit.product.values(), "back", "buy now")
         if visit.found is None:
             return ()
         targets = [product.product_id for product in self._listed()]
@@ -263,9 +245,6 @@ class ShopWorld(TextWorld[ShopTask]):
             ]
         buttons = [t for t in self._targets() if t in BUTTONS]
         return "\n".join([*lines, " ".join(f"[{name}]" for name in buttons)])
-
-
-BUTTONS = frozenset({"next page", "previous page", "back", "buy now"})
 
 
 def _words(text: str) -> frozenset[str]:

@@ -3,56 +3,21 @@
 A world is a small program that answers actions written as text. It never raises for
 what an agent wrote, it counts the steps that were taken, and with the same seed it
 answers the same actions with the same texts. How many steps an agent may take is not
-its business: that belongs to whoever runs the agent.
+its business: that belongs to whoever runs the agent. The manner is that of ReAct's
+experiments (Yao et al., ICLR 2023, arXiv:2210.03629, sections 3 and 4).
 """
 
 from __future__ import annotations
 
 import unicodedata
 from abc import ABC, abstractmethod
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from workbook.loop.text_world import StepResult as StepResult
+from workbook.loop.text_world import StepResult
 
 NO_TASK = "There is no task yet: call reset(task) first."
 OVER = "The run is over: call reset(task) to begin again."
 LONGEST_ECHO = 60  # characters of what an agent wrote that are said back
-
-
-class World(Protocol):
-    """A text environment in the manner of ReAct's experiments.
-
-    See Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models",
-    ICLR 2023, arXiv:2210.03629, sections 3 and 4.
-    """
-
-    @property
-    def name(self) -> str:
-        """The world's name: `wiki`, `house` or `shop`."""
-        ...
-
-    @property
-    def steps(self) -> int:
-        """How many actions were taken since the last reset, invalid ones included."""
-        ...
-
-    @property
-    def done(self) -> bool:
-        """Whether the run is over."""
-        ...
-
-    def reset(self, task: Any) -> str:
-        """Begin a task of this world and return the first observation."""
-        ...
-
-    def step(self, action: str) -> StepResult:
-        """Take one action. Any string gets an answer; nothing is raised."""
-        ...
-
-    def actions(self) -> tuple[str, ...]:
-        """Return the actions, or their forms, that make sense now; none at the end."""
-        ...
-
 
 TaskT = TypeVar("TaskT")
 
@@ -60,11 +25,16 @@ TaskT = TypeVar("TaskT")
 class TextWorld(ABC, Generic[TaskT]):
     """The bookkeeping that the three worlds share.
 
-    Args:
+    Attributes:
+        name: `wiki`, `house` or `shop`.
+        forms: the verbs of this world, told to an agent that used another.
         seed: whatever a world leaves to chance is drawn from it.
+        steps: actions taken since the last reset, invalid ones included.
+        done: whether the run is over.
     """
 
-    name: str = ""
+    name: str
+    forms: str
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -79,8 +49,8 @@ class TextWorld(ABC, Generic[TaskT]):
         self.done = False
         return self._begin(task)
 
-    def step(self, action: str) -> StepResult:
-        """Take one action and count it.
+    def step(self, action: str, /) -> StepResult:
+        """Take one action and count it. Any string gets an answer.
 
         A thought (`think: …` or `think[…]`) is answered with "OK." and changes nothing.
         What the world has no verb for is answered with "Invalid action"; it costs a
@@ -95,15 +65,14 @@ class TextWorld(ABC, Generic[TaskT]):
             return StepResult("OK.")
         result = self._act(self.task, action)
         if result is None:
-            return StepResult(self._invalid(action))
+            invalid = f"Invalid action: {echo(action)!r}. You can use: {self.forms}."
+            return StepResult(invalid)
         self.done = result.done
         return result
 
     def actions(self) -> tuple[str, ...]:
         """Return what makes sense now; nothing before a reset and after the end."""
-        if self.task is None or self.done:
-            return ()
-        return self._legal(self.task)
+        return () if self.task is None or self.done else self._legal()
 
     @abstractmethod
     def _begin(self, task: TaskT) -> str:
@@ -114,15 +83,8 @@ class TextWorld(ABC, Generic[TaskT]):
         """Carry an action out; None when the world has no such verb."""
 
     @abstractmethod
-    def _legal(self, task: TaskT) -> tuple[str, ...]:
+    def _legal(self) -> tuple[str, ...]:
         """Return the actions that make sense now."""
-
-    @abstractmethod
-    def _forms(self) -> str:
-        """Return the verbs of this world, for an agent that used another."""
-
-    def _invalid(self, action: str) -> str:
-        return f"Invalid action: {echo(action)!r}. You can use: {self._forms()}."
 
 
 def echo(text: str) -> str:

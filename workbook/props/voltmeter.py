@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
-RANGES_V: Mapping[str, float] = MappingProxyType(
-    {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0}
-)
+RANGES_V = {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0}
 """Range strings, exactly as the instrument wants them, and full scale in volts."""
 
 MIN_INTEGRATION_S, MAX_INTEGRATION_S = 0.001, 100.0
@@ -27,7 +24,7 @@ _DRIFT = 5e-3  # of full scale when switched on
 _DRIFT_DECAY_S = 12.0
 _NOISE = 1e-4  # of full scale, standard deviation at 1 s of integration
 
-CHANNELS_V: Mapping[int, float] = MappingProxyType({1: 1.5021, 2: 0.0483, 3: 12.61})
+CHANNELS_V = {1: 1.5021, 2: 0.0483, 3: 12.61}
 """What is connected: an AA cell, a thermocouple amplifier, a car battery."""
 
 
@@ -74,11 +71,11 @@ class Voltmeter:
         started_s = self.clock_s
         self.clock_s += integration_s
         if abs(true_v) > full_scale:
-            raise ToolFailure(
-                "overload",
-                f"channel {channel} is above the range {range}.",
-                hint=f"Use a higher range: {_higher(full_scale)}.",
-            )
+            above = [name for name, volts in RANGES_V.items() if volts > full_scale]
+            higher = " or ".join(above) or "none is left, disconnect it"
+            message = f"channel {channel} is above the range {range}."
+            hint = f"Use a higher range: {higher}."
+            raise ToolFailure("overload", message, hint=hint)
         noise_v = _NOISE * full_scale / math.sqrt(integration_s)
         value_v = true_v + self._random.gauss(0.0, noise_v)
         status = "ready"
@@ -95,32 +92,25 @@ class Voltmeter:
 
     def _check(self, channel: int, range: str, integration_s: float) -> None:
         if channel not in self.channels:
-            known = ", ".join(map(str, sorted(self.channels)))
-            raise ToolFailure(
-                "unknown_channel",
-                f"there is no channel {channel!r}.",
-                hint=f"Use one of {known}.",
-            )
+            message = f"there is no channel {channel!r}."
+            hint = f"Use one of {', '.join(map(str, sorted(self.channels)))}."
+            raise ToolFailure("unknown_channel", message, hint=hint)
         if range not in RANGES_V:
-            raise ToolFailure(
-                "unknown_range",
-                f"{range!r} is not a range.",
-                hint=f"Write it exactly like one of: {', '.join(RANGES_V)}.",
-            )
+            hint = f"Write it exactly like one of: {', '.join(RANGES_V)}."
+            raise ToolFailure("unknown_range", f"{range!r} is not a range.", hint=hint)
         if not MIN_INTEGRATION_S <= integration_s <= MAX_INTEGRATION_S:
-            raise ToolFailure(
-                "integration_time",
-                f"the integration time is {integration_s} s.",
-                hint=f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s.",
-            )
+            message = f"the integration time is {integration_s} s."
+            hint = f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s."
+            raise ToolFailure("integration_time", message, hint=hint)
 
     def tool(self) -> Tool:
         """Return this instrument as a tool for one reading a call."""
+        last = max(self.channels)
         return Tool(
             name="Voltmeter",
             description=(
                 "Reads the voltage of one channel per call, in volts. Channels 1 to "
-                f"{max(self.channels)}; ranges 200mV, 2V, 20V, 200V, 1000V, written "
+                f"{last}; ranges 200mV, 2V, 20V, 200V, 1000V, written "
                 "exactly so; integration_s from 0.001 to 100 seconds, longer is less "
                 "noisy. Readings drift for the first 60 s: look at status. "
                 'Right: {"channel": 1, "range": "2V"}. '
@@ -129,11 +119,7 @@ class Voltmeter:
             parameters={
                 "type": "object",
                 "properties": {
-                    "channel": {
-                        "type": "integer",
-                        "minimum": 1,
-                        "maximum": max(self.channels),
-                    },
+                    "channel": {"type": "integer", "minimum": 1, "maximum": last},
                     "range": {"type": "string", "enum": list(RANGES_V)},
                     "integration_s": {
                         "type": "number",
@@ -149,6 +135,4 @@ class Voltmeter:
         )
 
 
-def _higher(full_scale: float) -> str:
-    above = [name for name, volts in RANGES_V.items() if volts > full_scale]
-    return " or ".join(above) or "none is left, disconnect it"
+TOOLS = {"Voltmeter": lambda: Voltmeter().tool()}

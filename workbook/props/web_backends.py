@@ -1,8 +1,9 @@
 """Three searches on the web behind one contract: Serper, Baidu, Wikipedia.
 
-Each has `name` and `search(query, k) -> list[Document]`, and raises `ToolFailure` with
-a kind that says what went wrong. What a page says is data: it is cut and handed on,
-never followed and never run. A key is sent and shown nowhere.
+What goes wrong is a `ToolFailure`: `no_key`, `no_network`, `timeout`, `rate_limited`,
+`refused`, `server_error`, `blocked` (a captcha) or `malformed`. What a page says is
+data: it is cut and handed on, never followed and never run. A key is sent and shown
+nowhere.
 """
 
 from __future__ import annotations
@@ -12,10 +13,9 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,392 +25,227 @@ from workbook.tools.calls import ToolFailure
 
 if TYPE_CHECKING:
     import httpx
+    from bs4 import BeautifulSoup
 
 TIMEOUT_S = 3.0
 MAX_BYTES = 2_000_000
-USER_AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
-
-
-class WebError(StrEnum):
-    """Why a search on the web has no result."""
-
-    NO_KEY = "no_key"
-    BLOCKED = "blocked"
-    NO_NETWORK = "no_network"
-    RATE_LIMITED = "rate_limited"
-    SERVER_ERROR = "server_error"
-    REFUSED = "refused"
-    TIMEOUT = "timeout"
-    MALFORMED = "malformed"
-
-
-def malformed(name: str, what: str) -> ToolFailure:
-    """Return the failure of a service that answers in a shape that is not its own."""
-    return ToolFailure(
-        WebError.MALFORMED, f"{name} answered, but {what}.", hint="Use another backend."
-    )
-
-
-@contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Turn what reading an unexpected answer raises into a `malformed` failure."""
-    try:
-        yield
-    # html.parser asserts that nobody writes "<![foo[".
-    except (
-        LookupError,
-        TypeError,
-        ValueError,
-        RecursionError,
-        AssertionError,
-    ) as error:
-        what = f"not in its own shape ({type(error).__name__})"
-        raise malformed(name, what) from None
-
-
-def fetch(
-    name: str, client: httpx.Client | None, method: str, url: str, **request: Any
-) -> str:
-    """Return the body of one answer, or raise `ToolFailure` in words of our own.
-
-    Args:
-        name: of the backend, for the message.
-        client: with its own timeout; None makes one for this request, 3 s.
-        method: `GET`, which follows redirects, or `POST`, which does not.
-        url: the address.
-        request: `headers`, `params` and `json` as httpx has them.
-
-    Raises:
-        ToolFailure: `timeout`, `no_network`, `rate_limited`, `server_error`,
-            `refused`, or `malformed` above 2 MB.
-    """
-    import httpx
-
-    headers = {"User-Agent": USER_AGENT, **request.pop("headers", {})}
-    own = client or httpx.Client()
-    try:
-        with own.stream(
-            method,
-            url,
-            headers=headers,
-            timeout=TIMEOUT_S if client is None else client.timeout,
-            follow_redirects=method == "GET",  # a key goes to no other server
-            **request,
-        ) as answer:
-            _check_status(name, answer.status_code, answer.headers, headers)
-            if "captcha" in answer.url.path or "wappass" in answer.url.host:
-                return "captcha"
-            return _body(name, answer, deadline=time.monotonic() + TIMEOUT_S)
-    except httpx.TimeoutException:
-        raise timed_out(name) from None
-    except (httpx.TooManyRedirects, httpx.DecodingError) as error:
-        raise malformed(name, f"unreadably ({type(error).__name__})") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise ToolFailure(
-            WebError.NO_NETWORK,
-            f"{name} could not be reached ({type(error).__name__}).",
-            retryable=True,
-            hint="Check the network, or use the local articles.",
-        ) from None
-    finally:
-        if client is None:
-            own.close()
-
-
-def _body(name: str, answer: httpx.Response, deadline: float) -> str:
-    """Read until the end, but neither for ever nor without measure."""
-    body = bytearray()
-    for chunk in answer.iter_bytes():
-        body += chunk
-        if len(body) > MAX_BYTES:
-            raise malformed(name, f"it is longer than {MAX_BYTES} bytes")
-        if time.monotonic() > deadline:
-            raise timed_out(name)
-    return body.decode("utf-8", "replace")
-
-
-def _check_status(
-    name: str, status: int, answered: Mapping[str, str], sent: Mapping[str, str]
-) -> None:
-    if status == 429:
-        wait = answered.get("Retry-After", "")
-        hint = f"Wait {wait} s." if wait.isdecimal() else "Wait a minute."
-        raise ToolFailure(
-            WebError.RATE_LIMITED,
-            f"{name} was asked too often (HTTP 429).",
-            retryable=True,
-            hint=hint,
-        )
-    if status >= 500:
-        raise ToolFailure(
-            WebError.SERVER_ERROR,
-            f"{name} has an error of its own (HTTP {status}).",
-            retryable=True,
-            hint="Try again later.",
-        )
-    if status >= 300:
-        keyed = "X-API-KEY" in sent and status in (401, 403)
-        hint = "Check the key." if keyed else "Use another backend."
-        raise ToolFailure(
-            WebError.REFUSED, f"{name} refused the search (HTTP {status}).", hint=hint
-        )
-
-
-def timed_out(name: str) -> ToolFailure:
-    """Return the failure of a service that takes too long."""
-    return ToolFailure(
-        WebError.TIMEOUT,
-        f"{name} did not answer in time.",
-        retryable=True,
-        hint="Try again later.",
-    )
-
-
-MAX_PIECE_CHARS = 5000
-_SILENT = ("script", "style", "noscript", "template")
-_CAPTCHA = re.compile(
-    r"^captcha$|百度安全验证|wappass\.baidu\.com|<title>[^<]*captcha", re.I
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One result of a page: title, address, and the text below."""
-
-    title: str
-    url: str
-    text: str
-
-
-class _Text(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.parts: list[str] = []
-        self._silent = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self._silent += tag in _SILENT
-
-    def handle_endtag(self, tag: str) -> None:
-        self._silent -= tag in _SILENT and self._silent > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self._silent:
-            self.parts.append(data)
-
-
-class _Results(HTMLParser):
-    """Collects `<div class="result …" mu="address"><h3>title</h3> text </div>`."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.has_list = False
-        self.hits: list[Hit] = []
-        self._divs = 0  # open divs inside the result, 0 outside
-        self._in: list[str] = []  # h3, script … that are open
-        self._url = ""
-        self._title: list[str] = []
-        self._text: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        if given.get("id") == "content_left":
-            self.has_list = True
-        if not self._divs:
-            if tag == "div" and "result" in given.get("class", "").split():
-                self._divs, self._url = 1, given.get("mu", "")
-                self._in, self._title, self._text = [], [], []
-            return
-        if tag == "div":
-            self._divs += 1
-        elif tag == "h3" or tag in _SILENT:
-            self._in.append(tag)
-        elif tag == "a" and "h3" in self._in and not self._url:
-            self._url = given.get("href", "")
-
-    def handle_endtag(self, tag: str) -> None:
-        if not self._divs:
-            return
-        if tag in self._in:
-            self._in.remove(tag)
-        if tag == "div":
-            self._divs -= 1
-            if not self._divs:
-                self._close()
-
-    def handle_data(self, data: str) -> None:
-        if not self._divs or any(tag in _SILENT for tag in self._in):
-            return
-        (self._title if "h3" in self._in else self._text).append(data)
-
-    def _close(self) -> None:
-        title = one_line("".join(self._title))
-        if title and self._url:
-            self.hits.append(Hit(title, self._url, one_line(" ".join(self._text))))
-
-
-def baidu_results(page: str) -> list[Hit] | None:
-    """Return the results of one of Baidu's pages; None when it is no such page.
-
-    A page of results holds an element with the id `content_left`; it is empty when
-    nothing was found.
-    """
-    parser = _Results()
-    parser.feed(page)  # no close(): a tag that never ends would take it minutes
-    return parser.hits if parser.has_list else None
-
-
-def is_captcha(page: str) -> bool:
-    """Tell whether the page asks for a proof that somebody is not a program."""
-    return bool(_CAPTCHA.search(page))
-
-
-def text_of(html: str) -> str:
-    """Return the text of a piece of HTML, on one line, without scripts.
-
-    A long piece is read up to `MAX_PIECE_CHARS`.
-
-    >>> text_of("<b>Mount</b> Fuji &amp; <script>alert(1)</script>Hakone")
-    'Mount Fuji & Hakone'
-    """
-    parser = _Text()
-    parser.feed(html[:MAX_PIECE_CHARS])
-    parser.close()
-    return one_line("".join(parser.parts))
-
-
-def one_line(text: str) -> str:
-    """Return the text with every run of white space as one space."""
-    return " ".join(text.split())
-
-
+MAX_HTML_CHARS = 200_000  # of the part that is read: a page of open tags takes a second
+MAX_RESULTS = 20
 MAX_TEXT_CHARS = 300
+_CAPTCHA = re.compile(
+    r"^captcha$|百度安全验证|wappass\.baidu\.com|<title>[^<]*captcha", re.IGNORECASE
+)
+USER_AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
 
 
 class Backend(Protocol):
     """A search: the bundled articles, or a service."""
 
     @property
-    def name(self) -> str:
-        """What its documents name as their source."""
-        ...
+    def name(self) -> str: ...
 
     def search(self, query: str, k: int) -> list[Document]:
-        """Return at most `k` documents; empty when there are none.
-
-        Raises:
-            ToolFailure: it could not search.
-        """
+        """Return at most `k` documents, or raise `ToolFailure`: it could not search."""
         ...
 
 
 @dataclass(frozen=True)
-class Serper:
-    """Google's results through serper.dev; needs a key.
+class Service(ABC):
+    """A search on the web.
 
     Args:
-        api_key: by default that of the environment, `SERPER_API_KEY`.
-        base_url: where the service is.
         client: an `httpx.Client`; a new one a search when not given.
     """
 
-    api_key: str | None = field(default=None, repr=False)
-    base_url: str = "https://google.serper.dev"
     client: httpx.Client | None = field(default=None, repr=False)
-    name: str = "serper"
+    name: str = ""
 
     def search(self, query: str, k: int) -> list[Document]:
-        """Return Google's organic results."""
-        key = (self.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
-        if not key:
-            raise ToolFailure(
-                WebError.NO_KEY,
-                "serper needs a key and there is none.",
-                hint="Set SERPER_API_KEY.",
-            )
-        body = fetch(
-            self.name,
-            self.client,
-            "POST",
-            f"{self.base_url}/search",
-            headers={"X-API-KEY": key},
-            json={"q": query, "num": k},
-        )
-        with reading(self.name):
-            return first_of_each(
-                document(self.name, query, hit["title"], hit["link"], hit["snippet"])
-                for hit in _having(json.loads(body)["organic"], "title", "link")
-            )[:k]
+        """Return at most `k` documents, each page once."""
+        found: dict[str, Document] = {}
+        try:
+            for each in self._find(query, k):
+                found.setdefault(each.doc_id, each)
+        except ToolFailure:
+            raise
+        except Exception:  # json recurses, html.parser asserts: a page may be anything
+            raise malformed(self.name, "not in a shape that is its own") from None
+        return list(found.values())[:k]
+
+    @abstractmethod
+    def _find(self, query: str, k: int) -> Iterator[Document]:
+        """Ask, and yield what stands in the answer; its mistakes are `malformed`."""
+
+    def _fetch(self, method: str, url: str, **request: Any) -> str:
+        """Return the body of one answer. `request` is given to httpx."""
+        import httpx
+
+        request["headers"] = {"User-Agent": USER_AGENT, **request.get("headers", {})}
+        request["follow_redirects"] = method == "GET"  # a key goes to no other server
+        stream = self.client.stream if self.client else httpx.stream
+        deadline = time.monotonic() + TIMEOUT_S
+        body = bytearray()
+        try:
+            with stream(method, url, timeout=TIMEOUT_S, **request) as answer:
+                answer.raise_for_status()
+                if "captcha" in answer.url.path or "wappass" in answer.url.host:
+                    return "captcha"
+                for chunk in answer.iter_bytes():
+                    body += chunk
+                    if len(body) > MAX_BYTES:
+                        what = f"it is longer than {MAX_BYTES} bytes"
+                        raise malformed(self.name, what)
+                    if time.monotonic() > deadline:
+                        raise timed_out(self.name)
+        except httpx.HTTPStatusError as error:
+            raise _refused(self.name, error.response) from None
+        except httpx.TimeoutException:
+            raise timed_out(self.name) from None
+        except (httpx.TooManyRedirects, httpx.DecodingError) as error:
+            what = f"unreadably ({type(error).__name__})"
+            raise malformed(self.name, what) from None
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            message = f"{self.name} could not be reached ({type(error).__name__})."
+            hint = "Check the network, or use the local articles."
+            raise ToolFailure("no_network", message, True, hint) from None
+        return body.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
-class Baidu:
-    """Baidu's page of results, read as HTML; it answers robots with a captcha."""
-
-    base_url: str = "https://www.baidu.com"
-    client: httpx.Client | None = field(default=None, repr=False)
-    name: str = "baidu"
-
-    def search(self, query: str, k: int) -> list[Document]:
-        """Return the results of the first page."""
-        page = fetch(
-            self.name,
-            self.client,
-            "GET",
-            f"{self.base_url}/s",
-            params={"wd": query, "rn": k},
-        )
-        if is_captcha(page):
-            raise ToolFailure(
-                WebError.BLOCKED,
-                "baidu asks for a captcha and shows no results.",
-                hint="Search by hand, or use another backend.",
-            )
-        with reading(self.name):
-            found = baidu_results(page)
-        if found is None:
-            raise malformed(self.name, "there is no list of results in the page")
-        return first_of_each(
-            document(self.name, query, hit.title, hit.url, hit.text) for hit in found
-        )[:k]
-
-
-@dataclass(frozen=True)
-class Wikipedia:
-    """Wikipedia's own search, in the language of the query.
+class Serper(Service):
+    """Google's results through serper.dev.
 
     Args:
-        base_url: `{lang}` in it becomes `en`, `ja` or `zh`.
+        api_key: by default that of the environment, `SERPER_API_KEY`.
     """
 
-    base_url: str = "https://{lang}.wikipedia.org"
-    client: httpx.Client | None = field(default=None, repr=False)
+    name: str = "serper"
+    api_key: str | None = field(default=None, repr=False)
+
+    def _find(self, query: str, k: int) -> Iterator[Document]:
+        key = (self.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
+        if not key:
+            message = "serper needs a key and there is none."
+            raise ToolFailure("no_key", message, hint="Set SERPER_API_KEY.")
+        body = {"q": query, "num": k}
+        url, headers = "https://google.serper.dev/search", {"X-API-KEY": key}
+        page = self._fetch("POST", url, headers=headers, json=body)
+        for hit in _having(json.loads(page)["organic"], "title", "link"):
+            text = str(hit.get("snippet") or "")
+            yield document(self.name, query, hit["title"], hit["link"], text)
+
+
+@dataclass(frozen=True)
+class Baidu(Service):
+    """Baidu's page of results, read as HTML; it answers robots with a captcha."""
+
+    name: str = "baidu"
+
+    def _find(self, query: str, k: int) -> Iterator[Document]:
+        asked = {"wd": query, "rn": k}
+        page = self._fetch("GET", "https://www.baidu.com/s", params=asked)
+        if _CAPTCHA.search(page):
+            message = "baidu asks for a captcha and shows no results."
+            hint = "Search by hand, or use another backend."
+            raise ToolFailure("blocked", message, hint=hint)
+        for title, url, text in baidu_results(page):
+            yield document(self.name, query, title, url, text)
+
+
+@dataclass(frozen=True)
+class Wikipedia(Service):
+    """Wikipedia's own search, in the language of the query."""
+
     name: str = "wikipedia"
 
-    def search(self, query: str, k: int) -> list[Document]:
-        """Return articles; their doc_id is Wikipedia's own number of the page."""
+    def _find(self, query: str, k: int) -> Iterator[Document]:
         lang = language(query)
-        base = self.base_url.replace("{lang}", lang)
-        params = {"action": "query", "list": "search", "format": "json"}
-        body = fetch(
-            self.name,
-            self.client,
-            "GET",
-            f"{base}/w/api.php",
-            params={**params, "srsearch": query[:300], "srlimit": str(k)},
-        )
-        with reading(self.name):
-            return first_of_each(
-                document(
-                    self.name,
-                    query,
-                    hit["title"],
-                    f"{base}/?curid={int(hit['pageid'])}",
-                    text_of(hit["snippet"]),
-                    doc_id=f"wikipedia:{lang}:{int(hit['pageid'])}",
-                )
-                for hit in _having(json.loads(body)["query"]["search"], "title")
-            )[:k]
+        base = f"https://{lang}.wikipedia.org"
+        asked = {"action": "query", "list": "search", "format": "json"}
+        asked |= {"srsearch": query[:300], "srlimit": str(k)}
+        page = self._fetch("GET", f"{base}/w/api.php", params=asked)
+        for hit in _having(json.loads(page)["query"]["search"], "title"):
+            number = int(hit["pageid"])  # Wikipedia's own, the same for ever
+            url, doc_id = f"{base}/?curid={number}", f"wikipedia:{lang}:{number}"
+            text = text_of(str(hit.get("snippet") or ""))
+            yield document(self.name, query, hit["title"], url, text, doc_id)
+
+
+def malformed(name: str, what: str) -> ToolFailure:
+    """Return the failure of a service that answers in a shape that is not its own."""
+    message = f"{name} answered, but {what}."
+    return ToolFailure("malformed", message, hint="Use another backend.")
+
+
+def timed_out(name: str) -> ToolFailure:
+    """Return the failure of a service that takes too long."""
+    message = f"{name} did not answer in time."
+    return ToolFailure("timeout", message, True, "Try again later.")
+
+
+def _refused(name: str, answer: httpx.Response) -> ToolFailure:
+    status = answer.status_code
+    if status == 429:
+        wait = answer.headers.get("Retry-After", "")
+        hint = f"Wait {wait} s." if wait.isdecimal() else "Wait a minute."
+        message = f"{name} was asked too often (HTTP 429)."
+        return ToolFailure("rate_limited", message, True, hint)
+    if status >= 500:
+        message = f"{name} has an error of its own (HTTP {status})."
+        return ToolFailure("server_error", message, True, "Try again later.")
+    keyed = "X-API-KEY" in answer.request.headers and status in (401, 403)
+    hint = "Check the key." if keyed else "Use another backend."
+    message = f"{name} refused the search (HTTP {status})."
+    return ToolFailure("refused", message, hint=hint)
+
+
+def baidu_results(page: str) -> list[tuple[str, str, str]]:
+    """Return title, address and text of each result on one of Baidu's pages.
+
+    Raises:
+        ValueError: it is no page of results: that holds an element with the id
+            `content_left`, which is empty when nothing was found.
+    """
+    start = re.search(r"""<div[^<>]*\bid=["']?content_left\b""", page)
+    if start is None:
+        raise ValueError("there is no list of results in the page")
+    found = []
+    soup = _soup(page[start.start() :])
+    for result in soup.find_all("div", class_="result", limit=MAX_RESULTS):
+        if heading := result.find("h3"):
+            link = heading.find("a")
+            url = str(result.get("mu") or (link and link.get("href")) or "")
+            title = _one_line(heading.extract().get_text())
+            if title and url:
+                found.append((title, url, _one_line(result.get_text(" "))))
+    return found
+
+
+def text_of(html: str) -> str:
+    """Return the text of a piece of HTML, on one line, without scripts.
+
+    >>> text_of("<b>Mount</b> Fuji &amp; <script>alert(1)</script>Hakone")
+    'Mount Fuji & Hakone'
+    """
+    return _one_line(_soup(html).get_text())
+
+
+def _soup(html: str) -> BeautifulSoup:
+    """Return a piece of HTML as a tree, up to the first tag that never ends.
+
+    Asked for what is after such a tag, html.parser takes minutes. So it is first fed
+    the text without being told that this is all: it stops where it cannot go on.
+    """
+    from bs4 import BeautifulSoup
+
+    text = html[:MAX_HTML_CHARS] + "\n"
+    reader = HTMLParser()
+    reader.feed(text)
+    return BeautifulSoup(text[: len(text) - len(reader.rawdata)], "html.parser")
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def document(
@@ -431,29 +266,13 @@ def document(
     return Document(doc_id or f"{source}:{digest}", title, text, score, source, shown)
 
 
-def first_of_each(documents: Iterable[Document]) -> list[Document]:
-    """Return the documents without those whose doc_id came before."""
-    found: dict[str, Document] = {}
-    for each in documents:
-        found.setdefault(each.doc_id, each)
-    return list(found.values())
-
-
 def language(query: str) -> str:
-    """Return `ja` for kana, `zh` for Chinese characters alone, otherwise `en`.
-
-    >>> language("富士山の高さ"), language("长城"), language("Vienna")
-    ('ja', 'zh', 'en')
-    """
+    """Return `ja` for kana, `zh` for Chinese characters alone, otherwise `en`."""
     if re.search("[\u3040-\u30ff]", query):
         return "ja"
     return "zh" if re.search("[\u3400-\u9fff]", query) else "en"
 
 
-def _having(hits: Any, *names: str) -> Iterator[dict[str, Any]]:
-    """Yield the results that have these texts; a missing snippet is empty."""
-    if not isinstance(hits, list):
-        raise TypeError(f"results are {type(hits).__name__}, not a list")
-    for hit in hits:
-        if isinstance(hit, dict) and all(isinstance(hit.get(n), str) for n in names):
-            yield {**hit, "snippet": str(hit.get("snippet") or "")}
+def _having(hits: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:
+    """Return the results that have these texts; one without is passed over."""
+    return [hit for hit in hits if all(isinstance(hit.get(n), str) for n in names)]

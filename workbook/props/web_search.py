@@ -8,8 +8,7 @@ knows what it is looking at. This module knows no HTTP.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from workbook.props.search import Document, bundled_search
@@ -25,7 +24,7 @@ BACKEND_LIMIT_S = 6.0
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class Tried:
     """One backend that was asked: how many documents it found, or why none."""
 
     backend: str
@@ -33,16 +32,11 @@ class Attempt:
     error: ToolError | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the attempt as the observation shows it."""
+        """Return it as the observation shows it."""
         if self.error is None:
             return {"backend": self.backend, "found": self.found}
-        return {
-            "backend": self.backend,
-            "error": self.error.kind,
-            "message": self.error.message,
-            "retryable": self.error.retryable,
-            "hint": self.error.hint,
-        }
+        why = asdict(self.error)
+        return {"backend": self.backend, "error": why.pop("kind"), **why}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +44,7 @@ class Found:
     """What a cascade found, and everything that it tried, in order."""
 
     documents: tuple[Document, ...]
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[Tried, ...]
 
     @property
     def backend(self) -> str:
@@ -91,27 +85,26 @@ class Cascade:
         Raises:
             ToolFailure: `no_backend`, when every one of them failed.
         """
-        attempts: list[Attempt] = []
+        attempts: list[Tried] = []
+        asked = {"query": query, "k": k}
         for backend in self.backends:
             try:
-                documents = call_with_timeout(
-                    partial(backend.search, query, k), {}, self.limit_s
-                )
+                documents = call_with_timeout(backend.search, asked, self.limit_s)
             except Exception as error:  # a backend is as fallible as any tool
-                attempts.append(Attempt(backend.name, error=_reason(backend, error)))
+                attempts.append(Tried(backend.name, error=_reason(backend, error)))
                 continue
-            attempts.append(Attempt(backend.name, found=len(documents)))
+            attempts.append(Tried(backend.name, found=len(documents)))
             if documents:
                 return Found(tuple(documents[:k]), tuple(attempts))
-        errors = [attempt.error for attempt in attempts if attempt.error]
-        if len(errors) < len(attempts):
+        failed = [(each.backend, each.error) for each in attempts if each.error]
+        if len(failed) < len(attempts):
             return Found((), tuple(attempts))
+        why = " ".join(f"{name}: {error.message}" for name, error in failed)
         raise ToolFailure(
             "no_backend",
-            "no search could be made: "
-            + " ".join(f"{a.backend}: {a.error.message}" for a in attempts if a.error),
-            retryable=any(error.retryable for error in errors),
-            hint=" ".join(dict.fromkeys(e.hint for e in errors if e.hint)),
+            f"no search could be made: {why}",
+            retryable=any(error.retryable for _, error in failed),
+            hint=" ".join(dict.fromkeys(e.hint for _, e in failed if e.hint)),
         )
 
 
@@ -120,11 +113,9 @@ def _reason(backend: Backend, error: Exception) -> ToolError:
         return error.error
     if isinstance(error, TimedOut):
         return timed_out(backend.name).error
-    return ToolError(
-        "backend_raised",
-        f"it raised {type(error).__name__}.",
-        hint=f"Do not wait for {backend.name}: it has a mistake.",
-    )
+    message = f"it raised {type(error).__name__}."
+    hint = f"Do not wait for {backend.name}: it has a mistake."
+    return ToolError("backend_raised", message, hint=hint)
 
 
 def default_backends() -> tuple[Backend, ...]:
@@ -145,22 +136,17 @@ def search_tool(
         return {
             "documents": [document.as_dict() for document in answer.documents],
             "backend": answer.backend,
-            "tried": [attempt.as_dict() for attempt in answer.attempts],
+            "tried": [tried.as_dict() for tried in answer.attempts],
         }
 
+    text = {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS}
+    number = {"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS}
     return Tool(
         name=name,
         description=description,
         parameters={
             "type": "object",
-            "properties": {
-                "query": {
-                    "type": "string",
-                    "minLength": 1,
-                    "maxLength": MAX_QUERY_CHARS,
-                },
-                "k": {"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS},
-            },
+            "properties": {"query": text, "k": number},
             "required": ["query"],
         },
         run=run,
@@ -193,3 +179,6 @@ def web_search(backends: Sequence[Backend] | None = None) -> Tool:
         Cascade(default_backends() if backends is None else backends),
         timeout_s=20.0,
     )
+
+
+TOOLS = {"WikiSearch": wiki_search, "WebSearch": web_search}

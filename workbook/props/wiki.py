@@ -1,31 +1,23 @@
 """An encyclopedia that can be searched, looked through, and answered from.
 
 The three actions of ReAct's question answering: `search[entity]`, `lookup[string]` and
-`finish[answer]`. The articles are short ones of our own, in `data/wiki.jsonl`; nothing
-here depends on chance, so the seed changes nothing.
+`finish[answer]`. The articles are short ones of our own, in `data/wiki.jsonl`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from workbook.loop.answers import exact_match
 from workbook.loop.prompting import parse_bracket_action
+from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
-from workbook.props.text_world import (
-    StepResult,
-    TextWorld,
-    echo,
-    same_letters,
-)
+from workbook.props.text_world import TextWorld, echo, same_letters
 
-ARTICLES = DATA / "wiki.jsonl"
-QUESTIONS = DATA / "wiki_questions.jsonl"
 FIRST_SENTENCES = 5
 SIMILAR_TITLES = 5
 LONGEST_NAME = 100  # characters of a searched name that are compared with titles
@@ -36,18 +28,18 @@ class Article:
     """One article.
 
     Args:
-        doc_id: unique for ever, such as `w001`.
+        doc_id: unique for ever, such as `w001`: one cites by it.
         title: what `search` finds it by.
-        lang: `en`, `ja` or `zh`.
         text: five to nine sentences.
+        lang: `en`, `ja` or `zh`.
         links: titles of other articles that the text names.
     """
 
     doc_id: str
     title: str
-    lang: str
     text: str
-    links: tuple[str, ...]
+    lang: str = "en"
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,30 +66,28 @@ class WikiTask:
 
 
 @cache
-def load_articles(path: Path = ARTICLES) -> tuple[Article, ...]:
+def load_articles() -> tuple[Article, ...]:
     """Read the articles, one JSON object a line."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-    return tuple(
-        Article(r["doc_id"], r["title"], r["lang"], r["text"], tuple(r["links"]))
-        for r in rows
-    )
+    lines = (DATA / "wiki.jsonl").read_text("utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return tuple(Article(**{**row, "links": tuple(row["links"])}) for row in rows)
 
 
 @cache
-def wiki_tasks(path: Path = QUESTIONS) -> tuple[WikiTask, ...]:
+def wiki_tasks() -> tuple[WikiTask, ...]:
     """Read the questions: the one-hop ones first, then the two-hop ones."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    lines = (DATA / "wiki_questions.jsonl").read_text("utf-8").splitlines()
     return tuple(
         WikiTask(
-            slug=r["question_id"],
-            text=r["question"],
-            answers=tuple(r["answers"]),
-            titles=tuple(r["titles"]),
-            hops=r["hops"],
-            lang=r["lang"],
-            expert=tuple(r["expert"]),
+            slug=row["question_id"],
+            text=row["question"],
+            answers=tuple(row["answers"]),
+            titles=tuple(row["titles"]),
+            hops=row["hops"],
+            lang=row["lang"],
+            expert=tuple(row["expert"]),
         )
-        for r in rows
+        for row in map(json.loads, lines)
     )
 
 
@@ -147,28 +137,18 @@ class WikiWorld(TextWorld[WikiTask]):
     - `search[entity]`: the first five sentences of the article with this title, or five
       similar titles;
     - `lookup[string]`: the next sentence of the open article with this string;
-    - `finish[answer]`: the end; the reward is the best score against the gold answers.
+    - `finish[answer]`: the end; the reward is 1.0 for one of the accepted answers.
 
     Args:
-        seed: accepted like everywhere, and without effect here.
-        articles: the encyclopedia; ours if none is given.
-        score: (answer, accepted answer) to 0.0 … 1.0; exact match if none is given.
+        seed: as in every world; nothing here depends on chance.
     """
 
     name = "wiki"
+    forms = "search[entity], lookup[string], finish[answer]"
 
-    def __init__(
-        self,
-        seed: int = 0,
-        *,
-        articles: Sequence[Article] | None = None,
-        score: Callable[[str, str], float] = exact_match,
-    ) -> None:
+    def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
-        self.articles = tuple(load_articles() if articles is None else articles)
-        self.score = score
-        self._by_title = {same_letters(a.title): a for a in self.articles}
-        self._pairs = {a.title: _pairs(same_letters(a.title)) for a in self.articles}
+        self._by_title = {same_letters(each.title): each for each in load_articles()}
         self._open: Article | None = None
         self._keyword = ""
         self._position = 0
@@ -184,19 +164,13 @@ class WikiWorld(TextWorld[WikiTask]):
             case ("lookup", keyword):
                 return StepResult(self._lookup(keyword))
             case ("finish", answer):
-                reward = max(self._mark(answer, gold) for gold in task.answers)
-                return StepResult(f"Your answer: {answer}", reward, done=True)
+                right = any(exact_match(answer, gold) for gold in task.answers)
+                return StepResult(f"Your answer: {answer}", float(right), done=True)
         return None
 
-    def _legal(self, task: WikiTask) -> tuple[str, ...]:
+    def _legal(self) -> tuple[str, ...]:
         lookup = ("lookup[string]",) if self._open else ()
         return ("search[entity]", *lookup, "finish[answer]")
-
-    def _forms(self) -> str:
-        return "search[entity], lookup[string], finish[answer]"
-
-    def _mark(self, answer: str, gold: str) -> float:
-        return float(self.score(answer, gold)) if answer else 0.0
 
     def _turn_to(self, article: Article | None) -> None:
         self._open, self._keyword, self._position = article, "", 0
@@ -215,13 +189,13 @@ class WikiWorld(TextWorld[WikiTask]):
         pairs = _pairs(name)
 
         def alike(title: str) -> float:
-            own = self._pairs[title]
-            dice = 2 * len(pairs & own) / (len(pairs) + len(own) or 1)
-            other = same_letters(title)
-            return dice + (bool(name) and (name in other or other in name))
+            own = _pairs(title)
+            dice = 2 * len(pairs & own) / (len(pairs) + len(own))
+            return dice + (bool(name) and (name in title or title in name))
 
         # sorted is stable: titles that are equally alike keep the order of the file.
-        return sorted(self._pairs, key=alike, reverse=True)[:SIMILAR_TITLES]
+        best = sorted(self._by_title, key=alike, reverse=True)[:SIMILAR_TITLES]
+        return [self._by_title[title].title for title in best]
 
     def _lookup(self, keyword: str) -> str:
         if self._open is None:

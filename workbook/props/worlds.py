@@ -1,50 +1,30 @@
-"""Small worlds in text in which an agent can act: an encyclopedia, a house, a shop.
-
-They speak one protocol, `reset`, `step` and `actions`; `make_world` builds one by its
-name and `tasks` lists what there is to do in it.
-"""
+"""Small worlds in text in which an agent can act: an encyclopedia, a house, a shop."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from workbook.props.house import HouseTask, HouseWorld, house_tasks
-from workbook.props.shop import ShopTask, ShopWorld, shop_tasks
-from workbook.props.text_world import StepResult, World
-from workbook.props.wiki import WikiTask, WikiWorld, lookup_next, wiki_tasks
+from workbook.props.house import HouseWorld, house_tasks
+from workbook.props.shop import ShopWorld, shop_tasks
+from workbook.props.text_world import TextWorld
+from workbook.props.wiki import WikiWorld, wiki_tasks
 
-__all__ = [
-    "WORLDS",
-    "HouseTask",
-    "HouseWorld",
-    "ShopTask",
-    "ShopWorld",
-    "StepResult",
-    "WikiTask",
-    "WikiWorld",
-    "World",
-    "lookup_next",
-    "make_world",
-    "tasks",
-]
-
-WORLDS = ("wiki", "house", "shop")
+_PARTS: dict[str, tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]] = {
+    "wiki": (WikiWorld, wiki_tasks),
+    "house": (HouseWorld, house_tasks),
+    "shop": (ShopWorld, shop_tasks),
+}
+WORLDS = tuple(_PARTS)
 
 
-def make_world(name: str, seed: int = 0) -> World:
+def make_world(name: str, seed: int = 0) -> TextWorld[Any]:
     """Build a world: `wiki`, `house` or `shop`.
 
     Raises:
         ValueError: there is no world of this name.
     """
-    match name:
-        case "wiki":
-            return WikiWorld(seed)
-        case "house":
-            return HouseWorld(seed)
-        case "shop":
-            return ShopWorld(seed)
-    raise _unknown(name)
+    return _part(name)[0](seed)
 
 
 def tasks(world: str) -> tuple[Any, ...]:
@@ -53,15 +33,11 @@ def tasks(world: str) -> tuple[Any, ...]:
     Raises:
         ValueError: there is no world of this name.
     """
-    match world:
-        case "wiki":
-            return wiki_tasks()
-        case "house":
-            return house_tasks()
-        case "shop":
-            return shop_tasks()
-    raise _unknown(world)
+    return tuple(_part(world)[1]())
 
 
-def _unknown(name: str) -> ValueError:
-    return ValueError(f"there is no world {name!r}: choose one of {', '.join(WORLDS)}")
+def _part(name: str) -> tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]:
+    if name not in _PARTS:
+        known = ", ".join(WORLDS)
+        raise ValueError(f"there is no world {name!r}: choose one of {known}")
+    return _PARTS[name]
