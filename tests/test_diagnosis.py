@@ -6,7 +6,7 @@ import pytest
 
 from workbook import diagnosis as questions
 from workbook import doctor
-from workbook.diagnosis import Diagnosis, Health, Row, read_lock
+from workbook.diagnosis import Diagnosis, Health, Row, about, read_lock
 
 
 @pytest.fixture(autouse=True)
@@ -131,3 +131,10 @@ def test_the_table_escapes_what_it_shows():
     assert "&lt;b&gt;" in diagnosis._repr_html_()
     assert not diagnosis.well
     assert "1 of these would stop a lesson" in str(diagnosis)
+
+
+def test_about_says_the_model_once():
+    """the first line of a lesson names Python, the workbook and the model"""
+    assert about().count("model:") == 1
+    assert "Python 3." in about("pytest")
+    assert "no-such-package not installed" in about("no-such-package")

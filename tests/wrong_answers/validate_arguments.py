@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `validate_arguments`, with words of their failures."""
+"""Plausible wrong answers to `validate_arguments`, with the tests that catch them."""
 
 import jsonschema
 
@@ -39,8 +39,8 @@ def asks_python(schema, arguments):
 
 
 WRONG = {
-    stops_at_the_first: "all problems come at once",
-    trusts_the_schema: "does not name is refused",
-    without_the_place: "says where it is",
-    asks_python: "True is not an integer",
+    stops_at_the_first: "test_all_problems_come_at_once_and_in_order",
+    trusts_the_schema: "test_an_unknown_argument_is_a_problem",
+    without_the_place: "test_a_wrong_type_is_named_with_its_place",
+    asks_python: "test_a_truth_value_is_no_integer",
 }

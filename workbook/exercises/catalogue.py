@@ -52,7 +52,6 @@ class Exercise:
         minutes: how long it takes.
         goal: what to write, in a sentence or two.
         hints: a pointer, a plan, almost the code.
-        mutates: whether the function may change its arguments.
     """
 
     slug: str
@@ -64,7 +63,6 @@ class Exercise:
     minutes: int
     goal: str
     hints: tuple[str, ...]
-    mutates: bool = False
 
     def function(self) -> Callable[..., Any]:
         """Return the package's own function."""
