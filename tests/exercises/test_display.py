@@ -98,8 +98,8 @@ def test_a_value_is_shown_without_noise():
         ("short\ntext", "short\nwords", ""),
         (LONG_TEXT + "x\nend", LONG_TEXT + "y\nend", "in line 3: 'x', not 'y'"),
         (LONG_TEXT, LONG_TEXT + "more\n", "in line 3: '', not 'more'"),
-        ([LONG_TEXT], [LONG_TEXT, 2], "in item 2: 2 is missing"),
-        ([LONG_TEXT, 2], [LONG_TEXT], "in item 2: 2, nothing is expected there"),
+        ([LONG_TEXT], [LONG_TEXT, 2], "in item 2: nothing, not 2"),
+        ([LONG_TEXT, 2], [LONG_TEXT], "in item 2: 2, not nothing"),
         ([LONG_TEXT], LONG_TEXT, ""),
     ],
 )

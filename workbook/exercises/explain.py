@@ -14,6 +14,7 @@ import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -64,29 +65,17 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A failed test with all that was seen of it.
-
-    Args:
-        test: its name.
-        docstring: the requirement, perhaps with a guess.
-        error: what ended it.
-        statement: the statement of the test, or of a helper in its file, that failed.
-        calls: the calls of the function under test, the last one last.
-        comparison: the sides of the `assert`, where it compared.
-        watch: the function under test.
-        kinds: the types that its result may have.
-        wanted: the exception that the test waited for, in words, if it did.
-    """
+    """A failed test with all that was seen of it."""
 
     test: str
     docstring: str
     error: BaseException
-    statement: str
+    statement: str  # of the test, or of a helper in its file
     calls: Sequence[Call]
-    comparison: Comparison | None
+    comparison: Comparison | None  # where an `assert` compared
     watch: Watch
-    kinds: tuple[type, ...]
-    wanted: str = ""
+    kinds: tuple[type, ...]  # those that the function's annotation allows
+    wanted: str  # the exception that the test waited for, in words
 
     @property
     def raised(self) -> bool:
@@ -264,32 +253,30 @@ def _slip(call: Call, wanted: object) -> str:
     return ""
 
 
+class _Nothing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
 def difference(found: object, wanted: object) -> str:
     """Say where two texts of many lines, or two long lists, part; '' for short ones.
 
     >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
     "in item 3: 'c', not 'd'"
     """
-    if len(shorten(found)) + len(shorten(wanted)) <= LONG:
-        return ""
     match found, wanted:
         case str(), str():
-            noun, parts = "line", [found.split("\n"), wanted.split("\n")]
+            noun, ours, theirs = "line", found.split("\n"), wanted.split("\n")
         case list(), list():
-            noun, parts = "item", [found, wanted]
+            noun, ours, theirs = "item", found, wanted
         case _:
             return ""
-    for number, (ours, theirs) in enumerate(zip(*parts, strict=False), start=1):
-        if differs(ours, theirs):
-            return (
-                f"in {noun} {number}: {shorten(ours, 120)}, not {shorten(theirs, 120)}"
-            )
-    number = min(map(len, parts))
-    if parts[0][number:]:
-        more = shorten(parts[0][number], 120)
-        return f"in {noun} {number + 1}: {more}, nothing is expected there"
-    if parts[1][number:]:
-        return f"in {noun} {number + 1}: {shorten(parts[1][number], 120)} is missing"
+    if len(shorten(found)) + len(shorten(wanted)) <= LONG:
+        return ""
+    pairs = zip_longest(ours, theirs, fillvalue=_Nothing())
+    for number, (have, want) in enumerate(pairs, start=1):
+        if differs(have, want):
+            return f"in {noun} {number}: {shorten(have, 120)}, not {shorten(want, 120)}"
     return ""
 
 
