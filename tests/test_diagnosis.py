@@ -32,7 +32,7 @@ def test_the_key_is_never_shown(monkeypatch):
     """doctor says that a key is set, and never what it is"""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-do-not-show-me-0123")
     diagnosis = doctor()
-    assert "sk-do-not" not in diagnosis.text() + diagnosis.html() + repr(diagnosis)
+    assert "sk-do-not" not in diagnosis._repr_html_() + repr(diagnosis)
     found = {row.what: row.found for row in diagnosis.rows}
     assert found["OPENAI_API_KEY"] == "set; its value is not shown"
 

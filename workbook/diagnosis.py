@@ -12,11 +12,10 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -24,6 +23,10 @@ from packaging.version import Version
 
 from workbook.exercises.display import Shown, Table
 from workbook.paths import ROOT, user_cache, user_data
+
+PROJECT = "react-workbook"
+PYTHON = Version("3.11")
+INSTALL = "pip install -r requirements.txt"
 
 
 def about(*packages: str) -> str:
@@ -35,20 +38,9 @@ def about(*packages: str) -> str:
     from workbook.models.choice import describe_model
 
     parts = [f"Python {platform.python_version()}"]
-    parts += [f"{name} {_version(name)}" for name in ("react-workbook", *packages)]
+    for name in (PROJECT, *packages):
+        parts.append(f"{name} {_installed(name) or 'not installed'}")
     return " · ".join([*parts, describe_model()])
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-PROJECT = "react-workbook"
-PYTHON = Version("3.11")
-INSTALL = "pip install -r requirements.txt"
 
 
 class Health(StrEnum):
@@ -80,8 +72,7 @@ class Diagnosis(Shown):
         """Whether every lesson would run."""
         return all(row.health is not Health.BROKEN for row in self.rows)
 
-    def table(self) -> Table:
-        """Return the table that is shown."""
+    def _table(self) -> Table:
         broken = sum(row.health is Health.BROKEN for row in self.rows)
         verdict = "Every lesson will run."
         if broken:
@@ -92,38 +83,37 @@ class Diagnosis(Shown):
             footer=verdict,
         )
 
-    def text(self) -> str:
-        """Return the table as text."""
-        return self.table().text()
+    def __str__(self) -> str:
+        return str(self._table())
 
-    def html(self) -> str:
-        """Return the table as HTML."""
-        return self.table().html()
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
 
 
 def doctor() -> Diagnosis:
     """Look at everything that a lesson needs."""
-    questions: list[Callable[[], Iterator[Row]]] = [
-        python,
-        packages,
-        lock,
-        lesson_files,
-        chosen_model,
-        local_model,
-        data_is_writable,
-        browser,
-    ]
-    return Diagnosis([row for question in questions for row in question()])
+    return Diagnosis(
+        [
+            *python(),
+            *packages(),
+            *lock(),
+            *lesson_files(),
+            *chosen_model(),
+            *local_model(),
+            *data_is_writable(),
+            *browser(),
+        ]
+    )
 
 
 def python() -> Iterator[Row]:
     """Is Python new enough?"""
     found = Version(platform.python_version())
-    if found < PYTHON:
+    if found >= PYTHON:
+        yield Row("Python", Health.WELL, str(found))
+    else:
         fix = f"install Python {PYTHON} or newer and make a new environment with it"
         yield Row("Python", Health.BROKEN, f"{found}, needs {PYTHON}", fix)
-    else:
-        yield Row("Python", Health.WELL, str(found))
 
 
 def packages() -> Iterator[Row]:

@@ -22,9 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from workbook.exercises.catalogue import CourseError, exercises
-from workbook.exercises.explain import describe_error
 from workbook.exercises.grade import grade, harmless
-from workbook.exercises.report import Failure, Outcome, Report
+from workbook.exercises.report import Failure, Outcome, Report, describe_error
 from workbook.exercises.time_limit import guarded, time_limit
 
 SETUP_LIMIT_S = 60.0

@@ -44,23 +44,10 @@ def show(thing: object) -> None:
 
 
 class Shown:
-    """Something with a text and an HTML form, for notebooks and terminals."""
+    """Something with a text for terminals; most have an HTML form for notebooks too."""
 
-    def text(self) -> str:
-        """Return it as plain text."""
-        raise NotImplementedError
-
-    def html(self) -> str | None:
-        """Return it as HTML in which every foreign text is escaped."""
-        return None
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str | None:
-        return self.html()
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,12 +57,10 @@ class Message(Shown):
     title: str
     lines: Sequence[str] = ()
 
-    def text(self) -> str:
-        """Return the lines."""
+    def __str__(self) -> str:
         return "\n".join([self.title, *(f"  {line}" for line in self.lines)])
 
-    def html(self) -> str:
-        """Return the lines in a box."""
+    def _repr_html_(self) -> str:
         body = "".join(f"<div>{_prose(line)}</div>" for line in self.lines)
         return _box(AMBER, f"<b>{_escaped(self.title)}</b>{body}")
 
@@ -87,8 +72,7 @@ class Code(Shown):
     title: str
     source: str
 
-    def text(self) -> str:
-        """Return the source."""
+    def __str__(self) -> str:
         return f"# {self.title}\n{self.source}"
 
     def _repr_markdown_(self) -> str:
@@ -106,8 +90,7 @@ class Table(Shown):
     rows: Sequence[Sequence[str]]
     footer: str = ""
 
-    def text(self) -> str:
-        """Return the table, drawn by rich."""
+    def __str__(self) -> str:
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table as RichTable
@@ -124,8 +107,7 @@ class Table(Shown):
             console.print(Text(self.footer))
         return captured.get().rstrip()
 
-    def html(self) -> str:
-        """Return the table."""
+    def _repr_html_(self) -> str:
         left = "style='text-align:left;vertical-align:top'"
         rows = [
             "".join(f"<{cell} {left}>{_escaped(text)}</{cell}>" for text in row)
@@ -157,8 +139,7 @@ class Result(Shown):
         if report.next_step:
             yield "next:", f"`{report.next_step}`"
 
-    def text(self) -> str:
-        """Return what STYLE asks for: headline, requirement, evidence, next step."""
+    def __str__(self) -> str:
         lines = [self.report.headline]
         for label, text in self._lines():
             if label in PROSE:
@@ -169,8 +150,7 @@ class Result(Shown):
             lines += ["", self.report.traceback]
         return "\n".join(lines)
 
-    def html(self) -> str:
-        """Return the same as HTML."""
+    def _repr_html_(self) -> str:
         colour, rows = COLOURS[self.report.outcome], ""
         cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
         code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"

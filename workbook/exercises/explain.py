@@ -8,10 +8,6 @@ was seen of the call, since a wrong guess is worse than none.
 from __future__ import annotations
 
 import ast
-import inspect
-import linecache
-import re
-import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -28,9 +24,10 @@ from workbook.exercises.call_recorder import (
 from workbook.exercises.report import (
     Failure,
     clip,
+    describe_error,
+    error_place,
     shorten,
     with_article,
-    without_noise,
     written,
 )
 from workbook.exercises.time_limit import TimeUp
@@ -304,54 +301,3 @@ def in_words(*kinds: type) -> str:
     names = {str: "text", int: "a number", float: "a number", NoneType: "None"}
     words = (names.get(kind) or with_article(kind.__name__) for kind in kinds)
     return " or ".join(dict.fromkeys(words))
-
-
-def error_in_words(kinds: Any, match: str | None) -> str:
-    r"""Say which exception a `pytest.raises` waits for.
-
-    >>> print(error_in_words((OSError, KeyError), r"2\.5 V"))
-    an OSError or a KeyError whose message has "2.5 V"
-    >>> print(error_in_words(KeyError, "(?s)(?=.*THINK)(?=.*observed)"))
-    a KeyError whose message has "THINK" and "observed"
-    """
-    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
-    words = " or ".join(with_article(kind.__name__) for kind in kinds)
-    if not match:
-        return words
-    parts = re.findall(r"\(\?=\.\*(.+?)\)", match) or [match]
-    plain = (re.sub(r"\\(\W)", r"\1", part) for part in parts)
-    return f"{words} whose message has " + " and ".join(f'"{p}"' for p in plain)
-
-
-def describe_error(error: BaseException) -> str:
-    """Return an exception as one line."""
-    text = clip(without_noise(" ".join(written(error, str).split())), 240)
-    if isinstance(error, TimeUp):
-        return text or "not finished in time"
-    kind = type(error).__name__
-    return f"{kind}: {text}" if text else kind
-
-
-def full_traceback(error: BaseException) -> str:
-    """Return the traceback from the test's own line on, without the machinery's."""
-    machinery = ("/pluggy/", "/_pytest/", "/hypothesis/", "/workbook/exercises/")
-    told = traceback.TracebackException.from_exception(error)
-    told.stack = traceback.StackSummary.from_list(
-        frame
-        for frame in told.stack
-        if not any(name in frame.filename.replace("\\", "/") for name in machinery)
-    )
-    return "".join(told.format())
-
-
-def error_place(error: BaseException, function: Callable[..., Any]) -> str:
-    """Return the learner's line that raised: `line 5: x = text[3]`."""
-    own = getattr(inspect.unwrap(function), "__code__", None)
-    frames = traceback.extract_tb(error.__traceback__)
-    frame = next(
-        (f for f in reversed(frames) if own and f.filename == own.co_filename), None
-    )
-    if frame is None:
-        return ""
-    line = (linecache.getline(frame.filename, frame.lineno or 0) or "").strip()
-    return f"line {frame.lineno}: {clip(line, 160)}" if line else ""

@@ -21,15 +21,14 @@ from _pytest.assertion import util as assertion_util
 
 from workbook.exercises.call_recorder import InputAsked, Printed, Watch
 from workbook.exercises.catalogue import CourseError, Exercise, exercises
-from workbook.exercises.explain import (
-    Comparison,
-    Verdict,
+from workbook.exercises.explain import Comparison, Verdict, explain, result_kinds
+from workbook.exercises.report import (
+    Failure,
+    Outcome,
+    Report,
     error_in_words,
-    explain,
     full_traceback,
-    result_kinds,
 )
-from workbook.exercises.report import Failure, Outcome, Report
 from workbook.exercises.time_limit import TimeUp, time_limit
 from workbook.paths import ROOT, user_cache
 

@@ -1,14 +1,18 @@
-"""What a check found, as data, and how values are written in it.
+"""What a check found, as data, and how values and errors are written in it.
 
 `grade` makes a `Report`, `display` shows it, the pytest plugin counts it.
 """
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from workbook.exercises.time_limit import TimeUp, guarded, time_limit
 
@@ -134,3 +138,54 @@ def written(value: object, form: Callable[[object], str] = repr) -> str:
 def with_article(noun: str) -> str:
     """Return `a list`, `an int`."""
     return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
+
+
+def error_in_words(kinds: Any, match: str | None) -> str:
+    r"""Say which exception a `pytest.raises` waits for.
+
+    >>> print(error_in_words((OSError, KeyError), r"2\.5 V"))
+    an OSError or a KeyError whose message has "2.5 V"
+    >>> print(error_in_words(KeyError, "(?s)(?=.*THINK)(?=.*observed)"))
+    a KeyError whose message has "THINK" and "observed"
+    """
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    words = " or ".join(with_article(kind.__name__) for kind in kinds)
+    if not match:
+        return words
+    parts = re.findall(r"\(\?=\.\*(.+?)\)", match) or [match]
+    plain = (re.sub(r"\\(\W)", r"\1", part) for part in parts)
+    return f"{words} whose message has " + " and ".join(f'"{p}"' for p in plain)
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an exception as one line."""
+    text = clip(without_noise(" ".join(written(error, str).split())), 240)
+    if isinstance(error, TimeUp):
+        return text or "not finished in time"
+    kind = type(error).__name__
+    return f"{kind}: {text}" if text else kind
+
+
+def full_traceback(error: BaseException) -> str:
+    """Return the traceback from the test's own line on, without the machinery's."""
+    machinery = ("/pluggy/", "/_pytest/", "/hypothesis/", "/workbook/exercises/")
+    told = traceback.TracebackException.from_exception(error)
+    told.stack = traceback.StackSummary.from_list(
+        frame
+        for frame in told.stack
+        if not any(name in frame.filename.replace("\\", "/") for name in machinery)
+    )
+    return "".join(told.format())
+
+
+def error_place(error: BaseException, function: Callable[..., Any]) -> str:
+    """Return the learner's line that raised: `line 5: x = text[3]`."""
+    own = getattr(inspect.unwrap(function), "__code__", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next(
+        (f for f in reversed(frames) if own and f.filename == own.co_filename), None
+    )
+    if frame is None:
+        return ""
+    line = (linecache.getline(frame.filename, frame.lineno or 0) or "").strip()
+    return f"line {frame.lineno}: {clip(line, 160)}" if line else ""
