@@ -209,10 +209,8 @@ def _asserted(statement: str) -> tuple[str, ...]:
 
 def _reason(error: BaseException) -> str:
     """Return the message of an `assert` that has one."""
-    text = written(error, str)
-    return (
-        "" if text.startswith("assert ") else clip(text.partition("\nassert ")[0], 300)
-    )
+    message, _, _ = f"\n{written(error, str)}".partition("\nassert ")
+    return clip(message.strip(), 300)
 
 
 def _cause(verdict: Verdict, call: Call | None, compared: Comparison | None) -> str:
@@ -244,10 +242,8 @@ def _slip(call: Call, wanted: object) -> str:
         if result.split() == wanted.split():
             return "only spaces or line ends differ"
         return "only capitals differ" if result.lower() == wanted.lower() else ""
-    kinds = in_words(type(result)), in_words(type(wanted))
-    if kinds[0] != kinds[1]:
-        return "it returns {} where {} is expected".format(*kinds)
-    return ""
+    have, want = in_words(type(result)), in_words(type(wanted))
+    return f"it returns {have} where {want} is expected" if have != want else ""
 
 
 class _Nothing:
