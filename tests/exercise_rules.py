@@ -4,24 +4,21 @@ The suite runs them over data/exercises.toml: an exercise that is solved as it s
 has an empty hint, or is never checked by its notebook fails the build.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import runpy
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
 
-from workbook.classroom.notebooks import Cell, read_cells
-from workbook.classroom.stripping import to_python
-from workbook.exercises.catalogue import ROOT, CourseError, Exercise, Lesson, exercises
+from workbook.classroom.notebooks import read_cells, to_python
+from workbook.exercises.catalogue import ROOT, exercises
 from workbook.exercises.display import Result
+from workbook.exercises.grade import grade
 from workbook.exercises.report import Outcome
 
 WRONG_ANSWERS = 2
+CELL_LINES = 15
 
 
-def entry(exercise: Exercise) -> Iterator[str]:
+def entry(exercise):
     """Three hints that say something, a goal, a title, figures in their range."""
     if len(exercise.hints) != 3 or len(set(exercise.hints)) != 3:
         yield f"{exercise.slug} has {len(set(exercise.hints))} hints, not three"
@@ -38,75 +35,59 @@ def entry(exercise: Exercise) -> Iterator[str]:
         yield f"{exercise.slug}: its target is {exercise.function().__name__}"
 
 
-def lesson_minutes(lesson: Lesson) -> Iterator[str]:
+def lesson_minutes(lesson):
     """The exercises fit into the time that the lesson names."""
     total = sum(e.minutes for e in exercises().values() if e.lesson == lesson.slug)
     if total > lesson.minutes:
         yield f"{lesson.slug}: {total} minutes of exercises in {lesson.minutes}"
 
 
-def package_answer(exercise: Exercise) -> Iterator[str]:
+def package_answer(exercise):
     """The package's own function passes."""
-    from workbook.exercises.grade import grade
-
     report = grade(exercise, exercise.function())
     if report.outcome is not Outcome.PASSED:
         yield str(Result(report))
 
 
-def stub_of(exercise: Exercise) -> Callable[..., Any]:
+def stub_of(exercise):
     """Return a stub with the exercise's name and signature."""
 
-    def stub(*args: Any, **kwargs: Any) -> Any:
+    def stub(*args, **kwargs):
         raise NotImplementedError("your code here")
 
     stub.__name__ = exercise.slug
-    stub.__signature__ = inspect.signature(exercise.function())  # type: ignore[attr-defined]
+    stub.__signature__ = inspect.signature(exercise.function())
     return stub
 
 
-def stub_answer(exercise: Exercise) -> Iterator[str]:
+def stub_answer(exercise):
     """The stub counts as not attempted."""
-    from workbook.exercises.grade import grade
-
     report = grade(exercise, stub_of(exercise))
     if report.outcome is not Outcome.NOT_ATTEMPTED:
         yield f"the stub of {exercise.slug} is graded as:\n{Result(report)}"
 
 
-def wrong_answers(exercise: Exercise) -> Mapping[Callable[..., Any], str]:
-    """Return the wrong answers, each with the words that its failure must show.
-
-    Raises:
-        CourseError: there is no such file, or it has no `WRONG`.
-    """
+def wrong_answers(exercise):
+    """Return the wrong answers, each with the name of the test that must catch it."""
     path = ROOT / "tests" / "wrong_answers" / f"{exercise.slug}.py"
-    if not path.is_file():
-        raise CourseError(f"{exercise.slug} has no wrong answers: {path} is missing")
-    found = runpy.run_path(str(path)).get("WRONG")
-    if not isinstance(found, dict):
-        raise CourseError(f"{path} has no WRONG, a dict of function to words")
-    return found
+    return runpy.run_path(str(path))["WRONG"]
 
 
-def wrong_answers_fail(exercise: Exercise) -> Iterator[str]:
-    """At least two wrong answers; each one fails, and says so in its words."""
-    from workbook.exercises.grade import grade
-
+def wrong_answers_fail(exercise):
+    """At least two wrong answers; each one is caught by the test that it names."""
     answers = wrong_answers(exercise)
     if len(answers) < WRONG_ANSWERS:
         yield f"{exercise.slug} has {len(answers)} wrong answers, not {WRONG_ANSWERS}"
-    for function, words in answers.items():
+    for function, test in answers.items():
         report = grade(exercise, function)
-        text = str(Result(report))
         if report.outcome not in (Outcome.WRONG, Outcome.RAISED):
             yield f"{function.__name__} is graded as {report.outcome}"
-        elif not words or words not in text:
-            yield f"{function.__name__} fails without the words {words!r}:\n{text}"
+        elif test not in [failure.test for failure in report.failures]:
+            yield f"{function.__name__} is not caught by {test}:\n{Result(report)}"
 
 
-def notebook(exercise: Exercise, lesson: Lesson) -> Iterator[str]:
-    """The notebook has a setup cell, and a typed stub that it really checks."""
+def notebook(exercise, lesson):
+    """The notebook has a setup cell, and a typed stub that its own cell checks."""
     slug, name = exercise.slug, lesson.notebook.name
     if not lesson.notebook.is_file():
         yield f"{lesson.notebook} is missing"
@@ -114,21 +95,21 @@ def notebook(exercise: Exercise, lesson: Lesson) -> Iterator[str]:
     cells = read_cells(lesson.notebook)
     if not cells or "setup" not in cells[0].tags:
         yield f"{name}: the first code cell is not tagged setup"
-    with_stub = [n for n, cell in enumerate(cells) if _function(cell, slug)]
-    if len(with_stub) != 1:
-        yield f"{name}: {len(with_stub)} cells define {slug}, not one"
+    stubs = [(cell, stub) for cell in cells if (stub := _function(cell, slug))]
+    if len(stubs) != 1:
+        yield f"{name}: {len(stubs)} cells define {slug}, not one"
         return
-    number = with_stub[0]
-    if "exercise" not in cells[number].tags:
-        yield f"{name}, cell {cells[number].number}: not tagged exercise"
-    if not any(_checks(cell, slug) for cell in cells[number : number + 2]):
-        yield f"{name}: no `{slug} = check({slug})` in the stub's cell or the next one"
-    function = _function(cells[number], slug)
-    if function is not None:
-        yield from (f"{name}, {slug}: {breach}" for breach in _stub(function, exercise))
+    ((cell, stub),) = stubs
+    if "exercise" not in cell.tags:
+        yield f"{name}, cell {cell.number}: not tagged exercise"
+    if not _is_checked(cell, stub):
+        yield f"{name}: no `{slug} = check({slug})` in the stub's cell"
+    if len(cell.source.splitlines()) > CELL_LINES:
+        yield f"{name}, {slug}: the cell has more than {CELL_LINES} lines"
+    yield from (f"{name}, {slug}: {breach}" for breach in _stub(stub, exercise))
 
 
-def _stub(function: ast.FunctionDef, exercise: Exercise) -> Iterator[str]:
+def _stub(function, exercise):
     if not ast.get_docstring(function):
         yield "no docstring"
     arguments = function.args
@@ -145,15 +126,15 @@ def _stub(function: ast.FunctionDef, exercise: Exercise) -> Iterator[str]:
             yield "does not end in `raise NotImplementedError(…)`"
 
 
-def _function(cell: Cell, slug: str) -> ast.FunctionDef | None:
+def _function(cell, slug):
     for node in ast.parse(to_python(cell.source)).body:
         if isinstance(node, ast.FunctionDef) and node.name == slug:
             return node
     return None
 
 
-def _checks(cell: Cell, slug: str) -> bool:
-    wanted = ast.dump(ast.parse(f"{slug} = check({slug})").body[0])
-    return any(
-        ast.dump(node) == wanted for node in ast.parse(to_python(cell.source)).body
-    )
+def _is_checked(cell, stub):
+    if "check" in [ast.unparse(decorator) for decorator in stub.decorator_list]:
+        return True
+    lines = map(ast.unparse, ast.parse(to_python(cell.source)).body)
+    return f"{stub.name} = check({stub.name})" in lines

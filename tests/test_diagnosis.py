@@ -6,7 +6,7 @@ import pytest
 
 from workbook import diagnosis as questions
 from workbook import doctor
-from workbook.diagnosis import Diagnosis, Health, Row, read_lock
+from workbook.diagnosis import Diagnosis, Health, Row, about, read_lock
 
 
 @pytest.fixture(autouse=True)
@@ -32,7 +32,7 @@ def test_the_key_is_never_shown(monkeypatch):
     """doctor says that a key is set, and never what it is"""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-do-not-show-me-0123")
     diagnosis = doctor()
-    assert "sk-do-not" not in diagnosis.text() + diagnosis.html() + repr(diagnosis)
+    assert "sk-do-not" not in diagnosis._repr_html_() + repr(diagnosis)
     found = {row.what: row.found for row in diagnosis.rows}
     assert found["OPENAI_API_KEY"] == "set; its value is not shown"
 
@@ -52,14 +52,13 @@ def test_a_hosted_model_needs_a_key(monkeypatch, model, key, health):
     for name, value in (("WORKBOOK_MODEL", model), ("OPENAI_API_KEY", key)):
         if value:
             monkeypatch.setenv(name, value)
-    rows = {row.what: row for row in questions.chosen_model()}
-    assert rows["OPENAI_API_KEY"].health is health
+    assert questions.api_key().health is health
 
 
 def test_a_missing_model_file_is_a_note(monkeypatch, tmp_path):
     """without the real model the lessons run on recorded results: a note, no failure"""
     monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
-    (row,) = questions.local_model()
+    row = questions.local_model()
     assert row.health is Health.NOTE
     assert "fetch-model" in row.fix
 
@@ -70,14 +69,14 @@ def test_a_half_model_file_is_not_complete(monkeypatch, tmp_path):
 
     monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
     (tmp_path / SMOLLM2.file).write_bytes(b"x")
-    (row,) = questions.local_model()
+    row = questions.local_model()
     assert row.found.startswith("not complete")
 
 
 def test_an_old_python_is_broken(monkeypatch):
     """Python 3.10 is too old, and doctor says what is needed"""
     monkeypatch.setattr(questions.platform, "python_version", lambda: "3.10.4")
-    (row,) = questions.python()
+    row = questions.python()
     assert (row.health, row.found) == (Health.BROKEN, "3.10.4, needs 3.11")
 
 
@@ -85,7 +84,7 @@ def test_a_missing_package_is_broken(monkeypatch):
     """a package that lessons import and that is missing, or too old, is named"""
     needs = ["pytest>=9", "no-such-thing>=1", "rich<1", 'mypy ; extra == "test"']
     monkeypatch.setattr(questions.metadata, "requires", lambda name: needs)
-    (row,) = questions.packages()
+    row = questions.packages()
     assert row.health is Health.BROKEN
     assert row.found.startswith("no-such-thing is missing; rich is ")
     assert "mypy" not in row.found
@@ -97,7 +96,7 @@ def test_another_version_than_the_lock_is_a_note(tmp_path):
     path.write_text(
         "-e .\npytest==0.1\n    # via x\nnothing==1 ; python_version < '3'\n"
     )
-    (row,) = questions.lock(path)
+    row = questions.lock(path)
     assert row.health is Health.NOTE
     assert row.found.startswith("pytest ")
     assert row.found.endswith("(locked: 0.1)")
@@ -113,7 +112,7 @@ def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     """when progress cannot be kept, doctor names the variable to set"""
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("WORKBOOK_DATA", str(tmp_path / "file" / "x"))
-    (row,) = questions.data_is_writable()
+    row = questions.data_is_writable()
     assert row.health is Health.NOTE
     assert "WORKBOOK_DATA" in row.fix
 
@@ -121,7 +120,7 @@ def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
 def test_without_chromium_it_is_a_note(monkeypatch):
     """Chromium is for contributors: without it nothing fails"""
     monkeypatch.setattr(questions.shutil, "which", lambda name: None)
-    (row,) = questions.browser()
+    row = questions.browser()
     assert row.health is Health.NOTE
 
 
@@ -131,3 +130,10 @@ def test_the_table_escapes_what_it_shows():
     assert "&lt;b&gt;" in diagnosis._repr_html_()
     assert not diagnosis.well
     assert "1 of these would stop a lesson" in str(diagnosis)
+
+
+def test_about_says_the_model_once():
+    """the first line of a lesson names Python, the workbook and the model"""
+    assert about().count("model:") == 1
+    assert "Python 3." in about("pytest")
+    assert "no-such-package not installed" in about("no-such-package")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import exercise_rules as lints
+from tests import exercise_rules as rules
 from workbook.exercises.catalogue import exercises, lessons
 
 
@@ -17,41 +17,41 @@ EXERCISES = pytest.mark.parametrize("slug", exercises())
 @EXERCISES
 def test_the_entry_is_complete(slug):
     """every exercise has a goal, a title and three hints that say something"""
-    assert_no_breach(lints.entry(exercises()[slug]))
+    assert_no_breach(rules.entry(exercises()[slug]))
 
 
 @EXERCISES
 def test_the_package_passes(slug):
     """the package's own function passes the exercise's tests"""
-    assert_no_breach(lints.package_answer(exercises()[slug]))
+    assert_no_breach(rules.package_answer(exercises()[slug]))
 
 
 @EXERCISES
 def test_the_stub_is_not_attempted(slug):
     """a stub is told apart from a wrong answer"""
-    assert_no_breach(lints.stub_answer(exercises()[slug]))
+    assert_no_breach(rules.stub_answer(exercises()[slug]))
 
 
 @EXERCISES
-def test_every_wrong_answer_fails_in_its_words(slug):
-    """at least two plausible wrong answers fail, each with words that help"""
-    assert_no_breach(lints.wrong_answers_fail(exercises()[slug]))
+def test_every_wrong_answer_is_caught_by_its_test(slug):
+    """at least two plausible wrong answers fail, each in the test that it names"""
+    assert_no_breach(rules.wrong_answers_fail(exercises()[slug]))
 
 
 @EXERCISES
 def test_the_notebook_checks_the_exercise(slug):
     """the lesson has a typed stub with a docstring, and really checks it"""
     exercise = exercises()[slug]
-    assert_no_breach(lints.notebook(exercise, lessons()[exercise.lesson]))
+    assert_no_breach(rules.notebook(exercise, lessons()[exercise.lesson]))
 
 
 @pytest.mark.parametrize("slug", lessons())
 def test_the_exercises_fit_into_the_lesson(slug):
     """the exercises of a lesson take no longer than the lesson says"""
-    assert_no_breach(lints.lesson_minutes(lessons()[slug]))
+    assert_no_breach(rules.lesson_minutes(lessons()[slug]))
 
 
 def test_every_wrong_answers_file_belongs_to_an_exercise():
     """no file of wrong answers is left over from an exercise that is gone"""
-    folder = lints.ROOT / "tests" / "wrong_answers"
+    folder = rules.ROOT / "tests" / "wrong_answers"
     assert {path.stem for path in folder.glob("*.py")} <= set(exercises())

@@ -13,9 +13,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-DESCRIPTION = (
-    "Look after the workbook: is all well, fetch the model, see your progress."
-)
+DESCRIPTION = "Is all well? Fetch the model, see your progress."
 EPILOG = """examples:
   python -m workbook doctor             is everything there that lessons need?
   python -m workbook fetch-model        get the small real model (93 MB, once)
@@ -50,9 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, (_, text) in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text)
         if name == "reset":
-            command.add_argument(
-                "slug", nargs="?", help="one exercise, for example parse_turn"
-            )
+            command.add_argument("slug", nargs="?", help="one exercise: parse_turn")
             command.add_argument("--yes", action="store_true", help="do not ask")
     options = parser.parse_args(arguments)
     from workbook.exercises.catalogue import CourseError
@@ -117,10 +113,7 @@ def _reset(options: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
-    "doctor": (
-        _doctor,
-        "one table: what is installed, what is missing, how to mend it",
-    ),
+    "doctor": (_doctor, "what is installed, what is missing, how to mend it"),
     "fetch-model": (_fetch_model, "fetch the weights of the local model"),
     "progress": (_progress, "what you have done"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),

@@ -12,11 +12,10 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -24,6 +23,10 @@ from packaging.version import Version
 
 from workbook.exercises.display import Shown, Table
 from workbook.paths import ROOT, user_cache, user_data
+
+PROJECT = "react-workbook"
+PYTHON = Version("3.11")
+INSTALL = "pip install -r requirements.txt"
 
 
 def about(*packages: str) -> str:
@@ -35,20 +38,9 @@ def about(*packages: str) -> str:
     from workbook.models.choice import describe_model
 
     parts = [f"Python {platform.python_version()}"]
-    parts += [f"{name} {_version(name)}" for name in ("react-workbook", *packages)]
+    for name in (PROJECT, *packages):
+        parts.append(f"{name} {_installed(name) or 'not installed'}")
     return " · ".join([*parts, describe_model()])
-
-
-def _version(name: str) -> str:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return "not installed"
-
-
-PROJECT = "react-workbook"
-PYTHON = Version("3.11")
-INSTALL = "pip install -r requirements.txt"
 
 
 class Health(StrEnum):
@@ -80,8 +72,7 @@ class Diagnosis(Shown):
         """Whether every lesson would run."""
         return all(row.health is not Health.BROKEN for row in self.rows)
 
-    def table(self) -> Table:
-        """Return the table that is shown."""
+    def _table(self) -> Table:
         broken = sum(row.health is Health.BROKEN for row in self.rows)
         verdict = "Every lesson will run."
         if broken:
@@ -92,54 +83,43 @@ class Diagnosis(Shown):
             footer=verdict,
         )
 
-    def text(self) -> str:
-        """Return the table as text."""
-        return self.table().text()
+    def __str__(self) -> str:
+        return str(self._table())
 
-    def html(self) -> str:
-        """Return the table as HTML."""
-        return self.table().html()
+    def _repr_html_(self) -> str:
+        return self._table()._repr_html_()
 
 
 def doctor() -> Diagnosis:
     """Look at everything that a lesson needs."""
-    questions: list[Callable[[], Iterator[Row]]] = [
-        python,
-        packages,
-        lock,
-        lesson_files,
-        chosen_model,
-        local_model,
-        data_is_writable,
-        browser,
-    ]
-    return Diagnosis([row for question in questions for row in question()])
+    questions = (python, packages, lock, lesson_files, chosen_model, api_key)
+    more = (local_model, data_is_writable, browser)
+    return Diagnosis([question() for question in (*questions, *more)])
 
 
-def python() -> Iterator[Row]:
+def _row(
+    what: str, well: str, problem: str, fix: str, health: Health = Health.BROKEN
+) -> Row:
+    """Return a row that is well where there is no problem."""
+    return Row(what, health, problem, fix) if problem else Row(what, Health.WELL, well)
+
+
+def python() -> Row:
     """Is Python new enough?"""
     found = Version(platform.python_version())
-    if found < PYTHON:
-        fix = f"install Python {PYTHON} or newer and make a new environment with it"
-        yield Row("Python", Health.BROKEN, f"{found}, needs {PYTHON}", fix)
-    else:
-        yield Row("Python", Health.WELL, str(found))
+    problem = f"{found}, needs {PYTHON}" if found < PYTHON else ""
+    fix = f"install Python {PYTHON} or newer and make a new environment with it"
+    return _row("Python", str(found), problem, fix)
 
 
-def packages() -> Iterator[Row]:
+def packages() -> Row:
     """Is what the lessons import installed, in a version that fits?"""
-    try:
-        needed = [Requirement(line) for line in metadata.requires(PROJECT) or ()]
-    except metadata.PackageNotFoundError:
-        found = f"{PROJECT} is not installed"
-        yield Row("packages", Health.BROKEN, found, INSTALL)
-        return
+    if _installed(PROJECT) is None:
+        return Row("packages", Health.BROKEN, f"{PROJECT} is not installed", INSTALL)
+    needed = [Requirement(line) for line in metadata.requires(PROJECT) or ()]
     needed = [r for r in needed if r.marker is None or r.marker.evaluate({"extra": ""})]
-    wrong = [problem for r in needed if (problem := _problem(r))]
-    if wrong:
-        yield Row("packages", Health.BROKEN, "; ".join(wrong), INSTALL)
-    else:
-        yield Row("packages", Health.WELL, f"all {len(needed)} that lessons import")
+    problem = "; ".join(filter(None, map(_problem, needed)))
+    return _row("packages", f"all {len(needed)} that lessons import", problem, INSTALL)
 
 
 def _problem(requirement: Requirement) -> str:
@@ -158,24 +138,21 @@ def _installed(name: str) -> str | None:
         return None
 
 
-def lock(path: Path = ROOT / "requirements.txt") -> Iterator[Row]:
+def lock(path: Path = ROOT / "requirements.txt") -> Row:
     """Are the versions those that the tests ran with?"""
     if not path.is_file():
-        yield Row("lock", Health.NOTE, f"{path.name} is not there", "use a whole clone")
-        return
+        found = f"{path.name} is not there"
+        return Row("lock", Health.NOTE, found, "use a whole clone")
     pins = list(read_lock(path.read_text(encoding="utf-8")))
     other = [
-        f"{name} {found or 'missing'} (locked: {version})"
+        f"{name} {_installed(name) or 'missing'} (locked: {version})"
         for name, version in pins
-        if (found := _installed(name)) != version
+        if _installed(name) != version
     ]
-    if other:
-        more = f" and {len(other) - 4} more" if len(other) > 4 else ""
-        found = ", ".join(other[:4]) + more
-        fix = f"nothing, unless a lesson fails; then {INSTALL}"
-        yield Row("lock", Health.NOTE, found, fix)
-    else:
-        yield Row("lock", Health.WELL, f"all {len(pins)} versions as locked")
+    more = f" and {len(other) - 4} more" if len(other) > 4 else ""
+    well = f"all {len(pins)} versions as locked"
+    fix = f"nothing, unless a lesson fails; then {INSTALL}"
+    return _row("lock", well, ", ".join(other[:4]) + more, fix, Health.NOTE)
 
 
 def read_lock(text: str) -> Iterator[tuple[str, str]]:
@@ -194,74 +171,69 @@ def read_lock(text: str) -> Iterator[tuple[str, str]]:
                 yield requirement.name, specifier.version
 
 
-def lesson_files() -> Iterator[Row]:
+def lesson_files() -> Row:
     """Are the notebooks, the tests and the data next to the package?"""
     missing = [n for n in ("notebooks", "tests", "data") if not (ROOT / n).is_dir()]
-    if missing:
-        fix = "clone the whole repository and run pip install -e . in it"
-        found = f"no {', '.join(missing)} in {ROOT}"
-        yield Row("lessons", Health.BROKEN, found, fix)
-    else:
-        count = len(list((ROOT / "notebooks").glob("*.ipynb")))
-        yield Row("lessons", Health.WELL, f"{count} notebooks in {ROOT}")
+    count = len(list((ROOT / "notebooks").glob("*.ipynb")))
+    problem = f"no {', '.join(missing)} in {ROOT}" if missing else ""
+    fix = "clone the whole repository and run pip install -e . in it"
+    return _row("lessons", f"{count} notebooks in {ROOT}", problem, fix)
 
 
-def chosen_model() -> Iterator[Row]:
-    """Which model do the lessons use, and has it what it needs?"""
+def chosen_model() -> Row:
+    """Which model do the lessons use?"""
+    name = os.environ.get("WORKBOOK_MODEL")
+    found = f"{name} (WORKBOOK_MODEL)" if name else "scripted (the default)"
+    return Row("model in use", Health.WELL, found)
+
+
+def api_key() -> Row:
+    """Has the model in use the key that it needs?"""
+    if os.environ.get("OPENAI_API_KEY"):
+        return Row("OPENAI_API_KEY", Health.WELL, "set; its value is not shown")
     name = os.environ.get("WORKBOOK_MODEL") or "scripted"
-    origin = "WORKBOOK_MODEL" if os.environ.get("WORKBOOK_MODEL") else "the default"
-    yield Row("model in use", Health.WELL, f"{name} ({origin})")
-    present = bool(os.environ.get("OPENAI_API_KEY"))
-    if present:
-        yield Row("OPENAI_API_KEY", Health.WELL, "set; its value is not shown")
-    elif name in ("scripted", "local"):
-        yield Row("OPENAI_API_KEY", Health.WELL, "not set, and not needed")
-    else:
-        fix = (
-            "set OPENAI_API_KEY (any text for a server that asks for none), or unset"
-            " WORKBOOK_MODEL"
-        )
-        yield Row("OPENAI_API_KEY", Health.BROKEN, f"not set; {name} needs it", fix)
+    problem = "" if name in ("scripted", "local") else f"not set; {name} needs it"
+    fix = (
+        "set OPENAI_API_KEY (any text for a server that asks for none), or unset"
+        " WORKBOOK_MODEL"
+    )
+    return _row("OPENAI_API_KEY", "not set, and not needed", problem, fix)
 
 
-def local_model() -> Iterator[Row]:
+def local_model() -> Row:
     """Is the real model on this machine?"""
     from workbook.models.weights import SMOLLM2, weights_path
 
     path = weights_path()
     if path is not None:
         megabytes = path.stat().st_size / 1e6
-        yield Row("local model", Health.WELL, f"{path}, {megabytes:.0f} MB")
-        return
+        return Row("local model", Health.WELL, f"{path}, {megabytes:.0f} MB")
     there = (user_cache() / SMOLLM2.file).exists()
     found = "not complete" if there else "not fetched yet"
     fix = "python -m workbook fetch-model (93 MB, once); until then recorded results"
-    yield Row("local model", Health.NOTE, f"{found}, {user_cache()}", fix)
+    return Row("local model", Health.NOTE, f"{found}, {user_cache()}", fix)
 
 
-def data_is_writable() -> Iterator[Row]:
+def data_is_writable() -> Row:
     """Can progress be kept?"""
-    folder = user_data()
+    folder, problem = user_data(), ""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
-        fix = "set WORKBOOK_DATA to a folder that you may write to"
-        found = f"{folder}: {error.strerror}"
-        yield Row("progress", Health.NOTE, f"cannot be kept in {found}", fix)
-    else:
-        yield Row("progress", Health.WELL, f"kept in {folder}")
+        problem = f"cannot be kept in {folder}: {error.strerror}"
+    fix = "set WORKBOOK_DATA to a folder that you may write to"
+    return _row("progress", f"kept in {folder}", problem, fix, Health.NOTE)
 
 
-def browser() -> Iterator[Row]:
+def browser() -> Row:
     """Is there a Chromium for the browser tests? Only contributors need one."""
     names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    found = next((path for name in names if (path := shutil.which(name))), None)
-    if found:
-        yield Row("Chromium", Health.WELL, f"{found} (for contributors)")
-    else:
-        fix = "only for the browser tests: apt-get install chromium"
-        if sys.platform != "linux":
-            fix = "only for the browser tests: python -m playwright install chromium"
-        yield Row("Chromium", Health.NOTE, "not found", fix)
+    found = next(filter(None, map(shutil.which, names)), None)
+    command = "apt-get install chromium"
+    if sys.platform != "linux":
+        command = "python -m playwright install chromium"
+    fix = f"only for the browser tests: {command}"
+    problem = "" if found else "not found"
+    return _row("Chromium", f"{found} (for contributors)", problem, fix, Health.NOTE)

@@ -173,12 +173,10 @@ class LessonPage:
         """Type a wrong answer, read its message, then solve the exercise."""
         check = f"{slug} = check({slug})"
         expect(self.output(check)).to_contain_text("not attempted")
-        self.type_into(f"def {slug}(", wrong)
-        self.run(check)
+        self.type_into(f"def {slug}(", f"{wrong}\n\n{check}")
         for words in message:
             expect(self.output(check)).to_contain_text(words)
-        self.type_into(f"def {slug}(", right)
-        self.run(check)
+        self.type_into(f"def {slug}(", f"{right}\n\n{check}")
         expect(self.output(check)).to_contain_text("passed")
 
     def wait_for_kernel(self):

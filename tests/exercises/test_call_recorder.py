@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.exercises.call_recorder import ArgumentChanged, Watch, harmless, snapshot
+from workbook.exercises.call_recorder import ArgumentChanged, Watch, snapshot
+from workbook.exercises.grade import harmless
 
 PLAIN = st.recursive(
     st.none() | st.integers() | st.text(max_size=3),
@@ -56,13 +57,6 @@ def test_a_changed_argument_is_noticed(argument, change):
     assert watch.calls[-1].changed[2] == argument
 
 
-def test_an_exercise_may_allow_changes():
-    """an exercise that is about changing a list says so"""
-    values = [2, 1]
-    Watch(list.sort, "sort", mutates=True).function(values)
-    assert values == [1, 2]
-
-
 @given(PLAIN)
 def test_a_snapshot_is_equal_and_apart(value):
     """the copy of plain data is equal to it"""
@@ -90,37 +84,6 @@ def test_a_loop_that_prints_fills_no_memory(capsys):
     watch.function()
     assert len(watch.calls[0].printed) == 2000
     assert capsys.readouterr().out == ""
-
-
-def half(number):  # noqa: RET503 - as a learner writes it
-    if number > 0:
-        return "more"
-
-
-def whole(number):
-    if number > 0:
-        return "more"
-    else:  # noqa: RET505 - as a learner writes it
-        raise ValueError
-
-
-def looping(numbers):  # noqa: RET503 - as a learner writes it
-    for number in numbers:
-        if number:
-            return number
-
-
-def explicit(number):
-    return "more" if number > 0 else None
-
-
-@pytest.mark.parametrize(
-    ("function", "falls_off"),
-    [(half, True), (looping, True), (whole, False), (explicit, False), (abs, False)],
-)
-def test_a_way_without_a_return(function, falls_off):
-    """a function that may end without a return is told from one that says None"""
-    assert Watch(function, "f").falls_off is falls_off
 
 
 def test_nobody_is_asked():

@@ -30,7 +30,7 @@ hints = ["a", "b", "c"]
 def test_a_good_file_is_read():
     """lessons and exercises come by name"""
     lessons, exercises = read_course(LESSON + EXERCISE)
-    assert (list(lessons), exercises["f"].hints) == (["00"], ("a", "b", "c"))
+    assert (list(lessons), exercises["f"].hints) == (["00"], ["a", "b", "c"])
 
 
 @pytest.mark.parametrize(

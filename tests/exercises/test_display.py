@@ -5,14 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.exercises.display import Code, Message, Result, Table
-from workbook.exercises.report import (
-    Failure,
-    Outcome,
-    Report,
-    clip,
-    difference,
-    shorten,
-)
+from workbook.exercises.explain import difference
+from workbook.exercises.report import Failure, Outcome, Report, clip, shorten
 
 LONG_TEXT = f"{'a' * 90}\n{'b' * 90}\n"
 NASTY = "<script>alert('$x$')</script>"
@@ -20,7 +14,7 @@ NASTY = "<script>alert('$x$')</script>"
 
 def report(text):
     failure = Failure(text, evidence=(("returned", text),))
-    return Report(text, Outcome.WRONG, 1, 2, (failure,), (text,), text, text, text)
+    return Report(text, Outcome.WRONG, 1, 2, (failure,), text, text, text)
 
 
 def test_everything_in_html_is_escaped():
@@ -28,7 +22,7 @@ def test_everything_in_html_is_escaped():
     shown = [
         Result(report(NASTY), with_traceback=True),
         Message(NASTY, [NASTY]),
-        Table([NASTY], [[NASTY]], NASTY, NASTY),
+        Table([NASTY], [[NASTY]], NASTY),
     ]
     for thing in shown:
         assert "<script" not in thing._repr_html_()
@@ -54,7 +48,7 @@ def test_the_text_is_as_the_style_has_it():
     failure = Failure("it is so", evidence=(("called", "f(1)"), ("returned", "2")))
     shown = Report("f", Outcome.WRONG, 1, 2, (failure,), next_step="hint(f)")
     assert str(Result(shown)) == (
-        "f · 1 of 2\n✗ it is so\n  called    f(1)\n  returned  2\nnext: hint(f)"
+        "f · wrong · 1 of 2\n✗ it is so\n  called    f(1)\n  returned  2\nnext: hint(f)"
     )
 
 
@@ -104,8 +98,8 @@ def test_a_value_is_shown_without_noise():
         ("short\ntext", "short\nwords", ""),
         (LONG_TEXT + "x\nend", LONG_TEXT + "y\nend", "in line 3: 'x', not 'y'"),
         (LONG_TEXT, LONG_TEXT + "more\n", "in line 3: '', not 'more'"),
-        ([LONG_TEXT], [LONG_TEXT, 2], "in item 2: 2 is missing"),
-        ([LONG_TEXT, 2], [LONG_TEXT], "in item 2: 2, nothing is expected there"),
+        ([LONG_TEXT], [LONG_TEXT, 2], "in item 2: nothing, not 2"),
+        ([LONG_TEXT, 2], [LONG_TEXT], "in item 2: 2, not nothing"),
         ([LONG_TEXT], LONG_TEXT, ""),
     ],
 )

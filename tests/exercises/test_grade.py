@@ -128,11 +128,11 @@ def test_parameters_of_a_test_are_one_requirement(exercise):
         (lambda n: right(n) if n != 3 else 7, ("expected", "double(3) % 2 == 0")),
         (lambda n: right(n) if n != 3 else 7, ("but", "it is 1")),
         (
-            lambda n: right(n) if n != 4 else None,
+            lambda n: right(n) if n != 4 else "",
             (
                 "but",
-                "in the test, double(4) + 1 raises TypeError: unsupported operand"
-                " type(s) for +: 'NoneType' and 'int'",
+                "in the test, double(4) + 1 raises TypeError: can only concatenate"
+                ' str (not "int") to str',
             ),
         ),
     ],
@@ -221,7 +221,7 @@ def test_what_the_test_looks_at_is_not_shown_twice(evidence):
     assert shown["expected"] == "'x' in double(2)"
     assert "but" not in shown
     _, shown = evidence(lambda n: "abc", "assert 'b' not in double(2)[1:]")
-    assert shown["but"] == "'b' is in 'bc'"
+    assert shown["but"] == "'b' not in 'bc' is not so"
 
 
 @pytest.mark.parametrize(
@@ -243,57 +243,29 @@ def test_a_result_that_the_test_cannot_use_is_not_an_error_of_the_learners(
     assert "Error" not in str(shown)
 
 
-def test_the_tests_own_guess_stands_beside_a_vague_one(evidence):
-    """where an error has many causes, the general guess and the test's are both told"""
+def test_the_tests_own_guess_stands_where_there_is_no_general_one(evidence):
+    """a guess of the test's own is told where the error itself explains nothing"""
     hint = "it is so\n\n    perhaps: zero has no row\n    "
     _, shown = evidence(lambda n: {}[n], "assert double(0) == 1", hint)
-    assert shown["perhaps"] == "the thing looked up is not always there; ask first"
-    assert shown["or"] == "zero has no row"
+    assert shown["perhaps"] == "zero has no row"
     _, shown = evidence(lambda n: undefined, "assert double(0) == 1", hint)  # noqa: F821
-    assert "or" not in shown
-
-
-def searched(number):  # noqa: RET503 - as a learner writes it
-    if number > 1:
-        return "found"
+    assert shown["perhaps"].startswith("a misspelt name")
 
 
 @pytest.mark.parametrize(
-    ("function", "target", "words"),
+    ("function", "words"),
     [
-        (searched, "workbook.exercises.catalogue:near_miss", None),
-        (
-            searched,
-            "builtins:abs",
-            "one way through the function ends without a return",
-        ),
-        (lambda n: "found" if n > 1 else None, "builtins:abs", None),
-        (lambda n: [].append(n), "builtins:abs", "did you forget a return?"),
-        (lambda n: print(n), "builtins:abs", "it prints its result; return it instead"),
+        (lambda n: "found" if n > 1 else None, None),
+        (lambda n: [].append(n), "did you forget a return?"),
+        (lambda n: print(n), "it prints its result; return it instead"),
     ],
 )
-def test_a_forgotten_return_is_not_guessed_where_none_is_an_answer(
-    evidence, function, target, words
+def test_a_forgotten_return_is_guessed_where_no_call_gave_a_value(
+    evidence, function, words
 ):
     """None is put down to a missing return only where nothing else explains it"""
     body = "assert double(2) == 'found'\n    assert double(1) == 'also'"
-    assert evidence(function, body, target=target)[1].get("perhaps") == words
-
-
-@pytest.mark.parametrize(
-    ("function", "expected", "words"),
-    [
-        (lambda n: 2**70 + 1, "2**70", None),
-        (lambda n: 3, "2", "one off: where does the count begin?"),
-        (lambda n: 2.0**70 - 2.0**30, "2**70", "a float keeps 16 digits"),
-        (lambda n: [[1]], "[(1,)]", "a list in it, where a tuple is expected"),
-        (lambda n: [[1]], "[Cell()]", None),
-    ],
-)
-def test_a_guess_fits_the_value(evidence, function, expected, words):
-    """a slip in counting is not seen in a number of twenty digits, and the like"""
-    shown = evidence(function, f"assert double(2) == {expected}")[1].get("perhaps")
-    assert shown == words if words is None else words in shown
+    assert evidence(function, body)[1].get("perhaps") == words
 
 
 def test_one_of_several_arguments_may_be_the_answer(exercise):

@@ -1,128 +1,47 @@
-"""check in a real kernel, where cells fail to run and names keep old functions."""
+"""check in a real kernel."""
 
 import pytest
 
-OLD = """
-    def who_writes(label):
-        return "runtime" if label == "Observation" else "model"
+RIGHT = """
+def who_writes(label):
+    return "runtime" if label == "Observation" else "model"
+
 """
-NEW_BUT_BROKEN = """
-    def who_writes(label):
-        return "model
-"""
+STUB = "def who_writes(label):\n    raise NotImplementedError\n\n"
 CHECK = "who_writes = check(who_writes)"
 
 
-@pytest.fixture(autouse=True)
-def right_answer(kernel):
-    """Begin each test with a right answer that has passed."""
-    kernel(OLD)
-    assert "passed" in kernel(CHECK)
+def test_a_stub_and_its_check_in_one_cell(kernel):
+    """a cell that defines and checks shows the report of what it defines"""
+    assert "who_writes · not attempted" in kernel(STUB + CHECK)
+    wrong = RIGHT.replace("runtime", "x")
+    assert "who_writes · wrong · 2 of 3" in kernel(wrong + CHECK)
+    assert kernel(RIGHT + CHECK) == "who_writes · passed · 3 of 3"
 
 
-def test_a_wrong_answer_says_which_cell_was_graded(kernel):
-    """a failure names the cell and its first line"""
-    kernel("def who_writes(label):\n    return 'model'\n")
-    shown = kernel(CHECK)
-    assert "who_writes · 2 of 3" in shown
-    assert "lines, from 'def who_writes(label):'" in shown
+def test_a_check_above_the_function(kernel):
+    """`@check` above the def is the same in one word"""
+    assert kernel(f"@check{RIGHT}") == "who_writes · passed · 3 of 3"
 
 
-def test_a_syntax_error_is_not_graded_as_the_cell_before(kernel):
-    """a cell with a syntax error leaves the old function, which is not graded"""
-    assert "SyntaxError" in kernel(NEW_BUT_BROKEN)
-    shown = kernel(CHECK)
-    assert "who_writes · your code raised" in shown
-    assert "has a syntax error in line 2: unterminated string literal" in shown
-    assert 'return "model' in shown
+def test_a_syntax_error_is_pythons_own_and_checks_nothing(kernel):
+    """a cell with a syntax error is told by Python, and no older function is graded"""
+    shown = kernel(RIGHT.replace('"model"', '"model') + CHECK)
+    assert "SyntaxError" in shown
     assert "passed" not in shown
 
 
-def test_a_syntax_error_after_a_wrong_answer(kernel):
-    """also when the name holds the package's function, after a failed check"""
-    kernel("def who_writes(label):\n    return 'model'\n")
-    kernel(CHECK)
-    kernel(NEW_BUT_BROKEN)
-    assert "has a syntax error in line 2" in kernel(CHECK)
-
-
-def test_a_cell_that_stopped_before_the_function(kernel):
-    """a cell that raised above its function leaves the old one, which is not graded"""
-    kernel("1 / 0\ndef who_writes(label):\n    return 'model'\n")
-    shown = kernel(CHECK)
-    assert "defines who_writes and stopped before it got there" in shown
-    assert "passed" not in shown
-
-
-def test_a_mended_cell_is_graded(kernel):
-    """after the error is mended, the new function is graded"""
-    kernel(NEW_BUT_BROKEN)
-    kernel(CHECK)
-    kernel(OLD)
-    assert "who_writes · 3 of 3 · passed" in kernel(CHECK)
-
-
-def test_a_function_kept_under_another_name_is_graded(kernel):
-    """an older version that was kept on purpose is graded, since it was asked for"""
-    kernel("kept = who_writes")
-    kernel("def who_writes(label):\n    return 'model'\n")
-    assert "3 of 3 · passed" in kernel("check(kept);")
-
-
-def test_a_renamed_function_is_noticed(kernel):
-    """a function under a misspelt name is pointed out when the old one is checked"""
-    kernel("def who_wrote(label):\n    return 'model'\n")
-    assert "defines who_wrote; did you mean who_writes?" in kernel(CHECK)
-
-
-BROKEN_DEF = "def who_writes(label:\n    pass\n"
-RIGHT = "def who_writes(label):\n    return 'runtime' if 'O' in label else 'model'\n"
+def test_a_check_alone_has_nothing_to_grade_after_a_failure(kernel):
+    """after a failed check the name holds the package's function, and that is said"""
+    kernel(STUB + CHECK)
+    assert "there is nothing of yours to check" in kernel(CHECK)
 
 
 @pytest.mark.parametrize("magic", ["%%time", "%%capture kept"])
-def test_a_function_below_a_magic_is_the_newest(kernel, magic):
-    """a function defined below %%time is graded, and not held against an older cell"""
-    kernel(BROKEN_DEF)
-    kernel(f"{magic}\n{RIGHT}")
-    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
-    kernel(f"{magic}\n{RIGHT}")
-    kernel(BROKEN_DEF)
-    assert "has a syntax error in line 1" in kernel(CHECK)
-
-
-def test_a_function_that_no_cell_defines_is_graded(kernel):
-    """one made by exec, or imported, is not held against an older cell"""
-    kernel(BROKEN_DEF)
-    kernel(f"exec({RIGHT!r})")
-    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
-
-
-def test_a_decorator_from_another_cell_does_not_hide_the_function(kernel):
-    """the cell of the function counts, and not the cell of its decorator"""
-    kernel("""
-        import functools
-        def deco(function):
-            @functools.wraps(function)
-            def inner(*args):
-                return function(*args)
-            return inner
-    """)
-    kernel(f"@deco\n{RIGHT}")
-    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
-    kernel(f"@deco\n{RIGHT.replace('O', 'X')}")
-    assert "lines, from 'def who_writes(label):'" in kernel(CHECK)
-
-
-def test_a_name_of_ipythons_may_be_taken(kernel):
-    """who names a variable In can go on"""
-    kernel(f"In = None\n{RIGHT}")
-    assert kernel(CHECK) == "who_writes · 3 of 3 · passed"
-
-
-def test_a_stub_under_check_in_one_cell(kernel):
-    """stub and check may stand in one cell"""
-    shown = kernel(f"def who_writes(label):\n    raise NotImplementedError\n{CHECK}")
-    assert "who_writes · not attempted" in shown
+def test_a_function_below_a_magic_is_graded(kernel, magic):
+    """a function defined below %%time is graded"""
+    kernel(f"{magic}{RIGHT}")
+    assert kernel(CHECK) == "who_writes · passed · 3 of 3"
 
 
 def test_exit_does_not_end_the_kernel(kernel):
@@ -152,7 +71,7 @@ def test_an_endless_loop_is_ended_and_the_kernel_goes_on(kernel):
 
 def test_nothing_is_printed_besides_the_report(kernel):
     """a check shows its report as HTML, and prints nothing else"""
-    kernel(OLD.replace("return", "print('noise'); return"))
+    kernel(RIGHT.replace("return", "print('noise'); return"))
     shown = kernel(CHECK, form="text/html")
     assert shown.startswith("<div class='workbook-report")
     assert shown.count("<div") == 1

@@ -24,7 +24,10 @@ def solved(notebook, lesson):
         ]
         source = inspect.getsource(exercise.function())
         module = inspect.getmodule(exercise.function()).__name__
-        cell.source = f"from {module} import *\n{borrowed(module)}\n{source}"
+        check = f"{exercise.slug} = check({exercise.slug})"
+        cell.source = "\n".join(
+            [f"from {module} import *", borrowed(module), source, check]
+        )
     return notebook
 
 

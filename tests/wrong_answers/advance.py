@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `advance`, each with words of its failure."""
+"""Plausible wrong answers to `advance`, each with the test that must catch it."""
 
 from workbook.fsm.table import IllegalTransition
 
@@ -31,8 +31,8 @@ def says_only_that_it_is_illegal(table, state, event):
 
 
 WRONG = {
-    looks_at_the_event_alone: "the same event in another state",
-    gives_none_for_what_is_missing: "raises IllegalTransition",
-    stays_where_it_is: "raises IllegalTransition",
-    says_only_that_it_is_illegal: "which state was asked about which event",
+    looks_at_the_event_alone: "test_one_event_means_something_else_in_another_state",
+    gives_none_for_what_is_missing: "test_what_is_not_in_the_table_raises",
+    stays_where_it_is: "test_what_is_not_in_the_table_raises",
+    says_only_that_it_is_illegal: "test_the_message_names_state_and_event",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `audit`, each with words of its failure."""
+"""Plausible wrong answers to `audit`, each with the test that must catch it."""
 
 from collections import Counter
 
@@ -52,8 +52,8 @@ def forgets_two_rows_for_one_event(table):
 
 
 WRONG = {
-    looks_one_row_back: "both never reached",
-    takes_any_way_on_for_a_way_to_an_end: "are traps, both of them",
-    stops_at_the_first_breach: "not the first alone",
-    forgets_two_rows_for_one_event: "two rows for one state and event",
+    looks_one_row_back: "test_a_row_from_an_unreached_state_does_not_count",
+    takes_any_way_on_for_a_way_to_an_end: "test_two_states_that_lead_only_to_each_other_are_traps",
+    stops_at_the_first_breach: "test_every_breach_is_reported",
+    forgets_two_rows_for_one_event: "test_two_rows_for_one_event",
 }

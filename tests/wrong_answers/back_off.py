@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `back_off`, each with words that its failure must show."""
+"""Plausible wrong answers to `back_off`, each with the test that must catch it."""
 
 from collections import Counter
 
@@ -34,8 +34,8 @@ def looks_at_one_order_only(order, react_answer, votes):
 
 
 WRONG = {
-    wants_more_than_half: "only fewer than half",
-    counts_only_the_samples_that_answered: "those without an answer included",
-    counts_spellings: "two spellings of one answer",
-    looks_at_one_order_only: "an answer that most samples give is taken",
+    wants_more_than_half: "test_exactly_half_is_enough",
+    counts_only_the_samples_that_answered: "test_a_sample_without_an_answer_counts_as_a_sample",
+    counts_spellings: "test_votes_are_compared_normalised",
+    looks_at_one_order_only: "test_cot_first_keeps_a_clear_majority",
 }

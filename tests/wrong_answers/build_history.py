@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `build_history`, each with words of its failure."""
+"""Plausible wrong answers to `build_history`, each with the test that must catch it."""
 
 
 def forgets_the_newline_before_observation(question, steps, *, preamble=""):
@@ -24,7 +24,7 @@ def puts_a_line_behind_the_preamble(question, steps, *, preamble=""):
 
 
 WRONG = {
-    forgets_the_newline_before_observation: "then its Observation line",
-    sends_only_the_last_step: "what naive_loop sends",
-    puts_a_line_behind_the_preamble: "nothing is put behind it",
+    forgets_the_newline_before_observation: "test_a_step_adds_its_turn_and_its_observation",
+    sends_only_the_last_step: "test_it_is_what_the_naive_loop_sends",
+    puts_a_line_behind_the_preamble: "test_a_preamble_stands_before_the_question",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `context_growth`, each with words of its failure."""
+"""Plausible wrong answers to `context_growth`, with the tests that catch them."""
 
 
 def counts_the_hidden_calls(events):
@@ -42,8 +42,8 @@ def never_goes_below_zero(events):
 
 
 WRONG = {
-    counts_the_hidden_calls: "is not the agent's",
-    asks_for_the_value_of_the_parent: "the field counts, not its value",
-    numbers_from_zero: "the first call has number 1",
-    never_goes_below_zero: "sends less than the one before",
+    counts_the_hidden_calls: "test_the_calls_of_a_tool_do_not_count",
+    asks_for_the_value_of_the_parent: "test_a_parent_with_number_0_is_a_parent",
+    numbers_from_zero: "test_the_first_call_sends_everything_new",
+    never_goes_below_zero: "test_a_history_that_was_cut_shows_below_zero",
 }

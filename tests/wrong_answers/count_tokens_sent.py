@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `count_tokens_sent`, each with words of its failure."""
+"""Plausible wrong answers to `count_tokens_sent`, with the tests that catch them."""
 
 
 def counts_the_last_prompt_only(first, growth, turns):
@@ -24,8 +24,8 @@ def takes_negative_numbers(first, growth, turns):
 
 
 WRONG = {
-    counts_the_last_prompt_only: "200, 200 + 250",
-    grows_before_the_first_turn: "200, 200 + 250",
-    divides_with_a_slash: "in whole numbers",
-    takes_negative_numbers: "tokens and turns are never negative",
+    counts_the_last_prompt_only: "test_small_sums_by_hand",
+    grows_before_the_first_turn: "test_small_sums_by_hand",
+    divides_with_a_slash: "test_a_million_million_turns_need_no_loop",
+    takes_negative_numbers: "test_negative_numbers_are_refused",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `drive`, each with words of its failure."""
+"""Plausible wrong answers to `drive`, each with the test that must catch it."""
 
 from workbook.fsm.table import TERMINAL, Event, State
 
@@ -74,9 +74,9 @@ def always_starts_in_think(table, handlers, context, emit):
 
 
 WRONG = {
-    lets_exceptions_out: "does not get out",
-    waits_for_done: "stops at any terminal state",
-    advances_outside_of_the_try: "what the table does not know",
-    forgets_to_tell_the_last_row: "the last one with them",
-    always_starts_in_think: "starts in the table's start",
+    lets_exceptions_out: "test_a_handler_that_raises_has_failed",
+    waits_for_done: "test_every_end_ends_the_run",
+    advances_outside_of_the_try: "test_an_event_without_a_row_has_failed",
+    forgets_to_tell_the_last_row: "test_every_transition_is_told",
+    always_starts_in_think: "test_the_start_is_the_tables",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `endless_script`, each with words of its failure."""
+"""Plausible wrong answers to `endless_script`, with the tests that catch them."""
 
 
 def answers_at_last(calls):
@@ -15,7 +15,7 @@ def always_one_turn(calls):
 
 
 WRONG = {
-    answers_at_last: "no answer, no crash",
-    has_no_action: "plays every turn",
-    always_one_turn: "then meets the fuse",
+    answers_at_last: "test_the_loop_stays_busy_for_exactly_that_many_calls",
+    has_no_action: "test_the_loop_stays_busy_for_exactly_that_many_calls",
+    always_one_turn: "test_the_loop_stays_busy_for_exactly_that_many_calls",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `equivalent`, each with words of its failure."""
+"""Plausible wrong answers to `equivalent`, each with the test that must catch it."""
 
 from workbook.record.equivalence import calls_of, plain_text
 
@@ -38,9 +38,9 @@ def ignores_the_order(trace_a, trace_b):
 
 
 WRONG = {
-    compares_the_events: "do not matter",
-    compares_the_answers_alone: "make another run",
-    stops_with_the_shorter_one: "one call more or less",
-    forgets_the_answer: "another answer makes another run",
-    ignores_the_order: "in another order",
+    compares_the_events: "test_ids_times_and_steps_do_not_count",
+    compares_the_answers_alone: "test_tool_arguments_and_observation_count",
+    stops_with_the_shorter_one: "test_how_often_counts",
+    forgets_the_answer: "test_the_answer_counts",
+    ignores_the_order: "test_the_order_counts",
 }

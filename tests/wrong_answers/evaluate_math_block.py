@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `evaluate_math_block`, each with words of its failure."""
+"""Plausible wrong answers to `evaluate_math_block`, with the tests that catch them."""
 
 import math
 import re
@@ -63,8 +63,8 @@ def lets_numexpr_raise(text):
 
 
 WRONG = {
-    finds_a_block_anywhere: "neither a block at its start",
-    looks_for_the_answer_first: "a block at the start is evaluated",
-    makes_every_number_a_float: "the way numexpr writes it",
-    lets_numexpr_raise: "cannot evaluate raises ValueError",
+    finds_a_block_anywhere: "test_anything_else_is_refused",
+    looks_for_the_answer_first: "test_the_block_wins_over_an_answer",
+    makes_every_number_a_float: "test_whole_numbers_stay_whole",
+    lets_numexpr_raise: "test_what_numexpr_refuses_is_a_value_error",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `lint_description`, with words their failures must show."""
+"""Plausible wrong answers to `lint_description`, with the tests that catch them."""
 
 from workbook.tools.descriptions import (
     MAX_CHARS,
@@ -50,9 +50,9 @@ def reads_the_description_alone(tool):
 
 
 WRONG = {
-    finds_the_limit_in_a_year: "the limit 20 is not named by 2024",
-    wants_one_value_from_everybody: "a tool that takes text need not say",
-    reports_in_any_order: "in the order of PROBLEMS",
-    counts_one_too_few: "exactly 400 characters",
-    reads_the_description_alone: "the unit may stand in the parameter's own",
+    finds_the_limit_in_a_year: "test_the_limit_is_a_number_of_its_own",
+    wants_one_value_from_everybody: "test_one_value_matters_for_numbers_only",
+    reports_in_any_order: "test_everything_is_missing",
+    counts_one_too_few: "test_four_hundred_characters_are_not_too_long",
+    reads_the_description_alone: "test_a_unit_in_the_parameter",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `lookup_next`, each with words that its failure must show."""
+"""Plausible wrong answers to `lookup_next`, each with the test that must catch it."""
 
 
 def takes_the_position_for_a_sentence(sentences, keyword, position):
@@ -45,9 +45,9 @@ def lets_a_blank_match_everything(sentences, keyword, position):
 
 
 WRONG = {
-    takes_the_position_for_a_sentence: "counts matches shown, not sentences passed",
-    minds_capital_letters: "capital letters",
-    begins_again_at_the_end: "after the last match there are no more results",
-    counts_from_zero: "counted from 1",
-    lets_a_blank_match_everything: "a blank keyword matches nothing",
+    takes_the_position_for_a_sentence: "test_the_next_lookup_shows_the_next_match",
+    minds_capital_letters: "test_case_and_blanks_do_not_matter",
+    begins_again_at_the_end: "test_there_is_an_end",
+    counts_from_zero: "test_the_first_lookup_shows_the_first_match",
+    lets_a_blank_match_everything: "test_a_blank_keyword_matches_nothing",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `mermaid`, each with words of its failure."""
+"""Plausible wrong answers to `mermaid`, each with the test that must catch it."""
 
 from workbook.fsm.table import TERMINAL
 
@@ -36,9 +36,9 @@ def leaves_out_the_labels(table, highlight=None):
 
 
 WRONG = {
-    forgets_the_ends: "from each end of this table",
-    always_starts_in_think: "whichever state that is",
-    lights_nothing: "live or an end",
-    lights_none: "no state gets a class",
-    leaves_out_the_labels: "labelled with its event",
+    forgets_the_ends: "test_an_arrow_leads_out_of_each_end",
+    always_starts_in_think: "test_the_start_is_the_tables_own",
+    lights_nothing: "test_one_state_is_lit",
+    lights_none: "test_without_a_highlight_nothing_is_lit",
+    leaves_out_the_labels: "test_every_row_is_an_arrow",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `normalize_answer`, each with words of its failure."""
+"""Plausible wrong answers to `normalize_answer`, with the tests that catch them."""
 
 import re
 import string
@@ -29,8 +29,8 @@ def keeps_letters_and_digits_only(text):
 
 
 WRONG = {
-    knows_ascii_only: "half-width twins",
-    cuts_articles_out_of_words: "only whole words are articles",
-    keeps_the_articles: "a, an and the are dropped",
-    keeps_letters_and_digits_only: "no punctuation",
+    knows_ascii_only: "test_full_width_becomes_half_width",
+    cuts_articles_out_of_words: "test_a_word_that_begins_like_an_article_stays",
+    keeps_the_articles: "test_articles_do_not_count",
+    keeps_letters_and_digits_only: "test_case_space_and_punctuation_do_not_count",
 }

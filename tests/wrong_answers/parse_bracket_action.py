@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `parse_bracket_action`, with words of their failures."""
+"""Plausible wrong answers to `parse_bracket_action`, with the tests that catch them."""
 
 import re
 
@@ -24,8 +24,8 @@ def makes_everything_small(text):
 
 
 WRONG = {
-    stops_at_the_first_closing_bracket: "closes the first one",
-    runs_to_the_last_closing_bracket: "another action with it, is dropped",
-    wants_an_argument: "with an empty argument",
-    makes_everything_small: "the argument is not changed",
+    stops_at_the_first_closing_bracket: "test_brackets_may_be_nested",
+    runs_to_the_last_closing_bracket: "test_what_follows_the_bracket_is_dropped",
+    wants_an_argument: "test_an_empty_argument_is_an_argument",
+    makes_everything_small: "test_the_argument_keeps_its_letters",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `parse_turn`, each with words that its failure must show."""
+"""Plausible wrong answers to `parse_turn`, each with the test that must catch it."""
 
 import re
 
@@ -53,9 +53,9 @@ def takes_any_input_label(text):
 
 
 WRONG = {
-    looks_for_the_end_first: "an Observation written by the model",
-    greedy_regular_expression: "never taken as one",
-    strips_the_quotes: "quotes belong to the input",
-    needs_exact_labels: "labels come in any case",
-    takes_any_input_label: "an unreadable turn gives Malformed",
+    looks_for_the_end_first: "test_a_made_up_observation_is_not_taken_as_one",
+    greedy_regular_expression: "test_a_made_up_observation_is_not_taken_as_one",
+    strips_the_quotes: "test_a_closing_quote_is_kept",
+    needs_exact_labels: "test_labels_may_be_dressed_up",
+    takes_any_input_label: "test_an_unreadable_turn_is_a_value",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `preflight`, each with words that its failure must show."""
+"""Plausible wrong answers to `preflight`, each with the test that must catch it."""
 
 import re
 
@@ -48,9 +48,9 @@ def stops_at_the_first_warning(question, tool):
 
 
 WRONG = {
-    looks_for_whole_words: "there are no word boundaries in Japanese",
-    takes_every_number: "such as a year, raises no warning",
-    forbids_the_limit_itself: "the limit itself is not over the limit",
-    believes_every_batch_word: "a batch word that is not about values",
-    stops_at_the_first_warning: "every warning is reported",
+    looks_for_whole_words: "test_without_word_boundaries",
+    takes_every_number: "test_a_year_is_no_argument",
+    forbids_the_limit_itself: "test_the_limit_itself_is_allowed",
+    believes_every_batch_word: "test_a_batch_word_about_something_else",
+    stops_at_the_first_warning: "test_all_warnings_in_order",
 }

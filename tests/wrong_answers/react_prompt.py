@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `react_prompt`, each with words of its failure."""
+"""Plausible wrong answers to `react_prompt`, each with the test that must catch it."""
 
 
 def _prompt(question, exemplars, numbered, *, cue, empty=False, on=False, gap="\n"):
@@ -41,9 +41,9 @@ def forgets_the_blank_line(question, exemplars, *, numbered=True):
 
 
 WRONG = {
-    leaves_the_label_out: "the label of its first thought",
-    writes_empty_observations: "an exemplar is shown whole",
-    counts_on: "counts its own steps from 1",
-    always_numbers: "no label carries a number",
-    forgets_the_blank_line: "an exemplar is shown whole",
+    leaves_the_label_out: "test_without_exemplars_only_the_question_is_left",
+    writes_empty_observations: "test_an_exemplar_shows_thoughts_actions_and_observations",
+    counts_on: "test_numbers_start_again_with_each_exemplar",
+    always_numbers: "test_without_numbers_the_labels_are_bare",
+    forgets_the_blank_line: "test_an_exemplar_shows_thoughts_actions_and_observations",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `render_scratchpad`, each with words of its failure."""
+"""Plausible wrong answers to `render_scratchpad`, with the tests that catch them."""
 
 
 def forgets_the_open_thought(steps):
@@ -23,8 +23,8 @@ def opens_a_thought_even_without_steps(steps):
 
 
 WRONG = {
-    forgets_the_open_thought: '"Thought:" to go on',
-    strips_the_log: "stay as they are",
-    joins_the_steps_with_a_newline: "in the order in which they were made",
-    opens_a_thought_even_without_steps: "without steps",
+    forgets_the_open_thought: "test_a_step_is_the_log_the_observation_and_an_open_thought",
+    strips_the_log: "test_nothing_of_a_log_is_changed",
+    joins_the_steps_with_a_newline: "test_the_steps_stand_in_order",
+    opens_a_thought_even_without_steps: "test_nothing_is_added_before_the_first_step",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `repair_arguments`, with words of their failures."""
+"""Plausible wrong answers to `repair_arguments`, with the tests that catch them."""
 
 import unicodedata
 
@@ -80,8 +80,8 @@ def every_digit_is_a_number(schema, arguments, aliases=None):
 
 
 WRONG = {
-    takes_the_first: "two names for one argument: neither is chosen",
-    in_place: "neither is chosen",
-    nfkc: "does not spell an integer is left",
-    every_digit_is_a_number: "text of digits stays text",
+    takes_the_first: "test_of_two_names_for_one_argument_none_is_taken",
+    in_place: "test_of_two_names_for_one_argument_none_is_taken",
+    nfkc: "test_text_that_is_no_integer_stays_text",
+    every_digit_is_a_number: "test_right_arguments_stay_as_they_are",
 }

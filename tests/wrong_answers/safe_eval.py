@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `safe_eval`, with words of their failures."""
+"""Plausible wrong answers to `safe_eval`, each with the test that must catch it."""
 
 import ast
 import operator
@@ -71,8 +71,8 @@ def true_is_a_number(expression):
 
 
 WRONG = {
-    eval_without_builtins: "whatever is not arithmetic is refused",
-    in_floats: "whole numbers are exact",
-    without_limits: "above 1000 or a result of more than 1000 digits",
-    true_is_a_number: "True is an int to isinstance",
+    eval_without_builtins: "test_refuses_what_is_not_arithmetic",
+    in_floats: "test_whole_numbers_are_exact",
+    without_limits: "test_refuses_what_is_too_large",
+    true_is_a_number: "test_a_truth_value_is_no_number",
 }

@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `sequence_diagram`, each with words of its failure."""
+"""Plausible wrong answers to `sequence_diagram`, with the tests that catch them."""
 
 from workbook.langchain_trace.diagram import head, label, tool_ids
 
@@ -55,8 +55,8 @@ def draws_transitions_too(trace):
 
 
 WRONG = {
-    gives_the_hidden_call_to_the_agent: "it asks the model, not the agent",
-    draws_every_arrow_the_same: "come back with -->>",
-    uses_the_tools_name: "from the agent to the tool",
-    draws_transitions_too: "a transition of the state machine",
+    gives_the_hidden_call_to_the_agent: "test_the_hidden_call_comes_from_the_tool",
+    draws_every_arrow_the_same: "test_a_run_without_tools",
+    uses_the_tools_name: "test_a_tool_is_called_and_answers",
+    draws_transitions_too: "test_a_transition_is_no_arrow",
 }

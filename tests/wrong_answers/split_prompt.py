@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `split_prompt`, each with words of its failure."""
+"""Plausible wrong answers to `split_prompt`, each with the test that must catch it."""
 
 from workbook.langchain_trace.anatomy import MARKS, SECTIONS
 
@@ -51,7 +51,7 @@ def leaves_the_scratchpad_in_the_question(prompt):
 
 
 WRONG = {
-    looks_for_the_last_question: "never in the question",
-    never_refuses: "raises ValueError",
-    leaves_the_scratchpad_in_the_question: "stands the scratchpad",
+    looks_for_the_last_question: "test_words_of_the_format_in_a_question_open_no_section",
+    never_refuses: "test_another_prompt_is_refused",
+    leaves_the_scratchpad_in_the_question: "test_what_has_happened_is_the_scratchpad",
 }

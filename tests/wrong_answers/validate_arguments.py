@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `validate_arguments`, with words of their failures."""
+"""Plausible wrong answers to `validate_arguments`, with the tests that catch them."""
 
 import jsonschema_rs
 
@@ -52,9 +52,9 @@ def asks_python(schema, arguments):
 
 
 WRONG = {
-    stops_at_the_first: "all problems come at once",
-    trusts_the_schema: "does not name is refused",
-    without_the_place: "says where it is",
-    a_position_like_a_name: "inside a list has its position",
-    asks_python: "True is not an integer",
+    stops_at_the_first: "test_all_problems_come_at_once_and_in_order",
+    trusts_the_schema: "test_an_unknown_argument_is_a_problem",
+    without_the_place: "test_a_wrong_type_is_named_with_its_place",
+    a_position_like_a_name: "test_the_place_inside_a_list_is_named",
+    asks_python: "test_a_truth_value_is_no_integer",
 }

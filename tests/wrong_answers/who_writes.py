@@ -1,4 +1,4 @@
-"""Plausible wrong answers to `who_writes`, each with words that its failure must show."""
+"""Plausible wrong answers to `who_writes`, each with the test that must catch it."""
 
 
 def the_model_writes_everything(label):
@@ -14,7 +14,7 @@ def the_runtime_writes_what_a_tool_gets(label):
 
 
 WRONG = {
-    the_model_writes_everything: "it alone writes the Observation",
-    the_runtime_writes_the_end: "the model writes the Final Answer",
-    the_runtime_writes_what_a_tool_gets: "who_writes('Action')",
+    the_model_writes_everything: "test_the_runtime_writes_the_observation",
+    the_runtime_writes_the_end: "test_the_model_writes_the_answer",
+    the_runtime_writes_what_a_tool_gets: "test_the_model_writes_what_it_thinks_and_asks_for",
 }

@@ -9,25 +9,30 @@ the helpers that its own cell saw, also where a later cell has another of that n
 
 from __future__ import annotations
 
+import ast
 import builtins
-import json
 import linecache
+import re
 import unicodedata
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbook.classroom.stripping import to_python, without_course_calls
-from workbook.exercises.call_recorder import harmless
 from workbook.exercises.catalogue import CourseError, exercises
-from workbook.exercises.explain import describe_error
-from workbook.exercises.report import Failure, Outcome, Report
+from workbook.exercises.grade import grade, harmless
+from workbook.exercises.report import Failure, Outcome, Report, describe_error
 from workbook.exercises.time_limit import guarded, time_limit
 
 SETUP_LIMIT_S = 60.0
 CELL_LIMIT_S = 5.0
+COURSE_CALLS = {"check", "hint", "solution", "progress", "reset", "doctor"}
+NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
+OTHER_CELL = (
+    "the name is from a cell that is neither setup nor an exercise; those are not run"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +42,12 @@ class Cell:
     number: int
     source: str
     tags: frozenset[str]
+
+    @property
+    def slugs(self) -> list[str]:
+        """The exercises that it defines, as far as can be told from its text."""
+        names = re.findall(r"^(?:async )?def (\w+)", self.source, re.MULTILINE)
+        return [name for name in names if name in exercises()]
 
 
 @dataclass
@@ -69,8 +80,6 @@ class Answers:
         Raises:
             CourseError: the exercise's own tests could not be run.
         """
-        from workbook.exercises.grade import grade
-
         if self.problem or slug in self.broken:
             failure = self.broken.get(slug) or Failure(self.problem)
             return Report(slug, Outcome.RAISED, failures=(failure,))
@@ -80,12 +89,12 @@ class Answers:
         with _as_seen(self.namespace, self.seen[slug]):
             report = grade(exercises()[slug], self.functions[slug])
         if report.outcome is Outcome.RAISED and not self.has_setup:
-            return replace(report, notes=(*report.notes, _NO_SETUP))
+            return replace(report, note=NO_SETUP)
         return report
 
 
 def notebooks_in(path: Path) -> list[Path]:
-    """Return the notebooks at or below a path by name, without checkpoints.
+    """Return the notebooks at or below a path, as a class list, without checkpoints.
 
     Raises:
         CourseError: there are none.
@@ -94,89 +103,61 @@ def notebooks_in(path: Path) -> list[Path]:
         return [path]
     found = [
         notebook
-        for notebook in sorted(path.rglob("*.ipynb"), key=_as_in_a_list)
+        for notebook in path.rglob("*.ipynb")
         if notebook.is_file()
         and not any(part.startswith(".") for part in notebook.relative_to(path).parts)
     ]
     if not found:
         what = "holds no notebook" if path.is_dir() else "is not there"
         raise CourseError(f"--answers {path}: it {what}. Give a notebook or a folder.")
-    return found
-
-
-def _as_in_a_list(path: Path) -> list[str]:
-    """Sort as a class list does: "Zoe" after "anna", "Çelik" before "Dora"."""
-    return [unicodedata.normalize("NFKD", part).casefold() for part in path.parts]
+    # "Zoe" comes after "anna", "Çelik" before "Dora".
+    return sorted(found, key=lambda p: unicodedata.normalize("NFKD", str(p)).casefold())
 
 
 def read_answers(path: Path) -> Answers:
     """Run what must be run of a notebook. Whatever goes wrong is in the result."""
+    of_lesson = [e.slug for e in exercises().values() if e.lesson in path.stem]
     try:
         cells = read_cells(path)
     except CourseError as error:
-        return Answers(path, list(_of_lesson(path)) or ["(notebook)"], str(error))
-    wanted = [c for c in cells if "setup" in c.tags or _defined(c)]
-    slugs = {slug for cell in cells for slug in _defined(cell)} | set(_of_lesson(path))
+        return Answers(path, of_lesson or ["(notebook)"], str(error))
+    slugs = {slug for cell in cells for slug in cell.slugs} | set(of_lesson)
     answers = Answers(path, [slug for slug in exercises() if slug in slugs])
     answers.has_setup = any("setup" in cell.tags for cell in cells)
+    answers.namespace.update(__name__="__main__", __builtins__=builtins)
     with harmless():
-        for cell in wanted:
-            if not answers.problem:
+        for cell in cells:
+            if ("setup" in cell.tags or cell.slugs) and not answers.problem:
                 _run(cell, answers)
     return answers
 
 
 def read_cells(path: Path) -> list[Cell]:
-    """Return the code cells of a notebook file.
+    """Return the code cells of a notebook file, in whatever format it is.
 
     Raises:
         CourseError: it is not a notebook.
     """
+    import nbformat
+
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if "worksheets" in content:
-            raise ValueError("it is of nbformat 3; open it in JupyterLab and save it")
+        with warnings.catch_warnings(action="ignore"):  # cells may lack an id
+            notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
         return [
-            Cell(
-                number,
-                "".join(cell["source"]),
-                frozenset((cell.get("metadata") or {}).get("tags", ())),
-            )
-            for number, cell in enumerate(content["cells"], start=1)
-            if cell["cell_type"] == "code"
+            Cell(number, cell.source, frozenset(cell.metadata.get("tags", ())))
+            for number, cell in enumerate(notebook.cells, start=1)
+            if cell.cell_type == "code"
         ]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        reason = describe_error(error)
+    except Exception as error:
         raise CourseError(
-            f"{path.name} cannot be read as a notebook: {reason}"
+            f"{path.name} cannot be read as a notebook: {describe_error(error)}"
         ) from None
-
-
-def _of_lesson(path: Path) -> Iterator[str]:
-    """Yield the exercises of the lesson that a file's name contains."""
-    for exercise in exercises().values():
-        if exercise.lesson in path.stem:
-            yield exercise.slug
-
-
-def _defined(cell: Cell) -> list[str]:
-    """Return the exercises that a cell defines, as far as can be told from its text."""
-    lines = cell.source.splitlines()
-    names = (
-        line.split("def ", 1)[1].partition("(")[0].strip()
-        for line in lines
-        if line.startswith(("def ", "async def "))
-    )
-    return [name for name in names if name in exercises()]
 
 
 def _run(cell: Cell, answers: Answers) -> None:
     """Run one cell; note the functions that it defines or why it does not."""
-    setup, slugs = "setup" in cell.tags, _defined(cell)
+    setup, namespace = "setup" in cell.tags, answers.namespace
     name = f"<{answers.path.name}, cell {cell.number}>"
-    namespace = answers.namespace
-    namespace.setdefault("__name__", "__main__")
-    namespace.setdefault("__builtins__", builtins)
     try:
         source = to_python(cell.source)
         linecache.cache[name] = (len(source), None, source.splitlines(True), name)
@@ -189,14 +170,14 @@ def _run(cell: Cell, answers: Answers) -> None:
         failure = _cell_failure(cell, error)
         if setup:
             answers.problem = f"the setup cell failed: {failure.requirement}"
-        answers.broken.update(dict.fromkeys(slugs, failure))
+        answers.broken.update(dict.fromkeys(cell.slugs, failure))
     else:
-        for slug in slugs:  # a later cell mends an earlier one
+        for slug in cell.slugs:  # a later cell mends an earlier one
             answers.broken.pop(slug, None)
             if callable(namespace.get(slug)):
                 answers.functions[slug] = namespace[slug]
                 answers.seen[slug] = dict(namespace)
-    for slug in slugs:
+    for slug in cell.slugs:
         namespace[slug] = exercises()[slug].function()
 
 
@@ -206,18 +187,8 @@ def _cell_failure(cell: Cell, error: BaseException) -> Failure:
         text = f"cell {cell.number} has a syntax error{where}: {error.msg}"
         line = (error.text or "").strip()
         return Failure(text, evidence=(("line", line),) if line else ())
-    guess: tuple[tuple[str, str], ...] = ()
-    if isinstance(error, NameError):
-        guess = (("perhaps", _OTHER_CELL),)
+    guess = (("perhaps", OTHER_CELL),) if isinstance(error, NameError) else ()
     return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=guess)
-
-
-_OTHER_CELL = (
-    "the name is from a cell that is neither setup nor an exercise; those are not run"
-)
-
-
-_NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
 
 
 @contextmanager
@@ -230,3 +201,45 @@ def _as_seen(namespace: dict[str, Any], seen: dict[str, Any]) -> Iterator[None]:
     finally:
         namespace.clear()
         namespace.update(now)
+
+
+def to_python(source: str) -> str:
+    """Return a cell with its magics turned into calls, as IPython does."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    if source.startswith("%%"):  # %%time and the like: the code below is what counts
+        source = source.partition("\n")[2]
+    transformer = TransformerManager()  # type: ignore[no-untyped-call]
+    return str(transformer.transform_cell(source))
+
+
+def without_course_calls(source: str) -> ast.Module:
+    """Return the code without the course's calls and without magics.
+
+    `f = check(f)` and `check(f)` become `f`; `@check` above a function goes.
+
+    Raises:
+        SyntaxError: it is not Python.
+    """
+    tree = ast.parse(source)
+    _Stripper().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class _Stripper(ast.NodeTransformer):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        node.decorator_list = [d for d in node.decorator_list if not _is_check(d)]
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if _is_check(node.func) and node.args:
+            return node.args[0]
+        called = ast.unparse(node.func)
+        magic = called.startswith("get_ipython().")
+        if magic or called.removeprefix("workbook.") in COURSE_CALLS:
+            return ast.Constant(None)
+        return self.generic_visit(node)
+
+
+def _is_check(node: ast.expr) -> bool:
+    return ast.unparse(node) in ("check", "workbook.check")

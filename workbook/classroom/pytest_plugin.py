@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from _pytest.runner import collect_one_node
@@ -21,10 +20,6 @@ from _pytest.runner import collect_one_node
 from workbook.exercises.catalogue import CourseError
 from workbook.exercises.report import Outcome, Report
 
-if TYPE_CHECKING:
-    from workbook.classroom.notebooks import Answers
-
-REASONS = "raised", "stopped"
 COLUMNS = ("learner", "notebook", "exercise", "outcome", "met", "of", "message")
 
 
@@ -50,7 +45,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the fixtures, or the grading of notebooks."""
-    from workbook.exercises.subjects import fixtures
+    from workbook.exercises.grade import fixtures
 
     answers, table = config.getoption("--answers"), config.getoption("--answers-csv")
     try:
@@ -66,14 +61,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class AnswerFailed(Exception):  # noqa: N818 - what happened, not an error's name
-    """An answer that is wrong, or that raised."""
+    """An answer that is wrong, or that raised; its text is what the learner reads."""
 
 
 class NotebookFile(pytest.File):
     """A learner's notebook; each exercise in it is an item."""
 
     @cached_property
-    def answers(self) -> Answers:
+    def answers(self) -> Any:
         """What the notebook defines; its cells run when this is first read."""
         from workbook.classroom.notebooks import read_answers
 
@@ -92,18 +87,15 @@ class ExerciseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Grade it."""
+        from workbook.exercises.display import Result
+
         report = self.parent.answers.report(self.name)
         self.user_properties.append(("workbook-report", report))
         if report.outcome in (Outcome.WRONG, Outcome.RAISED):
-            raise AnswerFailed
+            raise AnswerFailed(str(Result(report)))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> str:
         """Return what the learner would read."""
-        from workbook.exercises.display import Result
-
-        for _, report in self.user_properties:
-            if isinstance(report, Report) and isinstance(excinfo.value, AnswerFailed):
-                return str(Result(report))
         return str(excinfo.value)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -111,7 +103,6 @@ class ExerciseItem(pytest.Item):
         return self.path, None, self.nodeid
 
 
-@dataclass(eq=False)
 class AnswersPlugin:
     """Collects notebooks in place of tests, and sums up at the end.
 
@@ -120,40 +111,37 @@ class AnswersPlugin:
         table: where to write the results as CSV, if anywhere.
     """
 
-    root: Path
-    table: Path | None = None
-
-    def __post_init__(self) -> None:
+    def __init__(self, root: Path, table: Path | None = None) -> None:
         from workbook.classroom.notebooks import notebooks_in
 
-        self.notebooks = notebooks_in(self.root)
+        self.folder = root if root.is_dir() else root.parent
+        self.table = table
+        self.notebooks = notebooks_in(root)
         self.rows: list[dict[str, str]] = []
-        if self.table is not None:
+        if table is not None:
             try:  # now, and not when all the notebooks have run
-                self.table.open("a").close()
+                table.open("a").close()
             except OSError as error:
                 raise CourseError(
-                    f"--answers-csv {self.table}: it cannot be written there"
+                    f"--answers-csv {table}: it cannot be written there"
                     f" ({error.strerror}). Name a file in a folder that is there."
                 ) from None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
         """Collect the exercises of the notebooks, and nothing else."""
-        items: list[pytest.Item] = []
         hook = session.config.hook
         for notebook in self.notebooks:
-            name = self._name(notebook)
+            name = notebook.relative_to(self.folder).as_posix()
             file = NotebookFile.from_parent(session, path=notebook, nodeid=name)
             report = collect_one_node(file)
             hook.pytest_collectreport(report=report)
             found = report.result if report.passed else []
-            items += [item for item in found if isinstance(item, pytest.Item)]
+            session.items += [item for item in found if isinstance(item, pytest.Item)]
         hook.pytest_collection_modifyitems(
-            session=session, config=session.config, items=items
+            session=session, config=session.config, items=session.items
         )
-        session.items = items
-        session.testscollected = len(items)
+        session.testscollected = len(session.items)
         hook.pytest_collection_finish(session=session)
         return True
 
@@ -161,12 +149,8 @@ class AnswersPlugin:
         self, report: pytest.CollectReport | pytest.TestReport
     ) -> tuple[str, str, str] | None:
         """Give "not attempted" a category of its own."""
-        if not isinstance(report, pytest.TestReport):
-            return None
-        found = [r for _, r in report.user_properties if isinstance(r, Report)]
-        if report.when != "call" or not found:
-            return None
-        if found[0].outcome is Outcome.NOT_ATTEMPTED:
+        found = _graded(report)
+        if found and found.outcome is Outcome.NOT_ATTEMPTED and report.when == "call":
             return "not attempted", "-", "NOT ATTEMPTED"
         return None
 
@@ -176,15 +160,11 @@ class AnswersPlugin:
             return
         notebook, _, slug = report.nodeid.rpartition("::")
         folder, _, name = notebook.rpartition("/")
-        row = dict.fromkeys(COLUMNS, "")
-        row.update(learner=folder, notebook=name)
-        row.update(exercise=slug, outcome="could not be graded")
-        for _, found in report.user_properties:
-            if isinstance(found, Report):
-                row["outcome"] = str(found.outcome)
-                row["met"], row["of"] = str(found.passed), str(found.total)
-                row["message"] = _message(found)
-        self.rows.append(row)
+        values = [folder, name, slug, "could not be graded", "", "", ""]
+        if found := _graded(report):
+            met, total = str(found.passed), str(found.total)
+            values[3:] = [str(found.outcome), met, total, _message(found)]
+        self.rows.append(dict(zip(COLUMNS, values, strict=True)))
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter
@@ -203,19 +183,19 @@ class AnswersPlugin:
                 writer.writerows(self.rows)
             terminalreporter.write_line(f"written to {self.table}")
 
-    def _name(self, notebook: Path) -> str:
-        folder = self.root if self.root.is_dir() else self.root.parent
-        return notebook.relative_to(folder).as_posix()
+
+def _graded(report: Any) -> Report | None:
+    """Return what was found of the exercise that pytest reports on."""
+    return dict(getattr(report, "user_properties", ())).get("workbook-report")
 
 
 def _message(report: Report) -> str:
     """Return what a row says: the first thing that is not met, and what was raised."""
-    if not report.failures or report.outcome is Outcome.PASSED:
+    untouched = report.outcome is Outcome.NOT_ATTEMPTED and report.total
+    if not report.failures or untouched:
         return ""
     first = report.failures[0]
-    if report.outcome is Outcome.NOT_ATTEMPTED and report.total:
-        return ""
-    reasons = [text for label, text in first.evidence if label in REASONS]
+    reasons = [text for label, text in first.evidence if label in ("raised", "stopped")]
     return "; ".join([first.requirement, *reasons])
 
 
@@ -227,16 +207,10 @@ def summary(rows: Iterable[dict[str, str]]) -> list[str]:
         counts.setdefault(key, Counter())[row["outcome"]] += 1
     outcomes = [*map(str, Outcome)]
     outcomes += sorted({name for c in counts.values() for name in c} - set(outcomes))
-    with_learners = any(learner for learner, _ in counts)
-    head = [*(["learner"] if with_learners else []), "notebook", *outcomes]
-    table = [head]
-    for (learner, notebook), count in counts.items():
-        cells = [str(count[name] or "·") for name in outcomes]
-        table.append([*([learner] if with_learners else []), notebook, *cells])
+    table = [["learner", "notebook", *outcomes]]
+    for key, count in counts.items():
+        table.append([*key, *(str(count[name] or "·") for name in outcomes)])
+    if not any(learner for learner, _ in counts):
+        table = [line[1:] for line in table]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()
-        for line in table
-    ]
+    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]

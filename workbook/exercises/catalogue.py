@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from workbook.paths import DATA, ROOT
 
@@ -52,7 +52,6 @@ class Exercise:
         minutes: how long it takes.
         goal: what to write, in a sentence or two.
         hints: a pointer, a plan, almost the code.
-        mutates: whether the function may change its arguments.
     """
 
     slug: str
@@ -63,8 +62,7 @@ class Exercise:
     difficulty: int
     minutes: int
     goal: str
-    hints: tuple[str, ...]
-    mutates: bool = False
+    hints: list[str]
 
     def function(self) -> Callable[..., Any]:
         """Return the package's own function."""
@@ -111,36 +109,25 @@ def read_course(text: str) -> tuple[dict[str, Lesson], dict[str, Exercise]]:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CourseError(f"data/exercises.toml is not TOML: {error}") from None
-    lessons = [_entry(Lesson, row) for row in data.get("lesson", [])]
-    exercises = [
-        _entry(Exercise, {**row, "hints": tuple(row.get("hints", ()))})
-        for row in data.get("exercise", [])
-    ]
-    for exercise in exercises:
-        if exercise.lesson not in {lesson.slug for lesson in lessons}:
+    lessons: dict[str, Lesson] = _by_slug(Lesson, data.get("lesson", []))
+    exercises: dict[str, Exercise] = _by_slug(Exercise, data.get("exercise", []))
+    for exercise in exercises.values():
+        if exercise.lesson not in lessons:
             raise CourseError(
                 f"data/exercises.toml: {exercise.slug} belongs to the lesson"
                 f" {exercise.lesson!r}, which has no [[lesson]] entry."
             )
-    return _by_slug(lessons), _by_slug(exercises)
+    return lessons, exercises
 
 
-def _entry(kind: type[Any], row: dict[str, Any]) -> Any:
-    try:
-        return kind(**row)
-    except TypeError as error:
-        reason = str(error).partition("() ")[2]
-        raise CourseError(
-            f"data/exercises.toml, {row.get('slug', '(no slug)')}: {reason}"
-        ) from None
-
-
-Entry = TypeVar("Entry", Lesson, Exercise)
-
-
-def _by_slug(entries: Iterable[Entry]) -> dict[str, Entry]:
-    found: dict[str, Entry] = {}
-    for entry in entries:
+def _by_slug(kind: type[Any], rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for row in rows:
+        try:
+            entry = kind(**row)
+        except TypeError as error:
+            name, reason = row.get("slug", "(no slug)"), str(error).partition("() ")[2]
+            raise CourseError(f"data/exercises.toml, {name}: {reason}") from None
         if entry.slug in found:
             raise CourseError(f"data/exercises.toml: {entry.slug} is there twice.")
         found[entry.slug] = entry

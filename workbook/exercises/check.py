@@ -6,10 +6,10 @@ None of them raises for what a learner wrote, so that Run All always reaches the
 
 from __future__ import annotations
 
+import ast
 import inspect
 import types
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 from workbook.exercises.catalogue import (
@@ -19,13 +19,12 @@ from workbook.exercises.catalogue import (
     find,
     near_miss,
 )
-from workbook.exercises.cells import misspelt, source_of, superseded
-from workbook.exercises.display import AMBER, Code, Message, Result, show
+from workbook.exercises.display import Code, Message, Result, show
 from workbook.exercises.progress import Progress
-from workbook.exercises.report import Failure, Outcome, Report, shorten
-from workbook.exercises.sources import source_with_helpers
+from workbook.exercises.report import Outcome, shorten
 
 Function = Callable[..., Any]
+USAGE = "check takes the function itself, without brackets: check(parse_turn). It got"
 
 
 def check(function: Function, *, traceback: bool = False) -> Function:
@@ -37,16 +36,17 @@ def check(function: Function, *, traceback: bool = False) -> Function:
 
     Returns:
         Your function when it passes, otherwise the package's: a notebook goes on with
-        one that works. `parse_turn = check(parse_turn)`.
+        one that works. `parse_turn = check(parse_turn)` below your `def`, or `@check`
+        above it.
     """
     try:
         exercise, problem = _exercise_of(function)
         if exercise is None or problem:
             show(Message("check could not start", [problem]))
             return exercise.function() if exercise else function
-        report = _report(exercise, function)
-        if report is None:
-            return exercise.function()
+        from workbook.exercises.grade import grade
+
+        report = grade(exercise, function)
         show(Result(report, traceback))
         _note(lambda: Progress().checked(exercise.slug, report.outcome))
         passed = report.outcome is Outcome.PASSED
@@ -56,71 +56,29 @@ def check(function: Function, *, traceback: bool = False) -> Function:
         return function
 
 
-def _report(exercise: Exercise, function: Function) -> Report | None:
-    """Grade, unless the function is not the one that the learner means."""
-    slug = exercise.slug
-    ours = inspect.unwrap(function) is inspect.unwrap(exercise.function())
-    newer = superseded(None if ours else function, slug)
-    if newer:
-        line = (("line", newer.line),) if newer.line else ()
-        failure = Failure(
-            newer.reason,
-            evidence=(
-                *line,
-                ("graded", f"nothing: {slug} is still the one from before"),
-            ),
-        )
-        again = "mend that cell, run it, and check again"
-        return Report(slug, Outcome.RAISED, failures=(failure,), next_step=again)
-    odd = misspelt(None if ours else function, slug)
-    if ours:
-        lines = [
-            f"{slug} is the package's own function: the last check did not pass, and"
-            " the notebook goes on with one that works.",
-            f"Run the cell with your `def {slug}` again, then this one.",
-            *([odd] if odd else []),
-        ]
-        show(Message(f"{slug} · nothing of yours to check", lines))
-        return None
-    from workbook.exercises.grade import grade
-
-    report = grade(exercise, function)
-    notes = [odd] if odd else []
-    if report.outcome in (Outcome.WRONG, Outcome.RAISED):
-        report = replace(report, graded=source_of(function))
-    return replace(report, notes=(*report.notes, *notes))
-
-
 def _exercise_of(function: object) -> tuple[Exercise | None, str]:
     """Return the exercise that is meant, and what is wrong with the argument."""
-    usage = "check takes the function itself, without brackets: check(parse_turn)"
+    plain: Any = inspect.unwrap(function) if callable(function) else function
     if isinstance(function, str):
-        near = near_miss(function)
-        return (
-            None,
-            f"{usage.replace('parse_turn', near or 'parse_turn')}. It got text.",
-        )
+        return None, f"{USAGE} the text {function!r}."
     if isinstance(function, type):
-        return None, f"{usage}. It got the class {function.__name__}."
-    if not callable(function):
-        kind = (
-            "None" if function is None else f"a value of type {type(function).__name__}"
-        )
-        return None, f"{usage}. It got {kind}."
-    plain = inspect.unwrap(function)  # functools.cache makes an object of its own
-    if not isinstance(plain, (types.FunctionType, types.BuiltinFunctionType)):
-        return None, f"{usage}. It got an object of type {type(function).__name__}."
+        return None, f"{USAGE} the class {function.__name__}."
+    if not isinstance(plain, types.FunctionType | types.BuiltinFunctionType):
+        return None, f"{USAGE} {shorten(function, 60)}."
     slug = plain.__name__
-    if slug in exercises():
-        return exercises()[slug], ""
     if slug == "<lambda>":
         return None, "A lambda has no name to find its exercise by: write it with def."
-    near = near_miss(slug)
-    guess = f"; did you mean {near}?" if near else "."
-    return (
-        exercises()[near] if near else None,
-        f"There is no exercise {slug}{guess}",
-    )
+    if slug not in exercises():
+        near = near_miss(slug)
+        guess = f"; did you mean {near}?" if near else "."
+        return exercises().get(near or ""), f"There is no exercise {slug}{guess}"
+    exercise = exercises()[slug]
+    if plain is inspect.unwrap(exercise.function()):
+        return exercise, (
+            f"{slug} is the package's own function: there is nothing of yours to check."
+            f" Put your `def {slug}` above the check, in the same cell."
+        )
+    return exercise, ""
 
 
 def hint(function: Function | str) -> None:
@@ -157,6 +115,42 @@ def solution(function: Function | str) -> None:
         show(Message(str(error)))
 
 
+def source_with_helpers(function: Function) -> str:
+    """Return a function's source, after that of its module's private helpers.
+
+    What is public can be imported, so all of it together can be pasted into a cell.
+    Helpers stand in the order of the file, those of helpers with them.
+    """
+    function = inspect.unwrap(function)
+    source = inspect.getsource(inspect.getmodule(function) or function)
+    nodes: dict[str, ast.stmt] = {}
+    for node in ast.parse(source).body:
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                nodes[name] = node
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                nodes[name] = node
+            case ast.AnnAssign(target=ast.Name(id=name)):
+                nodes[name] = node
+    needed = [function.__name__]
+    for name in needed:  # it grows
+        for part in ast.walk(nodes[name]):
+            name = part.id if isinstance(part, ast.Name) else ""
+            if name.startswith("_") and name in nodes and name not in needed:
+                needed.append(name)
+    lines = source.splitlines()
+    helpers = [
+        "\n".join(lines[_first_line(node) - 1 : node.end_lineno])
+        for node in sorted((nodes[n] for n in needed[1:]), key=lambda node: node.lineno)
+    ]
+    return "\n\n\n".join([*helpers, inspect.getsource(function)])
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(part.lineno for part in decorators)])
+
+
 def _slug(function: object, caller: str) -> str:
     slug = function if isinstance(function, str) else getattr(function, "__name__", "")
     if not slug:
@@ -172,4 +166,4 @@ def _note(write: Callable[[], None]) -> None:
     try:
         write()
     except CourseError as error:
-        show(Message(str(error), colour=AMBER))
+        show(Message(str(error)))

@@ -9,11 +9,10 @@ from __future__ import annotations
 import html
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from workbook.exercises.report import Failure, Outcome, Report
+from workbook.exercises.report import Outcome, Report
 
 GREEN = "var(--jp-success-color1, #2e7d32)"
 RED = "var(--jp-error-color1, #d32f2f)"
@@ -25,19 +24,13 @@ COLOURS = {
     Outcome.RAISED: RED,
     Outcome.NOT_ATTEMPTED: GREY,
 }
-SHOWN_IN_FULL = 1
-"""Failures with all their evidence; the others are named."""
+PROSE = ("✗", "!", " ", "next:")
+"""Labels of lines in the course's own words; under any other one stands a value."""
 NAMED = 5
-"""Failures that are shown or named; the others are counted."""
+"""Failures that are named, the first with its evidence; the others are counted."""
 
 
-class Showable(Protocol):
-    """What `show` takes: text, and HTML where there is some."""
-
-    def __str__(self) -> str: ...
-
-
-def show(thing: Showable) -> None:
+def show(thing: object) -> None:
     """Display a thing in a notebook, or print its text."""
     if "IPython" in sys.modules:
         from IPython.core.getipython import get_ipython
@@ -46,29 +39,15 @@ def show(thing: Showable) -> None:
         if get_ipython() is not None:
             display(thing)  # type: ignore[no-untyped-call]
             return
-    text = str(thing)
     coding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(text.encode(coding, "replace").decode(coding))  # a console may lack the ✗
+    print(str(thing).encode(coding, "replace").decode(coding))  # it may lack the ✗
 
 
 class Shown:
-    """Something with a text and an HTML form, for notebooks and terminals."""
+    """Something with a text for terminals; most have an HTML form for notebooks too."""
 
-    def text(self) -> str:
-        """Return it as plain text."""
-        raise NotImplementedError
-
-    def html(self) -> str:
-        """Return it as HTML in which every foreign text is escaped."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return self.html()
+    def __repr__(self) -> str:
+        return str(self)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,16 +56,13 @@ class Message(Shown):
 
     title: str
     lines: Sequence[str] = ()
-    colour: str = AMBER
 
-    def text(self) -> str:
-        """Return the lines."""
+    def __str__(self) -> str:
         return "\n".join([self.title, *(f"  {line}" for line in self.lines)])
 
-    def html(self) -> str:
-        """Return the lines in a box."""
+    def _repr_html_(self) -> str:
         body = "".join(f"<div>{_prose(line)}</div>" for line in self.lines)
-        return _box(self.colour, f"<b>{_inline(self.title)}</b>{body}")
+        return _box(AMBER, f"<b>{_escaped(self.title)}</b>{body}")
 
 
 @dataclass(frozen=True, repr=False)
@@ -96,8 +72,7 @@ class Code(Shown):
     title: str
     source: str
 
-    def text(self) -> str:
-        """Return the source."""
+    def __str__(self) -> str:
         return f"# {self.title}\n{self.source}"
 
     def _repr_markdown_(self) -> str:
@@ -106,53 +81,40 @@ class Code(Shown):
             fence += "`"
         return f"**{self.title}**\n\n{fence}python\n{self.source.rstrip()}\n{fence}\n"
 
-    def _repr_html_(self) -> None:  # type: ignore[override]
-        return None
-
 
 @dataclass(frozen=True, repr=False)
 class Table(Shown):
-    """Rows under a head."""
+    """Rows under a head, and a line below them."""
 
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    caption: str = ""
     footer: str = ""
 
-    def text(self) -> str:
-        """Return the table, drawn by rich."""
+    def __str__(self) -> str:
         from rich.box import SIMPLE_HEAD
         from rich.console import Console
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(box=SIMPLE_HEAD, title=self.caption or None, title_style="")
+        table = RichTable(box=SIMPLE_HEAD)
         for name in self.head:
             table.add_column(name, overflow="fold")
         for row in self.rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*map(Text, row))
         console = Console(color_system=None, highlight=False)
         with console.capture() as captured:
             console.print(table)
-            if self.footer:
-                console.print(Text(self.footer))
+            console.print(Text(self.footer))
         return captured.get().rstrip()
 
-    def html(self) -> str:
-        """Return the table."""
+    def _repr_html_(self) -> str:
         left = "style='text-align:left;vertical-align:top'"
-        head = "".join(f"<th {left}>{_inline(name)}</th>" for name in self.head)
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td {left}>{_inline(cell)}</td>" for cell in row)
-            + "</tr>"
-            for row in self.rows
-        )
-        return (
-            f"<table><caption {left}>{_inline(self.caption)}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-            f"<div>{_inline(self.footer)}</div>"
-        )
+        rows = [
+            "".join(f"<{cell} {left}>{_escaped(text)}</{cell}>" for text in row)
+            for cell, row in [("th", self.head), *(("td", row) for row in self.rows)]
+        ]
+        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        return f"<table>{body}</table><div>{_escaped(self.footer)}</div>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -162,67 +124,48 @@ class Result(Shown):
     report: Report
     with_traceback: bool = False
 
-    def text(self) -> str:
-        """Return what STYLE asks for: headline, requirement, evidence, next step."""
+    def _lines(self) -> Iterator[tuple[str, str]]:
+        """Yield (label, text) of each line below the headline."""
         report = self.report
-        lines = [report.headline, *(f"! {note}" for note in report.notes)]
-        if report.outcome is Outcome.NOT_ATTEMPTED:
-            lines += [f"  {_plain(f.requirement)}" for f in report.failures]
-        else:
-            for failure in report.failures[:SHOWN_IN_FULL]:
-                lines.append(f"✗ {_plain(failure.requirement)}")
-                lines += [
-                    f"  {label:<9} {text}".replace("\n", "\n" + " " * 12)
-                    for label, text in failure.evidence
-                ]
-            for failure in report.failures[SHOWN_IN_FULL:NAMED]:
-                lines.append(f"✗ {_plain(failure.requirement)}")
-            if report.failures[NAMED:]:
-                lines.append(f"✗ and {len(report.failures[NAMED:])} more")
-        if report.graded:
-            lines.append(f"graded: {report.graded}")
+        if report.note:
+            yield "!", report.note
+        attempted = report.outcome is not Outcome.NOT_ATTEMPTED
+        for number, failure in enumerate(report.failures[:NAMED]):
+            yield "✗" if attempted else " ", failure.requirement
+            if attempted and number == 0:
+                yield from failure.evidence
+        if more := len(report.failures[NAMED:]):
+            yield "✗", f"and {more} more"
         if report.next_step:
-            lines.append(f"next: {report.next_step}")
-        if self.with_traceback and report.traceback:
-            lines += ["", report.traceback]
+            yield "next:", f"`{report.next_step}`"
+
+    def __str__(self) -> str:
+        lines = [self.report.headline]
+        for label, text in self._lines():
+            if label in PROSE:
+                lines.append(f"{label} {_plain(text)}")
+            else:
+                lines.append(f"  {label:<9} {text}".replace("\n", "\n" + " " * 12))
+        if self.with_traceback and self.report.traceback:
+            lines += ["", self.report.traceback]
         return "\n".join(lines)
 
-    def html(self) -> str:
-        """Return the same as HTML."""
-        report, colour = self.report, COLOURS[self.report.outcome]
-        parts = [f"<b style='color:{colour}'>{_inline(report.headline)}</b>"]
-        parts += [f"<div>{_inline(note)}</div>" for note in report.notes]
-        if report.outcome is Outcome.NOT_ATTEMPTED:
-            parts += [f"<div>{_prose(f.requirement)}</div>" for f in report.failures]
-        else:
-            for number, failure in enumerate(report.failures[:NAMED]):
-                parts.append(_failure_html(failure, full=number < SHOWN_IN_FULL))
-            if report.failures[NAMED:]:
-                more = Failure(f"and {len(report.failures[NAMED:])} more")
-                parts.append(_failure_html(more, full=False))
-        if report.graded:
-            graded = f"graded: {_inline(report.graded)}"
-            parts.append(f"<div style='color:{GREY}'>{graded}</div>")
-        if report.next_step:
-            parts.append(f"<div>next: <code>{_inline(report.next_step)}</code></div>")
-        if self.with_traceback and report.traceback:
-            parts.append(f"<pre>{html.escape(report.traceback)}</pre>")
-        return _box(colour, "".join(parts))
-
-
-def _failure_html(failure: Failure, *, full: bool) -> str:
-    cross = f"<span style='color:{RED}'>✗</span>"
-    line = f"<div style='margin-top:.4em'>{cross} {_prose(failure.requirement)}</div>"
-    if not full or not failure.evidence:
-        return line
-    cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0;"
-    code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
-    rows = "".join(
-        f"<tr><td style='{cell}color:{GREY}'>{_inline(label)}</td>"
-        f"<td style='{cell}{code}'>{_inline(text)}</td></tr>"
-        for label, text in failure.evidence
-    )
-    return f"{line}<table style='margin:0 0 0 1.2em'>{rows}</table>"
+    def _repr_html_(self) -> str:
+        colour, rows = COLOURS[self.report.outcome], ""
+        cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
+        code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
+        for label, text in self._lines():
+            rows += f"<tr><td style='{cell};color:{GREY}'>{label}</td>"
+            if label in PROSE:
+                rows += f"<td style='{cell}'>{_prose(text)}</td></tr>"
+            else:
+                rows += f"<td style='{cell};{code}'>{_escaped(text)}</td></tr>"
+        body = f"<b style='color:{colour}'>{_escaped(self.report.headline)}</b>"
+        if rows:
+            body += f"<table style='margin:0'>{rows}</table>"
+        if self.with_traceback and self.report.traceback:
+            body += f"<pre>{_escaped(self.report.traceback)}</pre>"
+        return _box(colour, body)
 
 
 _NAME = re.compile("(?<!`)`([^`\n]+)`(?!`)")
@@ -235,10 +178,10 @@ def _plain(text: str) -> str:
 
 def _prose(text: str) -> str:
     """Return the course's own words as HTML, with names as code."""
-    return _NAME.sub(r"<code>\1</code>", _inline(text))
+    return _NAME.sub(r"<code>\1</code>", _escaped(text))
 
 
-def _inline(text: str) -> str:
+def _escaped(text: str) -> str:
     # Where MathJax does not know the class of the box, this keeps some viewers from
     # taking a dollar sign for the start of a formula.
     return html.escape(text).replace("$", "&#36;")

@@ -7,23 +7,30 @@ of the environment, and leaves the interpreter as it found it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+import builtins
+import inspect
+import sys
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import pytest
 from _pytest.assertion import util as assertion_util
 
-from workbook.exercises.call_recorder import Watch, harmless
-from workbook.exercises.catalogue import CourseError, Exercise
-from workbook.exercises.explain import explain, full_traceback
-from workbook.exercises.guesses import allowed_kinds
-from workbook.exercises.isolation import as_it_was, quick_hypothesis
-from workbook.exercises.report import Failure, Outcome, Report
-from workbook.exercises.subjects import fixtures
+from workbook.exercises.call_recorder import InputAsked, Printed, Watch
+from workbook.exercises.catalogue import CourseError, Exercise, exercises
+from workbook.exercises.explain import Comparison, Verdict, explain, result_kinds
+from workbook.exercises.report import (
+    Failure,
+    Outcome,
+    Report,
+    error_in_words,
+    full_traceback,
+)
 from workbook.exercises.time_limit import TimeUp, time_limit
-from workbook.exercises.verdict import Comparison, Verdict
-from workbook.exercises.wanted import wanted_error, wanted_value
-from workbook.paths import ROOT
+from workbook.paths import ROOT, user_cache
 
 TIME_LIMIT_S = 2.0
 """Computing time that one test may take."""
@@ -43,6 +50,7 @@ _ARGUMENTS = [
     "-o",
     "addopts=",
 ]
+_raises = pytest.raises
 
 
 def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
@@ -57,32 +65,130 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
             f"The tests of {exercise.slug} are missing: {exercise.tests_path}. The"
             " exercises need the whole repository: `pip install -e .` in a clone of it."
         )
-    kinds = allowed_kinds(exercise.function())
-    watch = Watch(function, exercise.slug, exercise.mutates, kinds)
-    grader = _Grader(exercise, watch)
-    arguments = [*_ARGUMENTS, str(exercise.tests_path)]
-    plugins = [grader, fixtures({exercise.slug: watch.function})]
-    with as_it_was(exercise), harmless(), quick_hypothesis(exercise):
-        code = pytest.main(arguments, plugins=plugins)
-    interrupted = code == pytest.ExitCode.INTERRUPTED
-    if interrupted and not (grader.timed_out or grader.broken):
+    run = _Run(exercise, Watch(function, exercise.slug))
+    with harmless(), pytest.MonkeyPatch.context() as patch, _quick(exercise):
+        _keep_apart(patch, exercise)
+        patch.setattr(pytest, "raises", run.raises)
+        own = inspect.unwrap(function)
+        if own.__name__ == exercise.slug:  # so that it finds itself, below `@check` too
+            patch.setitem(getattr(own, "__globals__", {}), exercise.slug, function)
+        code = pytest.main(
+            [*_ARGUMENTS, str(exercise.tests_path)],
+            plugins=[run, fixtures({exercise.slug: run.watch.function})],
+        )
+    if code == pytest.ExitCode.INTERRUPTED and not run.broken:
         raise KeyboardInterrupt
-    if grader.broken or not grader.requirements:
-        reason = grader.broken or f"no test in {exercise.tests} takes {exercise.slug}"
+    if run.broken or not run.requirements:
+        reason = run.broken or f"no test in {exercise.tests} takes {exercise.slug}"
         raise CourseError(f"The tests of {exercise.slug} cannot run: {reason}")
-    return grader.report()
+    return run.report()
 
 
-class _Grader:
+def fixtures(subjects: Mapping[str, Callable[..., Any]]) -> ModuleType:
+    """Return a pytest plugin with one fixture per exercise, of the same name.
+
+    Args:
+        subjects: slug to function; the package's function where there is none.
+    """
+    plugin = ModuleType("workbook_subjects")
+    for slug, exercise in exercises().items():
+        setattr(plugin, slug, _fixture(slug, exercise.function))
+    for slug, function in subjects.items():
+        setattr(plugin, slug, _fixture(slug, partial(_same, function)))
+    return plugin
+
+
+def _same(function: Callable[..., Any]) -> Callable[..., Any]:
+    return function
+
+
+def _fixture(slug: str, subject: Callable[[], Callable[..., Any]]) -> Any:
+    # A session's: hypothesis refuses the fixtures of a single test.
+    return pytest.fixture(scope="session", name=slug)(lambda: subject())
+
+
+@contextmanager
+def harmless() -> Iterator[None]:
+    """Keep learners' code from printing, asking, and ending the process.
+
+    `input()` raises `InputAsked`; `exit()` in a notebook, which otherwise ends the
+    kernel after the cell, raises `SystemExit` as `sys.exit()` does.
+    """
+
+    def refuse(*_: object) -> str:
+        raise InputAsked("input() waits for a person; use the function's arguments")
+
+    sink = Printed()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(builtins, "input", refuse)
+        if "IPython" in sys.modules and (shell := sys.modules["IPython"].get_ipython()):
+            patch.setattr(shell, "ask_exit", sys.exit)
+        with redirect_stdout(sink), redirect_stderr(sink):
+            yield
+
+
+def _keep_apart(patch: pytest.MonkeyPatch, exercise: Exercise) -> None:
+    """Have the test file imported afresh, and what pytest changes put back."""
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
+        patch.delenv(name, raising=False)
+    patch.setenv("PYTEST_CURRENT_TEST", "")
+    # Not into the folder of the notebook.
+    patch.setenv("HYPOTHESIS_STORAGE_DIRECTORY", str(user_cache() / "hypothesis"))
+    patch.setattr(assertion_util, "_config", None)
+    path = str(exercise.tests_path)
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__dict__", {}).get("__file__") == path:
+            patch.delitem(sys.modules, name)
+
+
+@contextmanager
+def _quick(exercise: Exercise) -> Iterator[None]:
+    """Let property tests run without a database, the same way each time."""
+    if b"hypothesis" not in exercise.tests_path.read_bytes():
+        yield
+        return
+    from hypothesis import HealthCheck, Phase, settings
+
+    before = settings.get_current_profile_name()
+    settings.register_profile(
+        "workbook-check",
+        database=None,
+        deadline=None,
+        derandomize=True,
+        max_examples=25,
+        phases=[Phase.explicit, Phase.generate, Phase.shrink],
+        print_blob=False,
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    settings.load_profile("workbook-check")
+    try:
+        yield
+    finally:
+        settings.load_profile(before)
+
+
+class _Run:
     """The pytest plugin of one run: keeps an exercise's tests and what they found."""
 
     def __init__(self, exercise: Exercise, watch: Watch) -> None:
         self.exercise = exercise
         self.watch = watch
-        self.requirements: dict[str, Verdict | None] = {}
+        self.kinds = result_kinds(exercise.function())
+        self.requirements: set[str] = set()
+        self.begun: set[str] = set()
+        self.verdicts: dict[str, Verdict] = {}  # the first failure of each requirement
         self.broken = ""
-        self.timed_out = False
         self._comparison: Comparison | None = None
+        self._wanted = ""
+
+    @contextmanager
+    def raises(self, kinds: Any, **options: Any) -> Iterator[Any]:
+        """Do what `pytest.raises` does, and remember what is waited for."""
+        self._wanted = error_in_words(kinds, options.get("match"))
+        with _raises(kinds, **options) as info:
+            yield info
+        self._wanted = ""
 
     def pytest_configure(self, config: pytest.Config) -> None:
         """Know a mark whose plugin is left out; what warns is not shown anyway."""
@@ -92,7 +198,7 @@ class _Grader:
         """Keep the tests that take the exercise's fixture."""
         slug = self.exercise.slug
         items[:] = [i for i in items if slug in getattr(i, "fixturenames", ())]
-        self.requirements = {_name(item): None for item in items}
+        self.requirements = {_name(item) for item in items}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that the test file cannot be imported."""
@@ -102,8 +208,9 @@ class _Grader:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """Limit the time, and note the two sides of a comparison that fails."""
+        self.begun.add(_name(item))
         self.watch.calls.clear()
-        self._comparison = None
+        self._comparison, self._wanted = None, ""
         # pytest's own explanation compares line by line: minutes, for a megabyte.
         assertion_util._reprcompare = self._note
         with time_limit(TIME_LIMIT_S):
@@ -117,67 +224,50 @@ class _Grader:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> pytest.TestReport:
         """Keep the first failure of each requirement, in place of pytest's text."""
-        error = call.excinfo.value if call.excinfo else None
-        if call.excinfo and error is not None:
-            if call.when == "call":
-                self._keep(item, call.excinfo)
-            else:
-                self.broken = f"{item.name}: {type(error).__name__}: {error}"
-            if isinstance(error, TimeUp):
-                self.timed_out = True
-                item.session.shouldstop = "time up"
+        if call.excinfo and call.when == "call":
+            self.verdicts.setdefault(_name(item), self._verdict(item, call.excinfo))
+            if isinstance(call.excinfo.value, TimeUp):
+                item.session.shouldfail = "time up"
+        elif call.excinfo:
+            error = call.excinfo.value
+            self.broken = f"{item.name}: {type(error).__name__}: {error}"
         return pytest.TestReport(
             item.nodeid,
             item.location,
             {},
-            "passed" if error is None else "failed",
+            "failed" if call.excinfo else "passed",
             None,
             "call" if call.when == "collect" else call.when,
         )
 
-    def _keep(self, item: pytest.Item, info: pytest.ExceptionInfo[Any]) -> None:
-        name = _name(item)
-        if self.requirements[name] is None:
-            compared = isinstance(info.value, AssertionError)
-            own = [entry for entry in info.traceback if entry.path == item.path]
-            wanted = (wanted_error(e.frame.raw, e.lineno + 1) for e in reversed(own))
-            statement = str(own[-1].statement) if own else ""
-            due: tuple[object, ...] = ()
-            if own and not compared:
-                due = wanted_value(own[-1].frame.raw, statement, self.watch.name)
-            self.requirements[name] = Verdict(
-                test=name,
-                docstring=getattr(item, "function", item).__doc__ or "",
-                error=info.value,
-                statement=statement,
-                calls=tuple(self.watch.calls),
-                comparison=self._comparison if compared else None,
-                watch=self.watch,
-                wanted=next(filter(None, wanted), None),
-                due=due,
-            )
+    def _verdict(self, item: pytest.Item, info: pytest.ExceptionInfo[Any]) -> Verdict:
+        own = [entry for entry in info.traceback if entry.path == item.path]
+        compared = isinstance(info.value, AssertionError)
+        return Verdict(
+            test=_name(item),
+            docstring=getattr(item, "function", item).__doc__ or "",
+            error=info.value,
+            statement=str(own[-1].statement) if own else "",
+            calls=tuple(self.watch.calls),
+            comparison=self._comparison if compared else None,
+            watch=self.watch,
+            kinds=self.kinds,
+            wanted=self._wanted,
+        )
 
     def report(self) -> Report:
         """Return what this run found."""
-        slug, hint = self.exercise.slug, f"hint({self.exercise.slug})"
-        verdicts = [v for v in self.requirements.values() if v is not None]
-        total = len(self.requirements)
-        passed = total - len(verdicts)
-        if self.timed_out:  # what comes after it was not run
-            passed = (
-                list(self.requirements).index(verdicts[-1].test) - len(verdicts) + 1
-            )
+        slug, total = self.exercise.slug, len(self.requirements)
+        verdicts, hint = list(self.verdicts.values()), f"hint({slug})"
         if not verdicts:
-            return Report(slug, Outcome.PASSED, passed, total)
+            return Report(slug, Outcome.PASSED, total, total)
         if self.watch.is_stub:
-            goal = Failure(self.exercise.goal)
-            return Report(
-                slug, Outcome.NOT_ATTEMPTED, 0, total, (goal,), next_step=hint
-            )
+            goal = (Failure(self.exercise.goal),)
+            return Report(slug, Outcome.NOT_ATTEMPTED, 0, total, goal, next_step=hint)
         return Report(
             slug=slug,
             outcome=Outcome.RAISED if verdicts[0].raised else Outcome.WRONG,
-            passed=passed,
+            passed=len(self.begun) - len(verdicts),
             total=total,
             failures=tuple(map(explain, verdicts)),
             next_step=hint,

@@ -1,24 +1,23 @@
-"""What a check found, as data: an outcome, and evidence for what is not met.
+"""What a check found, as data, and how values and errors are written in it.
 
-`grading` makes a `Report`, `display` shows it, the pytest plugin counts it.
+`grade` makes a `Report`, `display` shows it, the pytest plugin counts it.
 """
 
 from __future__ import annotations
 
+import inspect
+import linecache
 import re
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
-from workbook.exercises.call_recorder import differs
 from workbook.exercises.time_limit import TimeUp, guarded, time_limit
 
 WRITING_LIMIT_S = 1.0
 """Computing time that a learner's `__repr__` or `__str__` may take."""
-
-
-LONG = 160
-"""Characters of two values from which on it is said where they part."""
 
 
 class Outcome(StrEnum):
@@ -55,8 +54,7 @@ class Report:
         passed: how many requirements are met.
         total: how many there are; 0 when none could be looked at.
         failures: the others, in the order of the tests.
-        notes: sentences to show first: what looks odd.
-        graded: which source was graded.
+        note: a sentence to show first: what looks odd.
         next_step: what to do now; empty when passed.
         traceback: the whole traceback of the first failure.
     """
@@ -66,25 +64,16 @@ class Report:
     passed: int = 0
     total: int = 0
     failures: tuple[Failure, ...] = ()
-    notes: tuple[str, ...] = ()
-    graded: str = ""
+    note: str = ""
     next_step: str = ""
     traceback: str = ""
 
     @property
     def headline(self) -> str:
-        """What stands first: `parse_turn · 6 of 8`."""
-        match self.outcome:
-            case Outcome.NOT_ATTEMPTED:
-                return f"{self.slug} · not attempted"
-            case Outcome.PASSED:
-                return f"{self.slug} · {self.passed} of {self.total} · passed"
-            case Outcome.RAISED if not self.total:
-                return f"{self.slug} · your code raised"
-            case Outcome.RAISED:
-                return f"{self.slug} · {self.passed} of {self.total} · your code raised"
-            case _:
-                return f"{self.slug} · {self.passed} of {self.total}"
+        """What stands first: `parse_turn · wrong · 6 of 8`."""
+        counted = self.total and self.outcome is not Outcome.NOT_ATTEMPTED
+        met = f" · {self.passed} of {self.total}" if counted else ""
+        return f"{self.slug} · {self.outcome}{met}"
 
 
 def shorten(value: object, limit: int = 240) -> str:
@@ -100,6 +89,14 @@ def shorten(value: object, limit: int = 240) -> str:
     return clip(without_noise(written(value)), limit)
 
 
+def clip(text: str, limit: int) -> str:
+    """Return a text; a long one loses its middle."""
+    if len(text) <= limit:
+        return text
+    end = max(1, limit // 2 - 2)
+    return f"{text[:end]} … ({len(text):,} characters) … {text[-end:]}"
+
+
 _NOISE = re.compile(
     r"""'(?:[^'\\]|\\.)*' | "(?:[^"\\]|\\.)*"  # quoted: stays as it is
     | <(?P<member>[A-Za-z_]\w*\.\w+):\ [^<>]*>
@@ -110,13 +107,13 @@ _NOISE = re.compile(
 
 def without_noise(text: str) -> str:
     """Return a repr with `State.THINK` for `<State.THINK: 'THINK'>`, no addresses."""
-    return _NOISE.sub(_without_noise, text)
 
+    def quiet(found: re.Match[str]) -> str:
+        if found["thing"]:
+            return "<" + re.sub(r"[\w.]*<locals>\.", "", found["thing"]) + ">"
+        return found["member"] or found[0]
 
-def _without_noise(found: re.Match[str]) -> str:
-    if found["thing"]:
-        return "<" + re.sub(r"[\w.]*<locals>\.", "", found["thing"]) + ">"
-    return found["member"] or found[0]
+    return _NOISE.sub(quiet, text)
 
 
 def written(value: object, form: Callable[[object], str] = repr) -> str:
@@ -131,9 +128,9 @@ def written(value: object, form: Callable[[object], str] = repr) -> str:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        if isinstance(value, int) and not isinstance(error, TimeUp):
-            return "<an int with too many digits to write it>"  # Python's own limit
         late = isinstance(error, TimeUp)
+        if isinstance(value, int) and not late:  # Python's own limit
+            return "<an int with too many digits to write it>"
         reason = "did not end" if late else f"raised {type(error).__name__}"
         return f"<{with_article(type(value).__name__)} whose {form.__name__} {reason}>"
 
@@ -143,37 +140,52 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
 
 
-def difference(found: object, wanted: object) -> str:
-    """Say where two texts of many lines, or two long lists, part; '' for short ones.
+def error_in_words(kinds: Any, match: str | None) -> str:
+    r"""Say which exception a `pytest.raises` waits for.
 
-    >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
-    "in item 3: 'c', not 'd'"
+    >>> print(error_in_words((OSError, KeyError), r"2\.5 V"))
+    an OSError or a KeyError whose message has "2.5 V"
+    >>> print(error_in_words(KeyError, "(?s)(?=.*THINK)(?=.*observed)"))
+    a KeyError whose message has "THINK" and "observed"
     """
-    parts: list[list[object]] = []
-    for value in (found, wanted):
-        if isinstance(value, str):
-            parts.append(list(value.split("\n")))
-        elif isinstance(value, list):
-            parts.append(list(value))
-    long = len(shorten(found)) + len(shorten(wanted)) > LONG
-    if type(found) is not type(wanted) or len(parts) < 2 or not long:
-        return ""
-    ours, theirs = parts
-    noun = "line" if isinstance(found, str) else "item"
-    number = next(
-        (n for n, pair in enumerate(zip(ours, theirs, strict=False)) if differs(*pair)),
-        min(len(ours), len(theirs)),
+    kinds = kinds if isinstance(kinds, tuple) else (kinds,)
+    words = " or ".join(with_article(kind.__name__) for kind in kinds)
+    if not match:
+        return words
+    parts = re.findall(r"\(\?=\.\*(.+?)\)", match) or [match]
+    plain = (re.sub(r"\\(\W)", r"\1", part) for part in parts)
+    return f"{words} whose message has " + " and ".join(f'"{p}"' for p in plain)
+
+
+def describe_error(error: BaseException) -> str:
+    """Return an exception as one line."""
+    text = clip(without_noise(" ".join(written(error, str).split())), 240)
+    if isinstance(error, TimeUp):
+        return text or "not finished in time"
+    kind = type(error).__name__
+    return f"{kind}: {text}" if text else kind
+
+
+def full_traceback(error: BaseException) -> str:
+    """Return the traceback from the test's own line on, without the machinery's."""
+    machinery = ("/pluggy/", "/_pytest/", "/hypothesis/", "/workbook/exercises/")
+    told = traceback.TracebackException.from_exception(error)
+    told.stack = traceback.StackSummary.from_list(
+        frame
+        for frame in told.stack
+        if not any(name in frame.filename.replace("\\", "/") for name in machinery)
     )
-    have, want = (shorten(p[number], 120) if p[number:] else "" for p in parts)
-    if not have:
-        return f"in {noun} {number + 1}: {want} is missing"
-    also = f"not {want}" if want else "nothing is expected there"
-    return f"in {noun} {number + 1}: {have}, {also}"
+    return "".join(told.format())
 
 
-def clip(text: str, limit: int) -> str:
-    """Return a text; a long one loses its middle."""
-    if len(text) <= limit:
-        return text
-    end = max(1, limit // 2 - 2)
-    return f"{text[:end]} … ({len(text):,} characters) … {text[-end:]}"
+def error_place(error: BaseException, function: Callable[..., Any]) -> str:
+    """Return the learner's line that raised: `line 5: x = text[3]`."""
+    own = getattr(inspect.unwrap(function), "__code__", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    frame = next(
+        (f for f in reversed(frames) if own and f.filename == own.co_filename), None
+    )
+    if frame is None:
+        return ""
+    line = (linecache.getline(frame.filename, frame.lineno or 0) or "").strip()
+    return f"line {frame.lineno}: {clip(line, 160)}" if line else ""

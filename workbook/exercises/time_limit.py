@@ -35,108 +35,84 @@ def guarded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise `TimeUp` in the block after `seconds` of computing time.
+    """Raise `TimeUp` in the block after `seconds` of computing time."""
+    cpu, wall = time.process_time(), time.monotonic()
 
-    The alarm repeats until the block is left.
-    """
-    clock = _Clock(seconds)
+    def over() -> bool:
+        waited = time.monotonic() - wall
+        return time.process_time() - cpu >= seconds or waited >= seconds * WALL_FACTOR
+
     on_main = threading.current_thread() is threading.main_thread()
-    arm = _alarm if on_main and hasattr(signal, "setitimer") else _watchdog
-    with arm(clock):
-        yield
-
-
-class _Clock:
-    """Says when the time is over."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-        self.running = True
-        self._cpu, self._wall = time.process_time(), time.monotonic()
-
-    @property
-    def over(self) -> bool:
-        waited = time.monotonic() - self._wall
-        return self.running and (
-            time.process_time() - self._cpu >= self.seconds
-            or waited >= self.seconds * WALL_FACTOR
-        )
-
-    def time_up(self) -> TimeUp:
-        return TimeUp(f"not finished after {self.seconds:g} seconds")
+    if on_main and hasattr(signal, "setitimer"):
+        with _alarm(seconds, over):
+            yield
+    else:
+        with _watchdog(over):
+            yield
 
 
 @contextmanager
-def _alarm(clock: _Clock) -> Iterator[None]:
-    rung = False
+def _alarm(seconds: float, over: Callable[[], bool]) -> Iterator[None]:
+    running, rung = True, False
+
+    def again(frame: FrameType, event: str, argument: object) -> Any:
+        if event == "line" and running:
+            raise TimeUp(f"not finished after {seconds:g} seconds")
+        return again
 
     def ring(number: int, frame: FrameType | None) -> None:
         nonlocal rung
-        if not clock.over:
+        if not (running and over()):
             return
-        inside = _leave_handlers(frame, clock)
-        if inside or not rung:  # once outside, let it pass through the test's frames
+        frames = _learners_frames(frame)
+        if frames:
+            # `while True: try: … except: pass` swallows what is raised in its `try`.
+            # The handler stands outside of it: there the first line raises again.
+            # Python stops tracing then, so each alarm leaves one such handler.
+            sys.settrace(lambda frame, event, argument: None)
+            for found in frames:
+                found.f_trace = again
+        if frames or not rung:  # once outside, let it pass through the test's frames
             rung = True
-            raise clock.time_up()
+            raise TimeUp(f"not finished after {seconds:g} seconds")
 
     traced = sys.gettrace()
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, clock.seconds, AGAIN_S)
+    signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN_S)
     try:
         yield
     finally:
-        clock.running = False
+        running = False
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-        if sys.gettrace() is not traced:
-            sys.settrace(traced)
+        sys.settrace(traced)
 
 
-def _leave_handlers(frame: FrameType | None, clock: _Clock) -> bool:
-    """Make a handler that catches `TimeUp` raise it again on its first line.
-
-    `while True: try: … except: pass` swallows any exception raised inside the `try`;
-    its handler stands outside of it. Python stops tracing when a tracer raises, so each
-    alarm leaves one such handler.
-
-    Returns:
-        Whether a learner's code is running.
-    """
+def _learners_frames(frame: FrameType | None) -> list[FrameType]:
+    """Return the frames from `guarded` on; none when no learner's code is running."""
     frames: list[FrameType] = []
     while frame is not None and frame.f_code is not guarded.__code__:
         frames.append(frame)
         frame = frame.f_back
-    if frame is None:
-        return False
-
-    def again(frame: FrameType, event: str, argument: object) -> Any:
-        if event == "line" and clock.running:
-            raise clock.time_up()
-        return again
-
-    sys.settrace(lambda frame, event, argument: None)
-    for found in frames:
-        found.f_trace = again
-    return True
+    return frames if frame is not None else []
 
 
 @contextmanager
-def _watchdog(clock: _Clock) -> Iterator[None]:
-    thread = threading.get_ident()
-    raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+def _watchdog(over: Callable[[], bool]) -> Iterator[None]:
+    thread = ctypes.c_ulong(threading.get_ident())
     done = threading.Event()
 
     def watch() -> None:
         while not done.wait(AGAIN_S):
-            if clock.over:
-                raise_in(ctypes.c_ulong(thread), ctypes.py_object(TimeUp))
+            if over():
+                raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
+                raise_in(thread, ctypes.py_object(TimeUp))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
         yield
     finally:
-        clock.running = False
         done.set()
         # One that is still on its way arrives while we wait. Taking it back instead
         # (with None) leaves CPython 3.11 in an endless loop as soon as it traces.

@@ -6,7 +6,7 @@ import importlib
 import pytest
 
 from workbook.exercises.catalogue import exercises
-from workbook.exercises.sources import source_with_helpers
+from workbook.exercises.check import source_with_helpers
 
 
 @pytest.mark.parametrize("slug", exercises())
@@ -33,12 +33,3 @@ def test_helpers_of_helpers_come_along():
     """The calculator's helpers stand before it, in the order of the file."""
     source = source_with_helpers(exercises()["safe_eval"].function())
     assert source.index("def _value") < source.index("def safe_eval")
-
-
-def test_about_says_the_model_once():
-    """The first line of a lesson names Python, the workbook and the model."""
-    from workbook.diagnosis import about
-
-    assert about().count("model:") == 1
-    assert "Python 3." in about("pytest")
-    assert "no-such-package not installed" in about("no-such-package")

@@ -1,10 +1,10 @@
-"""The lints find what they are there to find."""
+"""The rules find what they are there to find."""
 
 from dataclasses import replace
 
 import pytest
 
-from tests import exercise_rules as lints
+from tests import exercise_rules as rules
 from workbook.exercises.catalogue import Lesson, find
 
 GOOD = '''
@@ -29,34 +29,34 @@ GOOD = '''
 )
 def test_an_incomplete_entry_is_found(change, words):
     """an entry with something missing is named"""
-    (breach,) = lints.entry(replace(find("who_writes"), **change))
+    (breach,) = rules.entry(replace(find("who_writes"), **change))
     assert words in breach
 
 
 def test_a_package_that_fails_is_found():
     """a package's function that fails its own tests is found"""
     exercise = replace(find("who_writes"), target="builtins:len")
-    assert "called" in next(lints.package_answer(exercise))
+    assert "called" in next(rules.package_answer(exercise))
 
 
 def test_a_stub_that_passes_is_found(monkeypatch):
     """a stub that is not told apart from an answer is found"""
-    monkeypatch.setattr(lints, "stub_of", lambda exercise: lambda label: "model")
-    assert "is graded as" in next(lints.stub_answer(find("who_writes")))
+    monkeypatch.setattr(rules, "stub_of", lambda exercise: lambda label: "model")
+    assert "is graded as" in next(rules.stub_answer(find("who_writes")))
 
 
 @pytest.mark.parametrize(
     ("answers", "words"),
     [
-        ({len: "x"}, "has 1 wrong answers, not 2"),
-        ({len: "no such words", abs: ""}, "fails without the words 'no such words'"),
-        ({find("who_writes").function(): "x", abs: "x"}, "is graded as passed"),
+        ({len: "test_x"}, "has 1 wrong answers, not 2"),
+        ({len: "test_x", abs: "test_x"}, "len is not caught by test_x"),
+        ({find("who_writes").function(): "test_x"}, "is graded as passed"),
     ],
 )
 def test_a_bad_wrong_answer_is_found(monkeypatch, answers, words):
-    """a wrong answer that passes, or fails in other words, is found"""
-    monkeypatch.setattr(lints, "wrong_answers", lambda exercise: answers)
-    assert words in "\n".join(lints.wrong_answers_fail(find("who_writes")))
+    """a wrong answer that passes, or that another test catches, is found"""
+    monkeypatch.setattr(rules, "wrong_answers", lambda exercise: answers)
+    assert words in "\n".join(rules.wrong_answers_fail(find("who_writes")))
 
 
 @pytest.mark.parametrize(
@@ -73,28 +73,41 @@ def test_a_bad_wrong_answer_is_found(monkeypatch, answers, words):
 )
 def test_a_bad_stub_is_found(tmp_path, write_notebook, monkeypatch, old, new, words):
     """a notebook whose stub has no type, no docstring or no check is found"""
-    found = lint(tmp_path, write_notebook, monkeypatch, GOOD.replace(old, new))
+    found = breaches(tmp_path, write_notebook, monkeypatch, GOOD.replace(old, new))
     assert words in found
+
+
+def test_a_long_cell_is_found(tmp_path, write_notebook, monkeypatch):
+    """a stub's cell has at most fifteen lines, its check with them"""
+    cell = GOOD.replace("Say who writes it.", "Say." + 11 * "\n    and")
+    assert "more than 15 lines" in breaches(tmp_path, write_notebook, monkeypatch, cell)
+
+
+def test_a_check_as_a_decorator_counts(tmp_path, write_notebook, monkeypatch):
+    """`@check` above the stub is the same as a line below it"""
+    cell = GOOD.replace("who_writes = check(who_writes)", "")
+    cell = cell.replace("    def who", "    @check\n    def who")
+    assert breaches(tmp_path, write_notebook, monkeypatch, cell) == ""
 
 
 def test_a_good_notebook_passes(tmp_path, write_notebook, monkeypatch):
     """a typed stub with a docstring that is checked passes"""
-    assert lint(tmp_path, write_notebook, monkeypatch, GOOD) == ""
+    assert breaches(tmp_path, write_notebook, monkeypatch, GOOD) == ""
 
 
 def test_a_missing_notebook_is_found():
     """a lesson without its notebook is found"""
     lesson = Lesson("99_none", "t", 5)
-    assert "is missing" in next(lints.notebook(find("who_writes"), lesson))
+    assert "is missing" in next(rules.notebook(find("who_writes"), lesson))
 
 
 def test_too_many_minutes_are_found(monkeypatch):
     """exercises that take longer than their lesson are found"""
     lesson = Lesson("00_start_here", "t", 1)
-    assert "minutes of exercises in 1" in next(lints.lesson_minutes(lesson))
+    assert "minutes of exercises in 1" in next(rules.lesson_minutes(lesson))
 
 
-def lint(tmp_path, write_notebook, monkeypatch, cell):
+def breaches(tmp_path, write_notebook, monkeypatch, cell):
     """Return the breaches of a notebook with this exercise cell, as text."""
     monkeypatch.setattr("workbook.exercises.catalogue.ROOT", tmp_path)
     write_notebook(
@@ -103,4 +116,4 @@ def lint(tmp_path, write_notebook, monkeypatch, cell):
         (cell, "exercise"),
     )
     lesson = Lesson("00_start_here", "t", 5)
-    return "\n".join(lints.notebook(find("who_writes"), lesson))
+    return "\n".join(rules.notebook(find("who_writes"), lesson))
