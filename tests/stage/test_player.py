@@ -9,10 +9,11 @@ from workbook.models.choice import UnknownModel
 from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.stage.engines import ENGINES, play
-from workbook.stage.player import Watched, model_options, player
-from workbook.stage.player_view import MORE_CALLS, STYLE
+from workbook.stage.player_view import STYLE
 from workbook.stage.scenarios import ScenarioError
+from workbook.stage.watch import Watched, model_options, player
 
+MORE_CALLS = "Calls of the model that a tool made, not among these steps:"
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
 

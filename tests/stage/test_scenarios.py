@@ -140,7 +140,7 @@ def test_a_wrong_file_is_told(tmp_path, text, message):
 def test_what_is_wrong_is_a_sentence_in_a_notebook(kernel):
     """In a notebook, no traceback of ours stands around what is wrong."""
     kernel("shell = get_ipython()\nshell._showtraceback = lambda *told: print(told[2])")
-    shown = kernel("from workbook.stage.player import player\nplayer('endles_retry')")
+    shown = kernel("from workbook.stage import player\nplayer('endles_retry')")
     kernel("del shell._showtraceback")
     told = "there is no scenario 'endles_retry'. Did you mean 'endless_retry'?"
     assert shown.strip() == repr([f"ScenarioError: {told}"])

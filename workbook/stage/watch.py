@@ -10,6 +10,7 @@ import math
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from workbook.models.choice import UnknownModel, model_name
@@ -73,7 +74,6 @@ class Player:
         UnknownModel: the model's name is a slip for one of ours.
     """
 
-    playback: Playback
     run: Watched | None = None
     _thread: threading.Thread | None = None
 
@@ -106,7 +106,7 @@ class Player:
             self.view.buttons[name].on_click(lambda _, do=work: do())
         for dropdown in self.view.choices.values():
             dropdown.observe(lambda _: self.reset(), "value")
-        self.view.slider.observe(lambda change: self._slid(change["new"]), "value")
+        self.view.slider.observe(self._slid, "value")
         self.reset()
 
     def play(self) -> None:
@@ -130,8 +130,7 @@ class Player:
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
-        if self.run is not None:
-            self.run.stop()
+        self.cancel()
         self.run = self._thread = None
         self._problem = ""
         if self.saved is not None:
@@ -144,22 +143,41 @@ class Player:
         """Stop the run that is going on."""
         if self.run is not None:
             self.run.stop()
-        self._show()
 
     @property
     def running(self) -> bool:
         """Whether a run is going on."""
         return self._thread is not None and self._thread.is_alive()
 
-    def join(self, timeout_s: float = 60.0) -> None:
+    def join(self) -> None:
         """Wait until the run has ended, and show its end."""
         if self._thread is not None:
-            self._thread.join(timeout_s)
+            self._thread.join()
         self._show()
 
-    def _slid(self, position: int) -> None:
+    def static(self) -> Playback:
+        """Return what a page without widgets shows: the run to its end.
+
+        A script is played for it. A live model is not asked.
+        """
+        events = self.playback.events
+        scripted = self._chosen("model") in (SCRIPTED, SLOW)
+        if not events and scripted and self.saved is None:
+            events = list(play(self._chosen("scenario"), self._chosen("engine")))
+        return Playback(events, math.inf, self.playback.table)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        playback = self.static()
+        return {
+            **self.view.widget._repr_mimebundle_(**kwargs),
+            "text/html": static_html(playback, self._title()),
+            MIME_TYPE: playback.diagram(),
+            "text/plain": f"{self._title()} {len(playback.events)} events.",
+        }
+
+    def _slid(self, change: Any) -> None:
         if not self.view.showing:
-            self.playback.seek(position)
+            self.playback.seek(change["new"])
             self._show()
 
     def _start(self) -> None:
@@ -168,8 +186,7 @@ class Player:
             return
         self.reset()
         slug, engine, model = map(self._chosen, ("scenario", "engine", "model"))
-        pause_s = SLOW_TURN_S if model == SLOW else 0.0
-        asked = None if model == SLOW else model
+        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         run = self.run = Watched(self.playback.events.append, pause_s)
 
         def work() -> None:
@@ -210,9 +227,7 @@ class Player:
         if self.running:
             return "Getting ready…"
         try:
-            return self._title() + (
-                " Press Run, or Step." if self.saved is None else ""
-            )
+            return self._title() + " Press Run, or Step." * (self.saved is None)
         except ScenarioError as error:
             return f"{type(error).__name__}: {error}. Mend it, then press Run."
 
@@ -220,26 +235,6 @@ class Player:
         if self.saved is not None:
             return "A saved trace." if len(self.saved) else "A trace without events."
         return f"{load(self._chosen('scenario')).title}."
-
-    def static(self) -> Playback:
-        """Return what a page without widgets shows: the run to its end.
-
-        A script is played for it. A live model is not asked.
-        """
-        events = self.playback.events
-        scripted = self._chosen("model") in (SCRIPTED, SLOW)
-        if not events and scripted and self.saved is None:
-            events = list(play(self._chosen("scenario"), self._chosen("engine")))
-        return Playback(events, math.inf, self.playback.table)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        playback = self.static()
-        return {
-            **self.view.widget._repr_mimebundle_(**kwargs),
-            "text/html": static_html(playback, self._title()),
-            MIME_TYPE: playback.diagram(),
-            "text/plain": f"{self._title()} {len(playback.events)} events.",
-        }
 
 
 def model_options(chosen: Any) -> list[tuple[str, Any]]:
@@ -250,10 +245,9 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
         ("local: SmolLM2 in this process", LOCAL),
     ]
     if os.environ.get(KEY, "").strip():
-        try:
+        named = SCRIPTED
+        with suppress(UnknownModel):  # the lesson's first cell has said so
             named = model_name()
-        except UnknownModel:  # the lesson's first cell has said so
-            named = SCRIPTED
         hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
         options.append((f"hosted: {hosted}", hosted))
     if not isinstance(chosen, str):
