@@ -11,7 +11,7 @@ from workbook.models import Script, ToolRequest
 from workbook.models.prompts import render_messages
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.engines import ENGINES, play
+from workbook.stage.engines import MUSEUM, play
 from workbook.stage.playback import Playback
 from workbook.stage.scenarios import slugs
 from workbook.tools import ToolRegistry
@@ -20,7 +20,7 @@ from workbook.tools.calculator import calculator
 
 @pytest.fixture(scope="module")
 def traces():
-    return {engine: play("price_question", engine) for engine in ENGINES}
+    return {engine: play("price_question", engine) for engine in MUSEUM}
 
 
 @pytest.fixture
@@ -70,7 +70,7 @@ def test_a_loop_has_phases(traces, engine):
     assert lit == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_the_lit_state_is_drawn(traces, engine):
     """At every event the diagram marks the lit state, and no other"""
     playback = Playback.of(traces[engine])
@@ -81,7 +81,7 @@ def test_the_lit_state_is_drawn(traces, engine):
         assert marked == expected
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_the_diagram_stands_still_while_one_steps(traces, engine):
     """Between two steps of a finished run only the mark moves"""
     playback = Playback.of(traces[engine])
@@ -112,7 +112,7 @@ def test_the_ends_cannot_be_passed(machine):
     assert machine.position == len(machine.events)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_the_prompt_is_the_one_that_was_sent(traces, engine):
     """Old part and new part together are the exact prompt, at every request"""
     trace = traces[engine]
@@ -237,7 +237,7 @@ def test_a_state_that_no_machine_has_is_a_word_in_the_diagram(machine):
     assert machine.lit.isidentifier()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_a_run_that_was_stopped_at_once_is_drawn(engine):
     """Of a run that ended before it asked anything, the end is lit"""
 

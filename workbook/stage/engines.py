@@ -9,18 +9,25 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine
 from workbook.fsm.table import CORE, Table
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop
 from workbook.models.base import TextModel
+from workbook.models.choice import as_text_model, get_text_model, model_name
+from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.stage.scenarios import Scenario, ScenarioError, load, outcome, slugs
 from workbook.stage.scripted_tools import scenario_tools
 from workbook.tools.adapters import trusting_function
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -39,10 +46,12 @@ class Engine:
         play: runs the question with these tools and tells `emit` what happens. A
             KeyboardInterrupt out of `emit` is the user, who wants the run to end.
         table: the states that it goes through; None for a loop without states.
+        calls: it asks for function calls, so a scenario's text steps are not for it.
     """
 
-    play: Callable[[Scenario, TextModel, list[Tool], TraceWriter], None]
+    play: Callable[[Scenario, Any, list[Tool], TraceWriter], None]
     table: Table | None = None
+    calls: bool = False
 
 
 def play(
@@ -78,13 +87,14 @@ def play(
 def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     row = {"scenario": load(slug).title}
-    for engine in _chosen(engines):
-        row[engine] = in_words(play(slug, engine))
-    return row
+    return row | {engine: in_words(play(slug, engine)) for engine in _chosen(engines)}
 
 
 def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
-    """Play every scenario on every engine and return the endings as a table."""
+    """Play every scenario on every engine and return the endings as a table.
+
+    Engines that ask for function calls are shown where they are named.
+    """
     import pandas as pd
 
     chosen = _chosen(engines)
@@ -93,11 +103,7 @@ def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
 
 
 def find_engine(name: str) -> Engine:
-    """Return an engine by its name.
-
-    Raises:
-        ScenarioError: there is none, with those that there are.
-    """
+    """Return an engine by its name; raises ScenarioError, with those that there are."""
     if name not in list(ENGINES):
         known = ", ".join(ENGINES)
         raise ScenarioError(f"there is no engine {name!r}; there is {known}")
@@ -144,16 +150,29 @@ def play_langchain(
     run_classic(model, tools, scenario.question, emit=emit, max_iterations=steps)
 
 
-def play_fsm(
-    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+def play_create_agent(
+    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter
 ) -> None:
-    """Play on the state machine of lesson 05, by text turns."""
-    from workbook.fsm.limits import Limits
-    from workbook.fsm.machine import Machine
-    from workbook.tools.registry import ToolRegistry
+    """Play on LangChain's agent of today, the model's turns as they are."""
+    from workbook.langchain_trace.agents import run_graph
+    from workbook.models.langchain import ScriptedModel
 
+    chat = ScriptedModel(script=model) if isinstance(model, Script) else model.model
+    nodes = 2 * scenario.steps + 1
+    run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
+
+
+def play_fsm(
+    scenario: Scenario,
+    model: Any,
+    tools: list[Tool],
+    emit: TraceWriter,
+    adapter: Callable[..., Conversation] = TextTurns,
+) -> None:
+    """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    machine = Machine(model, ToolRegistry(tools), limits=limits, hook=emit)
+    registry = ToolRegistry(tools)
+    machine = Machine(model, registry, limits=limits, adapter=adapter, hook=emit)
     machine.run(scenario.question)
 
 
@@ -161,22 +180,25 @@ ENGINES = {
     "naive": Engine(play_naive),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
+    "create_agent": Engine(play_create_agent, calls=True),
+    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), CORE, calls=True),
 }
 """The engines by name, in the order in which the lessons meet them."""
 
+MUSEUM = [name for name, engine in ENGINES.items() if not engine.calls]
+"""Those on which every scenario is shown: the three of the lessons."""
+
 
 def _chosen(engines: Iterable[str]) -> list[str]:
-    """Return the engines that are meant: one by its name, several, or all."""
+    """Return the engines that are meant: one by its name, several, or the museum's."""
     chosen = [engines] if isinstance(engines, str) else list(engines)
     for engine in chosen:
         find_engine(engine)
-    return chosen or list(ENGINES)
+    return chosen or MUSEUM
 
 
 def _asked_model(scenario: Scenario, model: Any) -> TextModel:
     """Return the model that a run asks; None and "scripted" are the scenario's."""
-    from workbook.models.choice import as_text_model, get_text_model, model_name
-
     if model is not None and not isinstance(model, str):
         return as_text_model(model)
     name = "scripted" if model is None else model_name(model)

@@ -7,8 +7,9 @@ came of a run. `workbook.stage.engines` plays it. The keys of a file:
     source                      the public report that it stands for, where there is one
     tools                       names of tools of the workbook
     [[tool]]                    a tool of this scenario: name, description, `returns`
-                                (an answer a call, the last one repeats) or `raises` and
-                                `message`; `takes_s`, `timeout_s`, `effect`
+                                (an answer a call, the last one repeats), or `fails` (it
+                                says no: kind, message, retryable, hint), or `raises`
+                                and `message`; `takes_s`, `timeout_s`, `effect`
     [[turn]]                    what the model says: `text`, with `times` (and `{n}` in
                                 the text), or `raises` and `message`, or `if_seen`,
                                 `then`, `else`
@@ -59,12 +60,22 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class Failure(_Entry):
+    """How a tool says no; see `ToolFailure`."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    hint: str = ""
+
+
 class ScriptedTool(_Entry):
     """A tool of one scenario."""
 
     name: str
     description: str
     returns: list[str] = []
+    fails: Failure | None = None
     raises: Annotated[str, AfterValidator(_exception)] | None = None
     message: str = ""
     takes_s: Seconds = 0.0

@@ -7,6 +7,7 @@ from typing import Any
 
 from workbook.props.catalogue import builtin_tool
 from workbook.stage.scenarios import Scenario, ScenarioError, ScriptedTool
+from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
 
@@ -29,6 +30,8 @@ def scripted_tool(entry: ScriptedTool) -> Tool:
 
     def run(input: str) -> dict[str, Any]:
         time.sleep(entry.takes_s)
+        if entry.fails is not None:
+            raise ToolFailure(**entry.fails.model_dump())
         return {"result": script.complete(input).text}
 
     return Tool(

@@ -18,7 +18,7 @@ from workbook.models.hosted import KEY
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
-from workbook.stage.engines import ENGINES, find_engine, play
+from workbook.stage.engines import ENGINES, MUSEUM, find_engine, play
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs
@@ -97,7 +97,7 @@ class Player:
         asked = SCRIPTED if model is None else model
         choices: dict[str, tuple[list[Any], Any]] = {
             "scenario": (slugs(), scenario),
-            "engine": (list(ENGINES), engine),
+            "engine": (list(dict.fromkeys([*MUSEUM, engine])), engine),
             "model": (model_options(asked), asked),
         }
         self.view = PlayerView(choices, can_choose=trace is None)

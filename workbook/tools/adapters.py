@@ -15,13 +15,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.tools.calls import Effect, ToolError, result_text
+from workbook.tools.calls import Effect, ToolError, ToolFailure, result_text
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import ContractError, Tool
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from pydantic import BaseModel
+
+
+class FailedText(str):
+    """What an engine that knows texts alone gets of a call that failed: it is not `ok`.
+
+    The model reads it as any other text; a trace can tell the two apart.
+    """
+
+    ok = False
 
 
 def to_openai(tool: Tool) -> dict[str, Any]:
@@ -44,10 +53,11 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
         text: for the classic text agent: one string in. Otherwise arguments by name,
             for function calling.
         trusting: the function as it is, as tutorials hand it over: nothing is checked,
-            and what it raises leaves it. Otherwise the contract holds: arguments are
-            bound as our own engine binds them, and an error is a text for the model.
+            and what it raises, except a `ToolFailure`, leaves it. Otherwise the
+            contract holds: arguments are bound as our own engine binds them, and an
+            error is a text for the model.
     """
-    from langchain_core.tools import StructuredTool
+    from langchain_core.tools import StructuredTool, ToolException
     from langchain_core.tools import Tool as TextTool
 
     registry = ToolRegistry([tool])
@@ -57,8 +67,12 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
 
     def take_arguments(**arguments: Any) -> str:
         if trusting:
-            return result_text(tool.run(**arguments))
-        return _observed(registry, ToolRequest(tool.name, arguments, "call_1"))
+            said = _trusted(tool, arguments)
+        else:
+            said = _observed(registry, ToolRequest(tool.name, arguments, "call_1"))
+        if isinstance(said, FailedText):
+            raise ToolException(said)  # so its message has the status "error"
+        return said
 
     if text:
         return TextTool(
@@ -71,20 +85,32 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
         func=take_arguments,
         description=tool.description,
         args_schema=copy.deepcopy(dict(tool.parameters)),
+        handle_tool_error=True,
     )
 
 
 def _observed(registry: ToolRegistry, asked: Action | ToolRequest) -> str:
     bound = registry.bind(asked)
-    return (bound if isinstance(bound, ToolError) else registry.run(bound)).text()
+    if isinstance(bound, ToolError):
+        return FailedText(bound.text())
+    observation = registry.run(bound)
+    return observation.text() if observation.ok else FailedText(observation.text())
 
 
 def trusting_function(tool: Tool) -> Callable[[str], str]:
     """Return the tool as a function from the text of an action input to a text.
 
-    It raises what the tool raises, and what comes of text that is no argument.
+    Where the tool itself says no (`ToolFailure`), that is a `FailedText`. Whatever else
+    it raises leaves it, and so does what comes of text that is no argument.
     """
-    return lambda text: result_text(tool.run(**trusting_arguments(tool, text)))
+    return lambda text: _trusted(tool, trusting_arguments(tool, text))
+
+
+def _trusted(tool: Tool, arguments: dict[str, Any]) -> str:
+    try:
+        return result_text(tool.run(**arguments))
+    except ToolFailure as failure:
+        return FailedText(failure.error.text())
 
 
 def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
