@@ -57,15 +57,7 @@ def _local_or_recorded(lesson: str, settings: dict[str, Any]) -> TextModel:
 
 
 class Recording:
-    """A model that says what the real one said to the same prompt.
-
-    Args:
-        lesson: whose recording.
-        settings: the settings asked for; another setting is another recording.
-
-    Raises:
-        NotRecorded: the lesson has no recording.
-    """
+    """A model that says what the real one said to the same prompt and settings."""
 
     def __init__(self, lesson: str, settings: dict[str, Any]) -> None:
         path = FOLDER / f"{lesson}.json"
@@ -76,11 +68,7 @@ class Recording:
         self._answers, self._settings = data["answers"], settings
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        """Return what was recorded.
-
-        Raises:
-            NotRecorded: for a prompt, a stop sequence or a setting without a recording.
-        """
+        """Return what was recorded for this prompt, stop sequence and settings."""
         answer = self._answers.get(_key(prompt, stop, self._settings))
         if answer is None:
             raise NotRecorded(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from workbook.loop.turns import Action, Final, Malformed, Unreadable, parse_turn
 from workbook.record.show import NO_FORMULA
@@ -20,6 +20,7 @@ QUESTION = (
     "A product costs $100. First 20% is taken off, then 10% is added. "
     "What is the final price?"
 )
+RIGHT = "88"
 EXAMPLE = "Thought: First I need 20% of 100.\nAction: Calculator\nAction Input: 100*0.2"
 ADVICE = {
     Unreadable.EMPTY: "Your turn is empty. A model may do that; a run cannot go on "
@@ -43,30 +44,18 @@ _OBSERVATION = re.compile(
 )
 
 
-class Line(NamedTuple):
-    """A part of the transcript and who wrote it: `user`, `model` or `runtime`."""
-
-    who: str
-    text: str
-
-
 class Session:
     """One run with a person in the model's place.
 
+    `transcript` holds who wrote what: `user`, `model` or `runtime`, and the text.
+
     Args:
         tools: name to function of the text after `Action Input:`.
-        question: the user's question.
-        expected: the right answer, to compare a final answer with.
     """
 
-    def __init__(
-        self,
-        tools: Mapping[str, Callable[[str], object]],
-        question: str = QUESTION,
-        expected: str = "88",
-    ) -> None:
-        self.tools, self.question, self.expected = tools, question, expected
-        self.transcript = [Line("user", f"Question: {question}")]
+    def __init__(self, tools: Mapping[str, Callable[[str], object]]) -> None:
+        self.tools = tools
+        self.transcript = [("user", f"Question: {QUESTION}")]
         self.answer: str | None = None
 
     def send(self, text: str) -> list[str]:
@@ -82,7 +71,7 @@ class Session:
             advice = [f"Unreadable ({turn.reason}). {ADVICE[turn.reason]}"]
             return [*advice, NOT_YOURS] if forged else advice
         kept = text[: forged.start()] if forged else text
-        self.transcript.append(Line("model", kept.strip()))
+        self.transcript.append(("model", kept.strip()))
         done = self._finish(turn) if isinstance(turn, Final) else self._act(turn)
         cut = "You wrote an Observation. The runtime cut your text there."
         return [f"{cut} {NOT_YOURS}", done] if forged else [done]
@@ -99,7 +88,7 @@ class Session:
             except Exception as error:
                 observation = f"Error: {error}"
                 done = "ran it, and wrote what went wrong"
-        self.transcript.append(Line("runtime", f"Observation: {observation}"))
+        self.transcript.append(("runtime", f"Observation: {observation}"))
         return (
             f"The runtime read Action {turn.tool!r} with input {turn.input!r}, {done} "
             "as the Observation. Now it sends you everything again."
@@ -107,9 +96,9 @@ class Session:
 
     def _finish(self, turn: Final) -> str:
         self.answer = turn.answer
-        right = re.findall(r"\d+(?:\.\d+)?", turn.answer)[-1:] == [self.expected]
-        verdict = "That is right." if right else f"The right answer is {self.expected}."
-        turns = sum(line.who == "model" for line in self.transcript)
+        right = re.findall(r"\d+(?:\.\d+)?", turn.answer)[-1:] == [RIGHT]
+        verdict = "That is right." if right else f"The right answer is {RIGHT}."
+        turns = sum(who == "model" for who, _ in self.transcript)
         many = "1 turn" if turns == 1 else f"{turns} turns"
         return f"The runtime read a Final Answer and stopped after {many}. {verdict}"
 
@@ -126,19 +115,23 @@ class Session:
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
         return "".join(
-            f"<div class='{NO_FORMULA}' style='{STYLE}{COLOURS[line.who]}'>"
-            f"<small><b>{line.who}</b></small>\n{html.escape(line.text)}</div>"
-            for line in self.transcript
+            f"<div class='{NO_FORMULA}' style='{STYLE}{COLOURS[who]}'>"
+            f"<small><b>{who}</b></small>\n{html.escape(text)}</div>"
+            for who, text in self.transcript
         )
 
 
 class BeTheModel:
-    """The widget. Where widgets do not run it shows the transcript as it stands."""
+    """A run in which you write the model's turns; without widgets, its transcript.
 
-    def __init__(self, session: Session) -> None:
+    Args:
+        session: with other tools than a calculator.
+    """
+
+    def __init__(self, session: Session | None = None) -> None:
         import ipywidgets as widgets
 
-        self.session = session
+        self.session = session or Session({"Calculator": safe_eval})
         wide = widgets.Layout(width="98%")
         self.transcript, self.next, self.said = (
             widgets.HTML(layout=wide) for _ in range(3)
@@ -164,8 +157,7 @@ class BeTheModel:
         self._show(said)
 
     def _restart(self) -> None:
-        run = self.session
-        self.session = Session(run.tools, run.question, run.expected)
+        self.session = Session(self.session.tools)
         self.box.value = ""
         self._show([])
 
@@ -183,10 +175,5 @@ class BeTheModel:
         }
 
 
-def be_the_model(session: Session | None = None) -> BeTheModel:
-    """Show a run in which you write the model's turns.
-
-    Args:
-        session: another question or other tools than the price question's calculator.
-    """
-    return BeTheModel(session or Session({"Calculator": safe_eval}))
+be_the_model = BeTheModel
+"""What one types."""

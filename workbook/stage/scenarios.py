@@ -133,11 +133,7 @@ def slugs() -> list[str]:
 
 
 def load(slug: str) -> Scenario:
-    """Return the scenario with this name.
-
-    Raises:
-        ScenarioError: there is none, with the nearest name; or its file is wrong.
-    """
+    """Return a scenario; a name that is not there is told, with the nearest one."""
     if slug not in slugs():
         near = difflib.get_close_matches(str(slug), slugs(), n=1)
         guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
@@ -146,11 +142,7 @@ def load(slug: str) -> Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read a scenario's file, as it is now: it may be edited between two runs.
-
-    Raises:
-        ScenarioError: the file is not TOML, or a key has a value that it cannot have.
-    """
+    """Read a scenario's file, as it is now; ScenarioError tells what is wrong in it."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -176,8 +168,7 @@ def _in_words(
     """Say where in the file a problem is, counting tools and turns from 1."""
     if type == "list_type" and loc[-1] in ("tool", "turn"):
         return f"write [[{loc[-1]}]] with two brackets"
-    counted = (str(part + 1) if isinstance(part, int) else part for part in loc)
-    where = " ".join(counted)
+    where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if type == "missing":
         return f"{where} is missing"
     if type == "extra_forbidden":
@@ -204,20 +195,14 @@ def outcome(trace: Trace) -> dict[str, Any]:
     """
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
     kinds = [event["kind"] for event in trace if "parent" not in event]
-    return {
-        "state": end["state"],
-        "reason": end["reason"],
-        "answer": end["answer"],
-        "model_turns": kinds.count(Kind.MODEL_TURN),
-        "tool_calls": kinds.count(Kind.TOOL_CALL),
+    counted = {"model_turns": Kind.MODEL_TURN, "tool_calls": Kind.TOOL_CALL}
+    return {key: end[key] for key in ("state", "reason", "answer")} | {
+        key: kinds.count(kind) for key, kind in counted.items()
     }
 
 
 def differences(scenario: Scenario, engine: str, trace: Trace) -> list[str]:
-    """Compare a run with what the scenario says of this engine's end; empty if equal.
-
-    It need not say anything.
-    """
+    """Return how a run ended otherwise than its scenario says."""
     found, end = outcome(trace), scenario.ends.get(engine, End())
     return [
         f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
