@@ -19,9 +19,12 @@ MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
 
 
 def press(shown, *names):
+    """Press these buttons; after each, wait for the run and for what shows it."""
     for name in names:
         shown.view.buttons[name].click()
-        shown.join()
+        for thread in threading.enumerate():
+            if thread.name.endswith(("(work)", "(_keep_up)")):
+                thread.join(60)
 
 
 def told(shown):

@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from workbook.stage.role_play import EXAMPLE, Session, be_the_model
+from workbook.stage.role_play import TEXTS, Session, be_the_model
+
+EXAMPLE = TEXTS["example"]
 
 
 def calculator(text):

@@ -46,12 +46,12 @@ class Engine:
         play: runs the question with these tools and tells `emit` what happens. A
             KeyboardInterrupt out of `emit` is the user, who wants the run to end.
         table: the states that it goes through; None for a loop without states.
-        calls: it asks for function calls, so a scenario's text steps are not for it.
+        in_museum: whether every scenario is for it.
     """
 
     play: Callable[[Scenario, Any, list[Tool], TraceWriter], None]
     table: Table | None = None
-    calls: bool = False
+    in_museum: bool = True
 
 
 def play(
@@ -85,20 +85,20 @@ def play(
 
 
 def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
-    """Return the museum's row of a scenario: engine to how it ended, in words."""
+    """Return the museum's row of a scenario: engine to how it ended, in words.
+
+    Without `engines` these are the three of the lessons, `MUSEUM`.
+    """
+    names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
-    return row | {engine: in_words(play(slug, engine)) for engine in _chosen(engines)}
+    return row | {engine: in_words(play(slug, engine)) for engine in names}
 
 
 def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
-    """Play every scenario on every engine and return the endings as a table.
-
-    Engines that ask for function calls are shown where they are named.
-    """
+    """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
-    chosen = _chosen(engines)
-    rows = {slug: compare(slug, chosen) for slug in slugs()}
+    rows = {slug: compare(slug, engines) for slug in slugs()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -180,21 +180,15 @@ ENGINES = {
     "naive": Engine(play_naive),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
-    "create_agent": Engine(play_create_agent, calls=True),
-    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), CORE, calls=True),
+    "create_agent": Engine(play_create_agent, in_museum=False),
+    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), CORE, False),
 }
-"""The engines by name, in the order in which the lessons meet them."""
+"""The engines by name, in the order in which the lessons meet them.
 
-MUSEUM = [name for name, engine in ENGINES.items() if not engine.calls]
-"""Those on which every scenario is shown: the three of the lessons."""
+The last two ask for function calls: a script of text steps is not for them.
+"""
 
-
-def _chosen(engines: Iterable[str]) -> list[str]:
-    """Return the engines that are meant: one by its name, several, or the museum's."""
-    chosen = [engines] if isinstance(engines, str) else list(engines)
-    for engine in chosen:
-        find_engine(engine)
-    return chosen or MUSEUM
+MUSEUM = [name for name, engine in ENGINES.items() if engine.in_museum]
 
 
 def _asked_model(scenario: Scenario, model: Any) -> TextModel:

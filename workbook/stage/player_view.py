@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbook.paths import DATA
@@ -32,18 +32,19 @@ class PlayerView:
     """The widgets of a player. What they do when they are used, the player says.
 
     Args:
-        choices: by name, what can be chosen and what is, to begin with.
+        options: by name, what can be chosen.
+        chosen: what is, in the same order, to begin with.
         can_choose: whether that can be changed.
     """
 
     def __init__(
-        self, choices: Mapping[str, tuple[list[Any], Any]], can_choose: bool
+        self, options: Mapping[str, Any], chosen: Iterable[Any], can_choose: bool
     ) -> None:
         import ipywidgets as widgets
 
         self.choices = {
-            name: widgets.Dropdown(options=options, value=value, description=name)
-            for name, (options, value) in choices.items()
+            name: widgets.Dropdown(options=several, value=one, description=name)
+            for (name, several), one in zip(options.items(), chosen, strict=True)
         }
         self.buttons = {
             name: widgets.Button(description=name.capitalize(), tooltip=tooltip)

@@ -33,10 +33,7 @@ class Watched:
     """The listener of a run that somebody watches, and may stop: on any engine.
 
     Once it is stopped, the next event raises KeyboardInterrupt, as Ctrl-C would.
-
-    Args:
-        listener: told each event.
-        pause_s: how long the model seems to think before each turn.
+    `pause_s` is how long the model seems to think before each turn.
     """
 
     def __init__(
@@ -62,16 +59,14 @@ class Watched:
 class Player:
     """A run, step by step; where widgets do not run, the trace as a table.
 
+    A name that is not there is told at once (ScenarioError, UnknownModel).
+
     Args:
         scenario: its name, see `slugs()`.
         engine: one of `ENGINES`.
         model: "local", "slow" (the script, a turn a second), a hosted model's name, or
             a model; None plays the script.
         trace: a saved run, `Trace.read(path)`, in place of a scenario.
-
-    Raises:
-        ScenarioError: there is no such scenario or engine.
-        UnknownModel: the model's name is a slip for one of ours.
     """
 
     run: Watched | None = None
@@ -95,12 +90,10 @@ class Player:
             )
         self.saved = trace
         asked = SCRIPTED if model is None else model
-        choices: dict[str, tuple[list[Any], Any]] = {
-            "scenario": (slugs(), scenario),
-            "engine": (list(dict.fromkeys([*MUSEUM, engine])), engine),
-            "model": (model_options(asked), asked),
-        }
-        self.view = PlayerView(choices, can_choose=trace is None)
+        engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
+        options = {"scenario": slugs(), "engine": engines, "model": models}
+        chosen = (scenario, engine, asked)
+        self.view = PlayerView(options, chosen, can_choose=trace is None)
         for name in BUTTONS:
             work = self.play if name == "run" else getattr(self, name)
             self.view.buttons[name].on_click(lambda _, do=work: do())
@@ -136,7 +129,7 @@ class Player:
         if self.saved is not None:
             self.playback = Playback.of(self.saved)
         else:
-            self.playback = Playback(table=ENGINES[self._chosen("engine")].table)
+            self.playback = Playback(table=ENGINES[self._chosen()[1]].table)
         self._show()
 
     def cancel(self) -> None:
@@ -149,25 +142,12 @@ class Player:
         """Whether a run is going on."""
         return self._thread is not None and self._thread.is_alive()
 
-    def join(self) -> None:
-        """Wait until the run has ended, and show its end."""
-        if self._thread is not None:
-            self._thread.join()
-        self._show()
-
-    def static(self) -> Playback:
-        """Return what a page without widgets shows: the run to its end.
-
-        A script is played for it. A live model is not asked.
-        """
-        events = self.playback.events
-        scripted = self._chosen("model") in (SCRIPTED, SLOW)
-        if not events and scripted and self.saved is None:
-            events = list(play(self._chosen("scenario"), self._chosen("engine")))
-        return Playback(events, math.inf, self.playback.table)
-
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        playback = self.static()
+        events = self.playback.events
+        slug, engine, model = self._chosen()
+        if not events and self.saved is None and model in (SCRIPTED, SLOW):
+            events = list(play(slug, engine))  # a live model is not asked for a page
+        playback = Playback(events, math.inf, self.playback.table)
         return {
             **self.view.widget._repr_mimebundle_(**kwargs),
             "text/html": static_html(playback, self._title()),
@@ -185,7 +165,7 @@ class Player:
         if self.saved is not None or self.running:
             return
         self.reset()
-        slug, engine, model = map(self._chosen, ("scenario", "engine", "model"))
+        slug, engine, model = self._chosen()
         pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         run = self.run = Watched(self.playback.events.append, pause_s)
 
@@ -209,8 +189,9 @@ class Player:
             if thread is self._thread:
                 self._show()
 
-    def _chosen(self, name: str) -> Any:
-        return self.view.choices[name].value
+    def _chosen(self) -> tuple[str, str, Any]:
+        slug, engine, model = (choice.value for choice in self.view.choices.values())
+        return slug, engine, model
 
     def _show(self) -> None:
         self.view.show(self.playback, self.running, self._told())
@@ -232,9 +213,9 @@ class Player:
             return f"{type(error).__name__}: {error}. Mend it, then press Run."
 
     def _title(self) -> str:
-        if self.saved is not None:
-            return "A saved trace." if len(self.saved) else "A trace without events."
-        return f"{load(self._chosen('scenario')).title}."
+        if self.saved is None:
+            return f"{load(self._chosen()[0]).title}."
+        return "A saved trace." if len(self.saved) else "A trace without events."
 
 
 def model_options(chosen: Any) -> list[tuple[str, Any]]:
