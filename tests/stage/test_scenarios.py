@@ -8,17 +8,28 @@ from workbook.record.equivalence import first_difference
 from workbook.record.events import check_event
 from workbook.stage.engines import ENGINES, MUSEUM, compare, museum, play
 from workbook.stage.scenarios import (
+    End,
     ScenarioError,
-    differences,
     load,
     outcome,
     read_scenario,
+    scenario_tools,
     slugs,
 )
 
 WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
 TWICE = WHOLE + '[[turn]]\ntext = "Hello"\ntimes = 2\n'
+
+
+def differences(scenario, engine, trace):
+    """Return how a run ended otherwise than its scenario says."""
+    found, end = outcome(trace), scenario.ends.get(engine, End())
+    return [
+        f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
+        for key, expected in end.model_dump(exclude_unset=True).items()
+        if found[key] != expected
+    ]
 
 
 ENDS = [(slug, engine) for slug in slugs() for engine in load(slug).ends]
@@ -150,8 +161,6 @@ def test_what_is_wrong_is_a_sentence_in_a_notebook(kernel):
 
 def test_a_scenario_that_names_an_unknown_tool_is_told(tmp_path):
     """A tool that the workbook does not have is named."""
-    from workbook.stage.scripted_tools import scenario_tools
-
     path = tmp_path / "s.toml"
     path.write_text(
         'title="t"\nquestion="q"\nteaches="x"\ntools=["Telescope"]\nturn=[]\nends={}'

@@ -24,8 +24,14 @@ from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.scenarios import Scenario, ScenarioError, load, outcome, slugs
-from workbook.stage.scripted_tools import scenario_tools
+from workbook.stage.scenarios import (
+    Scenario,
+    ScenarioError,
+    load,
+    outcome,
+    scenario_tools,
+    slugs,
+)
 from workbook.tools.adapters import trusting_function
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -40,13 +46,9 @@ LOCAL_TOKENS = 120
 
 @dataclass(frozen=True)
 class Engine:
-    """What plays a scenario, and what has to be known of it.
+    """What plays a scenario, its states if it has any, and whether every one is for it.
 
-    Args:
-        play: runs the question with these tools and tells `emit` what happens. A
-            KeyboardInterrupt out of `emit` is the user, who wants the run to end.
-        table: the states that it goes through; None for a loop without states.
-        in_museum: whether every scenario is for it.
+    It tells `emit` what happens; a KeyboardInterrupt out of `emit` is the user's stop.
     """
 
     play: Callable[[Scenario, Any, list[Tool], TraceWriter], None]
@@ -70,8 +72,7 @@ def play(
         model: asked in place of the scenario's script: a model, or a name as in
             `WORKBOOK_MODEL`. The tools stay the scenario's.
         path: where the trace is written as well, as JSONL.
-        listener: is told each event as it happens. A KeyboardInterrupt that it raises
-            before the end is the user, who says stop.
+        listener: told each event; a KeyboardInterrupt that it raises stops the run.
 
     Raises:
         ScenarioError: there is no such scenario or engine.
@@ -131,13 +132,9 @@ def play_naive(
         naive_loop(fused, functions, scenario.question, emit=emit)
     except (Exception, KeyboardInterrupt) as error:
         blown = isinstance(error, FuseBlown)
-        emit(
-            Kind.RUN_FINISHED,
-            state="EXHAUSTED" if blown else "ERROR",
-            reason="fuse" if blown else type(error).__name__,
-            answer=None,
-            message=str(error),
-        )
+        state, reason = "EXHAUSTED" if blown else "ERROR", type(error).__name__
+        end = {"state": state, "reason": "fuse" if blown else reason, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 
 def play_langchain(

@@ -42,15 +42,13 @@ An engine that writes a trace writes it to the path.
 
 
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
-    """Measure the four engines and return one row each.
+    """Measure the four engines and return one row each, of its fastest run.
+
+    As `timeit` has it, what took longer was disturbed by something else.
 
     Args:
         steps: model calls a run, 2 or more; each but the last asks for a tool.
         repeats: timed runs of each engine.
-
-    Returns:
-        Indexed by engine, columns `ms_per_step` and `times_machine`, of the fastest run
-        of each: as `timeit` has it, what took longer was disturbed by something else.
     """
     if steps < 2 or repeats < 1:
         raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
@@ -93,8 +91,8 @@ def seconds_of(run: Callable[[], object]) -> float:
 def note_tool() -> Tool:
     """Return a tool that does next to nothing, in the calling thread."""
     schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
-    run = lambda input: {"result": "noted"}  # noqa: E731
-    return Tool("Note", "Note one thing.", schema, run, timeout_s=None)
+    noted = {"result": "noted"}
+    return Tool("Note", "Note one thing.", schema, lambda input: noted, timeout_s=None)
 
 
 def text_turns(steps: int) -> list[str]:

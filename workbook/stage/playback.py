@@ -53,16 +53,12 @@ class Sent(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """What was spent of one thing, and may be; without a limit, `limit` is None."""
+    """What was spent of one thing, and is left; without a limit both are None."""
 
     name: str
     spent: float
     limit: float | None
-
-    @property
-    def left(self) -> float | None:
-        """What may still be spent, never below nothing."""
-        return None if self.limit is None else max(0, self.limit - self.spent)
+    left: float | None
 
 
 @dataclass
@@ -192,12 +188,11 @@ class Playback:
             "tool_calls": kinds.count(Kind.TOOL_CALL),
             "wall_s": seen[-1]["at_s"] - seen[0]["at_s"],
         }
-        return [Budget(name, spent[name], limits.get(name)) for name in spent]
-
-    def asked_by_tools(self) -> int:
-        """Return how often a tool asked the model; that is no step of the agent."""
-        requests = Trace(tuple(self.seen)).of(Kind.MODEL_REQUEST)
-        return sum("parent" in event for event in requests)
+        return [
+            Budget(name, used, limit, None if limit is None else max(0, limit - used))
+            for name, used in spent.items()
+            for limit in (limits.get(name),)
+        ]
 
 
 def _phases_taken(events: list[TraceEvent]) -> list[Arrow]:

@@ -31,10 +31,7 @@ BUTTONS = {
 class PlayerView:
     """The widgets of a player. What they do when they are used, the player says.
 
-    Args:
-        options: by name, what can be chosen.
-        chosen: what is, in the same order, to begin with.
-        can_choose: whether that can be changed.
+    `options` are what can be chosen, by name; `chosen` what is, in the same order.
     """
 
     def __init__(

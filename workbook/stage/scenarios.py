@@ -25,6 +25,7 @@ came of a run. `workbook.stage.engines` plays it. The keys of a file:
 from __future__ import annotations
 
 import difflib
+import time
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -35,9 +36,11 @@ from pydantic import PositiveInt as Count
 
 from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
+from workbook.props.catalogue import builtin_tool
 from workbook.record.events import Kind
 from workbook.record.trace import Trace
-from workbook.tools.calls import Effect
+from workbook.tools.calls import Effect, ToolFailure
+from workbook.tools.tool import Tool
 
 FOLDER = DATA / "scenarios"
 
@@ -82,11 +85,21 @@ class ScriptedTool(_Entry):
     timeout_s: Seconds | None = None
     effect: Effect = Field(Effect.READ, strict=False)  # the file has its word
 
-    def script(self) -> Script:
-        """Return what answers its calls: one answer a call, the last one repeats."""
+    def tool(self) -> Tool:
+        """Return it as new: one answer a call, the last one repeats."""
         error = {"raises": self.raises, "message": self.message}
         turns = [error] if self.raises is not None else self.returns or [""]
-        return Script(turns, repeat_last=True)
+        script = Script(turns, repeat_last=True)
+
+        def run(input: str) -> dict[str, Any]:
+            time.sleep(self.takes_s)
+            if self.fails is not None:
+                raise ToolFailure(**self.fails.model_dump())
+            return {"result": script.complete(input).text}
+
+        schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+        about: Any = {"effect": self.effect, "timeout_s": self.timeout_s}
+        return Tool(self.name, self.description, schema, run, **about)
 
 
 class End(_Entry):
@@ -162,20 +175,16 @@ def read_scenario(path: Path) -> Scenario:
     raise ScenarioError(f"{path.name} does not hold together: {told}")
 
 
-def _in_words(
-    type: str, loc: tuple[str | int, ...], msg: str, input: Any, **more: Any
-) -> str:
+def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
     """Say where in the file a problem is, counting tools and turns from 1."""
     if type == "list_type" and loc[-1] in ("tool", "turn"):
         return f"write [[{loc[-1]}]] with two brackets"
     where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
-    if type == "missing":
-        return f"{where} is missing"
-    if type == "extra_forbidden":
-        return f"{where}: there is no such key"
     if type == "value_error":
         return f"{where}: {more['ctx']['error']}"
-    return f"{where} is {input!r}: {msg[0].lower()}{msg[1:]}"
+    said = f"{where} is {more['input']!r}: {msg[0].lower()}{msg[1:]}"
+    short = {"missing": " is missing", "extra_forbidden": ": there is no such key"}
+    return where + short[type] if type in short else said
 
 
 def _written_out(entry: dict[str, Any]) -> list[Any]:
@@ -201,11 +210,10 @@ def outcome(trace: Trace) -> dict[str, Any]:
     }
 
 
-def differences(scenario: Scenario, engine: str, trace: Trace) -> list[str]:
-    """Return how a run ended otherwise than its scenario says."""
-    found, end = outcome(trace), scenario.ends.get(engine, End())
-    return [
-        f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
-        for key, expected in end.model_dump(exclude_unset=True).items()
-        if found[key] != expected
-    ]
+def scenario_tools(scenario: Scenario) -> list[Tool]:
+    """Return fresh tools for one run: real ones, and ones that follow their script."""
+    try:
+        tools = [builtin_tool(name) for name in scenario.tool_names]
+    except KeyError as error:
+        raise ScenarioError(f"{scenario.slug}: {error.args[0]}") from None
+    return tools + [entry.tool() for entry in scenario.scripted_tools]
