@@ -32,7 +32,7 @@ def walk(playback):
     """Step to the end and return what is lit after each event."""
     lit = []
     while not playback.at_end:
-        playback.forward()
+        playback.move(1)
         lit.append(playback.lit)
     return lit
 
@@ -75,7 +75,7 @@ def test_the_lit_state_is_drawn(traces, engine):
     """At every event the diagram marks the lit state, and no other"""
     playback = Playback.of(traces[engine])
     for _ in range(len(traces[engine])):
-        playback.forward()
+        playback.move(1)
         marked = [line for line in playback.diagram().splitlines() if "class " in line]
         expected = [f"    class {playback.lit} now"] if playback.lit else []
         assert marked == expected
@@ -87,7 +87,7 @@ def test_the_diagram_stands_still_while_one_steps(traces, engine):
     playback = Playback.of(traces[engine])
     drawings = set()
     while not playback.at_end:
-        playback.forward()
+        playback.move(1)
         lines = playback.diagram().splitlines()
         drawings.add(tuple(line for line in lines if "class" not in line))
     assert len(drawings) == 1
@@ -96,19 +96,19 @@ def test_the_diagram_stands_still_while_one_steps(traces, engine):
 def test_back_undoes_a_step(machine):
     """A step forward and one back leave everything as it was"""
     for _ in range(10):
-        machine.forward()
+        machine.move(1)
     before = (machine.position, machine.lit, machine.sent(), machine.budgets())
-    machine.forward()
-    machine.back()
+    machine.move(1)
+    machine.move(-1)
     assert (machine.position, machine.lit, machine.sent(), machine.budgets()) == before
 
 
 def test_the_ends_cannot_be_passed(machine):
     """Back stops before the first event, forward at the last"""
-    machine.back()
+    machine.move(-1)
     assert machine.position == 0
     machine.seek(math.inf)
-    machine.forward()
+    machine.move(1)
     assert machine.position == len(machine.events)
 
 
@@ -152,7 +152,7 @@ def test_a_turn_is_shown_until_the_next_request(machine):
 
 def test_budgets_count_down(machine):
     """What is left is the limit less what was spent so far"""
-    machine.forward()
+    machine.move(1)
     assert [(b.name, b.left) for b in machine.budgets()][:2] == [
         ("steps", 12), ("tool_calls", 24),
     ]  # fmt: skip
@@ -202,7 +202,7 @@ def test_a_run_that_goes_on_can_be_followed_or_stepped(traces):
     """Who follows sees each event as it comes; who waits for one step sees one"""
     following, stepping = Playback(), Playback()
     following.seek(math.inf)
-    stepping.forward()
+    stepping.move(1)
     for event in traces["fsm"]:
         following.events.append(event)
         stepping.events.append(event)
@@ -259,7 +259,15 @@ def to_the_end(playback):
     playback.seek(math.inf)
 
 
-MOVES = [Playback.forward, Playback.back, to_the_start, to_the_end]
+def forward(playback):
+    playback.move(1)
+
+
+def back(playback):
+    playback.move(-1)
+
+
+MOVES = [forward, back, to_the_start, to_the_end]
 
 
 @settings(max_examples=25, deadline=None)

@@ -66,6 +66,8 @@ def play(
 ) -> Trace:
     """Play a scenario on an engine and return what happened.
 
+    A name that is not there, or a model that cannot be had, is told by its exception.
+
     Args:
         slug: the scenario's name, see `slugs()`.
         engine: one of `ENGINES`.
@@ -73,10 +75,6 @@ def play(
             `WORKBOOK_MODEL`. The tools stay the scenario's.
         path: where the trace is written as well, as JSONL.
         listener: told each event; a KeyboardInterrupt that it raises stops the run.
-
-    Raises:
-        ScenarioError: there is no such scenario or engine.
-        UnknownModel, MissingKey, WeightsError, …: the model cannot be had.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
@@ -86,10 +84,7 @@ def play(
 
 
 def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
-    """Return the museum's row of a scenario: engine to how it ended, in words.
-
-    Without `engines` these are the three of the lessons, `MUSEUM`.
-    """
+    """Return the museum's row of a scenario: engine to how it ended, in words."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
     return row | {engine: in_words(play(slug, engine)) for engine in names}

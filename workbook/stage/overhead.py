@@ -35,10 +35,7 @@ ACTION = "Thought: I note it.\nAction: Note\nAction Input: {n}"
 ANSWER = "Thought: I now know the final answer.\nFinal Answer: done"
 
 Runner = Callable[[int, Path], Callable[[], object]]
-"""Gets a run of so many steps ready and returns what is to be timed.
-
-An engine that writes a trace writes it to the path.
-"""
+"""Gets a run of so many steps, traced to the path, ready; returns what is timed."""
 
 
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:

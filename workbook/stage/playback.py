@@ -41,15 +41,12 @@ Arrow = tuple[str, str, str]
 
 
 class Sent(NamedTuple):
-    """A prompt: what the model had been sent before, and what is new.
-
-    `nested` is true when a tool asked, and not the agent itself.
-    """
+    """A prompt: what the model had been sent before, and what is new."""
 
     seq: int
     old: str
     new: str
-    nested: bool
+    nested: bool  # a tool asked, and not the agent itself
 
 
 class Budget(NamedTuple):
@@ -63,12 +60,9 @@ class Budget(NamedTuple):
 
 @dataclass
 class Playback:
-    """Events, and how many of them are wanted on view.
+    """Events, to which a run that goes on appends, and how many are wanted on view.
 
-    Args:
-        events: in order; those of a run that goes on are appended.
-        wanted: how many are to be shown once they are there; infinite follows a run.
-        table: of the machine that wrote them; None for an engine without states.
+    `table` is that of the machine that wrote them; an engine without states has none.
     """
 
     events: list[TraceEvent] = field(default_factory=list)
@@ -95,17 +89,13 @@ class Playback:
         """Whether every event has been seen."""
         return self.position == len(self.events)
 
-    def forward(self) -> None:
-        """See one more event, as soon as there is one."""
-        self.wanted = self.position + 1
-
-    def back(self) -> None:
-        """See one less."""
-        self.seek(self.position - 1)
-
     def seek(self, position: float) -> None:
-        """See so many; infinitely many are all that there will ever be."""
+        """See so many, as soon as they are there; infinitely many are all of them."""
         self.wanted = max(0, position)
+
+    def move(self, events: int) -> None:
+        """See so many more, or less."""
+        self.seek(self.position + events)
 
     @property
     def lit(self) -> str | None:

@@ -55,19 +55,18 @@ class PlayerView:
         self.showing = False  # that the slider moves is then nobody's wish
         self._lock, self._diagram = threading.RLock(), ""
 
-        def column(*parts: Any) -> Any:
-            return widgets.VBox(parts).add_class("half")
-
         def row(*parts: Any) -> Any:
             return widgets.HBox(parts).add_class("row")
 
         left_out, now, events, budgets, prompt, turn = self.parts.values()
+        columns = ((self.output, left_out), (events, budgets), (prompt,), (turn,))
+        halves = [widgets.VBox(parts).add_class("half") for parts in columns]
         rows = [
             row(*self.buttons.values(), self.slider),
             self.status,
             now,
-            row(column(self.output, left_out), column(events, budgets)),
-            row(column(prompt), column(turn)),
+            row(*halves[:2]),
+            row(*halves[2:]),
             widgets.HTML(f"<style>{STYLE.read_text(encoding='utf-8')}</style>"),
         ]
         if can_choose:

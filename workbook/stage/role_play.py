@@ -19,11 +19,6 @@ from workbook.record.show import NO_FORMULA
 from workbook.tools.calculator import safe_eval
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
-STYLE = (
-    "margin:2px 0;padding:2px 8px;white-space:pre-wrap;line-height:1.4;"
-    "font-family:monospace;border-left:4px solid "
-)
-COLOURS = {"user": "#888888", "model": "#1f77b4", "runtime": "#2ca02c"}
 _OBSERVATION = re.compile(
     r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.I | re.M
 )
@@ -32,10 +27,8 @@ _OBSERVATION = re.compile(
 class Session:
     """One run with a person in the model's place.
 
-    `transcript` holds who wrote what: `user`, `model` or `runtime`, and the text.
-
-    Args:
-        tools: name to function of the text after `Action Input:`.
+    `transcript` holds who wrote what: `user`, `model` or `runtime`, and the text. The
+    tools are functions of the text after `Action Input:`.
     """
 
     def __init__(self, tools: Mapping[str, Callable[[str], object]]) -> None:
@@ -44,10 +37,9 @@ class Session:
         self.answer: str | None = None
 
     def send(self, text: str) -> list[str]:
-        """Read one turn and do what it asks for.
+        """Read one turn, do what it asks for, and say what was done.
 
-        Returns:
-            What the runtime did, a sentence each. An unreadable turn changes nothing.
+        An unreadable turn changes nothing.
         """
         if self.answer is not None:
             return [TEXTS["over"]]
@@ -94,18 +86,14 @@ class Session:
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
         return "".join(
-            f"<div class='{NO_FORMULA}' style='{STYLE}{COLOURS[who]}'>"
+            f"<div class='{NO_FORMULA}' style='{TEXTS['style']}{TEXTS['ink'][who]}'>"
             f"<small><b>{who}</b></small>\n{html.escape(text)}</div>"
             for who, text in self.transcript
         )
 
 
 class BeTheModel:
-    """A run in which you write the model's turns; without widgets, its transcript.
-
-    Args:
-        session: with other tools than a calculator.
-    """
+    """A run in which you write the model's turns; without widgets, its transcript."""
 
     def __init__(self, session: Session | None = None) -> None:
         import ipywidgets as widgets

@@ -1,25 +1,8 @@
 """Scenarios: one question, its tools, what the model says, and how each engine ends.
 
 A scenario is a file, `data/scenarios/<slug>.toml`; this module reads it and says what
-came of a run. `workbook.stage.engines` plays it. The keys of a file:
-
-    title, question, teaches    what is shown
-    source                      the public report that it stands for, where there is one
-    tools                       names of tools of the workbook
-    [[tool]]                    a tool of this scenario: name, description, `returns`
-                                (an answer a call, the last one repeats), or `fails` (it
-                                says no: kind, message, retryable, hint), or `raises`
-                                and `message`; `takes_s`, `timeout_s`, `effect`
-    [[turn]]                    what the model says: `text`, with `times` (and `{n}` in
-                                the text), or `raises` and `message`, or `if_seen`,
-                                `then`, `else`
-    repeat_last_turn            the last turn is said for ever
-    repeat_turns                all turns are said over and over
-    window_tokens               how much of its prompt the model sees
-    steps                       how many calls of the model each engine may make
-    cancel_after_tool_calls     the user stops the run as that call begins
-    [ends.<engine>]             state, reason, answer, model_turns, tool_calls; all of
-                                them, and any engine, may be left out
+came of a run. `workbook.stage.engines` plays it. The README beside the files has the
+keys.
 """
 
 from __future__ import annotations

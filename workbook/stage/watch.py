@@ -113,12 +113,12 @@ class Player:
         """See one more event; the first step plays the run."""
         if not self.playback.events:
             self._start()
-        self.playback.forward()
+        self.playback.move(1)
         self._show()
 
     def back(self) -> None:
         """See one less."""
-        self.playback.back()
+        self.playback.move(-1)
         self._show()
 
     def reset(self) -> None:
