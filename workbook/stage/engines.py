@@ -149,7 +149,8 @@ def play_create_agent(
     from workbook.langchain_trace.agents import run_graph
     from workbook.models.langchain import ScriptedModel
 
-    chat = ScriptedModel(script=model) if isinstance(model, Script) else model.model
+    script = isinstance(model, Script)
+    chat = ScriptedModel(script=model) if script else getattr(model, "model", model)
     nodes = 2 * scenario.steps + 1
     run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
 

@@ -139,5 +139,4 @@ class BeTheModel:
         }
 
 
-be_the_model = BeTheModel
-"""What one types."""
+be_the_model = BeTheModel  # what one types

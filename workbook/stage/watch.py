@@ -92,8 +92,7 @@ class Player:
         asked = SCRIPTED if model is None else model
         engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
         options = {"scenario": slugs(), "engine": engines, "model": models}
-        chosen = (scenario, engine, asked)
-        self.view = PlayerView(options, chosen, can_choose=trace is None)
+        self.view = PlayerView(options, (scenario, engine, asked), trace is None)
         for name in BUTTONS:
             work = self.play if name == "run" else getattr(self, name)
             self.view.buttons[name].on_click(lambda _, do=work: do())
@@ -189,9 +188,8 @@ class Player:
             if thread is self._thread:
                 self._show()
 
-    def _chosen(self) -> tuple[str, str, Any]:
-        slug, engine, model = (choice.value for choice in self.view.choices.values())
-        return slug, engine, model
+    def _chosen(self) -> list[Any]:
+        return [choice.value for choice in self.view.choices.values()]
 
     def _show(self) -> None:
         self.view.show(self.playback, self.running, self._told())
@@ -238,5 +236,4 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
     return options
 
 
-player = Player
-"""What one types; the buttons do the rest."""
+player = Player  # what one types
