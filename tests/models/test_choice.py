@@ -4,12 +4,12 @@ import pytest
 
 from workbook.models import Script, get_model, get_text_model
 from workbook.models.choice import (
+    MissingKey,
     UnknownModel,
     as_text_model,
     describe_model,
     model_name,
 )
-from workbook.models.hosted import MissingKey
 from workbook.models.langchain import ScriptedModel
 
 
@@ -114,7 +114,7 @@ def test_any_other_name_is_hosted(monkeypatch, get):
         (
             "gpt-4o-mini",
             {},
-            "gpt-4o-mini at api.openai.com (OPENAI_API_KEY is not set)",
+            "needs a key, and OPENAI_API_KEY is not set",
         ),
         ("gpt-4o-mini", {"OPENAI_API_KEY": "sk-1234"}, "(OPENAI_API_KEY is set)"),
         ("m", {"OPENAI_BASE_URL": "http://u:pw@h:1/v1"}, "m at h (without a key)"),

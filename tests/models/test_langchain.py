@@ -189,7 +189,7 @@ def test_what_langchain_can_ask_is_taken_as_it_is():
     model = ScriptedModel(["a"])
 
     assert text_llm(model) is model
-    with pytest.raises(TypeError, match="a str cannot continue a prompt"):
+    with pytest.raises(ValueError, match="instance of TextModel"):
         text_llm("gpt-4o-mini")
 
 

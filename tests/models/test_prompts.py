@@ -10,7 +10,6 @@ from workbook.models.prompts import (
     last_tokens,
     render_messages,
     shared_items,
-    shared_prefix,
     stop_sequences,
     unsaid,
 )
@@ -84,9 +83,9 @@ def test_no_window_keeps_all():
 
 @settings(deadline=None)
 @given(SHORT, SHORT)
-def test_shared_prefix_is_the_longest(before, after):
+def test_a_shared_start_of_texts_is_the_longest(before, after):
     """what two texts share from the start is counted exactly"""
-    assert shared_prefix(before, after) == longest(before, after)
+    assert shared_items(before, after) == longest(before, after)
 
 
 @settings(deadline=None)

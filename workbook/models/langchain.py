@@ -6,32 +6,15 @@ LangChain LLM, and `LangChainModel` one of LangChain's as the engines take it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import (
-    BaseChatModel,
-    BaseLanguageModel,
-    BaseLLM,
-    LanguageModelInput,
-)
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    convert_to_messages,
-    convert_to_openai_messages,
-)
-from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel, BaseLLM
+from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 from langchain_core.messages.tool import tool_call
-from langchain_core.outputs import (
-    ChatGeneration,
-    ChatResult,
-    Generation,
-    LLMResult,
-)
+from langchain_core.messages.utils import convert_to_openai_messages
+from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
@@ -41,15 +24,10 @@ from workbook.models.script import Script, ScriptTurn
 
 
 class ScriptedModel(BaseChatModel):
-    """A LangChain chat model that plays a list of turns.
+    """A LangChain chat model that plays a `Script`, given or made of turns and options.
 
     LangChain's own fake models refuse `bind_tools` and do not honour `stop`, so an
     agent cannot be shown on them. This one behaves as a chat model behind an API does.
-
-    Args:
-        turns: what it answers; see `workbook.models.script.ScriptTurn`.
-        script: a `Script` in place of turns; it may be shared.
-        options: of the `Script` that is made of the turns, as `repeat_last`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -72,12 +50,8 @@ class ScriptedModel(BaseChatModel):
         return "scripted"
 
     def bind_tools(
-        self,
-        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
-        *,
-        tool_choice: Any = None,
-        **kwargs: Any,
-    ) -> Runnable[LanguageModelInput, AIMessage]:
+        self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
+    ) -> Runnable[Any, AIMessage]:
         """Return the model with these tools in each request, as OpenAI schemas."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
@@ -85,7 +59,7 @@ class ScriptedModel(BaseChatModel):
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
+        run_manager: Any = None,
         **kwargs: Any,
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
@@ -96,12 +70,12 @@ class ScriptedModel(BaseChatModel):
                 tool_call(name=r.name, args=r.arguments, id=r.call_id)
                 for r in answer.tool_requests
             ],
-            usage_metadata=UsageMetadata(
-                input_tokens=usage.input,
-                output_tokens=usage.output,
-                total_tokens=usage.input + usage.output,
-                input_token_details=InputTokenDetails(cache_read=usage.cached),
-            ),
+            usage_metadata={
+                "input_tokens": usage.input,
+                "output_tokens": usage.output,
+                "total_tokens": usage.input + usage.output,
+                "input_token_details": {"cache_read": usage.cached},
+            },
             response_metadata={
                 "model_name": "scripted",
                 "finish_reason": answer.finish_reason,
@@ -131,7 +105,7 @@ class TextModelLLM(BaseLLM):
         self,
         prompts: list[str],
         stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
+        run_manager: Any = None,
         **kwargs: Any,
     ) -> LLMResult:
         if len(prompts) != 1:
@@ -150,22 +124,10 @@ class TextModelLLM(BaseLLM):
 
 
 def text_llm(model: Any) -> BaseLanguageModel[Any]:
-    """Return a model as LangChain's classic agent takes it.
-
-    Args:
-        model: a `TextModel`, or a LangChain model, which is taken as it is.
-
-    Raises:
-        TypeError: it is neither.
-    """
+    """Return a `TextModel` as a LangChain LLM, and a LangChain model as it is."""
     if isinstance(model, BaseLanguageModel):
         return model
-    if isinstance(model, TextModel):
-        return TextModelLLM(model=model)
-    raise TypeError(
-        f"a {type(model).__name__} cannot continue a prompt: "
-        "give a TextModel or a LangChain model"
-    )
+    return TextModelLLM(model=model)
 
 
 class LangChainModel:

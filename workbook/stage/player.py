@@ -7,13 +7,11 @@ the run as it goes on, or a trace that was saved: `player(trace=Trace.read(path)
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable
 from typing import Any
 
-from workbook.models.choice import UnknownModel, model_name
-from workbook.models.hosted import KEY
+from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
@@ -249,7 +247,7 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
         ("scripted, a turn a second", SLOW),
         ("local: SmolLM2 in this process", LOCAL),
     ]
-    if os.environ.get(KEY, "").strip():
+    if model_health(DEFAULT_HOSTED)[0]:  # it has a key, or an endpoint of its own
         try:
             named = model_name()
         except UnknownModel:  # the lesson's first cell has said so
