@@ -18,7 +18,8 @@ class Endpoint(BaseHTTPRequestHandler):
     """An endpoint that refuses everybody and repeats their key."""
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        asked = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.bodies.append(json.loads(asked))
         self.server.keys.append(self.headers["Authorization"])
         said = f"no such key: {self.headers['Authorization']}"
         body = json.dumps({"error": {"message": said}}).encode()
@@ -35,7 +36,7 @@ class Endpoint(BaseHTTPRequestHandler):
 @pytest.fixture
 def endpoint(monkeypatch):
     server = HTTPServer(("127.0.0.1", 0), Endpoint)
-    server.keys = []
+    server.keys, server.bodies = [], []
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
@@ -157,3 +158,29 @@ def test_the_key_is_in_no_error(endpoint, monkeypatch, ask):
 
     assert endpoint.keys == [f"Bearer {SECRET}"]
     assert SECRET not in "".join(traceback.format_exception(error.value))
+
+
+@pytest.mark.parametrize(
+    ("options", "cap"),
+    [({}, 512), ({"max_tokens": 9}, 9), ({"max_completion_tokens": 9}, 9)],
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_every_request_has_a_cap(endpoint, monkeypatch, options, cap, own):
+    """512 tokens unless asked otherwise, by the name that the endpoint knows"""
+    if not own:
+        monkeypatch.delenv("OPENAI_BASE_URL")
+    model = get_model("m", api_key=SECRET, **options)
+
+    sent = model._get_request_payload("hi")
+
+    assert sent["max_tokens" if own else "max_completion_tokens"] == cap
+    assert len({"max_tokens", "max_completion_tokens"} & sent.keys()) == 1
+
+
+@pytest.mark.parametrize("ask", [invoke, stream, ainvoke, astream])
+def test_the_cap_is_sent(endpoint, ask):
+    """however the model is asked, the cap is in the request"""
+    with pytest.raises(Exception, match="no such key"):
+        ask(get_model("m", max_retries=0))
+
+    assert [body["max_tokens"] for body in endpoint.bodies] == [512]

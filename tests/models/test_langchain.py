@@ -8,6 +8,7 @@ from langchain_classic.agents import AgentExecutor, create_react_agent
 from langchain_classic.chains import LLMMathChain
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import Tool, tool
@@ -189,7 +190,7 @@ def test_what_langchain_can_ask_is_taken_as_it_is():
     model = ScriptedModel(["a"])
 
     assert text_llm(model) is model
-    with pytest.raises(ValueError, match="instance of TextModel"):
+    with pytest.raises(TypeError, match="a str cannot continue a prompt"):
         text_llm("gpt-4o-mini")
 
 
@@ -257,3 +258,34 @@ def test_a_call_with_unreadable_arguments_is_kept():
     answer = from_message(AIMessage("", invalid_tool_calls=[bad]))
 
     assert answer.tool_requests == (ToolRequest("f", {"unreadable": "{oops"}, "c"),)
+
+
+def test_a_call_without_an_id_has_none():
+    """no id is made up for a call: whoever runs it makes one that nobody has used"""
+    message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}])
+
+    assert from_message(message).tool_requests == (ToolRequest("f", {}, ""),)
+
+
+def test_calls_without_ids_are_told_apart_in_langchain():
+    """an agent of LangChain's ties each result to its call, with ids or without"""
+    free = {"name": "multiply", "arguments": {"a": 6, "b": 7}}
+    named = {**free, "id": "call_2"}
+    turns = [{"calls": [free, free]}, {"calls": [named]}, {"calls": [free]}, "42"]
+    model = ScriptedModel(turns)
+
+    found = create_agent(model, [multiply]).invoke({"messages": [("user", "6 by 7?")]})
+
+    ids = [m.tool_call_id for m in found["messages"] if isinstance(m, ToolMessage)]
+    assert (len(ids), len(set(ids))) == (4, 4)
+    assert "call_2" in ids
+
+
+def test_an_answer_that_was_cut_says_so():
+    """`length` reaches the completion from a chat model, an LLM and a chain"""
+    cut = Completion("One, two,", finish_reason="length")
+    chat, llm = ScriptedModel([cut] * 2), text_llm(Script([cut]))
+
+    for model in (chat, llm, chat | StrOutputParser()):
+        answer = LangChainModel(model).complete("Count.")
+        assert (answer.text, answer.finish_reason) == ("One, two,", "length")

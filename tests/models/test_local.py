@@ -8,6 +8,7 @@ import threading
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from workbook.models import get_model, get_text_model
 from workbook.models.base import TextModel
 from workbook.models.hosted import local_model
 from workbook.models.langchain import LangChainModel
@@ -250,3 +251,24 @@ def test_the_client_fits_the_engines(local):
 
     assert (answer.usage.output, answer.finish_reason) == (4, "length")
     assert model.name == "SmolLM2-135M-Instruct"
+
+
+def test_a_reply_without_an_end_is_cut(local, monkeypatch):
+    """the local server, spoken to as any endpoint, ends a runaway reply at the cap"""
+    monkeypatch.setattr("workbook.models.hosted.MAX_TOKENS", 12)
+    monkeypatch.setenv("OPENAI_BASE_URL", local_server().url)
+    monkeypatch.setenv("WORKBOOK_MODEL", "openai:SmolLM2")
+    grammar = {"extra_body": {"grammar": 'root ::= "a" root'}}  # it cannot end
+
+    text = get_text_model(**grammar).complete("Count.")
+    go = [{"role": "user", "content": "Go."}]
+    message = LangChainModel(get_model(**grammar)).chat(go)
+
+    for answer in (text, message):
+        assert (answer.usage.output, answer.finish_reason) == (12, "length")
+
+
+def test_the_cap_is_512_tokens(local, monkeypatch):
+    """text and chat, the local model is asked for 512 tokens unless told otherwise"""
+    assert local.options["max_tokens"] == local_model().max_tokens == 512
+    assert LocalTextModel(max_tokens=3).options["max_tokens"] == 3

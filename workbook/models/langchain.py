@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel, BaseLLM
 from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 from langchain_core.messages.tool import tool_call
@@ -67,8 +68,13 @@ class ScriptedModel(BaseChatModel):
         message = AIMessage(
             content=answer.text,
             tool_calls=[
-                tool_call(name=r.name, args=r.arguments, id=r.call_id)
-                for r in answer.tool_requests
+                # LangChain's agents need an id, and one that no script gives.
+                tool_call(
+                    name=r.name,
+                    args=r.arguments,
+                    id=r.call_id or f"unnamed_{self.script.asked}_{number}",
+                )
+                for number, r in enumerate(answer.tool_requests, start=1)
             ],
             usage_metadata={
                 "input_tokens": usage.input,
@@ -81,7 +87,10 @@ class ScriptedModel(BaseChatModel):
                 "finish_reason": answer.finish_reason,
             },
         )
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        said = ChatGeneration(
+            message=message, generation_info={"finish_reason": answer.finish_reason}
+        )
+        return ChatResult(generations=[said])
 
     def _ask(
         self, messages: list[BaseMessage], stop: list[str] | None, options: Any
@@ -127,14 +136,16 @@ def text_llm(model: Any) -> BaseLanguageModel[Any]:
     """Return a `TextModel` as a LangChain LLM, and a LangChain model as it is."""
     if isinstance(model, BaseLanguageModel):
         return model
-    return TextModelLLM(model=model)
+    if isinstance(model, TextModel):
+        return TextModelLLM(model=model)
+    raise TypeError(f"a {type(model).__name__} cannot continue a prompt")
 
 
 class LangChainModel:
     """A LangChain model, or a chain that answers as one, as the engines take it.
 
-    Function calls (`chat`) need a chat model. Of an LLM, text in and text out,
-    LangChain hands on no usage.
+    Function calls (`chat`) need a chat model. Where a text is the answer, LangChain
+    hands on no usage.
     """
 
     def __init__(self, model: Runnable[Any, Any]) -> None:
@@ -164,8 +175,23 @@ class LangChainModel:
 
     def _invoke(self, model: Any, asked: Any, stop: Sequence[str]) -> Completion:
         found = list(stop_sequences(stop))
-        answer = model.invoke(asked, **({"stop": found} if found else {}))
-        return Completion(answer) if isinstance(answer, str) else from_message(answer)
+        ending = Ending()
+        options = {"stop": found} if found else {}
+        answer = model.invoke(asked, {"callbacks": [ending]}, **options)
+        if isinstance(answer, str):
+            return Completion(answer, finish_reason=ending.reason)
+        return from_message(answer)
+
+
+class Ending(BaseCallbackHandler):
+    """Hears why a model stopped, which a text alone does not say."""
+
+    reason = "stop"
+
+    def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+        """Keep the reason that the model gave."""
+        info = response.generations[0][0].generation_info or {}
+        self.reason = info.get("finish_reason") or "stop"
 
 
 UNREADABLE = "unreadable"
@@ -182,8 +208,8 @@ def from_message(message: AIMessage) -> Completion:
         details.get("cache_read") or 0,
     )
     requests = [
-        ToolRequest(call["name"], dict(call["args"]), call["id"] or f"call_{number}")
-        for number, call in enumerate(message.tool_calls, start=1)
+        ToolRequest(call["name"], dict(call["args"]), call["id"] or "")
+        for call in message.tool_calls
     ]
     requests += [
         ToolRequest(call["name"] or "", {UNREADABLE: call["args"]}, call["id"] or "")

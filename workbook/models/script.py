@@ -238,7 +238,7 @@ def _read_table(turn: Mapping[str, Any], where: str) -> Answer:
             found = getattr(builtins, name, None)
             if isinstance(found, type) and issubclass(found, Exception):
                 return found(rest.get("message", ""))
-            raise ValueError(f"{where}: {name!r} is no built-in exception")
+            raise ValueError(f"{name!r} is not a built-in exception")
         case {"if_seen": str(part), "then": then, "else": other, **rest} if not rest:
             read_turn(then, f"{where}, then")
             read_turn(other, f"{where}, else")
