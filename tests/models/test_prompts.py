@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from workbook.models.prompts import (
     count_tokens,
     cut_at_stop,
-    last_tokens,
     render_messages,
     shared_items,
     stop_sequences,
@@ -64,21 +63,6 @@ def test_a_text_alone_is_one_stop_sequence(stop, sequences, left):
     """a text is not taken letter by letter, and an empty sequence stops nothing"""
     assert stop_sequences(stop) == sequences
     assert cut_at_stop("x\nOba", stop) == left
-
-
-@settings(deadline=None)
-@given(st.text(), st.integers(1, 20))
-def test_a_window_keeps_the_end(text, tokens):
-    """a window of n tokens leaves the last n tokens"""
-    left = last_tokens(text, tokens)
-
-    assert text.endswith(left)
-    assert count_tokens(left) == min(tokens, count_tokens(text))
-
-
-def test_no_window_keeps_all():
-    """without a window all of the text is seen"""
-    assert last_tokens("all of it", None) == "all of it"
 
 
 @settings(deadline=None)

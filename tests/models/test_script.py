@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from workbook.models import Completion, Script, ToolRequest, Usage
 from workbook.models.base import ChatModel, TextModel
-from workbook.models.script import ScriptExhausted
+from workbook.models.prompts import count_tokens
+from workbook.models.script import Request, ScriptExhausted
 
 CALL = ToolRequest("Calculator", {"input": "100*0.2"}, "call_1")
 
@@ -224,15 +225,23 @@ def test_every_request_can_be_looked_up(prompts, window):
     assert script.asked == len(prompts)
 
 
-def test_what_was_seen_is_kept_apart_from_what_was_sent():
-    """a request holds the whole prompt, and `seen` what the window left of it"""
+def test_a_request_is_kept_whole():
+    """what was sent is kept, not what the window left of it"""
     script = Script(["x"], window_tokens=1)
     script.complete("12345678", stop=["s"])
 
-    request = script.requests[0]
+    assert script.requests == [Request("12345678", ("s",), ())]
 
-    assert (request.prompt, request.stop) == ("12345678", ("s",))
-    assert script.seen == ["5678"]
+
+@settings(deadline=None)
+@given(st.text(), st.integers(1, 20))
+def test_a_window_keeps_the_end(text, tokens):
+    """of a text the model sees the last so many tokens, without a window all"""
+    left = Script([], window_tokens=tokens).seen(text)
+
+    assert text.endswith(left)
+    assert count_tokens(left) == min(tokens, count_tokens(text))
+    assert Script([]).seen(text) == text
 
 
 @pytest.mark.parametrize(

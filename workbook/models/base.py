@@ -45,16 +45,10 @@ class ToolRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered.
+    """What a model answered; `text` is empty when it only asked for tools.
 
-    Args:
-        text: what it wrote; empty when it only asked for tools.
-        usage: tokens of this call.
-        tool_requests: function calls, in the order in which they were written.
-        finish_reason: `stop`, `length` (cut at the cap), `tool_calls`, or what the
-            server said.
-        timings: the server's own figures in milliseconds where it gives them
-            (llama.cpp: `prompt_ms`, `predicted_ms`), otherwise empty.
+    `finish_reason` is `stop`, `length` (cut at the cap), `tool_calls`, or what the
+    server said; `timings` are the server's own figures (llama.cpp: `prompt_ms`, …).
     """
 
     text: str

@@ -120,11 +120,7 @@ def get_text_model(
 
 
 def as_text_model(model: Any) -> TextModel:
-    """Return a `TextModel` as it is, and a LangChain model or chain as one.
-
-    Raises:
-        TypeError: it is none of these.
-    """
+    """Return a `TextModel` as it is, and a LangChain model or chain as one."""
     if not isinstance(model, type):
         if isinstance(model, TextModel):
             return model

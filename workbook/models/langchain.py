@@ -35,16 +35,10 @@ class ScriptedModel(BaseChatModel):
 
     script: Script
 
-    def __init__(
-        self,
-        turns: Iterable[ScriptTurn] = (),
-        *,
-        script: Script | None = None,
-        **options: Any,
-    ) -> None:
-        if script is None:
-            script, options = Script(turns, **options), {}
-        super().__init__(**{"script": script, **options})
+    def __init__(self, turns: Iterable[ScriptTurn] = (), **options: Any) -> None:
+        if "script" not in options:
+            options = {"script": Script(turns, **options)}
+        super().__init__(**options)
 
     @property
     def _llm_type(self) -> str:
@@ -64,17 +58,13 @@ class ScriptedModel(BaseChatModel):
         **kwargs: Any,
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
-        usage = answer.usage
+        usage, made = answer.usage, f"unnamed_{self.script.asked}"
         message = AIMessage(
             content=answer.text,
             tool_calls=[
                 # LangChain's agents need an id, and one that no script gives.
-                tool_call(
-                    name=r.name,
-                    args=r.arguments,
-                    id=r.call_id or f"unnamed_{self.script.asked}_{number}",
-                )
-                for number, r in enumerate(answer.tool_requests, start=1)
+                tool_call(name=r.name, args=r.arguments, id=r.call_id or f"{made}_{n}")
+                for n, r in enumerate(answer.tool_requests, start=1)
             ],
             usage_metadata={
                 "input_tokens": usage.input,
@@ -82,14 +72,9 @@ class ScriptedModel(BaseChatModel):
                 "total_tokens": usage.input + usage.output,
                 "input_token_details": {"cache_read": usage.cached},
             },
-            response_metadata={
-                "model_name": "scripted",
-                "finish_reason": answer.finish_reason,
-            },
         )
-        said = ChatGeneration(
-            message=message, generation_info={"finish_reason": answer.finish_reason}
-        )
+        info = {"model_name": "scripted", "finish_reason": answer.finish_reason}
+        said = ChatGeneration(message=message, generation_info=info)
         return ChatResult(generations=[said])
 
     def _ask(
@@ -120,9 +105,7 @@ class TextModelLLM(BaseLLM):
         if len(prompts) != 1:
             raise ValueError(f"one prompt at a time, not {len(prompts)}: call it again")
         answer = self.model.complete(prompts[0], stop=stop or ())
-        info: dict[str, Any] = {"finish_reason": answer.finish_reason}
-        if answer.timings:
-            info["timings"] = answer.timings
+        info = {"finish_reason": answer.finish_reason, "timings": answer.timings}
         spent = {
             "prompt_tokens": answer.usage.input,
             "completion_tokens": answer.usage.output,

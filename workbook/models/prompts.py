@@ -25,11 +25,6 @@ def count_tokens(text: str) -> int:
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
-def last_tokens(text: str, tokens: int | None) -> str:
-    """Return what a window of so many tokens leaves of `text`; None leaves all."""
-    return text if tokens is None else text[-tokens * CHARS_PER_TOKEN :]
-
-
 def stop_sequences(stop: Sequence[str]) -> tuple[str, ...]:
     """Return the stop sequences that say something; a text alone is one of them.
 

@@ -17,7 +17,6 @@ from workbook.models.prompts import (
     CHARS_PER_TOKEN,
     count_tokens,
     cut_at_stop,
-    last_tokens,
     render_messages,
     shared_items,
     stop_sequences,
@@ -54,10 +53,9 @@ class Script:
     """A model that plays a list of turns: a `TextModel` and a `ChatModel`.
 
     Args:
-        turns: what it answers, one turn a request.
+        turns: what it answers, one a request; afterwards it starts again (`loop`), says
+            the last one for ever (`repeat_last`), or raises `ScriptExhausted`.
         window_tokens: it sees only the last so many tokens of what it is given.
-        loop: start again after the last turn.
-        repeat_last: say the last turn again and again.
 
     Where a prompt ends with the cue that a turn begins with ("Thought:"), the model
     goes on behind it, as a real one does.
@@ -65,8 +63,6 @@ class Script:
     >>> script = Script(["Thought: easy\\nObservation: 4", "Final Answer: 4"])
     >>> script.complete("Question: 2+2\\n", stop=["\\nObservation:"]).text
     'Thought: easy'
-    >>> script.requests[0].prompt
-    'Question: 2+2\\n'
     """
 
     def __init__(
@@ -96,12 +92,7 @@ class Script:
         self._sizes: list[int] = []  # tokens of each of those messages
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        """Return the next turn, cut before the first stop sequence.
-
-        Raises:
-            ScriptExhausted: no turn is left.
-            Exception: the turn is one to be raised.
-        """
+        """Return the next turn, cut before the first stop sequence, or raise it."""
         shared = self._keep(prompt, stop, ())
         return self._play(prompt, stop, count_tokens(prompt), shared // CHARS_PER_TOKEN)
 
@@ -112,7 +103,7 @@ class Script:
         tools: Sequence[dict[str, Any]] = (),
         stop: Sequence[str] = (),
     ) -> Completion:
-        """Return the next turn as an answer to messages. Raises as `complete` does."""
+        """Return the next turn as an answer to messages."""
         prompt = list(messages)
         shared = self._keep(prompt, stop, tools)
         new = (count_tokens(render_messages([one])) for one in prompt[shared:])
@@ -143,14 +134,10 @@ class Script:
             found.append(Request(prompt, new.stop, new.tools))
         return found
 
-    @property
-    def seen(self) -> list[str]:
-        """What its window left of each request."""
-        return [self._window(request.prompt) for request in self.requests]
-
-    def _window(self, prompt: str | list[Message]) -> str:
+    def seen(self, prompt: str | list[Message]) -> str:
+        """Return the text of a prompt or of messages that is left in the window."""
         text = prompt if isinstance(prompt, str) else render_messages(prompt)
-        return last_tokens(text, self.window_tokens)
+        return text[-(self.window_tokens or len(text)) * CHARS_PER_TOKEN :]
 
     def _next_turn(self, prompt: str | list[Message]) -> Answer:
         number = len(self._kept) - 1
@@ -173,7 +160,7 @@ class Script:
     ) -> Completion:
         answer = self._next_turn(prompt)
         while callable(answer):
-            turn = answer(self._window(prompt))
+            turn = answer(self.seen(prompt))
             answer = read_turn(turn, "what the turn's function returned")
         if isinstance(answer, BaseException):
             raise answer.with_traceback(None)  # it may be raised again and again

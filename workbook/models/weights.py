@@ -28,8 +28,7 @@ ROOM = "Make room, or set WORKBOOK_CACHE to a folder on another disk"
 ELSEWHERE = "Set WORKBOOK_CACHE to a folder that you may write to"
 MB = 1_000_000
 
-Download = Callable[[str, Path, bool], Path]
-"""Puts the wheel of a requirement into a folder and returns its path."""
+Download = Callable[[str, Path, bool], Path]  # requirement, folder, progress: the wheel
 
 
 class WeightsError(RuntimeError):
