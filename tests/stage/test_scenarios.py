@@ -86,8 +86,7 @@ def test_another_model_can_be_asked():
 
 def test_a_model_can_be_chosen_by_its_name(monkeypatch):
     """A name is looked up as everywhere: ours, or a hosted one that needs a key."""
-    from workbook.models.choice import UnknownModel
-    from workbook.models.hosted import MissingKey
+    from workbook.models.choice import MissingKey, UnknownModel
 
     assert play("price_question", model="scripted").end["answer"] == "88"
     with pytest.raises(UnknownModel, match="did you mean 'local'"):

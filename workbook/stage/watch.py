@@ -7,14 +7,12 @@ the run as it goes on, or a trace that was saved: `player(trace=Trace.read(path)
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from workbook.models.choice import UnknownModel, model_name
-from workbook.models.hosted import KEY
+from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
@@ -223,7 +221,7 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
         ("scripted, a turn a second", SLOW),
         ("local: SmolLM2 in this process", LOCAL),
     ]
-    if os.environ.get(KEY, "").strip():
+    if model_health(DEFAULT_HOSTED)[0]:  # it has a key, or an endpoint of its own
         named = SCRIPTED
         with suppress(UnknownModel):  # the lesson's first cell has said so
             named = model_name()
