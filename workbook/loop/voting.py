@@ -51,11 +51,6 @@ def back_off(
     ReAct gives way when it has no answer. CoT-SC gives way when its most frequent
     answer occurs in fewer than half of all samples, those without an answer included.
 
-    Args:
-        order: which method answers first.
-        react_answer: None when ReAct gave none within its steps.
-        votes: the answers of the CoT samples, None for a sample that gave none.
-
     >>> back_off(Order.REACT_TO_COT_SC, None, ["88", "88", "90"])
     '88'
     >>> back_off(Order.COT_SC_TO_REACT, "88", ["90", "91", "92"])
@@ -76,12 +71,10 @@ class Samples:
 
     @property
     def votes(self) -> tuple[str | None, ...]:
-        """Each sample's answer."""
         return tuple(attempt.answer for attempt in self.attempts)
 
     @property
     def calls(self) -> int:
-        """Model calls of all samples."""
         return sum(attempt.calls for attempt in self.attempts)
 
 
@@ -92,14 +85,10 @@ def run_cot_sc(
     *,
     emit: Emit = ignore,
 ) -> Samples:
-    """Ask each model once for a chain of thought.
+    """Ask each model once for a chain of thought; each sample is a run.
 
-    Args:
-        models: one a sample: the same model with a temperature above 0 and another
-            seed each time. With greedy decoding all samples are one.
-        question: the question.
-        exemplars: what the prompt shows before it.
-        emit: is told what happens; each sample is a run.
+    Give the same model with a temperature above 0 and another seed each time: with
+    greedy decoding all samples are one.
     """
     return Samples(
         tuple(run("cot", model, question, exemplars, emit=emit) for model in models)
