@@ -32,13 +32,9 @@ def build_history(
 def endless_script(calls: int) -> list[str]:
     """Return turns that keep `naive_loop` busy for exactly `calls` calls, no answer.
 
-    The tool that they ask for is called `Search`, and the words are those of an agent
-    that cannot log in and tries once more.
+    They ask for `Search`, in the words of an agent that cannot log in.
     """
-    turn = (
-        "Thought: The login failed. I try again.\nAction: Search\nAction Input: price"
-    )
-    return [turn] * calls
+    return ["Thought: I try again.\nAction: Search\nAction Input: price"] * calls
 
 
 def count_tokens_sent(first: int, growth: int, turns: int) -> int:
@@ -46,10 +42,7 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
 
     The prompts have first, first + growth, first + 2·growth … tokens. The sum of such a
     series is turns·first + growth·(0 + 1 + … + (turns - 1)): the second term grows with
-    the square of the turns.
-
-    Raises:
-        ValueError: a number is negative.
+    the square of the turns. A negative number raises ValueError.
 
     >>> count_tokens_sent(first=200, growth=50, turns=4)
     1100
@@ -88,8 +81,7 @@ class Fuse:
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Ask the model, or raise `FuseBlown`."""
         if self.used >= self.calls:
-            asked = f"the model was asked {self.used} times"
-            raise FuseBlown(f"{asked}: the fuse has blown")
+            raise FuseBlown(f"asked {self.used} times: the fuse has blown")
         self.used += 1
         return self.model.complete(prompt, stop=stop)
 

@@ -33,9 +33,7 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import ChatModel, Completion, TextModel, Usage
 
-MAX_STEPS = 7
-"""The paper's limit on HotpotQA; more steps did not make it better there."""
-
+MAX_STEPS = 7  # the paper's limit on HotpotQA: more did not make it better there
 CHAT_REQUEST = "Continue this text with its next lines and nothing else.\n\n"
 
 
@@ -65,16 +63,9 @@ def run(
 ) -> Attempt:
     """Answer a question with one of the paper's methods.
 
-    Args:
-        method: `standard`, `cot`, `act` or `react`.
-        model: continues the prompt; a model that only chats is asked to continue it.
-        question: the question.
-        exemplars: what the prompt shows before it.
-        world: what `act` and `react` act on; the other methods need none.
-        numbered: whether steps carry numbers.
-        max_steps: after so many steps without an end, the attempt has no answer.
-        observation_chars: longer observations are cut at the end of a sentence.
-        emit: is told what happens, as trace events.
+    `act` and `react` act on a world; the other methods need none. After `max_steps`
+    without an end there is no answer. Longer observations are cut at the end of a
+    sentence. A model that only chats is asked to continue the prompt.
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")

@@ -78,12 +78,7 @@ def load_exemplars(name: str) -> tuple[Exemplar, ...]:
     if name not in sets:
         raise ValueError(f"there are no exemplars {name!r}, only {', '.join(sets)}")
     return tuple(
-        Exemplar(
-            row["question"],
-            row["answer"],
-            row["reasoning"],
-            tuple(PaperStep(**step) for step in row["step"]),
-        )
+        Exemplar(steps=tuple(PaperStep(**step) for step in row.pop("step")), **row)
         for row in sets[name]
     )
 
@@ -133,8 +128,7 @@ def react_prompt(
 ) -> str:
     r"""Return a prompt whose exemplars show thoughts, actions and observations.
 
-    The examples keep their order, with a blank line behind each. With `numbered`, steps
-    are written `Thought 1:` as in the paper.
+    With `numbered`, steps are written `Thought 1:` as in the paper.
 
     >>> react_prompt("1+1?", [])
     'Question: 1+1?\nThought 1:'

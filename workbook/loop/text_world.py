@@ -29,16 +29,12 @@ class World(Protocol):
 
     def step(self, action: str, /) -> StepResult:
         """Do what the action says, and tell what is seen."""
-        ...
 
 
 class ToolWorld:
     """A world in which an action is the call of a function: `Calculator[2*3]`.
 
-    Args:
-        tools: verb to function of the text in brackets; `Finish` is there already.
-        gold: the right answer; finishing with it is rewarded with 1.
-        is_right: decides whether (answer, gold) agree.
+    `Finish` is there already; finishing with `gold` is rewarded with 1.
 
     >>> ToolWorld({"Upper": str.upper}).step("upper[abc]").text
     'ABC'

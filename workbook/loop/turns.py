@@ -169,13 +169,13 @@ def _beginnings(text: str) -> list[re.Match[str]]:
 
 
 def _complete(text: str, found: list[re.Match[str]]) -> list[bool]:
-    """Say of each label whether something complete begins with it; read from the end."""
+    """Say of each label whether something complete begins with it."""
     answers, after, end = [False], None, len(text)
-    for label in reversed(found):
+    for label in reversed(found):  # a Thought is as complete as what follows it
         name, words = label.lastgroup, text[label.end() : end].strip()
         complete = name in _MADE_UP
         if name == Label.THOUGHT:
-            complete = answers[-1]  # that of what follows it
+            complete = answers[-1]
         elif name == Label.FINAL_ANSWER:
             complete = words != ""
         elif name == Label.ACTION:
@@ -191,10 +191,7 @@ def parse_turn(text: str) -> Turn:
     A step is an Action with its input, or a Final Answer; `split_fields` says where an
     input or an answer ends. An Observation in this text was made up by the model: it
     ends the field before it and is never read. A tool called "None" is a tool like any
-    other; the registry will say that it has none.
-
-    Raises:
-        TypeError: `text` is not a string. No string raises.
+    other; the registry will say that it has none. No string raises.
 
     >>> parse_turn("I add.\\nAction: Sum\\nAction Input: 1+1\\nObservation: 3")
     Action(thought='I add.', tool='Sum', input='1+1')
