@@ -1,13 +1,17 @@
 """Two ways to talk with a model: growing text, and messages with function calls."""
 
+import functools
 import json
+from dataclasses import replace
 
 import pytest
 
 from workbook.fsm.conversations import STOP, FunctionCalls, TextTurns
+from workbook.fsm.machine import Machine
 from workbook.fsm.table import Event
 from workbook.models.base import Completion, ToolRequest
 from workbook.models.script import Script
+from workbook.record.writer import TraceWriter
 from workbook.tools.calls import Observation
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -123,11 +127,72 @@ def test_what_was_not_done_is_not_in_the_history(text, beyond):
     assert text.request()["prompt"] == ACTION
 
 
-def test_a_made_up_observation_in_an_unreadable_turn_is_dropped(text):
-    """an Observation that the model made up is not kept, whatever stands before it"""
+SPELLINGS = [
+    "Observation: 42",
+    "Observation： 42",
+    "**Observation:** 42",
+    "OBSERVATION: 42",
+    "Observation 1: 42",
+]
+
+
+@pytest.mark.parametrize("observation", SPELLINGS)
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Let me see.\n", ""),
+        ("", ""),
+        ("Action: Calculator\n", "\nThought: so it is"),
+        ("Thought: add\nAction: Calculator\nAction Input: 1+1\n", "\nFinal Answer: 42"),
+        ("Thought: add\n", "\nFinal Answer: 2"),
+        ("", "\nAction: Calculator\nAction Input: 1+1"),
+        ("Final Answer: 2\n", "\nThought: so it is"),
+    ],
+)
+def test_a_made_up_observation_is_dropped(text, before, after, observation):
+    """a made-up Observation is not kept, however it is written and wherever it stands
+
+    The trace says that it was dropped.
+    """
     text.request()
-    text.read(Completion("Let me see.\nObservation: 42"))
-    assert text.request()["prompt"] == "Let me see."
+    reply = text.read(Completion(f"{before}{observation}{after}"))
+    assert "42" not in text.request()["prompt"]
+    assert observation in reply.turn["dropped"]
+
+
+def test_a_turn_that_was_read_whole_has_dropped_nothing(text):
+    """where all was read, it is kept to the letter, and the trace names nothing"""
+    assert "dropped" not in text.read(Completion(ACTION)).turn
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Final Answer: 88 dol", "Action: Calculator\nAction Input: 12*", "I think that",
+     "Observation: 3\nThought: hm\nObservation: 3\nFinal Answer: 88 dol"],
+)  # fmt: skip
+@pytest.mark.parametrize("adapter", ["text", "chat"])
+def test_a_step_that_was_cut_is_none(request, adapter, words):
+    """a reply that was cut in the middle of its step is unreadable, not half a step"""
+    conversation = request.getfixturevalue(adapter)
+    reply = conversation.read(Completion(words, finish_reason="length"))
+    assert (reply.event, reply.answer, reply.asked) == (Event.UNREADABLE_TURN, None, ())
+    assert reply.turn["cut"] is True
+    assert "cut" in reply.problem.message
+
+
+def test_a_cut_behind_the_step_is_told_and_harms_nothing(text):
+    """a cut in words that are dropped leaves the step whole; the trace tells of it"""
+    words = "Final Answer: 88\nQuestion: What is the"
+    reply = text.read(Completion(words, finish_reason="length"))
+    assert (reply.event, reply.answer) == (Event.FINAL_ANSWER, "88")
+    assert (reply.turn["cut"], reply.turn["dropped"]) == (True, "Question: What is the")
+
+
+def test_the_trace_says_that_calls_were_cut(chat):
+    """calls in a message that reached its limit are made, and the trace says so"""
+    calls = (ToolRequest("Calculator", {"expression": "1"}, "a"),)
+    reply = chat.read(Completion("", tool_requests=calls, finish_reason="length"))
+    assert (reply.event, reply.turn["cut"]) == (Event.TOOL_REQUESTED, True)
 
 
 # function calls
@@ -200,8 +265,39 @@ def test_a_call_without_an_id_gets_one(chat):
     """a server that gives no call_id is no reason to mix up two calls"""
     request = ToolRequest("Calculator", {"expression": "1"}, "")
     reply = chat.read(Completion("", tool_requests=(request, request)))
-    assert [one.call.call_id for one in reply.asked] == ["call_1", "call_2"]
-    assert [one.refusal for one in reply.asked] == [None, None]
+    later = chat.read(Completion("", tool_requests=(replace(request, call_id=None),)))
+    asked = [*reply.asked, *later.asked]
+    assert len({one.call.call_id for one in asked} - {"", "None"}) == 3
+    assert [one.refusal for one in asked] == [None, None, None]
+    sent = [m["tool_calls"] for m in chat.request()["prompt"] if "tool_calls" in m]
+    ids = [call["id"] for calls in sent for call in calls]
+    assert ids == [one.call.call_id for one in asked]
+
+
+def test_a_made_up_id_never_takes_a_genuine_ones_place(chat):
+    """an id that the model's side sends is no duplicate of one that we made up
+
+    It is renamed the first time, and refused when it comes a second time.
+    """
+    request = ToolRequest("Calculator", {"expression": "1"}, "")
+    (made,) = chat.read(Completion("", tool_requests=(request,))).asked
+    genuine = replace(request, call_id=made.call.call_id)
+    (first,) = chat.read(Completion("", tool_requests=(genuine,))).asked
+    (second,) = chat.read(Completion("", tool_requests=(genuine,))).asked
+    assert len({one.call.call_id for one in (made, first, second)}) == 3
+    assert first.refusal is None
+    assert second.refusal.kind == "duplicate_call_id"
+
+
+def test_a_run_without_call_ids_calls_in_every_turn(tools):
+    """an endpoint that sends no ids gets every call made, turn after turn"""
+    call = ToolRequest("Calculator", {"expression": "1"}, "")
+    trace = TraceWriter(secrets=())
+    model = Script([call, call, [call, call], "2"])
+    Machine(model, tools, hook=trace, adapter=FunctionCalls).run("1+1?")
+    seen = trace.trace().of("observation")
+    assert [one["ok"] for one in seen] == [True] * 4
+    assert len({one["call_id"] for one in seen}) == 4
 
 
 @pytest.mark.parametrize("given", [None, [1], '{"expression": "1"}'])
@@ -213,17 +309,84 @@ def test_arguments_that_are_no_object_are_refused(chat, given):
     assert asked.call.arguments == {"input": given}
 
 
+def test_arguments_nested_too_deeply_are_refused(chat):
+    """arguments that are nested too deeply to be read are an observation, no crash"""
+    deep = functools.reduce(lambda inner, _: {"a": inner}, range(3_000), {})
+    request = ToolRequest("Calculator", deep, "a")
+    (asked,) = chat.read(Completion("", tool_requests=(request,))).asked
+    assert asked.refusal.kind == "invalid_arguments"
+
+
 def test_a_call_id_is_text(chat):
     """a server that counts its calls with numbers gets them back as text"""
     request = ToolRequest("Calculator", {"expression": "1"}, 7)
     reply = chat.read(Completion("", tool_requests=(request, request)))
-    assert [one.call.call_id for one in reply.asked] == ["7", "7_again_2"]
+    zero = chat.read(Completion("", tool_requests=(replace(request, call_id=0),)))
+    asked = [*reply.asked, *zero.asked]
+    assert [one.call.call_id for one in asked][::2] == ["7", "0"]
+    assert [one.refusal is None for one in asked] == [True, False, True]
 
 
 def test_text_without_a_call_is_the_answer(chat):
     """a message without a call is the answer"""
     reply = chat.read(Completion(" 2 "))
     assert (reply.event, reply.answer) == (Event.FINAL_ANSWER, "2")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ACTION,
+        "**Action:** Calculator\n**Action Input:** 1+1",
+        f"{ACTION}\nObservation: 2\nFinal Answer: 2",
+        "Action: Calculator",
+        "Thought: I must look it up.",
+        "Observation: 2",
+        "Let me see.\nObservation: 2",
+        "Final Answer:",
+        '{"name": "Calculator", "arguments": {"expression": "1+1"}}',
+        '```json\n{"name": "Calculator", "parameters": {"expression": "1+1"}}\n```',
+        '<tool_call>\n{"name": "Calculator", "arguments": {}}\n</tool_call>',
+    ],
+)
+def test_a_step_in_words_is_no_answer(chat, words):
+    """a step that is written in words is unreadable here, and never the answer
+
+    The model is told to call the tool as a function; what it made up is not kept.
+    """
+    chat.request()
+    reply = chat.read(Completion(words))
+    assert (reply.event, reply.answer) == (Event.UNREADABLE_TURN, None)
+    assert "function" in reply.problem.hint
+    assert "Observation" not in json.dumps(chat.request()["prompt"])
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        ("Final Answer: 88", "88"),
+        ("Thought: I know.\n**Final:** 88\nObservation: so", "88"),
+        ("It is 88.\nThe action: none.", "It is 88.\nThe action: none."),
+        ('{"name": "Ann", "arguments": 3}', '{"name": "Ann", "arguments": 3}'),
+        ("[1, 2]", "[1, 2]"),
+        ("{" * 100_000, "{" * 100_000),
+        ("[" * 100_000, "[" * 100_000),
+    ],
+    ids=range(7),
+)
+def test_an_answer_in_words(chat, words, answer):
+    """a Final Answer is read as one; words without a label are the answer itself"""
+    reply = chat.read(Completion(words))
+    assert (reply.event, reply.answer) == (Event.FINAL_ANSWER, answer)
+    assert reply.turn["answer"] == answer
+
+
+def test_a_made_up_observation_beside_a_call_is_dropped(chat):
+    """words beside a call are kept without the Observation that the model made up"""
+    call = ToolRequest("Calculator", {"expression": "1"}, "a")
+    reply = chat.read(Completion("I add.\nObservation: 42", tool_requests=(call,)))
+    assert chat.request()["prompt"][-1]["content"] == "I add."
+    assert reply.turn["dropped"] == "Observation: 42"
 
 
 def test_an_empty_message_is_unreadable(chat):

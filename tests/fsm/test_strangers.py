@@ -138,18 +138,17 @@ def outside():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_ctrl_c_at_any_moment_ends_in_cancelled(seed, outside):
+def test_ctrl_c_at_any_moment_ends_in_cancelled(outside):
     """a first Ctrl-C, whenever it comes, is CANCELLED with a whole trace"""
     handler, ends = signal.getsignal(signal.SIGINT), []
     turns = [*map(ACT.format, range(1, 40)), "Final Answer: 7"]
     limits = Limits(steps=60, tool_calls=60)
-    for number in range(40):
+    for number in range(300):
         writer = TraceWriter()
         machine = Machine(
             Script(turns), roll(timeout_s=None), limits=limits, hook=writer
         )
-        delay_s = (number * 10 + seed) * 1e-5
+        delay_s = number % 100 * 5e-5
         timer = threading.Timer(delay_s, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         end = machine.run("?")
@@ -159,8 +158,8 @@ def test_ctrl_c_at_any_moment_ends_in_cancelled(seed, outside):
         assert signal.getsignal(signal.SIGINT) is handler
     assert set(ends) <= {State.CANCELLED, State.DONE}
     came_too_late = ends.count(State.DONE) - len(outside)  # behind the last handler
-    assert 0 <= came_too_late < 10
-    assert ends.count(State.CANCELLED) > 5
+    assert 0 <= came_too_late < 60
+    assert ends.count(State.CANCELLED) > 20
 
 
 def test_a_second_ctrl_c_is_pythons_own():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.loop.naive import Fuse, FuseBlown, Step, naive_loop
+from workbook.loop.naive import Fuse, FuseBlown, naive_loop
 from workbook.models.script import Script, ScriptExhausted
 
 QUESTION = "A book costs 100 dollars. What is left of it after 20 % off?"
@@ -59,7 +59,7 @@ def test_it_is_what_the_naive_loop_sends(build_history, done):
     """after each number of steps, it is what naive_loop sends, to the character"""
     turns = [CALL.format(n=n) for n in range(5)]
     sent = prompts_of_the_loop(turns, preamble="Use Search.\n")
-    steps = [Step(turns[n], search(f"part {n}")) for n in range(done)]
+    steps = [(turns[n], search(f"part {n}")) for n in range(done)]
     assert build_history(QUESTION, steps, preamble="Use Search.\n") == sent[done]
 
 

@@ -49,6 +49,65 @@ def test_an_answer_in_the_middle_of_a_line_is_none(parse_turn):
 
 
 @pytest.mark.parametrize(
+    "label", ["Final:", "FINAL：", "**Final:**", "**Final**:", "Final Answer:"]
+)
+def test_final_alone_is_a_label_too(parse_turn, label):
+    """`Final:` is read like `Final Answer:`, in every dress"""
+    assert parse_turn(f"Thought: I know.\n{label} 88") == Final("I know.", "88")
+
+
+def test_a_word_that_begins_like_a_label_is_none(parse_turn):
+    """a longer word such as "Finally:" is no label"""
+    text = "Finally: I add.\nAction: Sum\nAction Input: 1+1"
+    assert parse_turn(text) == Action("Finally: I add.", "Sum", "1+1")
+
+
+PLAN = "Plan:\n- Action: call Ann\n- Action Input: her number\nAction: rest"
+CODE = "@dataclass\nclass Step:\n    thought: str\n    action: str\n\naction: Step"
+
+
+@pytest.mark.parametrize(
+    "text", [PLAN, CODE, "a\nAction: b", "a\nFinal Answer:", "a\nAction Input: b"]
+)
+@pytest.mark.parametrize("after", ["", f"\nThought: more\n{CALL}"])
+def test_a_label_inside_an_answer_is_one_of_its_words(parse_turn, text, after):
+    """inside an answer, a label that begins nothing complete is one of its words"""
+    assert parse_turn(f"Final Answer: {text}{after}") == Final("", text)
+
+
+@pytest.mark.parametrize(
+    "text", [CODE, "a\nAction Input: b", "a\nAction: b\nAction: c"]
+)
+@pytest.mark.parametrize("after", ["", "\nObservation: 3", f"\nThought: more\n{CALL}"])
+def test_a_label_inside_an_input_is_one_of_its_words(parse_turn, text, after):
+    """inside an input, a label that begins nothing complete is one of its words"""
+    turn = parse_turn(f"Action: Write\nAction Input: {text}{after}")
+    assert turn == Action("", "Write", text)
+
+
+@pytest.mark.parametrize("text", ["a\nThought: so", "Thought: a\n\nThought:"])
+def test_a_last_thought_ends_nothing(parse_turn, text):
+    """a Thought ends an input or an answer only when more than thoughts follows it"""
+    assert parse_turn(f"Final Answer: {text}") == Final("", text)
+    turn = parse_turn(f"Action: Write\nAction Input: {text}")
+    assert turn == Action("", "Write", text)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [CALL, "Action: a\nAction Input:", "Final Answer: 3", "Final: 3", "Observation:",
+     "Observation: 3", "Question: 3+3?", "Thought: so\nThought: well\nFinal Answer: 3",
+     "Thought: so\nObservation: 3"],
+)  # fmt: skip
+@pytest.mark.parametrize("label", ["Action: Write\nAction Input", "Final Answer"])
+def test_what_comes_next_ends_an_input_or_an_answer(parse_turn, label, after):
+    """a complete step, an Observation or a Question ends an input or an answer"""
+    turn = parse_turn(f"{label}: a\nb\n{after}")
+    step = Final("", "a\nb") if label == "Final Answer" else Action("", "Write", "a\nb")
+    assert turn == step
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "action: Search\nACTION INPUT: 東京",

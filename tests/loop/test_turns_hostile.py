@@ -13,13 +13,15 @@ from workbook.loop.turns import (
     Malformed,
     Unreadable,
     as_data,
+    heard,
     parse_turn,
     split_fields,
 )
 
 PIECES = [
     "Thought:", "Action:", "Action Input:", "Observation:", "Final Answer:",
-    "Question:", "**Action:**", "action 1 input 1：", "\n", "\r\n", " ", "x", "**",
+    "Final:", "- ", "Question:", "**Action:**", "action 1 input 1：", "\n", "\r\n", " ",
+    "x", "**",
     "`", "\u3000", "１", "\x00", "\u2028", "Search[", "88",
 ]  # fmt: skip
 turns = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
@@ -45,7 +47,8 @@ turns = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
         "\ufeffThought: t\n\u200bAction: Search\n\u2060Action Input: a",
         "\xa0Thought\xa0: t\nAction\u202f: Search\nAction\xa0Input\xa0: a",
         "Thought : t\nAction : Search\nAction Input : a",
-        "t\n\nAction:\nSearch\n\nAction Input:\na\n\nThought: and then",
+        "t\n\nAction:\nSearch\n\nAction Input:\na\n\nObservation: and then",
+        "- * Thought: t\n* * Action: Search\n> * Action Input: a\n- Observation: b",
     ],
 )
 def test_labels_in_many_dresses(text):
@@ -68,7 +71,8 @@ def test_a_label_that_was_closed_undresses_nothing(label):
 
 
 @pytest.mark.parametrize(
-    "label", ["***Observation:***", "_Observation:_", "\xa0Observation:"]
+    "label",
+    ["***Observation:***", "_Observation:_", "\xa0Observation:", "> - Observation 2:"],
 )
 def test_a_dressed_up_observation_is_made_up_as_well(label):
     """However it is dressed, an Observation of the model ends the input before it."""
@@ -76,7 +80,19 @@ def test_a_dressed_up_observation_is_made_up_as_well(label):
     assert turn == Action("", "Sum", "1+1")
 
 
-@pytest.mark.parametrize("line", ["Actions: a", "Action plan: a", "Reaction: a"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Actions: a",
+        "Action plan: a",
+        "Reaction: a",
+        "Finally: a",
+        "Final score: a",
+        "Semi-final: a",
+        "The final: a",
+        "1. Final: a",
+    ],
+)
 def test_words_that_only_look_like_a_label(line):
     """A longer word that holds a label's letters is no label."""
     assert split_fields(line) == [(Label.THOUGHT, line)]
@@ -129,19 +145,69 @@ def test_an_unreadable_turn_keeps_its_text(text):
     assert not isinstance(turn, Malformed) or turn.text == text
 
 
-@pytest.mark.parametrize(
+PIECE = pytest.mark.parametrize(
     "piece",
     [
         " ", "\n", "*", "* ", "1", "\xa0", "```\n", "* * ", "**\n", "action 1 ",
-        "Action: a\n", "**Final Answer: a\n",
+        "Action: a\n", "**Final Answer: a\n", "Thought: a\n", "Action Input: a\n",
+        "- ", "* * - ", "Final: a\n", "Final:\n", "- Final: a\n", "final ",
     ],
 )  # fmt: skip
+
+
+@PIECE
 def test_a_megabyte_of_hostile_text_takes_under_a_second(piece):
     """Reading time grows with the length of the text and with nothing else."""
     text = "**Action 1" + piece * (1_000_000 // len(piece))
     started = time.thread_time()  # what this costs, not what else the machine does
     parse_turn(text)
     assert time.thread_time() - started < 1.0
+
+
+@PIECE
+def test_a_hostile_answer_takes_no_longer(piece):
+    """The search for an answer's end, and for what is kept, reads each label once."""
+    text = "Final Answer: a\n" + piece * (250_000 // len(piece))
+    started = time.thread_time()
+    heard(text, parse_turn(text))
+    assert time.thread_time() - started < 1.0
+
+
+STEP = "Thought: t\nAction: Search\nAction Input: a"
+
+
+@pytest.mark.parametrize(
+    ("text", "kept", "dropped"),
+    [
+        (STEP, STEP, ""),
+        (f"\n {STEP}\n", f"\n {STEP}\n", ""),
+        (f"{STEP}\nObservation 1: 3", STEP, "Observation 1: 3"),
+        (f"Observation: 3\n{STEP}", STEP, "Observation: 3"),
+        (f"{STEP}\n{STEP}", STEP, STEP),
+        ("Thought: a\nQuestion: b\n**Final:** 3\nObservation: c",
+         "Thought: a\n**Final:** 3", "Question: b\nObservation: c"),
+        ("Hm.\nAction: a\nOBSERVATION： b\nFinal Answer: c", "Hm.\nAction: a",
+         "OBSERVATION： b\nFinal Answer: c"),
+        ("Observation: 3", "", "Observation: 3"),
+        ("I do not know.", "I do not know.", ""),
+        ("", "", ""),
+    ],
+)  # fmt: skip
+def test_a_turn_is_kept_as_it_was_read(text, kept, dropped):
+    """What was read of a turn is kept to the letter; the rest is told apart."""
+    assert heard(text, parse_turn(text)) == (kept, dropped)
+
+
+@given(turns)
+@settings(max_examples=300, deadline=None)
+def test_what_is_kept_reads_as_the_same_turn(text):
+    """What was kept is read again as the same step, and holds no Observation."""
+    turn = parse_turn(text)
+    kept, dropped = heard(text, turn)
+    again = parse_turn(kept)
+    assert isinstance(turn, Malformed) or again == turn
+    assert Label.OBSERVATION not in dict(split_fields(kept))
+    assert dropped or kept == text
 
 
 @pytest.mark.parametrize(

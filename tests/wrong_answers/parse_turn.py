@@ -52,10 +52,38 @@ def takes_any_input_label(text):
     return parse_turn(text)
 
 
+def cuts_at_every_label(text):
+    turn = parse_turn(text)
+    label = re.compile(r"\n\W*(?:thought|action|action input|final answer):", re.I)
+    if isinstance(turn, Action):
+        return Action(turn.thought, turn.tool, label.split(turn.input)[0])
+    if isinstance(turn, Final):
+        return Final(turn.thought, label.split(turn.answer)[0])
+    return turn
+
+
+def reads_an_answer_to_the_end_of_the_text(text):
+    turn = parse_turn(text)
+    if isinstance(turn, Final):
+        return Final(turn.thought, text[text.index(turn.answer) :].strip())
+    return turn
+
+
+def knows_only_the_long_label(text):
+    if re.search(r"^\W*final\W*[:：]", text, re.IGNORECASE | re.MULTILINE):
+        return Malformed(Unreadable.NO_STEP, text)
+    return parse_turn(text)
+
+
 WRONG = {
     looks_for_the_end_first: "test_a_made_up_observation_is_not_taken_as_one",
     greedy_regular_expression: "test_a_made_up_observation_is_not_taken_as_one",
     strips_the_quotes: "test_a_closing_quote_is_kept",
     needs_exact_labels: "test_labels_may_be_dressed_up",
     takes_any_input_label: "test_an_unreadable_turn_is_a_value",
+    cuts_at_every_label: "test_a_label_inside_an_answer_is_one_of_its_words",
+    reads_an_answer_to_the_end_of_the_text: (
+        "test_what_comes_next_ends_an_input_or_an_answer"
+    ),
+    knows_only_the_long_label: "test_final_alone_is_a_label_too",
 }

@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import re
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +22,7 @@ from workbook.loop.turns import (
     Turn,
     Unreadable,
     as_data,
+    heard,
     parse_turn,
     split_fields,
 )
@@ -39,21 +42,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What the model did in one turn.
+    """What the model did in one turn."""
 
-    Args:
-        event: TOOL_REQUESTED, FINAL_ANSWER or UNREADABLE_TURN.
-        turn: the turn as a trace shows it.
-        asked: the calls, in the order in which they were written.
-        answer: the final answer.
-        problem: what could not be read.
-    """
-
-    event: str
-    turn: dict[str, Any]
-    asked: tuple[Asked, ...] = ()
+    event: str  # TOOL_REQUESTED, FINAL_ANSWER or UNREADABLE_TURN
+    turn: dict[str, Any]  # as a trace shows it; see `_kept`
+    asked: tuple[Asked, ...] = ()  # in the order in which the calls were written
     answer: str | None = None
-    problem: ToolError | None = None
+    problem: ToolError | None = None  # what could not be read
 
 
 class Conversation(Protocol):
@@ -61,19 +56,15 @@ class Conversation(Protocol):
 
     def request(self) -> dict[str, Any]:
         """Return the fields of the `model_request` to come: only what is new."""
-        ...
 
     def ask(self) -> Completion:
         """Ask the model."""
-        ...
 
     def read(self, completion: Completion) -> Reply:
         """Say what the model did, and remember it for the next request."""
-        ...
 
     def observe(self, observation: Observation) -> None:
         """Put an observation where the model will read it."""
-        ...
 
 
 STOP = ("\nObservation:",)
@@ -95,17 +86,13 @@ CHAT_PREAMBLE = (
     "Answer the question. Call a tool where one helps; once you know the answer, "
     "write it without calling a tool."
 )
+TEXT_HINT = "Write Action and Action Input, or Final Answer, each on a line of its own."
+CHAT_HINT = "Call the tool as a function, or write Final Answer: and the answer."
+_WRAPPED = re.compile(r"^(?:<tool_call>|```\w*)|(?:</tool_call>|```)$")
 
 
 class TextTurns:
-    """A prompt that only grows: the question, then turns and observations.
-
-    Args:
-        model: continues a text.
-        tools: bind the text of an action to a call.
-        question: the user's question.
-        preamble: what stands before it; None describes the tools and the form.
-    """
+    """A prompt that only grows: the question, then turns and observations."""
 
     def __init__(
         self,
@@ -128,21 +115,17 @@ class TextTurns:
         return self.model.complete(self._prompt, stop=STOP)
 
     def read(self, completion: Completion) -> Reply:
-        turn = parse_turn(completion.text)
-        self._prompt += heard(completion.text, turn)
+        turn = _unless_cut(completion, parse_turn(completion.text))
+        kept, notes = _kept(completion, turn)
+        self._prompt += kept
+        shown = as_data(turn) | notes
         match turn:
             case Action():
-                asked = (self._bind(turn),)
-                return Reply(Event.TOOL_REQUESTED, as_data(turn), asked)
+                return Reply(Event.TOOL_REQUESTED, shown, (self._bind(turn),))
             case Final(_, answer):
-                return Reply(Event.FINAL_ANSWER, as_data(turn), answer=answer)
-            case Malformed(reason):
-                problem = _unreadable(
-                    reason.replace("_", " "),
-                    "Write Action and Action Input, or Final Answer, "
-                    "each on a line of its own.",
-                )
-                return Reply(Event.UNREADABLE_TURN, as_data(turn), problem=problem)
+                return Reply(Event.FINAL_ANSWER, shown, answer=answer)
+            case Malformed():
+                return _unreadable(shown, TEXT_HINT)
 
     def observe(self, observation: Observation) -> None:
         self._prompt += f"\nObservation: {observation.text()}\n"
@@ -157,11 +140,7 @@ class TextTurns:
 class FunctionCalls:
     """A list of messages that only grows, in the shape of OpenAI's API.
 
-    Args:
-        model: answers messages and asks for tools by function calls.
-        tools: bind a request to a call.
-        question: the user's question.
-        preamble: the system message; None is a short one, "" is none at all.
+    The preamble is the system message: None is a short one, "" is none at all.
     """
 
     def __init__(
@@ -179,7 +158,9 @@ class FunctionCalls:
             self._messages.append({"role": "system", "content": preamble})
         self._messages.append({"role": "user", "content": question})
         self._sent = 0
-        self._used: set[str] = set()
+        self._genuine: set[str] = set()  # call_ids that the model's side has sent
+        self._used: set[str] = set()  # call_ids of all calls, ours with them
+        self._own_ids = (f"runtime_{number}" for number in itertools.count(1))
 
     def request(self) -> dict[str, Any]:
         kept, self._sent = self._sent, len(self._messages)
@@ -189,22 +170,16 @@ class FunctionCalls:
         return self.model.chat(self._messages, tools=self.schemas)
 
     def read(self, completion: Completion) -> Reply:
-        text, requests = completion.text.strip(), completion.tool_requests
-        if requests:
-            asked = tuple(self._bind(request) for request in requests)
-            ids = [one.call.call_id for one in asked]
-            calls = [
-                {"call_id": call_id, "tool": said.name, "arguments": said.arguments}
-                for call_id, said in zip(ids, requests, strict=True)
-            ]
-            self._messages.append(_own_message(completion.text, calls))
-            turn = {"kind": "calls", "thought": text, "calls": calls}
-            return Reply(Event.TOOL_REQUESTED, turn, asked)
-        if text:
-            return Reply(Event.FINAL_ANSWER, as_data(Final("", text)), answer=text)
-        turn = as_data(Malformed(Unreadable.EMPTY, completion.text))
-        problem = _unreadable("empty", "Call a tool, or write the answer.")
-        return Reply(Event.UNREADABLE_TURN, turn, problem=problem)
+        if completion.tool_requests:
+            return self._read_calls(completion)
+        turn = _unless_cut(completion, self._read_words(completion.text))
+        kept, notes = _kept(completion, turn)
+        shown = as_data(turn) | notes
+        if isinstance(turn, Final):
+            return Reply(Event.FINAL_ANSWER, shown, answer=turn.answer)
+        if kept.strip():
+            self._messages.append({"role": "assistant", "content": kept})
+        return _unreadable(shown, CHAT_HINT)
 
     def observe(self, observation: Observation) -> None:
         text = observation.text()
@@ -214,20 +189,48 @@ class FunctionCalls:
             else {"role": "user", "content": text}
         )
 
-    def _bind(self, request: ToolRequest) -> Asked:
-        """Bind under a call_id that no call before had.
+    def _read_calls(self, completion: Completion) -> Reply:
+        """Bind the calls; they go back to the model in its own words, with our ids."""
+        kept, notes = _kept(completion, Malformed(Unreadable.NO_STEP, completion.text))
+        asked = tuple(self._bind(request) for request in completion.tool_requests)
+        calls = [
+            {"call_id": ours.call.call_id, "tool": its.name, "arguments": its.arguments}
+            for ours, its in zip(asked, completion.tool_requests, strict=True)
+        ]
+        self._messages.append(_own_message(kept, calls))
+        shown = {"kind": "calls", "thought": kept.strip(), "calls": calls}
+        return Reply(Event.TOOL_REQUESTED, shown | notes, asked)
 
-        A used one must not run again: with the same arguments its effect would double,
-        with others nobody could say which observation belongs to which.
+    def _read_words(self, text: str) -> Turn:
+        """Read a message without a call: a step in words is no answer, words are."""
+        words, turn = text.strip(), parse_turn(text)
+        plain = split_fields(text) == [(Label.THOUGHT, words)]
+        if plain and not self._is_call(words):
+            return Final("", words)
+        in_words = isinstance(turn, Action)
+        return Malformed(Unreadable.NO_STEP, text) if in_words else turn
+
+    def _is_call(self, words: str) -> bool:
+        """Whether words are a call that the model's side handed on as they were."""
+        try:
+            said = json.loads(_WRAPPED.sub("", words))
+        except (ValueError, RecursionError):
+            return False
+        return isinstance(said, dict) and str(said.get("name")) in self.tools
+
+    def _bind(self, request: ToolRequest) -> Asked:
+        """Bind under a call_id that no call before had: the genuine one, or our own.
+
+        A genuine one that comes twice must not run again: with the same arguments its
+        effect would double, with others nobody could say which observation is whose.
         """
-        said = str(request.call_id or "")
-        again = said in self._used
-        prefix = f"{said}_again" if again else "call"
-        call_id, number = said, len(self._used)
+        said = "" if request.call_id is None else str(request.call_id)
+        again = said in self._genuine
+        call_id = said
         while not call_id or call_id in self._used:
-            number += 1
-            call_id = f"{prefix}_{number}"
+            call_id = next(self._own_ids)
         self._used.add(call_id)
+        self._genuine |= {said} - {""}
         given = request.arguments
         arguments = given if isinstance(given, dict) else {"input": given}
         written = ToolCall(request.name, arguments, call_id)
@@ -241,22 +244,22 @@ class FunctionCalls:
         return Asked(written, refusal)
 
 
-def heard(text: str, turn: Turn) -> str:
-    """Return what of a turn goes into the history: the step that was read.
+def _unless_cut(completion: Completion, turn: Turn) -> Turn:
+    """Return the turn, unless the model was cut in the middle of its step."""
+    if completion.finish_reason != "length" or isinstance(turn, Malformed):
+        return turn
+    read = turn.input if isinstance(turn, Action) else turn.answer
+    in_its_step = split_fields(completion.text)[-1][1] == read
+    return Malformed(Unreadable.NO_STEP, completion.text) if in_its_step else turn
 
-    What a model writes past its first step, a made-up Observation above all, was not
-    done, and must not stand in the history as if it had been. A turn that holds one
-    step is kept to the letter, so that the prompt cache stays good.
-    """
-    if isinstance(turn, Malformed):
-        return text.partition(STOP[0])[0]
-    if isinstance(turn, Final):
-        return text
-    labels = [label for label, _ in split_fields(text) if label is not Label.THOUGHT]
-    if labels == [Label.ACTION, Label.ACTION_INPUT]:
-        return text
-    thought = f"Thought: {turn.thought}\n" if turn.thought else ""
-    return f"{thought}Action: {turn.tool}\nAction Input: {turn.input}"
+
+def _kept(completion: Completion, turn: Turn) -> tuple[str, dict[str, Any]]:
+    """Return what the history keeps of a turn, and what a trace says of the rest."""
+    kept, dropped = heard(completion.text, turn)
+    notes: dict[str, Any] = {"dropped": dropped} if dropped else {}
+    if completion.finish_reason == "length":
+        notes["cut"] = True
+    return kept, notes
 
 
 def _asked(written: ToolCall, bound: ToolCall | ToolError) -> Asked:
@@ -264,24 +267,23 @@ def _asked(written: ToolCall, bound: ToolCall | ToolError) -> Asked:
     return Asked(bound) if isinstance(bound, ToolCall) else Asked(written, bound)
 
 
-def _unreadable(reason: str, hint: str) -> ToolError:
-    return ToolError("unreadable_turn", f"no step could be read ({reason}).", hint=hint)
+def _unreadable(shown: dict[str, Any], hint: str) -> Reply:
+    reason = shown["reason"].replace("_", " ")
+    if "cut" in shown:
+        reason, hint = "the reply was cut at its limit", f"Write less. {hint}"
+    message = f"no step could be read ({reason})."
+    problem = ToolError("unreadable_turn", message, hint=hint)
+    return Reply(Event.UNREADABLE_TURN, shown, problem=problem)
 
 
 def _own_message(text: str, calls: list[dict[str, Any]]) -> Message:
     """Return the model's own message, as it goes back to it: its words, our ids."""
-    return {
-        "role": "assistant",
-        "content": text,
-        "tool_calls": [
-            {
-                "id": call["call_id"],
-                "type": "function",
-                "function": {
-                    "name": call["tool"],
-                    "arguments": json.dumps(call["arguments"], ensure_ascii=False),
-                },
-            }
-            for call in calls
-        ],
-    }
+    asked = []
+    for call in calls:
+        try:
+            arguments = json.dumps(call["arguments"], ensure_ascii=False)
+        except RecursionError:  # nested too deeply: refused, and not repeated
+            arguments = "{}"
+        function = {"name": call["tool"], "arguments": arguments}
+        asked.append({"id": call["call_id"], "type": "function", "function": function})
+    return {"role": "assistant", "content": text, "tool_calls": asked}

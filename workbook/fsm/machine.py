@@ -215,7 +215,7 @@ def _ctrl_c_is_cancel(run: Run) -> Iterator[None]:
 
     def stop(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
-        run.cancelled.set()
+        run.interrupted = True  # no Event: its lock may be held just now
         if run.in_flight:
             raise KeyboardInterrupt
 
@@ -224,9 +224,9 @@ def _ctrl_c_is_cancel(run: Run) -> Iterator[None]:
     try:
         yield
     finally:
-        run.cancelled.clear()
         if callable(before):
             signal.signal(signal.SIGINT, before)
+        run.cancelled.clear()
 
 
 def _in_words(run: Run, rule: Rule) -> str:

@@ -35,6 +35,7 @@ class Run:
     cancelled: threading.Event  # set when the user has said stop
     at_once: bool = False  # the model answers at once: nobody need wait for it
     in_flight: bool = False  # a model or a tool is at work
+    interrupted: bool = False  # by Ctrl-C
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
 
     waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
@@ -81,7 +82,8 @@ class Run:
         """Return CANCEL once the user has said so; raise what the hook raised."""
         if self.broken is not None:
             raise self.broken
-        return Event.CANCEL if self.cancelled.is_set() else None
+        stopped = self.interrupted or self.cancelled.is_set()
+        return Event.CANCEL if stopped else None
 
     def emit(self, kind: str, /, **fields: Any) -> None:
         """Tell the hook, and keep the first thing that it raises."""

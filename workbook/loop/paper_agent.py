@@ -33,31 +33,20 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import ChatModel, Completion, TextModel, Usage
 
-MAX_STEPS = 7
-"""The paper's limit on HotpotQA; more steps did not make it better there."""
-
+MAX_STEPS = 7  # the paper's limit on HotpotQA: more did not make it better there
 CHAT_REQUEST = "Continue this text with its next lines and nothing else.\n\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How a question was answered, and what that cost.
-
-    Args:
-        method: the method's name.
-        answer: None when the model gave none within its steps.
-        steps: what was done; empty for a method that does not act.
-        calls: model calls.
-        usage: tokens of all calls.
-        reward: the world's, from 0 to 1; 0 without a world.
-    """
+    """How a question was answered, and what that cost."""
 
     method: str
-    answer: str | None
-    steps: tuple[PaperStep, ...] = ()
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
-    reward: float = 0.0
+    answer: str | None  # None when the model gave none within its steps
+    steps: tuple[PaperStep, ...] = ()  # empty for a method that does not act
+    calls: int = 0  # of the model
+    usage: Usage = field(default_factory=Usage)  # of all calls
+    reward: float = 0.0  # the world's, from 0 to 1; 0 without a world
 
 
 def run(
@@ -74,19 +63,9 @@ def run(
 ) -> Attempt:
     """Answer a question with one of the paper's methods.
 
-    Args:
-        method: `standard`, `cot`, `act` or `react`.
-        model: continues the prompt; a model that only chats is asked to continue it.
-        question: the question.
-        exemplars: what the prompt shows before it.
-        world: what `act` and `react` act on; the other methods need none.
-        numbered: whether steps carry numbers.
-        max_steps: after so many steps without an end, the attempt has no answer.
-        observation_chars: longer observations are cut at the end of a sentence.
-        emit: is told what happens, as trace events.
-
-    Raises:
-        ValueError: no such method, or a method that acts was given no world.
+    `act` and `react` act on a world; the other methods need none. After `max_steps`
+    without an end there is no answer. Longer observations are cut at the end of a
+    sentence. A model that only chats is asked to continue the prompt.
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
@@ -99,12 +78,8 @@ def run(
     else:
         answer, reward = _answer_at_once(talk), 0.0
         ended = answer is not None
-    emit(
-        "run_finished",
-        state="DONE" if ended else "EXHAUSTED",
-        reason="final_answer" if ended else "out_of_steps",
-        answer=answer,
-    )
+    end = ("DONE", "final_answer") if ended else ("EXHAUSTED", "out_of_steps")
+    emit("run_finished", state=end[0], reason=end[1], answer=answer)
     return Attempt(method, answer, tuple(talk.steps), talk.calls, talk.usage, reward)
 
 
@@ -123,19 +98,13 @@ class _Talk:
     usage: Usage = field(default_factory=Usage)
 
     def prompt(self) -> str:
-        return render_prompt(
-            self.method,
-            self.question,
-            self.exemplars,
-            steps=self.steps,
-            numbered=self.numbered,
-        )
+        shown = (self.method, self.question, self.exemplars)
+        return render_prompt(*shown, steps=self.steps, numbered=self.numbered)
 
-    def stop(self) -> tuple[str, ...]:
+    def ask(self, prompt: str, stop: Sequence[str] = ()) -> Completion:
+        """Ask, with the method's own stop sequences where none are given."""
         number = len(self.steps) + 1
-        return self.method.stop_sequences(number, numbered=self.numbered)
-
-    def ask(self, prompt: str, stop: Sequence[str]) -> Completion:
+        stop = stop or self.method.stop_sequences(number, numbered=self.numbered)
         self.emit("model_request", prompt=prompt, stop=list(stop))
         if isinstance(self.model, TextModel):
             reply = self.model.complete(prompt, stop=stop)
@@ -148,22 +117,15 @@ class _Talk:
 
     def read_as(self, reply: Completion, turn: Turn) -> None:
         """Tell the trace what a reply was read as."""
-        self.emit(
-            "model_turn",
-            text=reply.text,
-            turn=as_data(turn),
-            usage=asdict(reply.usage),
-        )
-
-
-# One answer, at once: Standard and CoT
+        said, usage = as_data(turn), asdict(reply.usage)
+        self.emit("model_turn", text=reply.text, turn=said, usage=usage)
 
 
 _ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
 
 
 def _answer_at_once(talk: _Talk) -> str | None:
-    reply = talk.ask(talk.prompt(), talk.stop())
+    reply = talk.ask(talk.prompt())
     thought, answer = reply.text, ""
     if labelled := _ANSWER.search(reply.text):
         thought, answer = reply.text[: labelled.start()], labelled[1].strip()
@@ -177,9 +139,6 @@ def _answer_at_once(talk: _Talk) -> str | None:
     return answer
 
 
-# Step by step: Act and ReAct
-
-
 def _act(
     talk: _Talk, world: World, max_steps: int, observation_chars: int
 ) -> tuple[str | None, float, bool]:
@@ -190,9 +149,8 @@ def _act(
         thought, action = _next_step(talk)
         call = parse_bracket_action(action)
         verb, argument = call or (action, "")
-        talk.emit(
-            "tool_call", call_id=call_id, tool=verb, arguments={"input": argument}
-        )
+        given = {"input": argument}
+        talk.emit("tool_call", call_id=call_id, tool=verb, arguments=given)
         result = world.step(f"{verb}[{argument}]" if call else action)
         seen = cut_observation(result.text, observation_chars)
         talk.emit("observation", call_id=call_id, tool=verb, ok=True, text=seen)
@@ -206,7 +164,7 @@ def _act(
 def _next_step(talk: _Talk) -> tuple[str, str]:
     """Return the next thought and action; ask a second time when there is no action."""
     prompt = talk.prompt()
-    reply = talk.ask(prompt, talk.stop())
+    reply = talk.ask(prompt)
     thought, action = read_step(talk.method, reply.text)
     talk.read_as(reply, _turn(thought, action, reply.text))
     if action or "thought" not in talk.method.shows:

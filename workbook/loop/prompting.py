@@ -19,49 +19,30 @@ EXEMPLARS = DATA / "exemplars.toml"
 
 @dataclass(frozen=True, slots=True)
 class PaperStep:
-    """One step of a transcript; a step that has not been answered has no observation.
-
-    Args:
-        thought: what the model thinks; changes the context and nothing in the world.
-        action: what it does, as `Verb[argument]` or in a world's own words.
-        observation: what the world answers.
-    """
+    """One step of a transcript; a thought changes nothing in the world."""
 
     thought: str = ""
-    action: str = ""
-    observation: str = ""
+    action: str = ""  # `Verb[argument]`, or a world's own words
+    observation: str = ""  # empty until the world has answered
 
 
 @dataclass(frozen=True, slots=True)
 class Exemplar:
-    """A question that was worked out by hand, for a prompt to show.
-
-    Args:
-        question: what is asked.
-        answer: the answer in as few words as possible.
-        reasoning: the way to the answer without any action, for CoT.
-        steps: the way to the answer with actions; the last one finishes.
-    """
+    """A question that was worked out by hand, for a prompt to show."""
 
     question: str
     answer: str
-    reasoning: str
-    steps: tuple[PaperStep, ...]
+    reasoning: str  # the way to the answer without any action, for CoT
+    steps: tuple[PaperStep, ...]  # the way with actions; the last one finishes
 
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What a way of asking shows of an exemplar, and where the model must stop.
-
-    Args:
-        name: its name in tables and traces.
-        shows: the fields that are shown, in order; the first is the prompt's last word.
-        stop: stop sequences; `{n}` is the number of the step, with its space.
-    """
+    """What a way of asking shows of an exemplar, and where the model must stop."""
 
     name: str
-    shows: tuple[str, ...]
-    stop: tuple[str, ...]
+    shows: tuple[str, ...]  # in order; the first one's label ends the prompt
+    stop: tuple[str, ...]  # `{n}` is the number of the step, with its space
 
     @property
     def acts(self) -> bool:
@@ -92,21 +73,12 @@ LABELS = {
 
 
 def load_exemplars(name: str) -> tuple[Exemplar, ...]:
-    """Return the exemplars of one set: `arithmetic` or `wiki`.
-
-    Raises:
-        ValueError: there is no such set.
-    """
+    """Return the exemplars of one set: `arithmetic` or `wiki`."""
     sets = tomllib.loads(EXEMPLARS.read_text(encoding="utf-8"))
     if name not in sets:
         raise ValueError(f"there are no exemplars {name!r}, only {', '.join(sets)}")
     return tuple(
-        Exemplar(
-            row["question"],
-            row["answer"],
-            row["reasoning"],
-            tuple(PaperStep(**step) for step in row["step"]),
-        )
+        Exemplar(steps=tuple(PaperStep(**step) for step in row.pop("step")), **row)
         for row in sets[name]
     )
 
@@ -137,12 +109,7 @@ def render_prompt(
 ) -> str:
     """Return the exemplars, the question, its steps so far, and the label to go on at.
 
-    Args:
-        method: what is shown.
-        question: the question to be answered.
-        exemplars: worked examples, shown in this order, a blank line behind each.
-        steps: what has been done for this question.
-        numbered: `Thought 1:` as in the paper, or `Thought:`. Only steps have numbers.
+    With `numbered`, steps are written `Thought 1:` as in the paper.
     """
     numbered = numbered and method.acts
     blocks = []
@@ -161,10 +128,7 @@ def react_prompt(
 ) -> str:
     r"""Return a prompt whose exemplars show thoughts, actions and observations.
 
-    Args:
-        question: the question to be answered; the prompt ends with its first thought.
-        exemplars: worked examples, shown in this order, a blank line behind each.
-        numbered: `Thought 1:` as in the paper, or `Thought:`.
+    With `numbered`, steps are written `Thought 1:` as in the paper.
 
     >>> react_prompt("1+1?", [])
     'Question: 1+1?\nThought 1:'

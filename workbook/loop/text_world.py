@@ -17,13 +17,7 @@ from workbook.loop.prompting import parse_bracket_action
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a world answers to one action.
-
-    Args:
-        text: what is seen.
-        reward: from 0 to 1; 0 as long as it goes on.
-        done: whether it is over.
-    """
+    """What a world answers to one action; the reward goes from 0 to 1."""
 
     text: str
     reward: float = 0.0
@@ -35,16 +29,12 @@ class World(Protocol):
 
     def step(self, action: str, /) -> StepResult:
         """Do what the action says, and tell what is seen."""
-        ...
 
 
 class ToolWorld:
     """A world in which an action is the call of a function: `Calculator[2*3]`.
 
-    Args:
-        tools: verb to function of the text in brackets; `Finish` is there already.
-        gold: the right answer; finishing with it is rewarded with 1.
-        is_right: decides whether (answer, gold) agree.
+    `Finish` is there already; finishing with `gold` is rewarded with 1.
 
     >>> ToolWorld({"Upper": str.upper}).step("upper[abc]").text
     'ABC'
@@ -58,8 +48,7 @@ class ToolWorld:
     ) -> None:
         self._tools = {name.lower(): tool for name, tool in tools.items()}
         self._names = ", ".join(f"{name}[…]" for name in (*tools, "Finish"))
-        self._gold = gold
-        self._is_right = is_right
+        self._gold, self._is_right = gold, is_right
 
     def step(self, action: str, /) -> StepResult:
         """Call the function; what it raises is told as an observation."""
@@ -83,13 +72,6 @@ def cut_observation(text: str, limit: int) -> str:
 
     When the first sentence alone is too long, it is cut between words; when its first
     word is, in the middle of it. The point in "3.14" ends no sentence.
-
-    Args:
-        text: what a world or a tool said.
-        limit: characters at the most.
-
-    Raises:
-        ValueError: `limit` is negative.
 
     >>> cut_observation("Kyoto is a city. It was a capital.", 20)
     'Kyoto is a city.'

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, Literal
 
 Writer = Literal["model", "runtime"]
@@ -25,12 +26,6 @@ WRITERS: dict[str, Writer] = {
 
 def who_writes(label: str) -> Writer:
     """Return who writes the line with this label: `"model"` or `"runtime"`.
-
-    Args:
-        label: one of the five labels, without its colon.
-
-    Raises:
-        ValueError: there is no such label.
 
     >>> who_writes("Thought")
     'model'
@@ -99,20 +94,24 @@ class Label(StrEnum):
 
 
 _STEPS = (Label.ACTION, Label.ACTION_INPUT, Label.FINAL_ANSWER)
+_MADE_UP = (Label.OBSERVATION, Label.QUESTION)  # in what a model writes
+
+_LONG = (Label.ACTION_INPUT, Label.FINAL_ANSWER)
 
 # Every `*+`, `++` and `?+` is possessive: it never gives back what it took, and no part
 # of the pattern crosses a line. So each line is read once, however hostile it is.
 # `[^\S\n]` is any space, also one that may not break; the three escapes have no width.
 _LABEL = re.compile(
     r"""
-    ^(?:[^\S\n]|[\u200b\u2060\ufeff>\#•+-])*+  # indent, quote, heading or bullet
-    (?:\*[^\S\n]++)?+
+    ^(?:[^\S\n]|[\u200b\u2060\ufeff])*+
+    (?P<bullet>(?:(?:[>\#•+-]|\*(?=[^\S\n]))  # or quote, or heading
+                 (?:[^\S\n]|[\u200b\u2060\ufeff])*+)++)?+
     (?P<bold>\*{1,3}+|_{1,3}+)?+
     (?:(?P<thought>thought)
       |(?P<action_input>action[^\S\n]*+\d*+[^\S\n]*+input)
       |(?P<action>action)
       |(?P<observation>observation)
-      |(?P<final_answer>final[^\S\n]++answer)
+      |(?P<final_answer>final(?:[^\S\n]++answer)?+)
       |(?P<question>question))
     [^\S\n]*+\d*+[^\S\n]*+                # "Thought 1:", as the paper numbers them
     (?:(?P=bold))?+[^\S\n]*+[:：](?:(?P=bold))?+
@@ -125,8 +124,14 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
     """Return the labelled parts of a turn in order, each as (label, stripped text).
 
     A label stands at the start of a line, in any case, with a colon of either width,
-    perhaps numbered, perhaps bold. What stands before the first one is a thought,
-    where there is anything.
+    perhaps numbered, bold, or behind a bullet; `Final:` is a Final Answer. What stands
+    before the first label is a thought, where there is anything.
+
+    An Action Input and a Final Answer may have many lines. A label ends them only where
+    what it begins is complete: an Action with a name and its Action Input; a Final
+    Answer with words; an Observation; a Question; a Thought with one of these behind
+    it. Any other label is one of their words, and in an answer so is one behind a
+    bullet, unless the answer's own label stands behind a bullet too.
 
     >>> for label, value in split_fields("Add.\\n**Action:** Sum\\nACTION INPUT：1+1"):
     ...     print(label, value, sep=" = ")
@@ -135,7 +140,7 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
     action_input = 1+1
     """
     fields, label, bold, start = [], Label.THOUGHT, "", 0
-    for match in [*_LABEL.finditer(text), None]:
+    for match in [*_beginnings(text), None]:
         value = text[start : match.start() if match else None].strip()
         if bold and value.count(bold) % 2:  # **Final Answer: 88**
             value = value.removesuffix(bold).rstrip()
@@ -148,18 +153,45 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
     return fields if fields[0][1] else fields[1:]
 
 
+def _beginnings(text: str) -> list[re.Match[str]]:
+    """Return the labels that begin a field, without those that are only words."""
+    found = list(_LABEL.finditer(text))
+    if not any(label.lastgroup in _LONG for label in found[:-1]):
+        return found
+    kept = found[:1]
+    for label, complete in zip(found[1:], _complete(text, found)[1:], strict=True):
+        inside = kept[-1]
+        if inside.lastgroup == Label.FINAL_ANSWER and not inside["bullet"]:
+            complete = complete and not label["bullet"]
+        if complete or inside.lastgroup not in _LONG:
+            kept.append(label)
+    return kept
+
+
+def _complete(text: str, found: list[re.Match[str]]) -> list[bool]:
+    """Say of each label whether something complete begins with it."""
+    answers, after, end = [False], None, len(text)
+    for label in reversed(found):  # a Thought is as complete as what follows it
+        name, words = label.lastgroup, text[label.end() : end].strip()
+        complete = name in _MADE_UP
+        if name == Label.THOUGHT:
+            complete = answers[-1]
+        elif name == Label.FINAL_ANSWER:
+            complete = words != ""
+        elif name == Label.ACTION:
+            complete = words != "" and after == Label.ACTION_INPUT
+        answers.append(complete)
+        after, end = name, label.start()
+    return answers[:0:-1]
+
+
 def parse_turn(text: str) -> Turn:
     """Return what the model asked for. The first step wins; what follows it is dropped.
 
-    A step is an Action with its input, or a Final Answer. An Observation in this text
-    was made up by the model: it ends the field before it and is never read. A tool
-    called "None" is a tool like any other; the registry will say that it has none.
-
-    Args:
-        text: what the model wrote in one turn.
-
-    Raises:
-        TypeError: `text` is not a string. No string raises.
+    A step is an Action with its input, or a Final Answer; `split_fields` says where an
+    input or an answer ends. An Observation in this text was made up by the model: it
+    ends the field before it and is never read. A tool called "None" is a tool like any
+    other; the registry will say that it has none. No string raises.
 
     >>> parse_turn("I add.\\nAction: Sum\\nAction Input: 1+1\\nObservation: 3")
     Action(thought='I add.', tool='Sum', input='1+1')
@@ -187,3 +219,29 @@ def parse_turn(text: str) -> Turn:
     if label_after is not Label.ACTION_INPUT:
         return Malformed(Unreadable.MISSING_INPUT, text)
     return Action(thought, value, value_after)
+
+
+def heard(text: str, turn: Turn) -> tuple[str, str]:
+    """Split what the model wrote, to the letter: what was read of it, and the rest.
+
+    Read are the thoughts before a step and the step; of a turn without a step, all that
+    stands before a made-up Observation or Question. The rest was not done, and must not
+    stand in the history as if it had been.
+
+    >>> heard("Final: 2\\nObservation: 3", Final("", "2"))
+    ('Final: 2', 'Observation: 3')
+    """
+    labels = _beginnings(text)
+    names = [Label.THOUGHT, *(label.lastgroup for label in labels)]
+    until = _MADE_UP if isinstance(turn, Malformed) else _STEPS
+    end = next((n for n, name in enumerate(names) if name in until), len(names))
+    end += {Action: 2, Final: 1, Malformed: 0}[type(turn)]
+    parts = pairwise([0, *(label.start() for label in labels), len(text)])
+    kept: list[str] = []
+    dropped: list[str] = []
+    for number, (start, stop) in enumerate(parts):
+        read = number < end and names[number] not in _MADE_UP
+        (kept if read else dropped).append(text[start:stop])
+    if not dropped:
+        return text, ""
+    return "".join(kept).rstrip(), "".join(dropped).strip()

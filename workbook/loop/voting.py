@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
 from workbook.loop.answers import normalize_answer
@@ -51,11 +50,6 @@ def back_off(
     ReAct gives way when it has no answer. CoT-SC gives way when its most frequent
     answer occurs in fewer than half of all samples, those without an answer included.
 
-    Args:
-        order: which method answers first.
-        react_answer: None when ReAct gave none within its steps.
-        votes: the answers of the CoT samples, None for a sample that gave none.
-
     >>> back_off(Order.REACT_TO_COT_SC, None, ["88", "88", "90"])
     '88'
     >>> back_off(Order.COT_SC_TO_REACT, "88", ["90", "91", "92"])
@@ -68,56 +62,32 @@ def back_off(
     return react_answer if undecided else winner
 
 
-@dataclass(frozen=True, slots=True)
-class Samples:
-    """The attempts of CoT-SC, one a sample, in order."""
-
-    attempts: tuple[Attempt, ...]
-
-    @property
-    def votes(self) -> tuple[str | None, ...]:
-        """Each sample's answer."""
-        return tuple(attempt.answer for attempt in self.attempts)
-
-    @property
-    def calls(self) -> int:
-        """Model calls of all samples."""
-        return sum(attempt.calls for attempt in self.attempts)
-
-
 def run_cot_sc(
     models: Iterable[TextModel | ChatModel],
     question: str,
     exemplars: Sequence[Exemplar],
     *,
     emit: Emit = ignore,
-) -> Samples:
-    """Ask each model once for a chain of thought.
+) -> list[Attempt]:
+    """Ask each model once for a chain of thought; each sample is a run.
 
-    Args:
-        models: one a sample: the same model with a temperature above 0 and another
-            seed each time. With greedy decoding all samples are one.
-        question: the question.
-        exemplars: what the prompt shows before it.
-        emit: is told what happens; each sample is a run.
+    Give the same model with a temperature above 0 and another seed each time: with
+    greedy decoding all samples are one.
     """
-    return Samples(
-        tuple(run("cot", model, question, exemplars, emit=emit) for model in models)
-    )
+    return [run("cot", model, question, exemplars, emit=emit) for model in models]
 
 
 def run_back_off(
-    order: Order, react: Callable[[], Attempt], cot_sc: Callable[[], Samples]
+    order: Order,
+    react: Callable[[], str | None],
+    cot_sc: Callable[[], Sequence[str | None]],
 ) -> str | None:
     """Answer with the first method; ask the second one only when the first gives way.
 
-    >>> run_back_off(
-    ...     Order.REACT_TO_COT_SC, lambda: Attempt("react", "88"), lambda: Samples(())
-    ... )
-    '88'
+    `react` returns an answer, `cot_sc` the votes.
     """
     if order is Order.REACT_TO_COT_SC:
-        answer = react().answer
-        return answer if answer is not None else back_off(order, None, cot_sc().votes)
-    certain = back_off(order, None, cot_sc().votes)
-    return certain if certain is not None else react().answer
+        answer = react()
+        return answer if answer is not None else back_off(order, None, cot_sc())
+    certain = back_off(order, None, cot_sc())
+    return certain if certain is not None else react()
