@@ -265,3 +265,14 @@ def test_a_thing_that_is_no_model_is_named(emit, tool, run):
     run(object(), [tool("Search", str)], "?", emit=emit)
     assert end(emit)[:2] == ("ERROR", "TypeError")
     assert "a object cannot" in emit.events[-1]["message"]
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+@pytest.mark.parametrize("result", ["here", NOTICE])
+def test_a_tool_may_give_the_answer_itself(emit, run, result):
+    """a tool with return_direct ends the run, and the run has succeeded"""
+    from langchain_core.tools import Tool as TextTool
+
+    search = TextTool("Search", lambda text: result, "Find.", return_direct=True)
+    run(Script([ACTION]), [search], "?", emit=emit)
+    assert end(emit) == ("DONE", "final_answer", result)

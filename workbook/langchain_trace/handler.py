@@ -27,13 +27,14 @@ from workbook.langchain_trace.messages import (
     question_of,
     stop_of,
     text_of,
+    tool_of,
     turn_of,
 )
 from workbook.langchain_trace.run_events import RunEvents
 from workbook.loop.naive import Emit
 
 # AgentExecutor runs these two for a name that it does not know, and for a turn that
-# its parser refused.
+# its parser refused. A tool of yours may have the same name.
 INVALID_TOOL = "invalid_tool"
 EXCEPTION_TOOL = "_Exception"
 
@@ -44,12 +45,7 @@ class TraceHandler(BaseCallbackHandler):
     Give it to any: `agent.invoke(…, config={"callbacks": [TraceHandler(emit)]})`.
     A model call made inside a tool names that tool's `tool_call` event as its parent. A
     model or a tool that is no part of such a run is refused with a ValueError, and so
-    is a second run.
-
-    Args:
-        emit: gets the events; a `TraceWriter`, for instance.
-        engine: the name that `run_started` carries.
-        tools: the tools' names, for `run_started`.
+    is a second run. `engine` and the names of `tools` stand in `run_started`.
     """
 
     raise_error = True  # an event that cannot be written is not passed over in silence
@@ -62,7 +58,8 @@ class TraceHandler(BaseCallbackHandler):
         self._root: UUID | None = None
         self._in_messages: set[UUID] = set()  # model runs that no parser reads
         self._action: AgentAction | None = None  # what the parser read last
-        self._stopped = False
+        self._refused = self._stopped = False
+        self._observed = ""
 
     # Chains: the outermost one is the run.
 
@@ -146,14 +143,17 @@ class TraceHandler(BaseCallbackHandler):
     def on_agent_action(self, action: AgentAction, **kwargs: Any) -> None:
         """Note what the classic agent's parser read in the turn."""
         self._action = action
-        readable = action.tool != EXCEPTION_TOOL
-        self.events.parsed(action_as_turn(action) if readable else None)
+        turn = action_as_turn(action)
+        self._refused = action.tool == EXCEPTION_TOOL != tool_of(action.log)
+        self.events.parsed(None if self._refused else turn)
 
     def on_agent_finish(self, finish: AgentFinish, **kwargs: Any) -> None:
         """Note the answer that the parser read, or that the run was stopped."""
-        # AgentExecutor makes one without a log when its iterations have run out.
-        self._stopped = not finish.log
-        self.events.parsed(finish_as_turn(finish))
+        # Without a log it is AgentExecutor's own: the answer of a tool that gives it
+        # itself, or a notice that the iterations have run out.
+        turn = finish_as_turn(finish)
+        self._stopped = not finish.log and turn["answer"] != self._observed
+        self.events.parsed(turn)
 
     # Tools
 
@@ -164,18 +164,19 @@ class TraceHandler(BaseCallbackHandler):
         self._enter(run_id, kwargs)
         tool = str((serialized or {}).get("name") or "?")
         arguments: Mapping[str, Any] = kwargs.get("inputs") or {"input": input_str}
-        if tool == EXCEPTION_TOOL:
+        if tool == EXCEPTION_TOOL and self._refused:
             return  # no call: so the model is told why its turn was refused
-        made_up = self._action if tool == INVALID_TOOL else None
-        if made_up is not None:
-            tool, arguments = made_up.tool, {"input": made_up.tool_input}
+        exists = tool != INVALID_TOOL or "requested_tool_name" not in arguments
+        if not exists and self._action is not None:
+            tool, arguments = self._action.tool, {"input": self._action.tool_input}
         call_id = kwargs.get("tool_call_id")
-        self.events.call(run_id, tool, arguments, call_id, exists=made_up is None)
+        self.events.call(run_id, tool, arguments, call_id, exists=exists)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Write what the tool answered."""
         ok = getattr(output, "status", "success") != "error"
-        self.events.observe(run_id, ok, text_of(output))
+        self._observed = text_of(output)
+        self.events.observe(run_id, ok, self._observed)
 
     def on_tool_error(
         self, error: BaseException, *, run_id: UUID, **kwargs: Any
@@ -197,7 +198,8 @@ class TraceHandler(BaseCallbackHandler):
 
         For a tool that does not exist LangGraph runs none; only the message says so.
         """
-        for message in messages:
+        asked = [n for n, m in enumerate(messages) if getattr(m, "tool_calls", None)]
+        for message in messages[asked[-1] if asked else 0 :]:
             if isinstance(message, ToolMessage):
                 ok = message.status != "error"
                 self.events.answered(message.tool_call_id, ok, text_of(message))

@@ -117,6 +117,11 @@ def message_as_turn(text: str) -> dict[str, Any]:
     return {"kind": "final", "thought": "", "answer": text}
 
 
+def tool_of(log: str) -> str | None:
+    """Return the tool that we read in a classic agent's turn, or None."""
+    return getattr(parse_turn(log), "tool", None)
+
+
 def action_as_turn(action: AgentAction) -> dict[str, Any]:
     """Return the turn that a classic agent's parser read as an action."""
     thought = getattr(parse_turn(action.log), "thought", "")
