@@ -20,11 +20,8 @@ _NAMES = {"pi": math.pi, "e": math.e}
 def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
     """Return the text that stands behind the prompt's "Thought:".
 
-    Each step adds what the model wrote, then the observation on a line of its own, then
-    the word that lets the model go on. Without steps nothing is added.
-
-    Args:
-        steps: (log, observation) in order; the log is the model's turn to the letter.
+    Each step, (log, observation), adds what the model wrote to the letter, then the
+    observation on a line of its own, then the word that lets the model go on.
 
     >>> print(render_scratchpad([(" Add.\\nAction: Sum\\nAction Input: 1+1", "2")]))
      Add.
@@ -43,10 +40,7 @@ def evaluate_math_block(text: str) -> str:
 
     A reply that opens with a block of text is evaluated, where floats can do it too.
     Otherwise the words behind the last "Answer:" are taken as they are: the model has
-    done the sum itself.
-
-    Args:
-        text: the reply, cut before its output block; spaces around it do not matter.
+    done the sum itself. Spaces around the reply do not matter.
 
     Raises:
         ValueError: there is neither, or numexpr cannot evaluate the expression.

@@ -36,9 +36,6 @@ def sequence_diagram(trace: Iterable[TraceEvent]) -> str:
     Where an event has a `parent`, the tool of that event (its `seq`) takes the Agent's
     place. A tool goes by its name in `tool_ids(trace)`. A transition is no arrow.
 
-    Args:
-        trace: a `Trace`, or its events in order.
-
     >>> ask = {"kind": "run_started", "engine": "naive", "question": "2+2?"}
     >>> print(sequence_diagram([ask]))
     sequenceDiagram
