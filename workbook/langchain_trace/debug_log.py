@@ -18,14 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
-_EVENT = re.compile(
-    r"^\[(chain|llm|tool|retriever)/(start|end|error)\] \[", re.MULTILINE
-)
+_EVENT = re.compile(r"(?m)^\[(chain|llm|tool|retriever)/(start|end|error)\] \[")
 
 
 @dataclass(frozen=True)
 class DebugCounts:
-    """The lines of a debug log, and how often each of its events came, by what and when."""
+    """How many lines a debug log has, and how often each event came."""
 
     lines: int
     events: dict[tuple[str, str], int]

@@ -110,14 +110,10 @@ def plot_caching(frame: pd.DataFrame) -> Figure:
     figure, both = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     seconds = frame["prompt_ms"] / 1000
     share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    titles = (
-        "One early edit and all is read again",
-        "What was appended to is still known",
-    )
+    titles = "One early edit, all is read again", "What was appended to is still known"
     labels = "time to read the prompt, seconds", "tokens from the cache, %"
-    for axes, heights, title, label in zip(
-        both, (seconds, share), titles, labels, strict=True
-    ):
+    panels = zip(both, (seconds, share), titles, labels, strict=True)
+    for axes, heights, title, label in panels:
         axes.bar(frame["case"], heights, color=["#1f77b4", "#2ca02c", "#d62728"])
         axes.set(title=title, xlabel="prompt", ylabel=label)
     both[1].set_ylim(0, 100)

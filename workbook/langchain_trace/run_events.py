@@ -106,9 +106,8 @@ class RunEvents:
         run_id: UUID,
         tool: str,
         arguments: Fields,
-        call_id: str | None = None,
-        *,
-        exists: bool = True,
+        call_id: str | None,
+        exists: bool,
     ) -> None:
         """Write that a tool is called, under an id that no other call has."""
         with self._lock:
@@ -127,6 +126,12 @@ class RunEvents:
                 del self._running[run_id]
                 raise
             self._running[run_id] = Call(seq, own, tool, exists)
+
+    def give_up(self, error: BaseException) -> None:
+        """Write what was raised for each tool that has no observation."""
+        name = type(error).__name__
+        for run_id in list(self._running):
+            self.observe(run_id, False, str(error) or name, error=name)
 
     def observe(self, run_id: UUID, ok: bool, text: str, **extra: Any) -> None:
         """Write what came of a call; a run that is none of them is passed over."""
@@ -149,16 +154,12 @@ class RunEvents:
             for asked in self._requested:
                 if asked["call_id"] == call_id:
                     run_id = uuid4()
-                    self.call(run_id, asked["tool"], asked["arguments"], call_id)
+                    self.call(run_id, asked["tool"], asked["arguments"], call_id, True)
                     self.observe(run_id, ok, text)
                     return
 
-    def still_running(self) -> list[UUID]:
-        """Return the tools that have no observation."""
-        return list(self._running)
-
     def _own_id(self, call_id: str | None) -> str:
-        """Return the id, numbered where it is taken: by a first try, or another call."""
+        """Return the id, numbered where another call, or a first try, has it."""
         again = (f"{call_id}#{number}" for number in itertools.count(2))
         ids = itertools.chain([call_id], again) if call_id else self._made_up
         own = next(each for each in ids if each not in self._ids)

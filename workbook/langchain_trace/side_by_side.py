@@ -19,18 +19,16 @@ _MARKED = '<span style="background-color:rgba(219, 68, 55, 0.25)">{}</span>'
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Lines by title, each marked or not: columns in a notebook, below each other as text."""
+    """Lines by title, each marked or not: columns in a notebook, or plain text."""
 
     texts: Mapping[str, list[tuple[str, bool]]]
 
     def _repr_html_(self) -> str:
         columns = ""
         for title, lines in self.texts.items():
-            shown = (
-                (_MARKED if hit else "{}", html.escape(text)) for text, hit in lines
-            )
-            text = "\n".join(form.format(line) for form, line in shown)
-            columns += _COLUMN.format(html.escape(title), text)
+            escaped = [(html.escape(text), hit) for text, hit in lines]
+            shown = (_MARKED.format(text) if hit else text for text, hit in escaped)
+            columns += _COLUMN.format(html.escape(title), "\n".join(shown))
         style = "display:flex;flex-wrap:wrap;gap:2em"
         return f'<div class="workbook-side-by-side" style="{style}">{columns}</div>'
 
