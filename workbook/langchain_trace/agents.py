@@ -28,7 +28,6 @@ from workbook.tools.adapters import to_langchain
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
-
 AnyTool = Tool | BaseTool
 
 
@@ -128,9 +127,11 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     """Return the compiled graph that `run_graph` runs; options go to `create_agent`."""
     from langchain.agents import create_agent
 
-    return create_agent(
-        chat_model(model, tools), [graph_tool(tool) for tool in tools], **options
-    )
+    adapted = [
+        tool if isinstance(tool, BaseTool) else to_langchain(tool, trusting=True)
+        for tool in tools
+    ]
+    return create_agent(chat_model(model, tools), adapted, **options)
 
 
 def classic_tool(tool: AnyTool) -> BaseTool:
@@ -142,11 +143,6 @@ def classic_tool(tool: AnyTool) -> BaseTool:
     return to_langchain(
         replace(tool, description=description), text=True, trusting=True
     )
-
-
-def graph_tool(tool: AnyTool) -> BaseTool:
-    """Return a tool with its schema, as `create_agent` calls it. Nothing is caught."""
-    return tool if isinstance(tool, BaseTool) else to_langchain(tool, trusting=True)
 
 
 @contextmanager

@@ -97,7 +97,6 @@ def label(event: TraceEvent) -> str:
 
 
 def _words(event: TraceEvent) -> str:
-    """Say what an arrow says where that is less than the event's whole text."""
     match event:
         case {"kind": "run_started"}:
             return str(event["question"])

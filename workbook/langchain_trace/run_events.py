@@ -102,12 +102,7 @@ class RunEvents:
                 self._emit(Kind.MODEL_TURN, **{**fields, "turn": turn})
 
     def call(
-        self,
-        run_id: UUID,
-        tool: str,
-        arguments: Fields,
-        call_id: str | None,
-        exists: bool,
+        self, run_id: UUID, tool: str, args: Fields, call_id: str | None, exists: bool
     ) -> None:
         """Write that a tool is called, under an id that no other call has."""
         with self._lock:
@@ -119,7 +114,7 @@ class RunEvents:
             own = self._own_id(call_id)
             inside = self._inside(self._above.get(run_id))
             self._running[run_id] = Call(-1, own, tool, exists)
-            about = {"call_id": own, "tool": tool, "arguments": arguments}
+            about = {"call_id": own, "tool": tool, "arguments": args}
             try:
                 seq = self._emit(Kind.TOOL_CALL, **about, **inside)
             except Exception:

@@ -68,8 +68,8 @@ def _spellings(secrets: tuple[str, ...]) -> list[str]:
 class TraceWriter:
     """Number, time, and write the events of one run, whichever thread they come from.
 
-    An instance is the `emit` callback of an engine: `emit(kind, **fields)` returns the
-    event's `seq`. `step` counts the agent's own model calls: each `model_request`
+    It is the `emit` callback of an engine: `emit(kind, **fields)` returns the event's
+    `seq`. `step` counts the agent's own model calls: each `model_request`
     without a `parent` starts the next one. What cannot be written is raised and is no
     event. As a context manager it closes the run: an exception that leaves the block
     becomes a `run_finished` in state ERROR.
@@ -113,31 +113,29 @@ class TraceWriter:
         in it. An engine that knows this passes the new part and `kept` itself.
         """
         with self._lock:
-            seq = len(self.events)
             before = self.step, self._sent, self._hidden
             try:
-                event, line = self._event(seq, kind, fields)
+                event, line = self._event(kind, fields)
                 if self._file is not None:
                     self._append(self._file, line)
             except BaseException:
                 self.step, self._sent, self._hidden = before
                 raise
+            seq = len(self.events)
             self.events.append(event)
             if self._listener is not None:
                 self._listener(event)
         return seq
 
-    def _event(
-        self, seq: int, kind: str, fields: dict[str, Any]
-    ) -> tuple[TraceEvent, bytes]:
-        if kind == Kind.MODEL_REQUEST and "parent" not in fields:
+    def _event(self, kind: str, fields: dict[str, Any]) -> tuple[TraceEvent, bytes]:
+        if kind == Kind.MODEL_REQUEST and "parent" in fields:
+            fields = {"kept": 0, **fields}
+        elif kind == Kind.MODEL_REQUEST:
             self.step += 1
             fields = self._only_what_is_new(fields)
-        elif kind == Kind.MODEL_REQUEST:
-            fields = {"kept": 0, **fields}
         event: TraceEvent = {
             "trace_id": self.trace_id,
-            "seq": seq,
+            "seq": len(self.events),
             "step": self.step,
             "at_s": round(self._clock() - self._started_at, 6),
             "kind": str(kind),
@@ -234,9 +232,8 @@ def _open_alone(path: Path) -> FileIO:
     except OSError as error:
         if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
             file.close()
-            raise TraceError(
-                f"another TraceWriter writes {path}: close it, or take another path"
-            ) from None
+            words = f"another TraceWriter writes {path}: close it, or take another path"
+            raise TraceError(words) from None
     if path.stat().st_size:
         file.truncate(0)
     return file
