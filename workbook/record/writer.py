@@ -69,10 +69,10 @@ class TraceWriter:
     """Number, time, and write the events of one run, whichever thread they come from.
 
     It is the `emit` callback of an engine: `emit(kind, **fields)` returns the event's
-    `seq`. `step` counts the agent's own model calls: each `model_request`
-    without a `parent` starts the next one. What cannot be written is raised and is no
-    event. As a context manager it closes the run: an exception that leaves the block
-    becomes a `run_finished` in state ERROR.
+    `seq`. `step` counts the agent's own model calls: each `model_request` without a
+    `parent` starts the next one. What cannot be written is raised and is no event. As a
+    context manager it closes the run: an exception that leaves the block becomes a
+    `run_finished` in state ERROR.
 
     Args:
         path: the JSONL file; its folder is made. None keeps the events in memory only.
