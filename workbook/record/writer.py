@@ -177,7 +177,9 @@ class TraceWriter:
         `_hidden` has the parts that held a secret: their start, as said, as written. A
         part that is not kept to its end is written again.
         """
-        hidden = self._hidden
+        safe, hidden = redact(new, self._secrets), self._hidden
+        if not hidden and safe == new:
+            return new, kept
         while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
             *_, (start, said, _) = hidden
             hidden = hidden[:-1]
