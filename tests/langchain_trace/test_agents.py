@@ -299,3 +299,14 @@ def test_a_tool_that_says_no_has_failed(run, bound):
     (_, request) = emit.trace().of("model_request")
     assert "401 Unauthorized. Log in again." in str(request["prompt"])
     assert emit.trace().end["answer"] == "none"
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+@pytest.mark.parametrize("result", ["here", NOTICE])
+def test_a_tool_may_give_the_answer_itself(emit, run, result):
+    """a tool with return_direct ends the run, and the run has succeeded"""
+    from langchain_core.tools import Tool as TextTool
+
+    search = TextTool("Search", lambda text: result, "Find.", return_direct=True)
+    run(Script([ACTION]), [search], "?", emit=emit)
+    assert end(emit) == ("DONE", "final_answer", result)

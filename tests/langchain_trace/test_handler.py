@@ -290,3 +290,95 @@ def test_nothing_of_langchain_is_replaced():
     TraceHandler(TraceWriter())
     assert issubclass(TraceHandler, BaseCallbackHandler)
     assert dict(vars(BaseCallbackHandler)) == before
+
+
+def test_each_try_has_an_id_of_its_own(emit):
+    """what LangChain tries again comes under one id; here each try has its own"""
+    from langchain.agents.middleware import ToolRetryMiddleware
+
+    @langchain_tool
+    def broken(text: str) -> str:
+        """Fail always."""
+        raise TimeoutError("late")
+
+    retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
+    model = ScriptedModel([calls("broken"), "done"])
+    agent = create_agent(model, [broken], middleware=[retry])
+    asked = {"messages": [HumanMessage("hello")]}
+    agent.invoke(asked, config={"callbacks": [TraceHandler(emit)]})
+    assert one_observation_each(emit) == ["id_0", "id_0#2", "id_0#3"]
+
+
+def one_observation_each(emit):
+    """Return the calls' ids, each once, each with one observation."""
+    ids = [e["call_id"] for e in emit.trace().of("tool_call")]
+    assert len(set(ids)) == len(ids)
+    assert sorted(e["call_id"] for e in emit.trace().of("observation")) == sorted(ids)
+    return ids
+
+
+@pytest.mark.parametrize("name", ["echo", "missing"])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_calls_to_which_the_model_gave_one_id(emit, name, at_once):
+    """two calls of a model that repeats its ids are two calls, each with its result"""
+    asked = [ToolRequest(name, {"text": text}, "call_1") for text in "ab"]
+    turns = [asked, "done"] if at_once else [asked[:1], asked[1:], "done"]
+    invoke(ScriptedModel(turns), [echo], TraceHandler(emit))
+    one_observation_each(emit)
+    arguments = [e["arguments"]["text"] for e in emit.trace().of("tool_call")]
+    assert sorted(arguments) == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["invalid_tool", "_Exception"])
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+def test_a_tool_may_be_called_as_langchain_calls_its_own(emit, tool, name, run):
+    """a tool that is named like LangChain's helpers is a tool like any other"""
+    script = Script([f"Action: {name}\nAction Input: x", "Final Answer: 1"])
+    run(script, [tool(name, str)], "?", emit=emit)
+    assert [e["tool"] for e in emit.trace().of("tool_call")] == [name]
+    assert [e["ok"] for e in emit.trace().of("observation")] == [True]
+
+
+def heard_then_stopped(kind, error=KeyboardInterrupt):
+    """Return a writer whose listener raises at the first event of a kind."""
+    left = [kind]
+
+    def listener(event):
+        if event["kind"] in left:
+            left.clear()
+            raise error("stop")
+
+    return TraceWriter(listener=listener)
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+@pytest.mark.parametrize("kind", Kind)
+def test_a_run_that_is_stopped_by_a_listener_is_whole(tool, run, kind):
+    """whoever watches may stop a run at any event: each call has one observation"""
+    emit = heard_then_stopped(kind)
+    script = Script(["Action: Search\nAction Input: x", "Final Answer: 1"])
+    run(script, [tool("Search", str)], "?", emit=emit)
+    one_observation_each(emit)
+    kinds = [event["kind"] for event in emit.events]
+    assert (kinds.count("run_started"), kinds.count("run_finished")) == (1, 1)
+    assert kinds[-1] == "run_finished"
+
+
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+@pytest.mark.parametrize("kind", Kind)
+def test_a_run_whose_disk_is_full_for_a_moment_is_whole(tool, run, kind):
+    """an event that could not be written once ends the run, and leaves no half call"""
+    writer, left = TraceWriter(), [kind]
+
+    def emit(kind, /, **fields):
+        if kind in left:
+            left.clear()
+            raise OSError("no space left")
+        return writer(kind, **fields)
+
+    script = Script(["Action: Search\nAction Input: x", "Final Answer: 1"])
+    run(script, [tool("Search", str)], "?", emit=emit)
+    one_observation_each(writer)
+    kinds = [event["kind"] for event in writer.events]
+    assert (kinds[0], kinds[-1]) == ("run_started", "run_finished")
+    assert kinds.count("run_started") == kinds.count("run_finished") == 1

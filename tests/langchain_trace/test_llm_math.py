@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from workbook.langchain_trace import classic
 from workbook.langchain_trace.classic import write_math_block
 
 AS_SENT = '```text\n100*0.2\n```\n...numexpr.evaluate("100*0.2")...\n'
@@ -66,3 +67,27 @@ def test_a_perfect_model_hands_the_question_back():
     """the scripted model of the calculator answers with the last question, fenced"""
     prompt = "Question: 1+1\n```text\n1+1\n```\nAnswer: 2\n\nQuestion: 80+8\n"
     assert write_math_block(prompt).startswith("```text\n80+8\n```\n")
+
+
+@pytest.mark.parametrize("expression", ["2**5000 % 7", "10**400 - 10**400"])
+def test_what_no_float_can_hold_is_refused(evaluate_math_block, expression):
+    """a number that is too large on the way raises ValueError, also where it cancels
+
+    perhaps: you do not evaluate `as_floats(expression)` first"""
+    with pytest.raises(ValueError):  # noqa: PT011 - in any words
+        evaluate_math_block(f"```text\n{expression}\n```")
+
+
+ENDLESS = ["9**9**9**9", "0x9**9**9**9", "1**9**9**9", "(9**999)**999**9", "1<<9**12"]
+
+
+@pytest.mark.parametrize("expression", ENDLESS)
+def test_no_expression_takes_for_ever(expression):
+    """what Python would work out to the last digit for hours is refused at once"""
+    with pytest.raises(ValueError, match="cannot evaluate"):
+        classic.evaluate_math_block(f"```text\n{expression}\n```")
+
+
+def test_a_number_that_a_float_can_hold_stays_whole():
+    """2 to the power of 62 is small enough, and has all its digits"""
+    assert classic.evaluate_math_block("```text 2**62 ```") == f"Answer: {2**62}"

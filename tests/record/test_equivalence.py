@@ -163,6 +163,23 @@ def test_calls_inside_calls_belong_to_those():
     assert [call.tool for call in calls_of(write.trace())] == ["planner"]
 
 
+def test_calls_with_one_id_keep_their_own_observations():
+    """where two calls have the same id, each is read with what came back for it"""
+    one = run_of(*PRICE, ids="same")
+    assert [call.observation for call in calls_of(one)] == [20, 80]
+
+
+def test_a_call_inside_a_call_may_have_the_same_id():
+    """an agent inside a tool begins its ids anew, and its results are its own"""
+    write = TraceWriter()
+    first = write("tool_call", call_id="1", tool="Planner", arguments={})
+    write("tool_call", call_id="1", tool="Search", arguments={}, parent=first)
+    observed = {"call_id": "1", "ok": True}
+    write("observation", **observed, tool="Search", text="inner", parent=first)
+    write("observation", **observed, tool="Planner", text="outer")
+    assert [call.observation for call in calls_of(write.trace())] == ["outer"]
+
+
 def test_notes_on_repairs_do_not_count():
     """what was repaired on the way is not part of what was observed"""
     write = TraceWriter()

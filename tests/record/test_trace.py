@@ -1,13 +1,20 @@
 """Events are numbered, flushed, kept free of secrets, and read back."""
 
+import json
+import subprocess
+import sys
+import threading
+import tracemalloc
+from contextlib import contextmanager
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.loop.turns import Action
 from workbook.record.events import TraceError, check_event
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter, secrets_in
+from workbook.record.trace import Trace, read_events
+from workbook.record.writer import TraceWriter, redact, secrets_in
 
 
 def small_run(emit):
@@ -341,7 +348,8 @@ def test_a_damaged_trace_names_the_line(tmp_path, line, message):
     writer.close()
     path.write_text(path.read_text() + line + "\n")
     with pytest.raises(TraceError, match=message.replace("[", r"\[")):
-        Trace.read(path)
+        list(read_events(path))
+    assert message in Trace.read(path).lost
 
 
 def test_check_event_accepts_what_the_writer_writes():
@@ -391,3 +399,226 @@ def test_the_listener_hears_each_event():
     writer = TraceWriter(listener=heard.append)
     small_run(writer)
     assert heard == writer.events
+
+
+# Writes that fail, writers that meet, secrets in other spellings
+
+
+@pytest.mark.parametrize("kind", ["model_request", "tool_call"])
+def test_a_write_that_fails_once_leaves_no_trace(tmp_path, small_disk, kind):
+    """a disk that is full and then freed leaves neither a torn line nor a hole"""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path, secrets=()) as emit:
+        emit("run_started", engine="naive", question="q")
+        emit("model_request", prompt="one")
+        fields = {"call_id": "1", "tool": "t", "arguments": {}, "prompt": "one" * 99}
+        with small_disk(path.stat().st_size + 30), pytest.raises(OSError):  # noqa: PT011
+            emit(kind, **fields)
+        emit("model_request", prompt="one, two")
+        emit("run_finished", state="DONE", reason="final_answer", answer="4")
+    read = Trace.read(path)
+    assert (read, read.lost) == (emit.trace(), "")
+    assert [(e["seq"], e["step"]) for e in read] == [(0, 0), (1, 1), (2, 2), (3, 2)]
+    assert read.prompt(2) == "one, two"
+
+
+def test_a_disk_that_stays_full_leaves_half_a_line(tmp_path, small_disk):
+    """what is whole is read, what is not is said, and the writer lets the file go"""
+    path = tmp_path / "t.jsonl"
+    writer = TraceWriter(path)
+    writer("run_started", engine="naive", question="q")
+    limit = small_disk(path.stat().st_size + 30)
+    with limit, pytest.raises(OSError), writer:  # noqa: PT011
+        raise ValueError("x" * 99)
+    assert len(Trace.read(path)) == 1
+    assert "line 2: cut short" in Trace.read(path).lost
+    TraceWriter(path).close()
+
+
+@pytest.fixture
+def small_disk():
+    """Allow files of so many bytes for a while: more raises, as a full disk does."""
+    resource = pytest.importorskip("resource")
+
+    @contextmanager
+    def limited(size):
+        before = resource.getrlimit(resource.RLIMIT_FSIZE)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    return limited
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda lines: [*lines[:2], lines[2][:9] + lines[3]], "line 3: not JSON"),
+        (lambda lines: [*lines[:2], lines[2][:9] + "\n", lines[3]], "line 3: not JSON"),
+        (lambda lines: [*lines[:2], lines[3]], "line 3: seq is 3, expected 2"),
+        (lambda lines: [*lines[:2], lines[2][:9]], "line 3: cut short"),
+    ],
+    ids=["joined", "torn", "hole", "cut"],
+)
+def test_what_is_whole_is_read_and_what_was_lost_is_said(tmp_path, damage, said):
+    """a damaged file gives the events before the damage, and says what is lost"""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path) as emit:
+        small_run(emit)
+    lines = damage(path.read_text().splitlines(keepends=True))
+    path.write_text("".join(lines))
+    trace = Trace.read(path)
+    assert trace.events == tuple(emit.events[:2])
+    assert said in trace.lost
+    assert said in repr(trace)
+    assert said in trace.to_html()
+
+
+def test_a_second_writer_on_one_path_is_refused(tmp_path):
+    """two writers never mix their lines, and the path is free once one is closed"""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path) as emit:
+        emit("run_started", engine="naive", question="q")
+        with pytest.raises(TraceError, match="another TraceWriter"):
+            TraceWriter(tmp_path / "." / "t.jsonl")
+        assert len(Trace.read(path)) == 1
+    TraceWriter(path).close()
+    assert path.read_bytes() == b""
+
+
+WRITE = """
+import sys, time
+from workbook.record.writer import TraceWriter
+writer = TraceWriter(sys.argv[1])
+writer("run_started", engine="naive", question="q")
+print("ready", flush=True)
+time.sleep(60)
+"""
+
+
+def test_a_writer_in_another_process_is_refused_until_it_is_killed(tmp_path):
+    """another process's file is not taken; one that was killed holds nothing"""
+    path = tmp_path / "t.jsonl"
+    command = [sys.executable, "-c", WRITE, str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as other:
+        assert other.stdout.readline().strip() == b"ready"
+        with pytest.raises(TraceError, match="another TraceWriter"):
+            TraceWriter(path)
+        other.kill()
+    TraceWriter(path).close()
+
+
+def test_each_thread_gets_numbers_of_its_own(tmp_path):
+    """eight threads that write at once leave events 0, 1, 2 … in the file"""
+    path = tmp_path / "t.jsonl"
+    got, before = [], sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with TraceWriter(path) as emit:
+
+            def write():
+                event = {"engine": "naive", "question": "q" * 50}
+                got.extend([emit("run_started", **event) for _ in range(200)])
+
+            threads = [threading.Thread(target=write) for _ in range(8)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert sorted(got) == list(range(1600))
+    assert len(Trace.read(path)) == 1600
+
+
+def test_a_long_trace_is_read_in_the_memory_of_one_event(tmp_path):
+    """figures of a long run need no more memory than a few of its events"""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path, secrets=()) as emit:
+        for number in range(3000):
+            emit("model_request", prompt=f"{number}" * 100)
+    emit.events.clear()
+    tracemalloc.start()
+    try:
+        assert sum(len(event["prompt"]) > 0 for event in read_events(path)) == 3000
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < path.stat().st_size / 5
+
+
+@pytest.mark.parametrize(
+    "spelled",
+    [
+        json.dumps,
+        lambda secret: json.dumps(secret, ensure_ascii=False),
+        lambda secret: json.dumps(json.dumps({"k": secret})),
+    ],
+    ids=["json", "utf-8", "json in json"],
+)
+def test_a_secret_is_found_in_the_json_of_a_text(spelled):
+    """a tool's text is often the JSON of its result: the secret is in both"""
+    secret = 'p"ä\\ss\nword'
+    writer = TraceWriter(secrets=[secret])
+    text = spelled(secret)
+    writer(
+        "observation", call_id="1", tool="t", ok=True, text=text, result={"k": secret}
+    )
+    (event,) = writer.events
+    assert event["result"] == {"k": "[secret]"}
+    assert "word" not in event["text"]
+
+
+@pytest.mark.parametrize(
+    "secrets", [["abcdefgh", "abcdefgh-123"], ["abcdefgh-123", "abcdefgh"]]
+)
+def test_the_longer_of_two_secrets_goes_first(secrets):
+    """of two secrets where one begins with the other nothing is left"""
+    assert redact("my abcdefgh-123, abcdefgh", secrets) == "my [secret], [secret]"
+
+
+def test_an_empty_secret_is_none():
+    """a variable that is set to nothing hides nothing"""
+    assert redact("abc", ["", "b"]) == "a[secret]c"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["AWS_SECRET_ACCESS_KEY", "SECRET_KEY", "SECRET_KEY_BASE", "HF_TOKEN", "TOKEN",
+     "DB_PASS", "PGPASSWORD", "MYSQL_PWD", "STRIPE_KEY", "AWS_ACCESS_KEY_ID",
+     "API_KEYS", "openai_api_key", "OPENAI_APIKEY_2",
+     "GOOGLE_CREDENTIALS", "GITHUB_PAT"],
+)  # fmt: skip
+def test_secrets_are_known_by_name(name):
+    """keys, tokens and passwords of the environment, as they are often called"""
+    assert secrets_in({name: " 12345678\n"}) == ("12345678",)
+
+
+@pytest.mark.parametrize(
+    "name", ["PWD", "OLDPWD", "HOME", "PATH", "KEYBOARD", "COMPASS", "TOKENIZERS"]
+)
+def test_what_is_no_secret_is_not_hidden(name):
+    """folders and settings of the environment may be written"""
+    assert secrets_in({name: "/home/you"}) == ()
+
+
+PIECES = st.lists(st.sampled_from(["a", "b: ", "top-secret", "top-secret-2"]))
+EDITS = st.lists(st.tuples(PIECES, st.integers(0, 60)), min_size=1, max_size=6)
+
+
+@settings(max_examples=150, deadline=None)
+@given(EDITS, st.booleans())
+def test_the_whole_prompt_comes_back_without_its_secrets(edits, counted):
+    """after each cut and each addition a prompt is what was sent, less its secrets"""
+    secrets, prompt, sent = ["top-secret", "top-secret-2"], "", []
+    writer = TraceWriter(secrets=secrets)
+    for pieces, cut in edits:
+        kept, new = min(cut, len(prompt)), "\n" + "".join(pieces)
+        prompt = prompt[:kept] + new
+        said = {"prompt": new, "kept": kept} if counted else {"prompt": prompt}
+        writer("model_request", **said)
+        sent.append(redact(prompt, secrets))
+    trace = writer.trace()
+    assert [trace.prompt(seq) for seq in range(len(sent))] == sent

@@ -28,7 +28,6 @@ from workbook.tools.adapters import to_langchain
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
-
 AnyTool = Tool | BaseTool
 
 
@@ -45,15 +44,8 @@ def run_classic(
 
     `initialize_agent` with ZERO_SHOT_REACT_DESCRIPTION: one text prompt, stop words, a
     parser. It ends DONE, or EXHAUSTED (max_iterations) with LangChain's notice for an
-    answer, or ERROR with what was raised. Nothing is raised here.
-
-    Args:
-        model: a `TextModel`, or a LangChain model.
-        tools: ours or LangChain's; each gets one text.
-        question: the user's question.
-        emit: gets the trace events.
-        max_iterations: how often the agent may ask the model.
-        options: of `classic_agent`, for instance `handle_parsing_errors`.
+    answer, or ERROR with what was raised. Nothing is raised here. The options are those
+    of `classic_agent`, for instance `handle_parsing_errors`.
     """
     recording = _recorded("langchain", tools, question, emit)
     with recording as handler, _no_deprecation_warnings():
@@ -70,13 +62,9 @@ def classic_agent(
 ) -> Any:
     """Return the `AgentExecutor` that `run_classic` runs.
 
-    Args:
-        model: a `TextModel`, or a LangChain model.
-        tools: ours or LangChain's.
-        calculator: `llm-math` makes the tool called Calculator ask the model for an
-            expression, or, where that plays a script, a script that hands back the one
-            it was given; `direct` leaves our own.
-        options: of `initialize_agent`: `agent_kwargs={"format_instructions": …}`.
+    With `llm-math` the tool called Calculator asks the model for an expression, or,
+    where that plays a script, a script that hands back the one it was given; `direct`
+    leaves our own. The options are those of `initialize_agent`.
     """
     from langchain_classic.agents import AgentType, initialize_agent
 
@@ -95,8 +83,7 @@ def classic_agent(
 def llm_math_tool(model: Any) -> TextTool:
     """Return the calculator of old tutorials, `load_tools(["llm-math"])`.
 
-    Args:
-        model: asked for an expression at each call; a `TextModel` or LangChain's.
+    It asks the model for an expression at each call.
     """
     from langchain_classic.chains.llm_math.base import LLMMathChain
 
@@ -124,15 +111,9 @@ def run_graph(
     """Run today's agent, `create_agent`, and tell `emit` what happens.
 
     A graph of two nodes, model and tools, with function calling. It ends DONE, or
-    EXHAUSTED (recursion_limit), or ERROR with what was raised. Nothing is raised here.
-
-    Args:
-        model: a `Script`, whose text turns become function calls, or a LangChain model.
-        tools: ours or LangChain's.
-        question: the user's question.
-        emit: gets the trace events.
-        recursion_limit: how many nodes may run; a call and its tools are two.
-        options: of `create_agent`, for instance `middleware`.
+    EXHAUSTED (recursion_limit: a call and its tools are two nodes), or ERROR with what
+    was raised. Nothing is raised here. The text turns of a script become function
+    calls. The options are those of `create_agent`, for instance `middleware`.
     """
     with _recorded("create_agent", tools, question, emit) as handler:
         agent = graph_agent(model, tools, **options)
@@ -146,9 +127,11 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     """Return the compiled graph that `run_graph` runs; options go to `create_agent`."""
     from langchain.agents import create_agent
 
-    return create_agent(
-        chat_model(model, tools), [graph_tool(tool) for tool in tools], **options
-    )
+    adapted = [
+        tool if isinstance(tool, BaseTool) else to_langchain(tool, trusting=True)
+        for tool in tools
+    ]
+    return create_agent(chat_model(model, tools), adapted, **options)
 
 
 def classic_tool(tool: AnyTool) -> BaseTool:
@@ -160,11 +143,6 @@ def classic_tool(tool: AnyTool) -> BaseTool:
     return to_langchain(
         replace(tool, description=description), text=True, trusting=True
     )
-
-
-def graph_tool(tool: AnyTool) -> BaseTool:
-    """Return a tool with its schema, as `create_agent` calls it. Nothing is caught."""
-    return tool if isinstance(tool, BaseTool) else to_langchain(tool, trusting=True)
 
 
 @contextmanager

@@ -19,15 +19,10 @@ MARKS = ("\n\n", "Use the following format:", "\nBegin!\n", "\nQuestion:", "\nTh
 """What to look for in the classic prompt, in the order in which it stands there."""
 
 # One hue a section, thin enough for black text and for white text on top.
-_HUES = {
-    "instruction": "66, 133, 244",
-    "tools": "15, 157, 88",
-    "format": "171, 71, 188",
-    "question": "244, 160, 0",
-    "scratchpad": "0, 172, 193",
-    "open thought": "219, 68, 55",
-}
-_OTHER_HUE = "128, 128, 128"
+_HUES = ("66,133,244", "15,157,88", "171,71,188", "244,160,0", "0,172,193", "219,68,55")
+_STYLE = (
+    "background-color:rgba({0}, 0.18);border-bottom:2px solid rgb({0});color:inherit"
+)
 
 
 def split_prompt(prompt: str) -> list[tuple[str, str]]:
@@ -38,9 +33,6 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
     where the line "Question:" begins that follows the line "Begin!". The question ends
     where the next line "Thought:" begins. The last line "Thought:" is the open thought,
     for the model to go on; what stands between is the scratchpad, empty at first.
-
-    Args:
-        prompt: what LangChain's zero-shot agent sends.
 
     Raises:
         ValueError: a mark is missing; it is not such a prompt.
@@ -70,17 +62,14 @@ class ColoredPrompt:
     sections: tuple[tuple[str, str, int], ...]
 
     def _repr_html_(self) -> str:
-        legend = "".join(
-            f'<span style="{_style(name)};padding:2px 8px;margin:0 6px 6px 0;'
-            f'display:inline-block">{html.escape(name)}: {tokens}</span>'
-            for name, _, tokens in self.sections
-        )
-        parts = "".join(
-            f'<span title="{html.escape(name)}" style="{_style(name)}">'
-            f"{html.escape(text)}</span>"
-            for name, text, _ in self.sections
-            if text
-        )
+        legend = parts = ""
+        hues = dict(zip(SECTIONS, _HUES, strict=True))
+        for name, text, tokens in self.sections:
+            style = _STYLE.format(hues.get(name, "128,128,128"))
+            title = html.escape(name)
+            chip = f"{style};padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
+            legend += f'<span style="{chip}">{title}: {tokens}</span>'
+            parts += f'<span title="{title}" style="{style}">{html.escape(text)}</span>'
         total = sum(tokens for _, _, tokens in self.sections)
         return (
             '<div class="workbook-prompt" style="color:inherit">'
@@ -102,20 +91,9 @@ def color_prompt(
     *,
     sections: Sequence[tuple[str, str]] | None = None,
 ) -> ColoredPrompt:
-    """Return the prompt with each section in a colour, and a legend with its tokens.
+    """Return a classic prompt in colours, with a legend of what each section costs.
 
-    Args:
-        prompt: a classic prompt; any text where `sections` are given.
-        count: tokens of a text.
-        sections: (name, text) of a prompt of another kind.
+    A prompt of another kind brings its `sections`, as (name, text).
     """
     found = split_prompt(prompt) if sections is None else sections
     return ColoredPrompt(tuple((name, text, count(text)) for name, text in found))
-
-
-def _style(name: str) -> str:
-    hue = _HUES.get(name, _OTHER_HUE)
-    return (
-        f"background-color:rgba({hue}, 0.18);border-bottom:2px solid rgb({hue});"
-        "color:inherit"
-    )

@@ -7,23 +7,21 @@ tutorials has the model write an expression into a fenced block, and evaluates t
 
 from __future__ import annotations
 
+import ast
 import math
 import re
 from collections.abc import Sequence
 from typing import Any
 
 _BLOCK = re.compile(r"\A```text(.*?)```", re.DOTALL)
-_QUESTION = "\nQuestion: "
+_NAMES = {"pi": math.pi, "e": math.e}
 
 
 def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
     """Return the text that stands behind the prompt's "Thought:".
 
-    Each step adds what the model wrote, then the observation on a line of its own, then
-    the word that lets the model go on. Without steps nothing is added.
-
-    Args:
-        steps: (log, observation) in order; the log is the model's turn to the letter.
+    Each step, (log, observation), adds what the model wrote to the letter, then the
+    observation on a line of its own, then the word that lets the model go on.
 
     >>> print(render_scratchpad([(" Add.\\nAction: Sum\\nAction Input: 1+1", "2")]))
      Add.
@@ -40,11 +38,9 @@ def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
 def evaluate_math_block(text: str) -> str:
     """Return what the calculator answers, given the model's reply.
 
-    A reply that opens with a block of text is evaluated. Otherwise the words behind the
-    last "Answer:" are taken as they are: the model has done the sum itself.
-
-    Args:
-        text: the reply, cut before its output block; spaces around it do not matter.
+    A reply that opens with a block of text is evaluated, where floats can do it too.
+    Otherwise the words behind the last "Answer:" are taken as they are: the model has
+    done the sum itself. Spaces around the reply do not matter.
 
     Raises:
         ValueError: there is neither, or numexpr cannot evaluate the expression.
@@ -64,12 +60,33 @@ def evaluate_math_block(text: str) -> str:
     )
 
 
+def as_floats(expression: str) -> str:
+    """Return an expression with its whole numbers as floats.
+
+    numexpr works whole numbers out to the last digit, however long that takes. A float
+    ends at 1.8e308: what goes beyond raises at once.
+
+    Raises:
+        SyntaxError: it is no expression.
+        OverflowError: one of its numbers is too large for a float.
+
+    >>> as_floats("9**9**9")
+    '9.0 ** 9.0 ** 9.0'
+    """
+    tree = ast.parse(expression, mode="eval")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int):
+            node.value = float(node.value)
+    return ast.unparse(tree)
+
+
 def _evaluate(expression: str) -> str:
     import numexpr
 
-    names = {"pi": math.pi, "e": math.e}
+    known: dict[str, Any] = {"global_dict": {}, "local_dict": _NAMES}
     try:
-        value = numexpr.evaluate(expression, global_dict={}, local_dict=names)
+        numexpr.evaluate(as_floats(expression), **known)
+        value = numexpr.evaluate(expression, **known)
     except Exception as error:  # numexpr raises many kinds
         raise ValueError(
             f"numexpr cannot evaluate {expression!r} ({error}): "
@@ -84,7 +101,7 @@ def write_math_block(prompt: str) -> str:
     >>> write_math_block("Translate.\\n\\nQuestion: 80+8\\n")
     '```text\\n80+8\\n```\\n...numexpr.evaluate("80+8")...\\n'
     """
-    expression = prompt.rsplit(_QUESTION, 1)[-1].strip()
+    expression = prompt.rsplit("\nQuestion: ", 1)[-1].strip()
     return f'```text\n{expression}\n```\n...numexpr.evaluate("{expression}")...\n'
 
 

@@ -18,37 +18,25 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
-_EVENT = re.compile(
-    r"^\[(?P<what>chain|llm|tool|retriever)/(?P<when>start|end|error)\] \[",
-    re.MULTILINE,
-)
+_EVENT = re.compile(r"(?m)^\[(chain|llm|tool|retriever)/(start|end|error)\] \[")
 
 
 @dataclass(frozen=True)
 class DebugCounts:
-    """How long a debug log is, and of what.
-
-    Args:
-        lines: printed lines, blank ones with them.
-        events: ("chain", "start") and the like, each with how often it came.
-    """
+    """How many lines a debug log has, and how often each event came."""
 
     lines: int
     events: dict[tuple[str, str], int]
 
     @property
     def total(self) -> int:
-        """How many events there are."""
         return sum(self.events.values())
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for chains, model and tools, a column for starts and ends."""
         import pandas as pd
 
-        rows: dict[str, dict[str, int]] = {}
-        for (what, when), number in self.events.items():
-            rows.setdefault(what, {})[when] = number
-        return pd.DataFrame.from_dict(rows, orient="index").fillna(0).astype(int)
+        return pd.Series(self.events).unstack(fill_value=0)
 
 
 def capture_debug_log(run: Callable[[], object]) -> str:
@@ -76,5 +64,4 @@ def fold_debug_log(text: str) -> DebugCounts:
     {('llm', 'start'): 1}
     """
     plain = _COLORS.sub("", text)
-    events = Counter((m["what"], m["when"]) for m in _EVENT.finditer(plain))
-    return DebugCounts(len(plain.splitlines()), dict(events))
+    return DebugCounts(len(plain.splitlines()), dict(Counter(_EVENT.findall(plain))))

@@ -36,9 +36,6 @@ def sequence_diagram(trace: Iterable[TraceEvent]) -> str:
     Where an event has a `parent`, the tool of that event (its `seq`) takes the Agent's
     place. A tool goes by its name in `tool_ids(trace)`. A transition is no arrow.
 
-    Args:
-        trace: a `Trace`, or its events in order.
-
     >>> ask = {"kind": "run_started", "engine": "naive", "question": "2+2?"}
     >>> print(sequence_diagram([ask]))
     sequenceDiagram
@@ -100,7 +97,6 @@ def label(event: TraceEvent) -> str:
 
 
 def _words(event: TraceEvent) -> str:
-    """Say what an arrow says where that is less than the event's whole text."""
     match event:
         case {"kind": "run_started"}:
             return str(event["question"])

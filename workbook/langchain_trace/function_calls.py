@@ -25,9 +25,7 @@ from workbook.tools.tool import Tool
 def as_function_calls(text: str, tools: Iterable[Tool] = ()) -> Completion:
     """Return a text turn as a model with function calling would have made it.
 
-    Args:
-        text: Thought, Action, Action Input; or a Final Answer.
-        tools: their schemas give the argument its name.
+    The schemas of `tools` give the argument its name.
 
     >>> as_function_calls("Action: Sum\\nAction Input: 1+1").tool_requests
     (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id=''),)
@@ -38,18 +36,12 @@ def as_function_calls(text: str, tools: Iterable[Tool] = ()) -> Completion:
     if not isinstance(turn, Action):
         return Completion(text)
     tool = next((tool for tool in tools if tool.name == turn.tool), None)
-    arguments = _arguments(tool, turn.input)
-    request = ToolRequest(turn.tool, arguments)
-    return Completion(
-        turn.thought, tool_requests=(request,), finish_reason="tool_calls"
-    )
-
-
-def _arguments(tool: Tool | None, text: str) -> dict[str, Any]:
     try:
-        return trusting_arguments(tool, text)
+        arguments = trusting_arguments(tool, turn.input)
     except ValueError:  # a model may well write a list where one number belongs
-        return {first_parameter(tool)[0]: text}
+        arguments = {first_parameter(tool)[0]: turn.input}
+    asked = (ToolRequest(turn.tool, arguments),)
+    return Completion(turn.thought, tool_requests=asked, finish_reason="tool_calls")
 
 
 class CallingModel(ScriptedModel):
@@ -74,14 +66,10 @@ def script_of(model: Any) -> Script | None:
 
 
 def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
-    """Return a model as `create_agent` takes it: one that can call functions.
-
-    Args:
-        model: a `Script`, or a LangChain chat model, which is taken as it is.
-        tools: what the script's actions may name.
+    """Return a model that can call functions: a chat model, or a script with its tools.
 
     Raises:
-        TypeError: it is neither.
+        TypeError: it is neither a `Script` nor a LangChain chat model.
     """
     if isinstance(model, Script):
         ours = tuple(tool for tool in tools if isinstance(tool, Tool))

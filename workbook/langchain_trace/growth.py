@@ -26,9 +26,6 @@ def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
     by a tool. New is what a call sends beyond the call before it; the first call sends
     everything new. Where old text was cut from the history, it is below zero.
 
-    Args:
-        events: of a trace, in order; a `Trace` will do.
-
     >>> turn = {"kind": "model_turn", "usage": {"input": 230}}
     >>> context_growth([turn, {**turn, "parent": 3}, {**turn, "usage": {"input": 291}}])
     [(1, 230, 230), (2, 291, 61)]
@@ -49,7 +46,7 @@ def plot_growth(events: Iterable[TraceEvent]) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     rows = context_growth(events)
-    calls = [call for call, _, _ in rows]
+    calls = range(1, len(rows) + 1)
     new = [max(new, 0) for _, _, new in rows]
     again = [tokens - max(new, 0) for _, tokens, new in rows]
     total = sum(new) + sum(again)
@@ -58,8 +55,7 @@ def plot_growth(events: Iterable[TraceEvent]) -> Axes:
     ax.bar(calls, new, bottom=again, label="new", color="#d62728")
     share = sum(again) / total if total else 0.0
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
-    ax.set_xlabel("call of the agent's model")
-    ax.set_ylabel("input tokens")
+    ax.set(xlabel="call of the agent's model", ylabel="input tokens")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend()
     return ax
@@ -72,11 +68,8 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     it; `edited` is the last with one early word changed, as cutting or rewording old
     text would do.
 
-    Args:
-        trace: of a classic agent, with two calls or more.
-
     Raises:
-        ValueError: there are not two such prompts.
+        ValueError: it is no trace of a classic agent, with two calls or more.
     """
     requests = [e for e in trace.of(Kind.MODEL_REQUEST) if "parent" not in e]
     if len(requests) < 2:
@@ -90,18 +83,11 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
 
 
 def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
-    """Send the three prompts to a model and return what its server says of each.
+    """Send a classic run's three prompts; return what the server says, a row each.
 
     Take a model that writes one token, `LocalTextModel(max_tokens=1)`: what counts is
-    the reading. An unrelated prompt goes first, so that the cold one is cold.
-
-    Args:
-        model: its completions have `usage.cached` and `timings["prompt_ms"]`.
-        trace: of a classic agent.
-
-    Returns:
-        A row a prompt: `case`, `input_tokens`, `cached_tokens`, `read_tokens` (not
-        cached), `prompt_ms` (NaN where the server does not say).
+    the reading. An unrelated prompt goes first, so that the cold one is cold. Read are
+    the tokens that were not cached; `prompt_ms` is NaN where the server does not say.
     """
     import pandas as pd
 
@@ -110,34 +96,25 @@ def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
     rows = []
     for case, prompt in prompts.items():
         answer = model.complete(prompt)
-        usage = answer.usage
-        row = {
-            "case": case,
-            "input_tokens": usage.input,
-            "cached_tokens": usage.cached,
-            "read_tokens": usage.input - usage.cached,
-            "prompt_ms": answer.timings.get("prompt_ms", float("nan")),
-        }
-        rows.append(row)
-    return pd.DataFrame(rows)
+        sent, cached = answer.usage.input, answer.usage.cached
+        ms = answer.timings.get("prompt_ms", float("nan"))
+        rows.append((case, sent, cached, sent - cached, ms))
+    columns = ("case", "input_tokens", "cached_tokens", "read_tokens", "prompt_ms")
+    return pd.DataFrame(rows, columns=columns)
 
 
 def plot_caching(frame: pd.DataFrame) -> Figure:
     """Draw the time to read each prompt, and which share of it was cached."""
     from matplotlib import pyplot as plt
 
-    figure, (left, right) = plt.subplots(
-        1, 2, figsize=(8, 3.2), layout="constrained", sharex=True
-    )
-    colors = ["#1f77b4", "#2ca02c", "#d62728"][: len(frame)]
+    figure, both = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    seconds = frame["prompt_ms"] / 1000
     share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    left.bar(frame["case"], frame["prompt_ms"] / 1000, color=colors)
-    left.set_title("One early edit and all is read again")
-    left.set_ylabel("time to read the prompt, seconds")
-    right.bar(frame["case"], share, color=colors)
-    right.set_title("What was appended to is still known")
-    right.set_ylabel("tokens from the cache, %")
-    right.set_ylim(0, 100)
-    for axes in (left, right):
-        axes.set_xlabel("prompt")
+    titles = "One early edit, all is read again", "What was appended to is still known"
+    labels = "time to read the prompt, seconds", "tokens from the cache, %"
+    panels = zip(both, (seconds, share), titles, labels, strict=True)
+    for axes, heights, title, label in panels:
+        axes.bar(frame["case"], heights, color=["#1f77b4", "#2ca02c", "#d62728"])
+        axes.set(title=title, xlabel="prompt", ylabel=label)
+    both[1].set_ylim(0, 100)
     return figure

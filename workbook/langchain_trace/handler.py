@@ -17,23 +17,12 @@ from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
-from workbook.langchain_trace.messages import (
-    action_as_turn,
-    answer_of,
-    finish_as_turn,
-    message_as_turn,
-    messages_of,
-    prompt_of,
-    question_of,
-    stop_of,
-    text_of,
-    turn_of,
-)
+from workbook.langchain_trace import messages as read
 from workbook.langchain_trace.run_events import RunEvents
 from workbook.loop.naive import Emit
 
 # AgentExecutor runs these two for a name that it does not know, and for a turn that
-# its parser refused.
+# its parser refused. A tool of yours may have the same name.
 INVALID_TOOL = "invalid_tool"
 EXCEPTION_TOOL = "_Exception"
 
@@ -44,12 +33,7 @@ class TraceHandler(BaseCallbackHandler):
     Give it to any: `agent.invoke(…, config={"callbacks": [TraceHandler(emit)]})`.
     A model call made inside a tool names that tool's `tool_call` event as its parent. A
     model or a tool that is no part of such a run is refused with a ValueError, and so
-    is a second run.
-
-    Args:
-        emit: gets the events; a `TraceWriter`, for instance.
-        engine: the name that `run_started` carries.
-        tools: the tools' names, for `run_started`.
+    is a second run. `engine` and the names of `tools` stand in `run_started`.
     """
 
     raise_error = True  # an event that cannot be written is not passed over in silence
@@ -62,14 +46,14 @@ class TraceHandler(BaseCallbackHandler):
         self._root: UUID | None = None
         self._in_messages: set[UUID] = set()  # model runs that no parser reads
         self._action: AgentAction | None = None  # what the parser read last
-        self._stopped = False
+        self._refused = self._stopped = False
+        self._observed = ""
 
     # Chains: the outermost one is the run.
 
     def on_chain_start(
         self, serialized: Any, inputs: Any, *, run_id: UUID, **kwargs: Any
     ) -> None:
-        """Begin the run where this chain has none around it."""
         around = kwargs["parent_run_id"]
         self.events.enter(run_id, around)
         if around is not None:
@@ -79,32 +63,29 @@ class TraceHandler(BaseCallbackHandler):
                 "a TraceHandler writes one run: make another one for the next run"
             )
         self._root = run_id
-        self.events.begin(question_of(inputs))
+        self.events.begin(read.question_of(inputs))
 
     def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """End the run with its answer."""
         if run_id != self._root:
             return
-        self._read_tool_messages(messages_of(outputs))
-        answer = answer_of(outputs)
+        self._read_tool_messages(read.messages_of(outputs))
+        answer = read.answer_of(outputs)
         if self._stopped:
             self.events.finish("EXHAUSTED", "max_iterations", answer)
         else:
             # Words that no agent's parser was to read, as a chain's, are the answer.
-            self.events.parsed(message_as_turn(answer))
+            self.events.parsed(read.message_as_turn(answer))
             self.events.finish("DONE", "final_answer", answer)
 
     def on_chain_error(
         self, error: BaseException, *, run_id: UUID, **kwargs: Any
     ) -> None:
-        """End the run with what was raised."""
         if run_id == self._root:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
         """Write the end of a run that ended with an exception."""
-        for run_id in self.events.still_running():  # a cancelled run leaves some behind
-            self.on_tool_error(error, run_id=run_id)
+        self.events.give_up(error)  # a cancelled run leaves tools behind
         name = type(error).__name__
         if name == "GraphRecursionError":
             self.events.finish("EXHAUSTED", "recursion_limit", message=str(error))
@@ -116,9 +97,8 @@ class TraceHandler(BaseCallbackHandler):
     def on_llm_start(
         self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any
     ) -> None:
-        """Write the request to a model that takes a text."""
         self._enter(run_id, kwargs)
-        self.events.request(run_id, prompts[0], stop_of(kwargs))
+        self.events.request(run_id, prompts[0], read.stop_of(kwargs))
 
     def on_chat_model_start(
         self,
@@ -128,32 +108,32 @@ class TraceHandler(BaseCallbackHandler):
         run_id: UUID,
         **kwargs: Any,
     ) -> None:
-        """Write the request to a model that takes messages."""
         self._enter(run_id, kwargs)
         self._read_tool_messages(messages[0])
-        prompt = prompt_of(messages[0], kwargs)
+        prompt = read.prompt_of(messages[0], kwargs)
         if isinstance(prompt, list):
             self._in_messages.add(run_id)
-        self.events.request(run_id, prompt, stop_of(kwargs))
+        self.events.request(run_id, prompt, read.stop_of(kwargs))
 
     def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
-        """Write the model's turn."""
-        fields = turn_of(response)
+        fields = read.turn_of(response)
         self.events.turn(run_id, fields)
         if run_id in self._in_messages:
-            self.events.parsed(message_as_turn(fields["text"]))
+            self.events.parsed(read.message_as_turn(fields["text"]))
 
     def on_agent_action(self, action: AgentAction, **kwargs: Any) -> None:
-        """Note what the classic agent's parser read in the turn."""
         self._action = action
-        readable = action.tool != EXCEPTION_TOOL
-        self.events.parsed(action_as_turn(action) if readable else None)
+        turn = read.action_as_turn(action)
+        self._refused = action.tool == EXCEPTION_TOOL != read.tool_of(action.log)
+        self.events.parsed(None if self._refused else turn)
 
     def on_agent_finish(self, finish: AgentFinish, **kwargs: Any) -> None:
         """Note the answer that the parser read, or that the run was stopped."""
-        # AgentExecutor makes one without a log when its iterations have run out.
-        self._stopped = not finish.log
-        self.events.parsed(finish_as_turn(finish))
+        # Without a log it is AgentExecutor's own: the answer of a tool that gives it
+        # itself, or a notice that the iterations have run out.
+        turn = read.finish_as_turn(finish)
+        self._stopped = not finish.log and turn["answer"] != self._observed
+        self.events.parsed(turn)
 
     # Tools
 
@@ -164,25 +144,23 @@ class TraceHandler(BaseCallbackHandler):
         self._enter(run_id, kwargs)
         tool = str((serialized or {}).get("name") or "?")
         arguments: Mapping[str, Any] = kwargs.get("inputs") or {"input": input_str}
-        if tool == EXCEPTION_TOOL:
+        if tool == EXCEPTION_TOOL and self._refused:
             return  # no call: so the model is told why its turn was refused
-        made_up = self._action if tool == INVALID_TOOL else None
-        if made_up is not None:
-            tool, arguments = made_up.tool, {"input": made_up.tool_input}
+        exists = tool != INVALID_TOOL or "requested_tool_name" not in arguments
+        if not exists and self._action is not None:
+            tool, arguments = self._action.tool, {"input": self._action.tool_input}
         call_id = kwargs.get("tool_call_id")
-        self.events.call(run_id, tool, arguments, call_id, exists=made_up is None)
+        self.events.call(run_id, tool, arguments, call_id, exists=exists)
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        """Write what the tool answered."""
         # A message has a status; of a text, that of one of our tools says it.
         failed = getattr(output, "status", "") == "error"
-        ok = getattr(output, "ok", not failed)
-        self.events.observe(run_id, ok, text_of(output))
+        self._observed = read.text_of(output)
+        self.events.observe(run_id, getattr(output, "ok", not failed), self._observed)
 
     def on_tool_error(
         self, error: BaseException, *, run_id: UUID, **kwargs: Any
     ) -> None:
-        """Write what the tool raised."""
         name = type(error).__name__
         self.events.observe(run_id, False, str(error) or name, error=name)
 
@@ -199,7 +177,8 @@ class TraceHandler(BaseCallbackHandler):
 
         For a tool that does not exist LangGraph runs none; only the message says so.
         """
-        for message in messages:
+        asked = [n for n, m in enumerate(messages) if getattr(m, "tool_calls", None)]
+        for message in messages[asked[-1] if asked else 0 :]:
             if isinstance(message, ToolMessage):
                 ok = message.status != "error"
-                self.events.answered(message.tool_call_id, ok, text_of(message))
+                self.events.answered(message.tool_call_id, ok, read.text_of(message))

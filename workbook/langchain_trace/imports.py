@@ -7,22 +7,13 @@ engine finds no longer runs as it stands. A test executes every row.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from workbook.paths import DATA
 
 
-@dataclass(frozen=True)
-class Import:
-    """One statement of an old post.
-
-    Args:
-        statement: as the posts have it.
-        error: the exception that it ends with today; empty where it works.
-        today: the statement that works; empty where there is none without more to
-            install.
-        note: what changed.
-    """
+class Import(NamedTuple):
+    """A statement of an old post, the error that it ends with today, what works now."""
 
     statement: str
     error: str = ""

@@ -59,14 +59,12 @@ def prompt_of(
 ) -> str | list[Any]:
     """Return a request's messages as dicts in the shape of OpenAI's API.
 
-    A classic agent writes one text; for a chat model LangChain makes one user message
-    of it. Without tools to call, that is the text again.
+    One user message without tools to call is the text that a classic agent wrote.
     """
     options = kwargs.get("invocation_params") or {}
     if len(messages) == 1 and messages[0].type == "human" and not options.get("tools"):
         return text_of(messages[0])
-    dicts = convert_to_openai_messages(list(messages))
-    return dicts if isinstance(dicts, list) else [dicts]
+    return list(convert_to_openai_messages(list(messages)))
 
 
 def stop_of(kwargs: Mapping[str, Any]) -> list[str]:
@@ -117,15 +115,22 @@ def message_as_turn(text: str) -> dict[str, Any]:
     return {"kind": "final", "thought": "", "answer": text}
 
 
+def tool_of(log: str) -> str | None:
+    """Return the tool that we read in a classic agent's turn, or None."""
+    return getattr(parse_turn(log), "tool", None)
+
+
 def action_as_turn(action: AgentAction) -> dict[str, Any]:
     """Return the turn that a classic agent's parser read as an action."""
-    thought = getattr(parse_turn(action.log), "thought", "")
     step = {"tool": action.tool, "input": action.tool_input}
-    return {"kind": "action", "thought": thought, **step}
+    return {"kind": "action", "thought": _thought_of(action), **step}
 
 
 def finish_as_turn(finish: AgentFinish) -> dict[str, Any]:
     """Return the turn that a classic agent's parser read as the answer."""
-    thought = getattr(parse_turn(finish.log), "thought", "")
     answer = str(finish.return_values.get("output", ""))
-    return {"kind": "final", "thought": thought, "answer": answer}
+    return {"kind": "final", "thought": _thought_of(finish), "answer": answer}
+
+
+def _thought_of(step: AgentAction | AgentFinish) -> str:
+    return str(getattr(parse_turn(step.log), "thought", ""))

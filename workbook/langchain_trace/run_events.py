@@ -11,7 +11,7 @@ import itertools
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from workbook.loop.naive import Emit
 from workbook.loop.turns import Malformed, parse_turn
@@ -34,45 +34,43 @@ class Call(NamedTuple):
 class RunEvents:
     """Writes the events of one run; from any thread, for parallel tools have their own.
 
-    Args:
-        emit: gets the events.
-        engine: the name that `run_started` carries.
-        tools: the tools' names.
+    What is noted of an event stands before it is written, for who hears of it may stop
+    the run with a KeyboardInterrupt. Any other exception says that it was not written.
     """
 
     def __init__(self, emit: Emit, engine: str, tools: Sequence[str]) -> None:
         self._emit, self._engine, self._tools = emit, engine, list(tools)
         self._lock = threading.RLock()
-        self._begun = self._finished = False
+        self._written: set[Kind] = set()  # the two ends of a run
         self._above: dict[UUID, UUID | None] = {}  # run id to the run around it
         self._running: dict[UUID, Call] = {}  # tools, by run id
-        self._requested: dict[str, Fields] = {}  # function calls not seen to run
+        self._requested: list[Fields] = []  # function calls not seen to run
         self._unread: Fields | None = None  # a turn that waits for its parser
-        self._numbers = itertools.count(1)
+        self._ids: set[str] = set()
+        self._made_up = (f"call_{number}" for number in itertools.count(1))
 
     def begin(self, question: str) -> None:
         """Write `run_started`, once."""
-        if not self._begun:
-            self._begun = True
-            self._emit(
-                Kind.RUN_STARTED,
-                engine=self._engine,
-                question=question,
-                tools=self._tools,
-            )
+        about = {"engine": self._engine, "question": question, "tools": self._tools}
+        self._once(Kind.RUN_STARTED, **about)
 
     def finish(
         self, state: str, reason: str, answer: str | None = None, **extra: Any
     ) -> None:
         """Write `run_finished`, once."""
         with self._lock:
-            if self._finished:
-                return
             self.parsed(None)
-            self._finished = True
-            self._emit(
-                Kind.RUN_FINISHED, state=state, reason=reason, answer=answer, **extra
-            )
+            end = {"state": state, "reason": reason, "answer": answer}
+            self._once(Kind.RUN_FINISHED, **end, **extra)
+
+    def _once(self, kind: Kind, **fields: Any) -> None:
+        if kind not in self._written:
+            self._written.add(kind)
+            try:
+                self._emit(kind, **fields)
+            except Exception:
+                self._written.remove(kind)
+                raise
 
     def enter(self, run_id: UUID, around: UUID | None) -> None:
         """Note which run is around this one."""
@@ -89,8 +87,7 @@ class RunEvents:
         """Write what the model answered; an agent's text waits until it is parsed."""
         with self._lock:
             inside = self._inside(run_id)
-            for call in fields["turn"].get("calls", ()):
-                self._requested[call["call_id"]] = call
+            self._requested += fields["turn"].get("calls", ())
             if fields["turn"] == TEXT and not inside:
                 self._unread = fields
             else:
@@ -105,55 +102,64 @@ class RunEvents:
                 self._emit(Kind.MODEL_TURN, **{**fields, "turn": turn})
 
     def call(
-        self,
-        run_id: UUID,
-        tool: str,
-        arguments: Fields,
-        call_id: str | None = None,
-        *,
-        exists: bool = True,
+        self, run_id: UUID, tool: str, args: Fields, call_id: str | None, exists: bool
     ) -> None:
-        """Write that a tool is called."""
+        """Write that a tool is called, under an id that no other call has."""
         with self._lock:
             self.parsed(TEXT)
-            call_id = call_id or f"call_{next(self._numbers)}"
-            self._requested.pop(call_id, None)
-            seq = self._emit(
-                Kind.TOOL_CALL,
-                call_id=call_id,
-                tool=tool,
-                arguments=arguments,
-                **self._inside(self._above[run_id]),
-            )
-            self._running[run_id] = Call(seq, call_id, tool, exists)
+            for asked in self._requested:
+                if (asked["call_id"], asked["tool"]) == (call_id, tool):
+                    self._requested.remove(asked)
+                    break
+            own = self._own_id(call_id)
+            inside = self._inside(self._above.get(run_id))
+            self._running[run_id] = Call(-1, own, tool, exists)
+            about = {"call_id": own, "tool": tool, "arguments": args}
+            try:
+                seq = self._emit(Kind.TOOL_CALL, **about, **inside)
+            except Exception:
+                del self._running[run_id]
+                raise
+            self._running[run_id] = Call(seq, own, tool, exists)
+
+    def give_up(self, error: BaseException) -> None:
+        """Write what was raised for each tool that has no observation."""
+        name = type(error).__name__
+        for run_id in list(self._running):
+            self.observe(run_id, False, str(error) or name, error=name)
 
     def observe(self, run_id: UUID, ok: bool, text: str, **extra: Any) -> None:
         """Write what came of a call; a run that is none of them is passed over."""
         with self._lock:
             call = self._running.pop(run_id, None)
-            if call is not None:
-                self._emit(
-                    Kind.OBSERVATION,
-                    call_id=call.call_id,
-                    tool=call.tool,
-                    ok=ok and call.exists,
-                    text=text,
-                    **self._inside(self._above[run_id]),
-                    **extra,
-                )
+            if call is None:
+                return
+            inside = self._inside(self._above.get(run_id))
+            about = {"call_id": call.call_id, "tool": call.tool, "text": text}
+            try:
+                ok = ok and call.exists
+                self._emit(Kind.OBSERVATION, **about, ok=ok, **inside, **extra)
+            except Exception:
+                self._running[run_id] = call
+                raise
 
     def answered(self, call_id: str, ok: bool, text: str) -> None:
         """Write a function call that was answered although no tool has run."""
         with self._lock:
-            call = self._requested.pop(call_id, None)
-            if call is not None:
-                self._emit(Kind.TOOL_CALL, **call)
-                about = {"call_id": call_id, "tool": call["tool"]}
-                self._emit(Kind.OBSERVATION, **about, ok=ok, text=text)
+            for asked in self._requested:
+                if asked["call_id"] == call_id:
+                    run_id = uuid4()
+                    self.call(run_id, asked["tool"], asked["arguments"], call_id, True)
+                    self.observe(run_id, ok, text)
+                    return
 
-    def still_running(self) -> list[UUID]:
-        """Return the tools that have no observation."""
-        return list(self._running)
+    def _own_id(self, call_id: str | None) -> str:
+        """Return the id, numbered where another call, or a first try, has it."""
+        again = (f"{call_id}#{number}" for number in itertools.count(2))
+        ids = itertools.chain([call_id], again) if call_id else self._made_up
+        own = next(each for each in ids if each not in self._ids)
+        self._ids.add(own)
+        return own
 
     def _inside(self, run_id: UUID | None) -> dict[str, int]:
         """Return `parent`, where a tool is running around this run."""

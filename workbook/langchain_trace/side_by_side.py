@@ -10,52 +10,37 @@ import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+_COLUMN = (
+    '<div style="flex:1 1 18em;min-width:0"><b>{}</b><pre style="white-space:pre-wrap;'
+    'overflow-wrap:anywhere;color:inherit;background:transparent">{}</pre></div>'
+)
+_MARKED = '<span style="background-color:rgba(219, 68, 55, 0.25)">{}</span>'
+
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Texts by title: columns in a notebook, one below the other as text."""
+    """Lines by title, each marked or not: columns in a notebook, or plain text."""
 
-    texts: Mapping[str, str]
-    mark: str = ""
-
-    def _marked(self, line: str) -> bool:
-        return bool(self.mark) and line.lstrip().startswith(self.mark)
+    texts: Mapping[str, list[tuple[str, bool]]]
 
     def _repr_html_(self) -> str:
-        columns = "".join(
-            '<div style="flex:1 1 18em;min-width:0">'
-            f"<b>{html.escape(title)}</b>"
-            '<pre style="white-space:pre-wrap;overflow-wrap:anywhere;color:inherit;'
-            f'background:transparent">{self._lines(text)}</pre></div>'
-            for title, text in self.texts.items()
-        )
+        columns = ""
+        for title, lines in self.texts.items():
+            escaped = [(html.escape(text), hit) for text, hit in lines]
+            shown = (_MARKED.format(text) if hit else text for text, hit in escaped)
+            columns += _COLUMN.format(html.escape(title), "\n".join(shown))
         style = "display:flex;flex-wrap:wrap;gap:2em"
         return f'<div class="workbook-side-by-side" style="{style}">{columns}</div>'
 
-    def _lines(self, text: str) -> str:
-        return "\n".join(
-            f'<span style="background-color:rgba(219, 68, 55, 0.25)">'
-            f"{html.escape(line)}</span>"
-            if self._marked(line)
-            else html.escape(line)
-            for line in text.strip().splitlines()
-        )
-
     def __repr__(self) -> str:
-        parts = []
-        for title, text in self.texts.items():
-            lines = text.strip().splitlines()
-            marked = (f"{'>' if self._marked(line) else ' '} {line}" for line in lines)
-            parts.append("\n".join([f"[{title}]", *marked]))
-        return "\n\n".join(parts)
+        return "\n\n".join(
+            "\n".join([f"[{title}]", *(f"{' >'[hit]} {text}" for text, hit in lines)])
+            for title, lines in self.texts.items()
+        )
 
 
 def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
-    """Return texts beside each other, with the lines marked that begin with `mark`.
-
-    Args:
-        texts: title to text.
-        mark: how a marked line begins; empty marks none.
+    """Return texts by title, with the lines marked that begin with `mark`, if any.
 
     >>> side_by_side({"with": "a", "without": "a\\nObservation: 3"}, "Observation:")
     [with]
@@ -65,4 +50,12 @@ def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
       a
     > Observation: 3
     """
-    return SideBySide(dict(texts), mark)
+    return SideBySide(
+        {
+            title: [
+                (line, bool(mark) and line.lstrip().startswith(mark))
+                for line in text.strip().splitlines()
+            ]
+            for title, text in texts.items()
+        }
+    )

@@ -40,23 +40,18 @@ def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
     for number, (a, b) in enumerate(zip(calls_a, calls_b, strict=False), start=1):
         for field, one, other in zip(Call._fields, a, b, strict=True):
             if one != other:
-                return (
-                    f"call {number}: {field} is {_shown(one)} in one, "
-                    f"{_shown(other)} in the other"
-                )
+                return f"call {number}: {field} is {_these(one, other)}"
     if len(calls_a) != len(calls_b):
         shorter, longer = sorted((calls_a, calls_b), key=len)
         return (
-            f"one has {_calls(len(shorter))}, the other {len(longer)}: "
-            f"{longer[len(shorter)].tool} comes first among those that are missing"
+            f"one has {len(shorter)} call{'s' * (len(shorter) != 1)}, the other "
+            f"{len(longer)}: {longer[len(shorter)].tool} comes first among the missing"
         )
     end_a, end_b = trace_a.end, trace_b.end
     if end_a is None or end_b is None:
         return None if end_a is end_b else "one has ended, the other has not"
-    a, b = plain_text(end_a["answer"]), plain_text(end_b["answer"])
-    if a != b:
-        return f"the answer is {_shown(a)} in one, {_shown(b)} in the other"
-    return None
+    answers = plain_text(end_a["answer"]), plain_text(end_b["answer"])
+    return None if answers[0] == answers[1] else f"the answer is {_these(*answers)}"
 
 
 def calls_of(trace: Trace) -> list[Call]:
@@ -65,18 +60,22 @@ def calls_of(trace: Trace) -> list[Call]:
     A call made inside another (it has a `parent`) belongs to that one. Tool names are
     compared without regard to case; arguments by `plain_arguments`; observations by
     `plain_text`, without the notes on what was repaired and llm-math's "Answer:". A
-    call that has no observation has None.
+    call that has no observation has None. Of calls with one id, the first observation
+    belongs to the first.
     """
-    seen = {e["call_id"]: _observed(e) for e in trace.of(Kind.OBSERVATION)}
-    return [
-        Call(
-            str(event["tool"]).casefold(),
-            plain_arguments(event["arguments"]),
-            seen.get(event["call_id"]),
-        )
-        for event in trace.of(Kind.TOOL_CALL)
-        if "parent" not in event
-    ]
+    own = [event for event in trace if "parent" not in event]
+    seen: dict[str | None, list[Any]] = {}
+    for event in own:
+        if event["kind"] == Kind.OBSERVATION:
+            seen.setdefault(event["call_id"], []).append(_observed(event))
+    calls = []
+    for event in own:
+        if event["kind"] == Kind.TOOL_CALL:
+            waiting = seen.get(event["call_id"])
+            observation = waiting.pop(0) if waiting else None
+            arguments = plain_arguments(event["arguments"])
+            calls.append(Call(event["tool"].casefold(), arguments, observation))
+    return calls
 
 
 def plain_arguments(arguments: Any) -> Any:
@@ -105,10 +104,10 @@ def plain_text(value: Any) -> Any:
     >>> plain_text("20.0") == plain_text(20)
     True
     """
-    if isinstance(value, (bool, dict, list)):
-        return json.dumps(value, sort_keys=True)
     if value is None:
         return None
+    if isinstance(value, (bool, dict, list)):
+        return json.dumps(value, sort_keys=True)
     text = str(value).strip()
     try:
         number = Decimal(text)
@@ -127,11 +126,11 @@ def _observed(event: TraceEvent) -> Any:
     return plain_text(text)
 
 
+def _these(one: Any, other: Any) -> str:
+    return f"{_shown(one)} in one, {_shown(other)} in the other"
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{k!r}: {_shown(v)}' for k, v in value.items())}}}"
     return str(value) if isinstance(value, Decimal) else repr(value)
-
-
-def _calls(number: int) -> str:
-    return f"{number} call{'s' * (number != 1)}"

@@ -26,25 +26,19 @@ class Kind(StrEnum):
 
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 
+_TEXT = str | None
+
 REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
     Kind.RUN_STARTED: {"engine": str, "question": str},
     Kind.TRANSITION: {
-        "source": str,
-        "event": str,
-        "target": str,
-        "why": str,
+        **dict.fromkeys(("source", "event", "target", "why"), str),
         "elapsed_s": int | float,
     },
     Kind.MODEL_REQUEST: {"prompt": str | list, "kept": int},
     Kind.MODEL_TURN: {"text": str, "turn": dict | None, "usage": dict | None},
     Kind.TOOL_CALL: {"call_id": str, "tool": str, "arguments": dict},
-    Kind.OBSERVATION: {
-        "call_id": str | None,
-        "tool": str | None,
-        "ok": bool,
-        "text": str,
-    },
-    Kind.RUN_FINISHED: {"state": str, "reason": str, "answer": str | None},
+    Kind.OBSERVATION: {"call_id": _TEXT, "tool": _TEXT, "ok": bool, "text": str},
+    Kind.RUN_FINISHED: {"state": str, "reason": str, "answer": _TEXT},
 }
 """What each kind carries besides the envelope, by type; more fields are welcome.
 
@@ -68,16 +62,15 @@ _ANYWHERE: Mapping[str, Any] = {
 
 
 class TraceError(ValueError):
-    """A trace that cannot be read or an event that is not one."""
+    """A trace that cannot be read or written, or an event that is not one."""
+
+
+class CutShortError(TraceError):
+    """The last line has no end: its writer died while writing it, or writes still."""
 
 
 def check_event(event: Any, seq: int) -> None:
-    """Raise `TraceError`, in a sentence, when `event` is not a trace event.
-
-    Args:
-        event: what was read.
-        seq: the number that it must carry.
-    """
+    """Raise `TraceError`, in a sentence, unless this is the event with that number."""
     if not isinstance(event, dict):
         raise TraceError(f"an event is a JSON object, this is {type(event).__name__}")
     kind = event.get("kind")
@@ -100,8 +93,7 @@ def to_line(value: Any) -> bytes:
     """Return one line of JSON in UTF-8.
 
     orjson refuses integers beyond 64 bits and half a surrogate pair; the standard
-    encoder writes both. The half is no UTF-8; what Python's backslashreplace makes of
-    it is its escape in JSON.
+    encoder writes both, the half as its escape in JSON.
     """
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_APPEND_NEWLINE)

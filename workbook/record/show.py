@@ -16,6 +16,7 @@ from workbook.models.prompts import render_messages
 from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
+MAX_CHARS = 400
 COLUMNS = ("seq", "step", "at", "kind", "what")
 NO_FORMULA = "mathjax_ignore"
 """MathJax leaves elements of this class alone: "$5 or $6" holds no formula."""
@@ -46,15 +47,13 @@ def escape_mermaid(text: str) -> str:
     'a#59;b #35;1<br/>#60;b#62;'
     """
     lines = [
-        _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line.strip())
+        _SPECIAL.sub(
+            lambda found: f"#{ord(found[0])};",
+            _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line.strip()),
+        )
         for line in text.strip().splitlines()
     ]
-    return (
-        "<br/>".join(
-            _SPECIAL.sub(lambda found: f"#{ord(found[0])};", line) for line in lines
-        )
-        or "(empty)"
-    )
+    return "<br/>".join(lines) or "(empty)"
 
 
 def summary(event: TraceEvent) -> str:
@@ -94,21 +93,23 @@ def amount(number: int, prompt: str | list[Any]) -> str:
     return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
-def to_html(events: Iterable[TraceEvent], *, max_chars: int = 400) -> str:
-    """Return an HTML table of events; long texts are cut to `max_chars`."""
+def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
+    """Return an HTML table of events; long texts are cut to `MAX_CHARS`."""
+    caption = f"<caption>lost: {html.escape(lost)}</caption>" * bool(lost)
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in COLUMNS)
     rows = "".join(
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
         f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
         f"<td><code>{html.escape(event['kind'])}</code></td>"
         f"<td class='{NO_FORMULA}' style='text-align:left;white-space:pre-wrap'>"
-        f"{html.escape(_cut(summary(event), max_chars))}</td></tr>"
+        f"{html.escape(_cut(summary(event)))}</td></tr>"
         for event in events
     )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return (
+        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
-def _cut(text: str, max_chars: int) -> str:
-    if len(text) <= max_chars:
-        return text
-    return f"{text[:max_chars]}… ({len(text) - max_chars} more characters)"
+def _cut(text: str) -> str:
+    more = len(text) - MAX_CHARS
+    return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.models.prompts import clip
 from workbook.record.events import (
     ENVELOPE,
+    CutShortError,
     Kind,
     TraceError,
     TraceEvent,
@@ -27,40 +28,58 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True, repr=False)
-class Trace:
-    """A run that was recorded: its events in order.
+def read_events(path: Path | str) -> Iterator[TraceEvent]:
+    """Yield the events of a JSONL file as they are read, for figures of a long run.
 
-    In a notebook it shows itself as a table, at a prompt in one line.
+    Raises:
+        CutShortError: the last line has no end. What is whole has been yielded.
+        TraceError: a line is not an event, or `seq` has a hole. The same holds.
     """
-
-    events: tuple[TraceEvent, ...]
-
-    @classmethod
-    def read(cls, path: Path | str) -> Trace:
-        """Read a JSONL file.
-
-        A last line that was cut short (the process died while writing it) is dropped.
-
-        Raises:
-            TraceError: a line is not an event, or `seq` has a hole.
-        """
-        lines = Path(path).read_bytes().split(b"\n")
-        events: list[TraceEvent] = []
-        for number, line in enumerate(lines, start=1):
-            if not line:
+    seq = 0
+    with Path(path).open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            if not line.strip():
                 continue
             where = f"{path}, line {number}"
             try:
                 event = json.loads(line)
-                check_event(event, seq=len(events))
+                check_event(event, seq)
             except TraceError as error:
                 raise TraceError(f"{where}: {error}") from None
             except (ValueError, RecursionError) as error:
-                if number == len(lines):  # no newline behind it: cut while written
-                    break
+                if not line.endswith(b"\n"):
+                    raise CutShortError(f"{where}: cut short while written") from None
                 raise TraceError(f"{where}: not JSON ({error})") from None
-            events.append(event)
+            yield event
+            seq += 1
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """A run that was recorded: its events in order.
+
+    In a notebook it shows itself as a table, at a prompt in one line. `lost` says what
+    of its file could not be read; it is empty where nothing is missing.
+    """
+
+    events: tuple[TraceEvent, ...]
+    lost: str = ""
+
+    @classmethod
+    def read(cls, path: Path | str) -> Trace:
+        """Read a JSONL file up to its end, or to the first damage.
+
+        Raises:
+            TraceError: there is no event before the damage: it is no trace.
+        """
+        events: list[TraceEvent] = []
+        try:
+            for event in read_events(path):
+                events.append(event)
+        except TraceError as error:
+            if not events and not isinstance(error, CutShortError):
+                raise
+            return cls(tuple(events), lost=f"{error}; nothing behind it was read")
         return cls(tuple(events))
 
     def save(self, path: Path | str) -> Path:
@@ -75,15 +94,14 @@ class Trace:
         return [event for event in self.events if event["kind"] in kinds]
 
     def prompt(self, seq: int) -> str | list[Any]:
-        """Return the whole prompt of the request with this `seq`.
+        """Return the whole prompt of the request with this `seq`, as it was written.
 
         Raises:
             TraceError: that event is not a `model_request`.
         """
         whole: str | list[Any] = ""
         for event in self.of(Kind.MODEL_REQUEST):
-            own = "parent" not in event
-            if event["seq"] == seq or own:
+            if event["seq"] == seq or "parent" not in event:
                 new, kept = event["prompt"], event["kept"]
                 whole = whole[:kept] + new if kept else new
             if event["seq"] == seq:
@@ -105,20 +123,20 @@ class Trace:
 
     def to_html(self) -> str:
         """Return a static table; every text in it is escaped."""
-        return to_html(self.events)
+        return to_html(self.events, lost=self.lost)
 
-    def _repr_html_(self) -> str:
-        return self.to_html()
+    _repr_html_ = to_html
 
     def __repr__(self) -> str:
         first = self.events[0] if self.events else {}
         run = f"Trace {first['engine']}" if "engine" in first else "Trace"
-        number = f"{len(self)} event{'s' * (len(self) != 1)}"
-        if self.end is None:
-            return f"<{run}: {number}, no end>"
-        answer = clip(" ".join(str(self.end["answer"]).split()), 60)
-        said = "" if self.end["answer"] is None else f": {answer}"
-        return f"<{run}: {number}, {self.end['state']}{said}>"
+        end = self.end or {"state": "no end", "answer": None}
+        said = [f"{run}: {len(self)} event{'s' * (len(self) != 1)}", end["state"]]
+        if end["answer"] is not None:
+            said[1] += f": {clip(' '.join(str(end['answer']).split()), 60)}"
+        if self.lost:
+            said.append(f"lost: {self.lost}")
+        return f"<{', '.join(said)}>"
 
     def __len__(self) -> int:
         return len(self.events)

@@ -5,47 +5,74 @@ The writer knows no engine: an engine gets it as its `emit` callback and calls i
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
+import sys
+import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from io import FileIO
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO
+from typing import Any
 
 from workbook.models.prompts import shared_items
-from workbook.record.events import Kind, TraceEvent, to_line
+from workbook.record.events import Kind, TraceError, TraceEvent, to_line
 from workbook.record.trace import Trace
 
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bBearer [\w.~+/-]{12,}=*")
-_SECRET_NAMES = re.compile(r"(API_KEY|_TOKEN|_SECRET|PASSWORD)$")
+_SECRET_NAMES = re.compile(
+    r"SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_KEY"
+    r"|(?:^|_)(?:KEY|TOKEN|PASS|PAT)S?(?:_?\d+)?$|_PWD$",
+    re.IGNORECASE,
+)
 
 
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values that must never be written: keys, tokens, passwords."""
     return tuple(
-        value
+        value.strip()
         for name, value in environ.items()
-        if _SECRET_NAMES.search(name) and len(value) >= 8
+        if _SECRET_NAMES.search(name) and len(value.strip()) >= 8
     )
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace every secret, and everything shaped like an API key, by `[secret]`.
 
+    A secret is also found as it stands in JSON, and in JSON that is a text in JSON.
+
     >>> redact("key=sk-0123456789abcdefXYZ")
     'key=[secret]'
     """
-    for secret in secrets:
+    for secret in _spellings(tuple(secrets)):
         if secret in text:
             text = text.replace(secret, "[secret]")
-    return _KEY_SHAPES.sub("[secret]", text)
+    if "k-" in text or "Bearer " in text:  # most texts have neither
+        text = _KEY_SHAPES.sub("[secret]", text)
+    return text
+
+
+@lru_cache
+def _spellings(secrets: tuple[str, ...]) -> list[str]:
+    """Return secrets as text and in JSON, the longest first: it may hold another."""
+    found = set(secrets) - {""}
+    for ascii_only in (True, False) * 2:
+        found |= {json.dumps(each, ensure_ascii=ascii_only)[1:-1] for each in found}
+    return sorted(found, key=len, reverse=True)
 
 
 class TraceWriter:
-    """Number, time, and write the events of one run.
+    """Number, time, and write the events of one run, whichever thread they come from.
+
+    It is the `emit` callback of an engine: `emit(kind, **fields)` returns the event's
+    `seq`. `step` counts the agent's own model calls: each `model_request` without a
+    `parent` starts the next one. What cannot be written is raised and is no event. As a
+    context manager it closes the run: an exception that leaves the block becomes a
+    `run_finished` in state ERROR.
 
     Args:
         path: the JSONL file; its folder is made. None keeps the events in memory only.
@@ -54,10 +81,8 @@ class TraceWriter:
         secrets: values that must not be written; by default those of the environment.
         listener: called with each event after it has been written.
 
-    An instance is the `emit` callback of an engine: `emit(kind, **fields)` returns the
-    event's `seq`. `step` counts the agent's own model calls: each `model_request`
-    without a `parent` starts the next one. As a context manager it closes the run:
-    an exception that leaves the block becomes a `run_finished` in state ERROR.
+    Raises:
+        TraceError: another writer has that file open.
     """
 
     def __init__(
@@ -72,16 +97,14 @@ class TraceWriter:
         self.trace_id = trace_id or uuid.uuid4().hex[:12]
         self.events: list[TraceEvent] = []
         self.step = 0
-        self._clock = clock
-        self._started_at = clock()
-        found = secrets_in(os.environ) if secrets is None else secrets
-        self._secrets = tuple(found)
+        self._clock, self._started_at = clock, clock()
+        self._secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
         self._listener = listener
+        self._lock = threading.RLock()
         self._sent: str | list[Any] = ""
-        self._file: BinaryIO | None = None
-        if path is not None:
-            Path(path).parent.mkdir(parents=True, exist_ok=True)
-            self._file = Path(path).open("wb")  # noqa: SIM115 - close() closes it
+        self._hidden: tuple[tuple[int, str, str], ...] = ()
+        self._end, self._torn = 0, False  # bytes of whole lines; is there more?
+        self._file = None if path is None else _open_alone(Path(path))
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.
@@ -89,40 +112,82 @@ class TraceWriter:
         A `model_request` may give the whole prompt; the writer then finds what is new
         in it. An engine that knows this passes the new part and `kept` itself.
         """
-        if kind == Kind.MODEL_REQUEST:
-            if "parent" not in fields:
-                self.step += 1
-            if "kept" not in fields:
-                fields = self._only_what_is_new(fields)
-        seq = len(self.events)
+        with self._lock:
+            before = self.step, self._sent, self._hidden
+            try:
+                event, line = self._event(kind, fields)
+                if self._file is not None:
+                    self._append(self._file, line)
+            except BaseException:
+                self.step, self._sent, self._hidden = before
+                raise
+            seq = len(self.events)
+            self.events.append(event)
+            if self._listener is not None:
+                self._listener(event)
+        return seq
+
+    def _event(self, kind: str, fields: dict[str, Any]) -> tuple[TraceEvent, bytes]:
+        if kind == Kind.MODEL_REQUEST and "parent" in fields:
+            fields = {"kept": 0, **fields}
+        elif kind == Kind.MODEL_REQUEST:
+            self.step += 1
+            fields = self._only_what_is_new(fields)
         event: TraceEvent = {
             "trace_id": self.trace_id,
-            "seq": seq,
+            "seq": len(self.events),
             "step": self.step,
             "at_s": round(self._clock() - self._started_at, 6),
             "kind": str(kind),
             **fields,
         }
         line = to_line(event)
-        if self._secrets or b"k-" in line or b"Bearer " in line:  # most have none
+        if self._secrets or b"k-" in line or b"Bearer " in line:
             event = _redacted(json.loads(line), self._secrets)
             line = to_line(event)
-        self.events.append(event)
-        if self._file is not None:
-            self._file.write(line)
-            self._file.flush()
-        if self._listener is not None:
-            self._listener(event)
-        return seq
+        return event, line
+
+    def _append(self, file: FileIO, line: bytes) -> None:
+        """Write one line; what is left of a write that failed is cut off before."""
+        if self._torn:
+            file.truncate(self._end)
+        self._torn = True
+        rest = line
+        while rest:  # a disk that fills up takes a part
+            rest = rest[file.write(rest) :]
+        self._torn = False
+        self._end += len(line)
 
     def _only_what_is_new(self, fields: dict[str, Any]) -> dict[str, Any]:
-        prompt = fields["prompt"]
-        if "parent" in fields:
-            return {**fields, "kept": 0}
-        alike = type(prompt) is type(self._sent)
-        kept = shared_items(self._sent, prompt) if alike else 0
-        self._sent = prompt[:]  # a list goes on growing where it was made
-        return {**fields, "prompt": prompt[kept:], "kept": kept}
+        """Return a request whose `kept` counts what was written, not what was said."""
+        new, kept = fields["prompt"], fields.get("kept")
+        if kept is not None:
+            if isinstance(new, str):
+                new, kept = self._as_written(new, kept)
+        else:
+            whole = redact(new, self._secrets) if isinstance(new, str) else new[:]
+            alike = type(whole) is type(self._sent)
+            kept = shared_items(self._sent, whole) if alike else 0
+            self._sent, new = whole, whole[kept:]
+        return {**fields, "prompt": new, "kept": kept}
+
+    def _as_written(self, new: str, kept: int) -> tuple[str, int]:
+        """Return the new text without secrets, and `kept` counted in what was written.
+
+        `_hidden` has the parts that held a secret: their start, as said, as written. A
+        part that is not kept to its end is written again.
+        """
+        safe, hidden = redact(new, self._secrets), self._hidden
+        if not hidden and safe == new:
+            return new, kept
+        while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
+            *_, (start, said, _) = hidden
+            hidden = hidden[:-1]
+            new, kept = said[: max(kept - start, 0)] + new, min(kept, start)
+        safe = redact(new, self._secrets)
+        written = kept - sum(len(said) - len(wrote) for _, said, wrote in hidden)
+        self._hidden = hidden if safe == new else (*hidden, (kept, new, safe))
+        return safe, written
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
@@ -138,20 +203,42 @@ class TraceWriter:
         return self
 
     def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
+        self, kind: object, error: BaseException | None, traceback: object
     ) -> None:
-        if error is not None and self.trace().end is None:
-            self(
-                Kind.RUN_FINISHED,
-                state="ERROR",
-                reason=type(error).__name__,
-                answer=None,
-                message=str(error),
-            )
-        self.close()
+        try:
+            if error is not None and self.trace().end is None:
+                about = {"reason": type(error).__name__, "message": str(error)}
+                self(Kind.RUN_FINISHED, state="ERROR", answer=None, **about)
+        finally:
+            self.close()
+
+
+def _open_alone(path: Path) -> FileIO:
+    """Open a file for one writer. A second one is refused, whatever its process.
+
+    The lock belongs to the open file and ends with it, also in a process that is
+    killed. Where the file system has no locks, there is none.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("ab", buffering=0)
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(2**62)  # far behind the events, for the rest can be read
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+            file.close()
+            words = f"another TraceWriter writes {path}: close it, or take another path"
+            raise TraceError(words) from None
+    if path.stat().st_size:
+        file.truncate(0)
+    return file
 
 
 def _redacted(value: Any, secrets: Iterable[str]) -> Any:
