@@ -1,9 +1,12 @@
 """The calculator: exact where it answers, and nothing but arithmetic."""
 
+import contextlib
 import operator
 import random
+import re
 import time
 import tomllib
+import warnings
 from fractions import Fraction
 from pathlib import Path
 
@@ -133,6 +136,75 @@ def test_what_is_no_expression_is_refused(safe_eval, expression):
         safe_eval(expression)
 
 
+KINDS = sorted({attack["kind"] for attack in ATTACKS})
+
+
+def text_of(attack):
+    if "text" in attack:
+        return attack["text"]
+    times = attack["times"]
+    return attack["before"] * times + attack["middle"] + attack["after"] * times
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_attack_of_a_kind_is_refused(safe_eval, kind):
+    """every text in the lesson's list of attacks is refused, kind by kind
+
+    perhaps: too long, too deep, too small for a float, or half of it is a comment
+    """
+    for attack in ATTACKS:
+        if attack["kind"] == kind:
+            with pytest.raises(CalculatorError):
+                safe_eval(text_of(attack))
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_attack_takes_long(safe_eval, kind):
+    """no attack of the list keeps the calculator busy for more than 50 ms
+
+    perhaps: look at a size before you compute it, and at the length before you parse
+    """
+    for attack in ATTACKS:
+        if attack["kind"] == kind:
+            spent = []
+            for _ in range(2):  # the second time nothing else can have been in the way
+                started = time.thread_time()
+                with contextlib.suppress(CalculatorError):
+                    safe_eval(text_of(attack))
+                spent.append(time.thread_time() - started)
+            assert min(spent) < 0.05
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "1if 1else 2",
+        "0x1for x in 2",
+        "1.and 2",
+        "1_0or 2",
+        "2in (2,)",
+        r"'\d'",
+        "1is 1",
+    ],
+)
+def test_nothing_is_printed(expression):
+    """an expression that Python's parser warns of is refused without a warning"""
+    with warnings.catch_warnings(record=True) as printed:
+        warnings.simplefilter("always")
+        with pytest.raises(CalculatorError):
+            package_eval(expression)
+    assert printed == []
+
+
+@pytest.mark.parametrize("expression", ["floor(2)", "order + 1", "information"])
+def test_a_name_with_a_word_in_it_is_named(expression):
+    """a name that holds a word of Python's is named as a whole"""
+    with pytest.raises(CalculatorError, match="^" + re.escape(expression.split()[0])):
+        package_eval(expression)
+
+
 @pytest.mark.parametrize("expression", ["0e9999999", "0e-9999999", "0.0e9999999"])
 def test_a_zero_takes_no_time(expression):
     """a zero with a huge exponent is 0, and its power of ten is never computed"""
@@ -211,14 +283,6 @@ def test_ten_thousand_random_expressions_agree_with_fractions():
     assert sum(value is not None for _, value in pairs) > 9_000
 
 
-def text_of(attack):
-    if "text" in attack:
-        return attack["text"]
-    times = attack["times"]
-    return attack["before"] * times + attack["middle"] + attack["after"] * times
-
-
-@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize(
     "attack", ATTACKS, ids=[f"{a['kind']}-{n}" for n, a in enumerate(ATTACKS)]
 )
@@ -267,7 +331,7 @@ def test_a_common_slip_is_told_what_to_write(expression, words):
 
 @given(st.text(alphabet="0123456789.+-*/%() e_jxabs×[]{}'\"=", max_size=40))
 @settings(max_examples=500, deadline=None)
-@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.filterwarnings("error::SyntaxWarning", "error::DeprecationWarning")
 def test_any_text_gives_a_finite_number_or_an_error(text):
     """whatever the text: a finite number or a CalculatorError, nothing else"""
     try:

@@ -67,6 +67,7 @@ def factorial() -> Tool:
         run=factorial_of,
         timeout_s=None,
         aliases=_ALIASES,
+        asked_by=("factorial", "階乗", "阶乘", "階乘", "!"),
     )
 
 
@@ -83,10 +84,19 @@ def prime_factors() -> Tool:
         run=prime_factors_of,
         timeout_s=None,
         aliases=_ALIASES,
+        asked_by=(
+            *("factor", "factorise", "factorize", "factorising", "factorizing"),
+            *("factorisation", "factorization", "prime factor", "prime"),
+            *("素因数分解", "素因数", "因数分解", "质因数", "質因數", "分解质因数"),
+        ),
     )
 
 
-_ALIASES = {"number": "n", "value": "n", "x": "n"}
+_ALIASES = dict.fromkeys(
+    ("number", "numbers", "num", "nums", "integer", "integers", "value", "values", "x"),
+    "n",
+)
+"""What models call the one number, also when they mean several."""
 
 
 def _one_integer(minimum: int, maximum: int) -> dict[str, Any]:

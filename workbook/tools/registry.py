@@ -18,7 +18,13 @@ from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.tools.arguments import UnreadableInput, read_arguments, sentences
+from workbook.tools.arguments import (
+    TOO_DEEP,
+    UnreadableInput,
+    problems_with,
+    read_arguments,
+    too_deep,
+)
 from workbook.tools.calls import (
     Effect,
     ErrorKind,
@@ -31,8 +37,6 @@ from workbook.tools.calls import (
 from workbook.tools.repair import repair_arguments
 from workbook.tools.timeouts import TimedOut, call_with_timeout
 from workbook.tools.tool import ContractError, Tool
-
-TOO_DEEP = "the arguments are nested too deeply"
 
 
 class ToolRegistry:
@@ -78,15 +82,15 @@ class ToolRegistry:
             else:
                 arguments = action.arguments
                 call_id = call_id or action.call_id
-            arguments, repaired = repair_arguments(
-                tool.parameters, arguments, tool.all_aliases
-            )
         except UnreadableInput as error:
             return invalid_arguments(tool, [str(error)])
-        except RecursionError:
+        if too_deep(arguments):
             return invalid_arguments(tool, [TOO_DEEP])
+        arguments, repaired = repair_arguments(
+            tool.parameters, arguments, tool.all_aliases
+        )
         notes += repaired
-        if problems := problems_with(tool, arguments):
+        if problems := problems_with(tool.validator, arguments):
             return invalid_arguments(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
         return ToolCall(tool.name, arguments, call_id, tuple(notes))
@@ -138,7 +142,7 @@ class ToolRegistry:
 
 def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
     """Run one tool under its contract: arguments, time and output are checked."""
-    if problems := problems_with(tool, arguments):
+    if problems := problems_with(tool.validator, arguments):
         return invalid_arguments(tool, problems)
     try:
         return _checked_output(tool, call_tool(tool, arguments))
@@ -164,22 +168,6 @@ def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     """
     own = json.loads(to_json(arguments))
     return call_with_timeout(tool.run, own, tool.timeout_s)
-
-
-def problems_with(tool: Tool, arguments: Any) -> list[str]:
-    """Return what is wrong with arguments, also where they are no JSON at all."""
-    try:
-        to_json(arguments).encode(
-            "utf-8"
-        )  # half a surrogate pair is a str, but no text
-    except RecursionError:
-        return [TOO_DEEP]
-    except (TypeError, ValueError) as error:
-        return [f"the arguments are not JSON ({_quoted(str(error))})"]
-    try:
-        return sentences(tool.validator, arguments)
-    except ValueError:  # the validator words problems down to a depth of 255
-        return [TOO_DEEP]
 
 
 def invalid_arguments(
@@ -216,14 +204,13 @@ def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
         raise _bad_output(tool, f"{type(output).__name__}, not a dict")
     try:
         text = to_json(output)
-        text.encode()
+        plain: dict[str, Any] = json.loads(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         why = _quoted(str(error))
         raise _bad_output(tool, f"what is not JSON ({why})") from None
-    limit = tool.max_output_chars
-    if len(text) > limit:
+    if len(text) > tool.max_output_chars:
+        limit = tool.max_output_chars
         raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
-    plain: dict[str, Any] = json.loads(text)
     return plain
 
 
@@ -243,7 +230,6 @@ def _words_of(error: BaseException) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotes, short enough for a sentence."""
     return _clipped(repr(text), 60)
 
 

@@ -47,6 +47,8 @@ class Tool:
         timeout_s: seconds after which the call has failed. None runs it in the calling
             thread without a limit: for functions that bound their own work.
         aliases: other names for arguments, alias to name.
+        asked_by: words and signs by which a question asks for this tool: `preflight`
+            looks for the numbers beside them.
         max_output_chars: longest result, as JSON.
 
     Raises:
@@ -60,6 +62,7 @@ class Tool:
     effect: Effect = Effect.READ
     timeout_s: float | None = DEFAULT_TIMEOUT_S
     aliases: Mapping[str, str] = field(default_factory=dict)
+    asked_by: tuple[str, ...] = ()
     max_output_chars: int = MAX_OUTPUT_CHARS
 
     def __post_init__(self) -> None:
@@ -86,7 +89,7 @@ class Tool:
             raise ContractError(f"{self.name}: {error}") from None
 
     def __repr__(self) -> str:
-        return f"<Tool {self.signature()}>"
+        return f"<Tool {self.signature()}: {self.description}>"
 
     @cached_property
     def validator(self) -> Draft202012Validator:
