@@ -53,6 +53,6 @@ WRONG = {
     finds_the_limit_in_a_year: "the limit 20 is not named by 2024",
     wants_one_value_from_everybody: "a tool that takes text need not say",
     reports_in_any_order: "in the order of PROBLEMS",
-    counts_one_too_few: "exactly 400 characters",
+    counts_one_too_few: "exactly 1,024 characters",
     reads_the_description_alone: "the unit may stand in the parameter's own",
 }

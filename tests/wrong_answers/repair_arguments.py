@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from workbook.tools.repair import repair_arguments
+
 
 def _renamed(arguments, aliases, notes):
     result = {}
@@ -79,7 +81,18 @@ def every_digit_is_a_number(schema, arguments, aliases=None):
     return result, notes
 
 
+def drops_every_quote(schema, arguments, aliases=None):
+    """Drops the quotes around a text, also where they may be meant."""
+    repaired, notes = repair_arguments(schema, arguments, aliases)
+    for name, value in repaired.items():
+        if isinstance(value, str) and value[:1] + value[-1:] in ('""', "''", "「」"):
+            repaired[name] = value[1:-1]
+            notes.append(f"{name}: {value!r} read as {value[1:-1]!r}")
+    return repaired, notes
+
+
 WRONG = {
+    drops_every_quote: "a text in quotes is right",
     takes_the_first: "two names for one argument: neither is chosen",
     in_place: "neither is chosen",
     nfkc: "does not spell an integer is left",
