@@ -1,6 +1,5 @@
 """The calculator: exact where it answers, and nothing but arithmetic."""
 
-import contextlib
 import operator
 import random
 import re
@@ -112,10 +111,11 @@ def test_names_the_part_that_is_not_allowed(safe_eval):
 
 
 @pytest.mark.parametrize(
-    "expression", ["9 ** 9 ** 5", "2 ** 1001", "10 ** 900 * 10 ** 900"]
+    "expression",
+    ["9 ** 9 ** 5", "2 ** 1001", "2 ** -1001", "10 ** 900 * 10 ** 900", "1e-9999"],
 )
 def test_refuses_what_is_too_large(safe_eval, expression):
-    """an exponent above 1000 or a result of more than 1000 digits is refused"""
+    """an exponent beyond 1000 or a result of more than 1000 digits is refused"""
     with pytest.raises(CalculatorError):
         safe_eval(expression)
 
@@ -136,9 +136,6 @@ def test_what_is_no_expression_is_refused(safe_eval, expression):
         safe_eval(expression)
 
 
-KINDS = sorted({attack["kind"] for attack in ATTACKS})
-
-
 def text_of(attack):
     if "text" in attack:
         return attack["text"]
@@ -146,35 +143,37 @@ def text_of(attack):
     return attack["before"] * times + attack["middle"] + attack["after"] * times
 
 
-@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_attack_of_a_kind_is_refused(safe_eval, kind):
-    """every text in the lesson's list of attacks is refused, kind by kind
+def may_freeze(text):
+    """Tell whether a wrong answer may stay in C code, deaf to every interrupt."""
+    return len(text) > 10_000 or re.search(r"\d{5}|9 \*\* 9 \*\* [6-9]", text)
 
-    perhaps: too long, too deep, too small for a float, or half of it is a comment
+
+FAIR = [(a["kind"], text_of(a)) for a in ATTACKS if not may_freeze(text_of(a))]
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", sorted({kind for kind, _ in FAIR}))
+def test_every_attack_of_a_kind_is_refused_in_time(safe_eval, kind):
+    """the texts in the lesson's list of attacks are refused, each within 50 ms
+
+    perhaps: too long, too deep, too small for a float, half of it a comment, or its
+    size is looked at after it has been computed
     """
-    for attack in ATTACKS:
-        if attack["kind"] == kind:
+    for text in [text for its_kind, text in FAIR if its_kind == kind]:
+        spent = []
+        for _ in range(2):  # the second time nothing else can have been in the way
+            started = time.thread_time()
             with pytest.raises(CalculatorError):
-                safe_eval(text_of(attack))
+                safe_eval(text)
+            spent.append(time.thread_time() - started)
+        assert min(spent) < 0.05
 
 
-@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_attack_takes_long(safe_eval, kind):
-    """no attack of the list keeps the calculator busy for more than 50 ms
-
-    perhaps: look at a size before you compute it, and at the length before you parse
-    """
-    for attack in ATTACKS:
-        if attack["kind"] == kind:
-            spent = []
-            for _ in range(2):  # the second time nothing else can have been in the way
-                started = time.thread_time()
-                with contextlib.suppress(CalculatorError):
-                    safe_eval(text_of(attack))
-                spent.append(time.thread_time() - started)
-            assert min(spent) < 0.05
+@pytest.mark.parametrize("expression", ["1" + "+1" * 300, "1 + " + " " * 500 + "1"])
+def test_what_is_too_long_is_refused(safe_eval, expression):
+    """more than 500 characters are refused"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
 
 
 @pytest.mark.parametrize(

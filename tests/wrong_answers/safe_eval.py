@@ -102,9 +102,9 @@ def computes_first(expression):
 WRONG = {
     eval_without_builtins: "whatever is not arithmetic is refused",
     in_floats: "whole numbers are exact",
-    without_limits: "above 1000 or a result of more than 1000 digits",
+    without_limits: "beyond 1000 or a result of more than 1000 digits",
     true_is_a_number: "True is an int to isinstance",
-    answers_six_attacks: "list of attacks is refused",
-    drops_a_comment: "list of attacks is refused",
-    computes_first: "busy for more than 50 ms",
+    answers_six_attacks: "list of attacks are refused",
+    drops_a_comment: "list of attacks are refused",
+    computes_first: "each within 50 ms",
 }
