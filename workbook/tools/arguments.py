@@ -11,6 +11,7 @@ import ast
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
@@ -77,8 +78,7 @@ def _read_object(
 ) -> dict[str, Any] | None:
     """Return the object, or None when the text is not meant as one."""
     try:
-        value: dict[str, Any] = _loads(text)
-        return value
+        return dict(_loads(text))
     except UnreadableInput:
         raise
     except (ValueError, RecursionError) as error:
@@ -98,10 +98,8 @@ def _read_value(part: Mapping[str, Any], text: str) -> Any:
     if not types or "string" in types:
         return text
     for candidate in (text, f"[{text}]"):  # "1, 2, 3" are several values
-        try:
+        with suppress(ValueError, RecursionError):
             return _loads(candidate)
-        except (ValueError, RecursionError):
-            continue
     return text
 
 
@@ -111,11 +109,11 @@ def _loads(text: str) -> Any:
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Python would keep the last of two values in silence."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise UnreadableInput(f"{twice} is given twice: call once per value")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UnreadableInput(f"{name} is given twice: call once per value")
+        found[name] = value
     return found
 
 

@@ -2,8 +2,7 @@
 
 A tool takes a JSON object that its schema allows and returns a JSON object, within its
 time. Whatever else happens becomes an observation that says what was wrong and what to
-do next: the model can be wrong in any way without stopping the program. This module
-knows no engine, no model and no particular tool.
+do next: the model can be wrong in any way without stopping the program.
 """
 
 from __future__ import annotations
@@ -132,12 +131,10 @@ class ToolRegistry:
 
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
-        return ToolError(
-            ErrorKind.UNKNOWN_TOOL,
-            f"there is no tool named {_quoted(asked)}.",
-            hint=(f"Did you mean {near[0]}? " if near else "")
-            + f"There is: {', '.join(self._tools) or 'no tool at all'}.",
-        )
+        hint = f"Did you mean {near[0]}? " if near else ""
+        hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
+        message = f"there is no tool named {_quoted(asked)}."
+        return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
 def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
@@ -153,11 +150,9 @@ def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolErro
     except TimedOut:
         return timed_out(tool)
     except (Exception, SystemExit) as error:
-        return ToolError(
-            ErrorKind.TOOL_RAISED,
-            f"{tool.name} raised {type(error).__name__}: {_words_of(error)}.",
-            hint="Try other arguments, or go on without this tool.",
-        )
+        message = f"{tool.name} raised {type(error).__name__}: {_words_of(error)}."
+        hint = "Try other arguments, or go on without this tool."
+        return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
 
 
 def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
@@ -176,26 +171,19 @@ def invalid_arguments(
     """Return the error of a call that is not made, and how to write it."""
     listed = "; ".join(_clipped(problem, 200) for problem in problems[:5])
     advice = "".join(f"{_clipped(note, 200)}. " for note in notes)
-    return ToolError(
-        ErrorKind.INVALID_ARGUMENTS,
-        f"{listed}.",
-        hint=f"{advice}Use {tool.signature()}.",
-    )
+    hint = f"{advice}Use {tool.signature()}."
+    return ToolError(ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 
 
 def timed_out(tool: Tool) -> ToolError:
     """Return the error of a call that did not come back; a WRITE is not retryable."""
     # Without a limit of its own, the tool has given up waiting for something else.
     limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
-    writes = tool.effect is Effect.WRITE
-    return ToolError(
-        ErrorKind.TIMEOUT,
-        f"{tool.name} did not answer {limit}.",
-        retryable=not writes,
-        hint="It may still take effect: find out before you call it again."
-        if writes
-        else "Ask for less, or go on without it.",
-    )
+    message, read = f"{tool.name} did not answer {limit}.", tool.effect is Effect.READ
+    hint = "It may still take effect: find out before you call it again."
+    if read:
+        hint = "Ask for less, or go on without it."
+    return ToolError(ErrorKind.TIMEOUT, message, retryable=read, hint=hint)
 
 
 def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
@@ -215,11 +203,8 @@ def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
 
 
 def _bad_output(tool: Tool, what: str) -> ToolFailure:
-    return ToolFailure(
-        ErrorKind.BAD_OUTPUT,
-        f"{tool.name} returned {what}.",
-        hint="Ask for less, or go on without this tool.",
-    )
+    hint = "Ask for less, or go on without this tool."
+    return ToolFailure(ErrorKind.BAD_OUTPUT, f"{tool.name} returned {what}.", hint=hint)
 
 
 def _words_of(error: BaseException) -> str:
