@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -285,6 +286,15 @@ def test_deep_arguments_of_a_function_call_are_refused(kind, depth):
         assert (error.kind, "too deeply" in error.text()) == ("invalid_arguments", True)
         seen = registry.run(ToolCall("Plant", arguments, "c"))
         assert seen.error.kind == "invalid_arguments"
+
+
+@pytest.mark.parametrize("text", ["{'n': 1if 1else 2}", r"{'n': 'C:\dir'}"])
+def test_reading_a_python_dict_prints_nothing(registry, text):
+    """what Python's parser warns of is the model's text, and nobody's code"""
+    with warnings.catch_warnings(record=True) as printed:
+        warnings.simplefilter("always")
+        assert answer(registry, "Double", text).kind == "invalid_arguments"
+    assert printed == []
 
 
 def test_a_python_dict_is_read_as_json():

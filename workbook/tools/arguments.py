@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -126,7 +127,9 @@ def _python_dict(text: str) -> dict[str, Any] | None:
     if len(text) > 10_000:  # Python's parser has more depth than patience
         return None
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():  # of "\d", and of 1if 1else 2
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, mode="eval").body
         value = ast.literal_eval(tree)
         plain = json.loads(to_json(value))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):

@@ -1,8 +1,7 @@
-"""Check what a tool says about itself: a model picks tools by their descriptions.
+"""Check what a tool says about itself, the habits that save calls.
 
-The rules are the habits that save calls: the limits in words, one right and one wrong
-example, one value a call, units. `lint_description` says which are missing, and
-`lint_examples` whether the examples are true.
+`lint_description` says which of them are missing, and `lint_examples` whether the
+examples are true: a description that lies is worse than none.
 """
 
 from __future__ import annotations
@@ -96,11 +95,7 @@ def lint_description(tool: Tool) -> list[str]:
 
 
 def lint_examples(tool: Tool) -> list[str]:
-    """Return, in sentences, which JSON examples are not what they claim to be.
-
-    A right example must pass the tool's schema, and a wrong one must not: a
-    description that lies is worse than none.
-    """
+    """Return which right examples the schema refuses, and which wrong ones it takes."""
     lies = {True: "right example {} is refused", False: "wrong example {} is accepted"}
     return [
         f"the {lies[claim].format(to_json(example))} by the schema"

@@ -1,8 +1,7 @@
 """From what a model wrote to arguments, with as little guessing as possible.
 
 A repair is made only where there is one way to read the input, it never touches what
-is right already, and each one leaves a note for the model. Where several readings are
-possible nothing is chosen. This module knows schemas, but no tool.
+is right already, and each one leaves a note for the model.
 """
 
 from __future__ import annotations

@@ -75,7 +75,9 @@ def with_retries(
     import tenacity
 
     retrying = tenacity.Retrying(
-        retry=tenacity.retry_if_exception(_may_pass),
+        retry=tenacity.retry_if_exception(
+            lambda error: isinstance(error, ToolFailure) and error.error.retryable
+        ),
         stop=tenacity.stop_after_attempt(attempts),
         wait=tenacity.wait_exponential(multiplier=FIRST_PAUSE_S, max=LONGEST_PAUSE_S),
         sleep=sleep,
@@ -84,7 +86,8 @@ def with_retries(
 
     def run(**arguments: Any) -> dict[str, Any]:
         try:
-            return dict(retrying(_attempt, tool, arguments))
+            result: dict[str, Any] = retrying(_attempt, tool, arguments)
+            return result
         except ToolFailure as failure:
             if not failure.error.retryable:
                 raise
@@ -97,10 +100,6 @@ def with_retries(
             return answer
 
     return replace(tool, run=run, timeout_s=None)
-
-
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, ToolFailure) and error.error.retryable
 
 
 def _attempt(tool: Tool, arguments: dict[str, Any]) -> Any:
