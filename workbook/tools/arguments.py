@@ -193,8 +193,12 @@ def too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
     """
     if not isinstance(value, (dict, list, tuple)):
         return False
-    parts = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(too_deep(part, levels - 1) for part in parts)
+    if levels == 0:
+        return True
+    for part in value.values() if isinstance(value, dict) else value:
+        if too_deep(part, levels - 1):
+            return True
+    return False
 
 
 def _place(path: Sequence[str | int]) -> str:
