@@ -44,13 +44,61 @@ def test_everything_is_missing(lint_description):
 
 
 def test_too_long(lint_description):
-    """more than 400 characters are too long, 400 are not"""
-    assert lint_description(described(GOOD.ljust(401, "x"))) == ["too long"]
+    """more than 1,024 characters are too long"""
+    assert lint_description(described(GOOD.ljust(1025, "x"))) == ["too long"]
 
 
-def test_four_hundred_characters_are_not_too_long(lint_description):
-    """a description of exactly 400 characters is not too long"""
-    assert lint_description(described(GOOD.ljust(400, "x"))) == []
+def test_a_thousand_characters_are_not_too_long(lint_description):
+    """a description of exactly 1,024 characters is not too long"""
+    assert lint_description(described(GOOD.ljust(1024, "x"))) == []
+
+
+WELL_MADE = """\
+Computes the factorial n! = 1 * 2 * ... * n of one integer, exactly.
+
+Limits: n must be an integer from 0 to 20. 21! does not fit into a 64-bit integer,
+so larger values are refused before anything is computed, and nothing is rounded.
+This tool must be called once per number: it does not take a list. For several numbers
+call it several times, and wait for each result before you write the next call.
+
+Right: {"n": 5}, which gives 120.
+Wrong: {"n": [3, 4, 5]}, because a list is not a number.
+Wrong: {"n": "5!"}, because the sign is not a part of the number.
+Do not use it for products of other numbers: the calculator is there for that.
+"""
+
+
+def test_a_long_description_that_says_it_all(lint_description):
+    """limits, right and wrong examples take room: 700 characters are not too long"""
+    assert lint_description(described(WELL_MADE)) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "must be called once per number",
+        "call it once for each number",
+        "one number at a time",
+        "make a separate call for every integer",
+        "call separately for each value",
+        "1つずつ渡す",
+        "数ごとに1回呼ぶ",
+        "逐个调用",
+    ],
+)
+def test_the_words_for_one_value_a_call(words):
+    """one value a call can be said in many words"""
+    text = f'From 0 to 20: {words}. Right: {{"n": 5}}. Wrong: {{"n": [3]}}.'
+    assert package_lint(described(text)) == []
+
+
+@pytest.mark.parametrize("words", ["called a factorial", "once upon a time", "per se"])
+def test_words_that_do_not_say_one_value_a_call(words):
+    """words that only look alike do not say that a call takes one value"""
+    text = (
+        f'From 0 to 20, {words}, it computes. Right: {{"n": 5}}. Wrong: {{"n": 0.5}}.'
+    )
+    assert package_lint(described(text)) == ["one value a call is not said"]
 
 
 def test_the_limit_is_a_number_of_its_own(lint_description):

@@ -2,6 +2,7 @@
 
 import time
 import tomllib
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +23,10 @@ HARMLESS = tomllib.loads((DATA / "harmless_questions.toml").read_text("utf-8"))
 FALSE_ALARMS = {
     "Which lottery numbers were drawn at the same time in two countries?",
     "数字电视和数字广播是同时开始的吗？",
+    "複数の数字を含むパスワードは安全ですか",
+    "多个数字的密码安全吗？计算机能猜到这些数字吗？",
 }
-"""Measured: two of the harmless questions raise a warning, and no others may."""
+"""Measured: four of the harmless questions raise a warning, and no others may."""
 
 
 @cache
@@ -41,6 +44,25 @@ def test_a_number_beyond_the_limit(preflight):
 def test_the_limit_itself_is_allowed(preflight):
     """the limit itself is not over the limit"""
     assert preflight("What is the factorial of 20?", factorial()) == []
+
+
+def test_a_number_below_the_limit(preflight):
+    """a number below the schema's minimum is under the limit"""
+    assert preflight("Factorise 1.", prime_factors()) == ["under limit: 1 < 2"]
+
+
+def test_a_list_in_brackets(preflight):
+    """numbers in brackets are several values"""
+    question = "Factorise [12, 15, 18]."
+    assert preflight(question, prime_factors()) == ["several values: 12, 15, 18"]
+
+
+def test_a_tool_under_another_name(preflight):
+    """a tool is known by what stands on it and in its schema, whatever its name"""
+    renamed = replace(factorial(), name="tool_7")
+    question = "Compute the factorials of 3 and 30 at once."
+    expected = ["batch word: at once", "several values: 3, 30", "over limit: 30 > 20"]
+    assert preflight(question, renamed) == expected
 
 
 def test_without_word_boundaries(preflight):
@@ -106,6 +128,51 @@ def test_a_schema_without_a_maximum(preflight):
     assert preflight("What is 100 factorial?", limitless) == []
 
 
+def boiling(kind="number", **limits):
+    schema = {"properties": {"t": {"type": kind, **limits}}, "required": ["t"]}
+    asked_by = ("temperature", "温度", "°C")
+    return Tool("BoilAt", "Boils.", schema, dict, asked_by=asked_by)
+
+
+@pytest.mark.parametrize(
+    ("question", "warnings"),
+    [
+        ("Boil at 99.5, please.", []),
+        ("Set the temperature to 101.5 or 20", []),
+        ("Set the temperatures 20.5 and 101.5", ["several values: 20.5, 101.5"]),
+        ("boil_at([50, 60])", ["several values: 50, 60"]),
+        ("温度: [20, 120]", ["several values: 20, 120"]),
+        ("What is 120 °C?", []),
+        ("temperature -300", []),
+        ("Compute all of these temperatures", ["batch word: all of these"]),
+    ],
+)
+def test_a_tool_that_nobody_foresaw(question, warnings):
+    """a learner's own tool gets its warnings from its words, name, types and limits"""
+    found = ours(question, boiling(minimum=-273.15, maximum=100))
+    assert [w for w in found if not w.endswith(("> 100", "< -273.15"))] == warnings
+    limits = [w for w in found if w.startswith(("over", "under"))]
+    beyond = [n for n in asked_numbers(question, boiling()) if not -273.15 <= n <= 100]
+    assert len(limits) == len(beyond)
+
+
+def test_which_numbers_a_new_tool_is_asked_for():
+    """decimals and signs belong to the number, a sign is a word, a name is one too"""
+    asked = [
+        asked_numbers(question, boiling())
+        for question in ("temperature -300", "boil at 99.5.", "What is 120 °C?")
+    ]
+    assert asked == [[-300], [99.5], [120]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "single"), [(["integer", "null"], True), (["integer", "array"], False)]
+)
+def test_a_single_number_is_known_by_its_type(kind, single):
+    """a parameter that takes a number and no list takes a single number"""
+    assert (single_number(boiling(kind)) is not None) is single
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["question"])
 def test_each_case_of_the_data_file(case):
     """each recorded question raises exactly the warnings that stand beside it"""
@@ -113,12 +180,12 @@ def test_each_case_of_the_data_file(case):
 
 
 def test_false_alarms_are_counted():
-    """of at least forty harmless questions only the two known ones raise a warning"""
+    """of the harmless questions only the known ones raise a warning"""
     questions = [question for asked in HARMLESS.values() for question in asked]
 
     alarms = {q for q in questions if any(ours(q, tool) for tool in tools().values())}
 
-    assert len(set(questions)) == 74
+    assert len(set(questions)) == 84
     assert alarms == FALSE_ALARMS
 
 
@@ -171,7 +238,11 @@ def test_any_text_is_read(question):
 
 
 @pytest.mark.parametrize(
-    "question", ["1 " * 5000, "1, " * 5000, "1" * 9000, "factorial " * 900, "1!" * 4000]
+    "question",
+    [
+        *("1 " * 5000, "1, " * 5000, "1" * 9000, "factorial " * 900, "1!" * 4000),
+        *("1,000" * 400, "[1,000" * 300, "1.1" * 600, "-1 " * 600, "階乗[" * 500),
+    ],
 )
 def test_a_hostile_question_takes_no_time(question):
     """a question made to keep a pattern busy is answered within half a second"""

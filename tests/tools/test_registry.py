@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
+from workbook.props.number_theory import factorial, prime_factors
 from workbook.tools.calls import Effect, Observation, ToolCall, ToolError, ToolFailure
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.timeouts import TimedOut
@@ -165,7 +167,7 @@ def test_text_becomes_arguments(registry, name, text, arguments):
         ("Double", "１２", {"n": 12}, "'１２' read as 12"),
         ("Double", "{'n': 12}", {"n": 12}, "double quotes"),
         ("Double", '```json\n{"n": 12}\n```', {"n": 12}, "code fence"),
-        ("Search", '"Kyoto"', {"query": "Kyoto"}, "read as 'Kyoto'"),
+        ("Search", '{"query": ["Kyoto"]}', {"query": "Kyoto"}, "read as 'Kyoto'"),
     ],
 )
 def test_a_near_miss_is_repaired_and_noted(registry, name, text, arguments, note):
@@ -207,6 +209,94 @@ def test_what_has_no_single_meaning_is_refused(registry, name, text, words):
     assert f"Use {registry[name].signature()}" in seen.hint
 
 
+@pytest.mark.parametrize("make", [factorial, prime_factors])
+@pytest.mark.parametrize("name", ["n", "numbers", "values", "integers", "nums"])
+def test_the_list_for_one_number_is_refused_in_words(make, name):
+    """a function call with a list for one number is refused: call once per value"""
+    registry = ToolRegistry([make()])
+    asked = ToolRequest(make().name, {name: [12, 15, 18]}, "c")
+    error = registry.bind(asked)
+    assert error.kind == "invalid_arguments"
+    assert "call once per value" in error.text()
+
+
+@pytest.mark.parametrize("make", [factorial, prime_factors])
+@pytest.mark.parametrize(
+    "arguments",
+    [{"numbers": [12]}, {"num": 12}, {"integer": "12"}, {"value": 12.0}, {"n": [12]}],
+    ids=str,
+)
+def test_one_number_under_another_name_is_taken(make, arguments):
+    """one number, under a name that the tool knows, alone or in a list, is taken"""
+    registry = ToolRegistry([make()])
+    call = registry.bind(ToolRequest(make().name, arguments, "c"))
+    assert call.arguments == {"n": 12}
+    assert call.notes
+
+
+@pytest.mark.parametrize("effect", list(Effect))
+@pytest.mark.parametrize("phrase", ['"exact phrase"', "“Kyoto”", "'12'"])
+def test_a_phrase_keeps_its_quotes(effect, phrase):
+    """a text in quotes is a text: a call that reads or writes gets it as it stands"""
+    schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+    registry = ToolRegistry([tool("Find", schema, dict, effect=effect)])
+    for asked in (
+        Action("", "Find", phrase),
+        Action("", "Find", json.dumps({"text": phrase})),
+        ToolRequest("Find", {"text": phrase}, "c"),
+    ):
+        assert registry.bind(asked, "c") == ToolCall("Find", {"text": phrase}, "c")
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"type": "number", "multipleOf": 0.5}, 10**399),
+        ({"type": "integer", "multipleOf": 0.5}, -(10**399)),
+        ({"type": "number", "maximum": 0.5}, 10**399),
+        ({"type": "string", "pattern": "^(a+)+$"}, "a" * 50_000 + "!"),
+        ({"type": "string", "pattern": r"^((?=a)a+)+$"}, "a" * 5_000 + "!"),
+        ({"type": "string", "pattern": r"^(a+)+\1$"}, "a" * 5_000 + "!"),
+    ],
+    ids=["multiple", "integer", "maximum", "pattern", "lookahead", "reference"],
+)
+def test_no_value_keeps_the_check_busy_or_breaks_it(schema, value):
+    """a number or a text made to break the check is judged at once"""
+    registry = ToolRegistry([tool("Put", {"properties": {"v": schema}}, dict)])
+    started = time.thread_time()
+    bound = registry.bind(ToolRequest("Put", {"v": value}, "c"))
+    assert time.thread_time() - started < 0.2
+    if isinstance(bound, ToolError):
+        assert bound.kind == "invalid_arguments"
+    else:
+        assert registry.run(bound).text()
+
+
+@pytest.mark.parametrize("depth", [101, 240, 960, 20_000, 100_000])
+@pytest.mark.parametrize("kind", [list, dict])
+def test_deep_arguments_of_a_function_call_are_refused(kind, depth):
+    """a function call nested 960 deep, or 20,000, is an error that can be sent"""
+    nested = 1
+    for _ in range(depth):
+        nested = [nested] if kind is list else {"t": nested}
+    schema = {"properties": {"t": {}, "n": {"type": "integer"}}}
+    registry = ToolRegistry([tool("Plant", schema, dict)])
+    for arguments in ({"t": nested}, {"n": nested}):
+        error = registry.bind(ToolRequest("Plant", arguments, "c"))
+        assert (error.kind, "too deeply" in error.text()) == ("invalid_arguments", True)
+        seen = registry.run(ToolCall("Plant", arguments, "c"))
+        assert seen.error.kind == "invalid_arguments"
+
+
+@pytest.mark.parametrize("text", ["{'n': 1if 1else 2}", r"{'n': 'C:\dir'}"])
+def test_reading_a_python_dict_prints_nothing(registry, text):
+    """what Python's parser warns of is the model's text, and nobody's code"""
+    with warnings.catch_warnings(record=True) as printed:
+        warnings.simplefilter("always")
+        assert answer(registry, "Double", text).kind == "invalid_arguments"
+    assert printed == []
+
+
 def test_a_python_dict_is_read_as_json():
     """a dict as Python writes it becomes JSON: names are text, tuples are lists"""
     registry = ToolRegistry([tool("Put", {"properties": {"at": {}}}, dict)])
@@ -216,7 +306,7 @@ def test_a_python_dict_is_read_as_json():
 
 def test_a_long_value_is_not_said_back_whole(registry):
     """the note about a repair is short, also when the value is long"""
-    call = registry.bind(Action("", "Search", '"' + "x" * 10_000 + '"'))
+    call = registry.bind(Action("", "Search", json.dumps({"query": ["x" * 10_000]})))
     assert call.arguments == {"query": "x" * 10_000}
     assert len(call.notes[0]) < 200
 
@@ -585,10 +675,9 @@ def test_every_name_of_the_room_is_there():
         room.nonsense  # noqa: B018
 
 
-def test_a_tool_is_shown_by_its_call():
-    """in a message a tool is short: its name and what it takes"""
+def test_a_tool_is_shown_as_a_model_reads_it():
+    """in a message a tool is its name, what it takes, and its description"""
     from workbook.props.catalogue import builtin_tool
 
     tool = builtin_tool("Factorial")
-    assert repr(tool) == f"<Tool {tool.signature()}>"
-    assert len(repr(tool)) < 60
+    assert repr(tool) == f"<Tool {tool.signature()}: {tool.description}>"

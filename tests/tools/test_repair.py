@@ -22,6 +22,7 @@ INTEGER = {"properties": {"n": {"type": "integer"}}}
 NUMBER = {"properties": {"x": {"type": "number"}}}
 QUERY = {"properties": {"query": {"type": "string"}}}
 LIST = {"properties": {"values": {"type": "array"}}}
+RANGE = {"properties": {"range": {"type": "string", "enum": ["10V", '"x"']}}}
 ALIASES = {"number": "n", "num": "n", "q": "query"}
 
 
@@ -116,17 +117,31 @@ def test_of_several_values_none_is_chosen(repair_arguments):
     assert repair_arguments(INTEGER, {"n": [1, 2, 3]}) == expected
 
 
-@pytest.mark.parametrize("text", ['"Kyoto"', "'Kyoto'", "“Kyoto”", "「Kyoto」"])
-def test_quotes_around_a_text_are_dropped(repair_arguments, text):
-    """quotes around the whole text are dropped"""
-    expected = ({"query": "Kyoto"}, [f"query: {text!r} read as 'Kyoto'"])
-    assert repair_arguments(QUERY, {"query": text}) == expected
+@pytest.mark.parametrize("text", ['"10V"', "'10V'", "“10V”", "「10V」"])
+def test_quotes_around_a_listed_text_are_dropped(repair_arguments, text):
+    """quotes go where the schema's enum has the text without them"""
+    expected = ({"range": "10V"}, [f"range: {text!r} read as '10V'"])
+    assert repair_arguments(RANGE, {"range": text}) == expected
 
 
-@pytest.mark.parametrize("text", ['"a" or "b"', 'GROUP BY "n"', '"', "'tis"])
-def test_quotes_inside_a_text_stay(repair_arguments, text):
-    """quotes that do not stand around the whole text stay"""
+@pytest.mark.parametrize("text", ['"5V"', '"x"', '"10V" "10V"', '"', "'10V"])
+def test_quotes_that_help_nothing_stay(repair_arguments, text):
+    """quotes stay where the schema's enum has the text with them, or not at all"""
+    assert repair_arguments(RANGE, {"range": text}) == ({"range": text}, [])
+
+
+@pytest.mark.parametrize(
+    "text", ['"exact phrase"', "'Kyoto'", '"a" or "b"', "「京都」"]
+)
+def test_quotes_may_be_meant(repair_arguments, text):
+    """where the schema wants any text, a text in quotes is right, and stays"""
     assert repair_arguments(QUERY, {"query": text}) == ({"query": text}, [])
+
+
+def test_quotes_in_a_list_of_one_stay(repair_arguments):
+    """a list of one text stands for that text, and its quotes may be meant"""
+    expected = ({"query": '"a b"'}, ["query: ['\"a b\"'] read as '\"a b\"'"])
+    assert repair_arguments(QUERY, {"query": ['"a b"']}) == expected
 
 
 def test_notes_about_names_come_first(repair_arguments):
@@ -162,13 +177,6 @@ def test_a_repair_never_makes_it_worse(arguments):
     changed = repr(repaired) != repr(arguments)
     several = any("call once per value" in note for note in notes)
     assert bool(notes) == (changed or several)
-
-
-def test_a_value_of_an_enumeration_keeps_its_quotes():
-    """a value that the schema lists keeps its quotes"""
-    schema = {"properties": {"mark": {"type": "string", "enum": ['"a"', "b"]}}}
-    assert package_repair(schema, {"mark": '"a"'}) == ({"mark": '"a"'}, [])
-    assert package_repair(schema, {"mark": '"b"'})[0] == {"mark": "b"}
 
 
 def test_a_whole_float_becomes_an_integer():

@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from workbook.tools.calls import Effect, ToolCall, ToolFailure
+from workbook.tools.calls import Effect, ToolCall, ToolError, ToolFailure
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.retry import with_retries
+from workbook.tools.retry import HandOver, with_retries
 from workbook.tools.tool import ContractError, Tool
 
 BUSY = ToolFailure("rate_limited", "429 from the server", True)
@@ -101,7 +101,49 @@ def test_a_person_can_give_the_result():
     script = Script(BUSY, BUSY, BUSY)
     assert script.observe(ask_person=person).result == {"result": "found by hand"}
     assert len(asked) == 1
-    assert "rate_limited" in asked[0]
+    assert "rate_limited" in asked[0].message
+
+
+PHONE = {"properties": {"room": {"type": "integer"}}}
+
+
+def engaged(room):
+    raise ToolFailure("busy", "the line is busy.", True, "use the other line")
+
+
+@pytest.mark.parametrize("by_hand", ["", "Walk to the room."])
+def test_the_hand_over_says_what_a_person_needs(by_hand):
+    """a person gets tool, arguments, attempts, last error and what to do, as data"""
+    asked = []
+    phone = Tool("Phone", "Calls a room. From 1 to 40.", PHONE, engaged)
+    retried = with_retries(
+        phone, 2, sleep=lambda s: None, ask_person=asked.append, by_hand=by_hand
+    )
+    seen = ToolRegistry([retried]).run(ToolCall("Phone", {"room": 12}, "c"))
+    handed = asked[0]
+    assert (handed.tool, handed.arguments, handed.attempts) == (
+        "Phone",
+        {"room": 12},
+        2,
+    )
+    assert handed.last == ToolError(
+        "busy", "the line is busy.", True, "use the other line"
+    )
+    assert handed.by_hand == by_hand or (
+        "Calls a room" in handed.by_hand and not by_hand
+    )
+    for part in ('Phone({"room": 12})', "2 times", "line is busy", handed.by_hand):
+        assert part in handed.message
+    assert seen.error == handed
+    assert isinstance(seen.error, HandOver)
+
+
+def test_the_hand_over_of_one_call_leaves_others_alone():
+    """a failure that a tool raises again and again is not changed by a hand-over"""
+    first = Script(BUSY).observe(attempts=1)
+    second = Script(BUSY, BUSY).observe(attempts=2)
+    assert (first.error.attempts, second.error.attempts) == (1, 2)
+    assert BUSY.error.kind == "rate_limited"
 
 
 def test_a_person_may_not_know_either():

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from workbook.tools.arguments import closed_schema
+from workbook.tools.arguments import validate_arguments as package_validate
 
 VOLTAGE = {
     "type": "object",
@@ -100,6 +101,13 @@ def test_a_closed_schema_is_a_copy():
         ({"properties": {}, "required": ["n"]}, "['n']"),
         ({"properties": {"n": {"$ref": "#/$defs/N"}}}, "/$defs/N"),
         ({"properties": {"n": {"$ref": "https://a.test/n"}}}, "Retrieval is disabled"),
+        ({"properties": {"n": {"$dynamicRef": "#nobody"}}}, "nobody"),
+        ({"$id": "https://a.test/s", "properties": {"n": {"$ref": "t"}}}, "a.test/t"),
+        (
+            {"properties": {"n": {"$id": "https://a.test/n", "$ref": "#/$defs/N"}}},
+            "/$defs/N",
+        ),
+        ({"properties": {"n": {"pattern": "("}}}, "regex"),
         ({"properties": {"n": {"enum": [{1, 2}]}}}, "not JSON"),
         ({"properties": {"n": {"enum": [float("nan")]}}}, "not JSON"),
     ],
@@ -118,3 +126,82 @@ def test_a_definition_may_be_referred_to():
         "$defs": {"N": {"type": "integer"}},
     }
     assert closed_schema(schema)["$defs"] == {"N": {"type": "integer"}}
+
+
+def test_a_schema_nested_too_deeply_is_refused():
+    """a schema deeper than any argument may be is refused, and does not crash"""
+    part = {}
+    for _ in range(20_000):
+        part = {"not": part}
+    with pytest.raises(ValueError, match="too deeply"):
+        closed_schema({"properties": {"n": part}})
+
+
+@pytest.mark.parametrize(
+    ("step", "value", "right"),
+    [
+        (0.01, 19.99, True),
+        (0.01, 19.995, False),
+        (0.1, 0.3, True),
+        (0.5, 10**399, True),
+        (0.5, 1.25, False),
+    ],
+)
+def test_a_multiple_is_one_in_decimals(step, value, right):
+    """19.99 is a multiple of 0.01, as it is on paper"""
+    schema = {"properties": {"v": {"type": "number", "multipleOf": step}}}
+    assert (package_validate(schema, {"v": value}) == []) is right
+
+
+def nested(depth, kind):
+    value = 1
+    for _ in range(depth):
+        value = [value] if kind is list else {"t": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        -float("inf"),
+        10**5000,
+        "\ud800",
+        {"\ud800": 1},
+        {(1, 2): 3},
+        b"1",
+        {1, 2},
+        nested(101, dict),
+        nested(300, list),
+        nested(960, dict),
+        nested(20_000, list),
+    ],
+    ids=[
+        "nan",
+        "inf",
+        "-inf",
+        "long",
+        "half",
+        "name",
+        "key",
+        "bytes",
+        "set",
+        "101",
+        "300",
+        "960",
+        "20000",
+    ],
+)
+@pytest.mark.parametrize("part", [{}, {"type": "string"}, {"enum": [1]}], ids=str)
+def test_what_json_cannot_hold_is_a_problem(value, part):
+    """a value that JSON cannot hold, or nobody could read, is a problem and no crash"""
+    problems = package_validate({"properties": {"v": part}}, {"v": value})
+    assert len(problems) == 1
+    assert problems[0].startswith("arguments: ")
+    assert len(problems[0].encode()) < 200
+
+
+def test_arguments_may_be_as_deep_as_the_limit():
+    """a hundred levels are taken, the arguments themselves being the first"""
+    assert package_validate({"properties": {"v": {}}}, {"v": nested(99, list)}) == []

@@ -2,6 +2,8 @@
 
 import unicodedata
 
+from workbook.tools.repair import repair_arguments
+
 
 def _renamed(arguments, aliases, notes):
     result = {}
@@ -79,9 +81,20 @@ def every_digit_is_a_number(schema, arguments, aliases=None):
     return result, notes
 
 
+def drops_every_quote(schema, arguments, aliases=None):
+    """Drops the quotes around a text, also where they may be meant."""
+    repaired, notes = repair_arguments(schema, arguments, aliases)
+    for name, value in repaired.items():
+        if isinstance(value, str) and value[:1] + value[-1:] in ('""', "''", "「」"):
+            repaired[name] = value[1:-1]
+            notes.append(f"{name}: {value!r} read as {value[1:-1]!r}")
+    return repaired, notes
+
+
 WRONG = {
     takes_the_first: "test_of_two_names_for_one_argument_none_is_taken",
     in_place: "test_of_two_names_for_one_argument_none_is_taken",
     nfkc: "test_text_that_is_no_integer_stays_text",
     every_digit_is_a_number: "test_right_arguments_stay_as_they_are",
+    drops_every_quote: "TODO",
 }

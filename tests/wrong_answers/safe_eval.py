@@ -4,7 +4,7 @@ import ast
 import operator
 from fractions import Fraction
 
-from workbook.tools.calculator import CalculatorError
+from workbook.tools.calculator import CalculatorError, safe_eval
 
 _OPERATORS = {
     ast.Add: operator.add,
@@ -70,9 +70,41 @@ def true_is_a_number(expression):
     )
 
 
+def _exactly(expression):
+    kind_of_number = lambda v: type(v) in (int, float)  # noqa: E731
+    return _walk(expression, Fraction, kind_of_number, True)
+
+
+def answers_six_attacks(expression):
+    """Allows only arithmetic of a size, whatever its length, depth and comments."""
+    try:
+        return _exactly(expression)
+    except (TypeError, RecursionError, MemoryError) as error:
+        raise CalculatorError(str(error)) from None
+
+
+def drops_a_comment(expression):
+    """Looks at everything but what the parser passes over."""
+    if "#" in expression:
+        return safe_eval(expression.partition("#")[0])
+    return safe_eval(expression)
+
+
+def computes_first(expression):
+    """Refuses a huge power by its digits, after it has been computed."""
+    try:
+        _exactly(expression)
+    except (CalculatorError, TypeError, RecursionError, MemoryError):
+        pass
+    return safe_eval(expression)
+
+
 WRONG = {
     eval_without_builtins: "test_refuses_what_is_not_arithmetic",
     in_floats: "test_whole_numbers_are_exact",
     without_limits: "test_refuses_what_is_too_large",
     true_is_a_number: "test_a_truth_value_is_no_number",
+    answers_six_attacks: "TODO",
+    drops_a_comment: "TODO",
+    computes_first: "TODO",
 }

@@ -1,8 +1,4 @@
-"""Number theory for agents: two tools that take one integer and have a limit.
-
-The limits are real and stand in the schemas, so that a call beyond them is refused
-before anything is computed. Both tools are what a model likes to hand a whole list to.
-"""
+"""Two tools that take one integer: a factorial, and prime factors."""
 
 from __future__ import annotations
 
@@ -12,36 +8,25 @@ from typing import Any
 
 from workbook.tools.tool import Tool
 
-FACTORIAL_LIMIT = 20
-"""20! is the last factorial that fits in a signed 64-bit integer.
+FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
+FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s
 
-Python could go on; a database column, a Java `long` or a NumPy array could not.
-"""
-
-FACTORISE_LIMIT = 10**12
-"""Trial division needs at most a million divisors up to here: under 0.2 s."""
+ALIASES = dict.fromkeys(
+    ("number", "numbers", "num", "nums", "integer", "integers", "value", "values", "x"),
+    "n",
+)
+"""What models call the one number, also when they mean several."""
 
 
 def factorial_of(n: int) -> dict[str, int]:
-    """Return n! for n from 0 to 20 as `{"result": …}`.
-
-    >>> factorial_of(5)
-    {'result': 120}
-    """
+    """Return n! for n from 0 to 20."""
     if not 0 <= n <= FACTORIAL_LIMIT:
         raise ValueError(f"n is {n}; use an integer from 0 to {FACTORIAL_LIMIT}")
     return {"result": math.factorial(n)}
 
 
 def prime_factors_of(n: int) -> dict[str, int | list[int]]:
-    """Return the primes whose product is `n`, smallest first, each as often as it fits.
-
-    Args:
-        n: from 2 to 10**12.
-
-    >>> prime_factors_of(360)
-    {'n': 360, 'factors': [2, 2, 2, 3, 3, 5]}
-    """
+    """Return the primes whose product is `n`, for n from 2 to 10**12."""
     if not 2 <= n <= FACTORISE_LIMIT:
         raise ValueError(f"n is {n}; use an integer from 2 to {FACTORISE_LIMIT}")
     factors: list[int] = []
@@ -63,8 +48,8 @@ def factorial() -> Tool:
         "Computes n! exactly. One integer from 0 to 20 per call: 21! does not fit "
         'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.',
         factorial_of,
-        0,
-        FACTORIAL_LIMIT,
+        (0, FACTORIAL_LIMIT),
+        ("factorial", "階乗", "阶乘", "階乘", "!"),
     )
 
 
@@ -76,23 +61,26 @@ def prime_factors() -> Tool:
         'integer per call. Right: {"n": 360}. Wrong: {"n": [12, 15]}; call once '
         "for each.",
         prime_factors_of,
-        2,
-        FACTORISE_LIMIT,
+        (2, FACTORISE_LIMIT),
+        (
+            *("factor", "factorise", "factorize", "factorising", "factorizing"),
+            *("factorisation", "factorization", "prime factor", "prime"),
+            *("素因数分解", "素因数", "因数分解", "质因数", "質因數", "分解质因数"),
+        ),
     )
 
 
 def _number_tool(
-    name: str, description: str, run: Callable[[int], Any], least: int, most: int
+    name: str,
+    description: str,
+    run: Callable[[int], Any],
+    limits: tuple[int, int],
+    asked_by: tuple[str, ...],
 ) -> Tool:
-    n = {"type": "integer", "minimum": least, "maximum": most}
-    return Tool(
-        name=name,
-        description=description,
-        parameters={"type": "object", "properties": {"n": n}, "required": ["n"]},
-        run=run,
-        timeout_s=None,
-        aliases={"number": "n", "value": "n", "x": "n"},
-    )
+    n = {"type": "integer", "minimum": limits[0], "maximum": limits[1]}
+    schema = {"properties": {"n": n}, "required": ["n"]}
+    more: dict[str, Any] = {"aliases": ALIASES, "asked_by": asked_by}
+    return Tool(name, description, schema, run, timeout_s=None, **more)
 
 
 TOOLS = {"Factorial": factorial, "PrimeFactors": prime_factors}

@@ -132,6 +132,7 @@ class Voltmeter:
             },
             run=self.read,
             timeout_s=None,
+            asked_by=("channel", "チャンネル", "通道"),
         )
 
 

@@ -155,11 +155,7 @@ def tool_from_function(function: Callable[..., dict[str, Any]], **fields: Any) -
 
     A parameter without a default is required; `Annotated[int, Field(le=20)]` sets a
     limit. The function gets its arguments in the types of its signature. `fields` are
-    those of `Tool`; the name and the description are the function's own if not given.
-
-    Raises:
-        ContractError: a parameter has no name or no type, or one that JSON does not
-            have.
+    those of `Tool`. ContractError where a parameter has no name or no JSON type.
     """
     from pydantic import TypeAdapter, validate_call
     from pydantic.errors import PydanticUserError

@@ -1,8 +1,8 @@
 """From what a model wrote to arguments, and what is wrong with them.
 
-The checking is jsonschema_rs's. Ours are three things around it: extra fields are
-always refused, each problem says where it is, and a schema that cannot describe
-arguments is refused before anything is called.
+The checking is jsonschema_rs's. Ours are four things around it: extra fields are
+always refused, each problem says where it is, a value that is no JSON never reaches it,
+and a schema that cannot describe arguments is refused before anything is called.
 """
 
 from __future__ import annotations
@@ -10,16 +10,25 @@ from __future__ import annotations
 import ast
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator, ValidationError
+from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
 
 from workbook.tools.calls import to_json
 from workbook.tools.repair import types_of
 
 NOTHING = {"", "none", "null", "()", "n/a"}
 """What models write when a tool takes no arguments."""
+
+MAX_DEPTH = 100
+"""Lists and objects inside each other in arguments. No tool wants more, and what reads
+and writes JSON gives up at very different depths, or crashes."""
+
+REGEX = FancyRegexOptions(backtrack_limit=100_000)
+"""A `pattern` takes milliseconds at most, whatever the text; then it does not match."""
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n?(.*?)```", re.DOTALL)
 _LIKE_JSON = re.compile(r"\{\s*[\"'“]")
@@ -36,10 +45,6 @@ def read_arguments(
 
     A JSON object is the arguments. Anything else is the value of the only parameter:
     as it stands when that is a string, read as JSON otherwise.
-
-    Args:
-        schema: JSON Schema of an object.
-        text: what the model wrote.
 
     Raises:
         UnreadableInput: there is no way to read it; says what to write.
@@ -62,11 +67,8 @@ def read_arguments(
 
 
 def only_parameter(schema: Mapping[str, Any]) -> str | None:
-    """Return the name of the one argument that a bare text can mean, if there is one.
-
-    That is the only property, or else the only required one.
-    """
-    for names in (list(schema.get("properties", {})), list(schema.get("required", ()))):
+    """Return the argument that a bare text can mean: the only one, or only required."""
+    for names in (list(schema["properties"]), schema.get("required", ())):
         if len(names) == 1:
             return str(names[0])
     return None
@@ -77,8 +79,7 @@ def _read_object(
 ) -> dict[str, Any] | None:
     """Return the object, or None when the text is not meant as one."""
     try:
-        value: dict[str, Any] = _loads(text)
-        return value
+        return dict(_loads(text))
     except UnreadableInput:
         raise
     except (ValueError, RecursionError) as error:
@@ -98,10 +99,8 @@ def _read_value(part: Mapping[str, Any], text: str) -> Any:
     if not types or "string" in types:
         return text
     for candidate in (text, f"[{text}]"):  # "1, 2, 3" are several values
-        try:
+        with suppress(ValueError, RecursionError):
             return _loads(candidate)
-        except (ValueError, RecursionError):
-            continue
     return text
 
 
@@ -111,11 +110,11 @@ def _loads(text: str) -> Any:
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Python would keep the last of two values in silence."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
-        raise UnreadableInput(f"{twice} is given twice: call once per value")
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UnreadableInput(f"{name} is given twice: call once per value")
+        found[name] = value
     return found
 
 
@@ -128,7 +127,9 @@ def _python_dict(text: str) -> dict[str, Any] | None:
     if len(text) > 10_000:  # Python's parser has more depth than patience
         return None
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():  # of "\d", and of 1if 1else 2
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text, mode="eval").body
         value = ast.literal_eval(tree)
         plain = json.loads(to_json(value))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
@@ -142,7 +143,7 @@ def _python_dict(text: str) -> dict[str, Any] | None:
 
 
 def _example(schema: Mapping[str, Any]) -> str:
-    """Return arguments of the right shape, as a model should write them."""
+    """Return arguments as a model should write them."""
     samples = {"string": "…", "integer": 1, "number": 1.5, "boolean": True, "array": []}
     shown = {}
     for name, part in schema["properties"].items():
@@ -156,11 +157,7 @@ def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
 
     Each problem is where it is, a colon, and the validator's message, and they come in
     alphabetical order. A field that the schema does not name is a problem, also where
-    the schema forgot to say so.
-
-    Args:
-        schema: JSON Schema of an object, draft 2020-12.
-        arguments: what the model wrote, read as JSON.
+    the schema forgot to say so. What JSON cannot hold is one, such as NaN.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> validate_arguments(schema, {"n": "12"})
@@ -168,23 +165,45 @@ def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
     >>> validate_arguments(schema, {"n": 12})
     []
     """
-    validator = Draft202012Validator({**schema, "additionalProperties": False})
-    return sentences(validator, arguments)
+    validator = validator_for({**schema, "additionalProperties": False})
+    return problems_with(validator, arguments)
 
 
-def sentences(validator: Draft202012Validator, arguments: Any) -> list[str]:
-    """Return the problems that a validator finds, in alphabetical order."""
+def problems_with(validator: Draft202012Validator, arguments: Any) -> list[str]:
+    """Return the problems that a schema's validator finds, in alphabetical order."""
+    if too_deep(arguments):
+        return [TOO_DEEP]
+    try:
+        to_json(arguments).encode()  # half a surrogate pair is a str, but no text
+    except (TypeError, ValueError) as error:
+        return [f"arguments: not JSON ({str(error)[:60]!a})"]
     return sorted(
         f"arguments{_place(error.instance_path)}: {error.message}"
         for error in validator.iter_errors(arguments)
     )
 
 
+TOO_DEEP = f"arguments: nested too deeply; {MAX_DEPTH} levels are the limit"
+
+
+def too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
+    """Tell whether lists and objects stand more than so many levels inside each other.
+
+    It goes no deeper than that: even Python's own comparison may crash further down.
+    """
+    if not isinstance(value, (dict, list, tuple)):
+        return False
+    if levels == 0:
+        return True
+    for part in value.values() if isinstance(value, dict) else value:
+        if too_deep(part, levels - 1):
+            return True
+    return False
+
+
 def _place(path: Sequence[str | int]) -> str:
     """Return where that is: `.n`, or `.list[0]`."""
-    return "".join(
-        f"[{part}]" if isinstance(part, int) else f".{part}" for part in path
-    )
+    return "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in path)
 
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -195,14 +214,14 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """
     if not isinstance(schema, Mapping):
         raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
+    if too_deep(schema):
+        raise ValueError("the schema is nested too deeply")
     try:
         plain: dict[str, Any] = json.loads(to_json(schema))
     except (TypeError, ValueError) as error:
         raise ValueError(f"the schema is not JSON: {error}") from None
     if plain.setdefault("type", "object") != "object":
-        raise ValueError(
-            f"the schema has type {plain['type']!r}; arguments are an 'object'"
-        )
+        raise ValueError(f"the schema has type {plain['type']!r}; use 'object'")
     if plain.setdefault("additionalProperties", False) is not False:
         raise ValueError("additionalProperties must be false: name every argument")
     properties = plain.setdefault("properties", {})
@@ -222,4 +241,4 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def validator_for(schema: Mapping[str, Any]) -> Draft202012Validator:
     """Return the schema compiled; a `$ref` to the network is refused, not fetched."""
-    return Draft202012Validator(dict(schema), offline=True)
+    return Draft202012Validator(dict(schema), offline=True, pattern_options=REGEX)

@@ -24,16 +24,11 @@ class CalculatorError(ValueError):
     """An expression that is not calculated; the message names the part and why."""
 
 
-MAX_LENGTH = 500
-"""Characters of an expression."""
-MAX_DEPTH = 100
-"""Operations inside each other; `1 + 2 + … + 100` just fits."""
-MAX_BRACKETS = 50
-"""Brackets inside each other."""
+MAX_LENGTH = 500  # characters of an expression
+MAX_DEPTH = 100  # operations inside each other; `1 + 2 + … + 100` just fits
+MAX_BRACKETS = 50  # brackets inside each other
 MAX_EXPONENT = 1000
-MAX_DIGITS = 1000
-"""Decimal digits of a result, also in between; above and below a fraction's bar."""
-
+MAX_DIGITS = 1000  # of a result, also in between; above and below a fraction's bar
 _MAX_BITS = int(MAX_DIGITS * math.log2(10)) + 1
 
 Number = Fraction | float
@@ -73,8 +68,9 @@ def safe_eval(expression: str) -> int | float:
         return _shown(_value(ast.parse(text, mode="eval").body, text, MAX_DEPTH))
     except CalculatorError:
         raise
-    except SyntaxError as error:
-        raise CalculatorError(_unreadable(text, error)) from None
+    except SyntaxError:
+        reason = f"{_cut(text)!r} is not an expression: {_advice(text)}"
+        raise CalculatorError(reason) from None
     except ZeroDivisionError:
         raise CalculatorError(f"{text} divides by zero") from None
     except (MemoryError, RecursionError, OverflowError, ValueError):
@@ -98,7 +94,7 @@ def _value(node: ast.expr, text: str, depth: int) -> Number:
                 return _checked(_power(left, right, part), part)
             if type(op) in OPERATORS:
                 return _checked(OPERATORS[type(op)](left, right), part)
-    raise CalculatorError(f"{_cut(part)} is not allowed: write {_instead_of(node)}")
+    raise CalculatorError(f"{_cut(part)} is not allowed: {_advice(part)}")
 
 
 def _literal(part: str, number: Any) -> Number:
@@ -148,19 +144,28 @@ def _shown(value: Number) -> int | float:
     return shown
 
 
-TYPED = {"×": "*", "✕": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "²": "**2"}
-TYPED |= dict.fromkeys("€£¥", "the number without its currency")
-"""What people type, and what to write instead."""
-
 SLIPS = {
+    r"[×✕·]": "write *",
+    "÷": "write /",
+    "[−–]": "write -",
+    "²": "write **2",
+    "[€£¥$]": "leave out the currency",
     "=": "leave out the =",
-    "%": "% is the remainder: for 20 percent write 20/100",
-    r"\$": "leave out the currency",
+    r"%\s*(?![\d(. +-])": "% is the remainder: for 20 percent write 20/100",
     "!": "for a factorial write the product: 1*2*3 for 3!",
     r"\d \d": "write 1000 for 1 000, and a sign between two numbers",
-    r"(?<![\d.])0\d": "write 7 for 007",
+    r"(?<![\d.,])0\d": "write 7 for 007",
+    r"\d,\d": "write 1000 for 1,000, and one value at a time",
+    r"\(\s*\)": "write a number between the brackets",
+    r"\^": "write ** for a power",
+    r"[\d)] ?\(": "write * between a number and a bracket",
 }
-"""Patterns in what Python cannot read, and what to do about the first that fits."""
+"""What people and models write by mistake, and what to do about it."""
+
+
+def _advice(part: str) -> str:
+    fits = (write for slip, write in SLIPS.items() if re.search(slip, part))
+    return next(fits, "write numbers, + - * / // % ** and brackets only")
 
 
 def _checked_text(expression: str) -> str:
@@ -170,34 +175,13 @@ def _checked_text(expression: str) -> str:
     text = " ".join(expression.split())
     if not text:
         raise CalculatorError("the expression is empty")
-    if odd := re.search(r"[^ -~]|#", text):
-        instead = TYPED.get(odd[0], "plain digits and + - * / // % ** ( )")
-        raise CalculatorError(f"{odd[0]!r} is not allowed: write {instead}")
+    # The parser warns of "1if 1else 2", on the screen of whoever runs the agent.
+    warned = r"\\|\b\d[\w.]*?(?:and|else|for|i[fns]|not|or)"
+    if odd := re.search(rf"[^ -~]|#|{warned}", text):
+        raise CalculatorError(f"{_cut(odd[0])!r} is not allowed: {_advice(odd[0])}")
     if max(accumulate((c in "([{") - (c in ")]}") for c in text)) > MAX_BRACKETS:
         raise CalculatorError(f"more than {MAX_BRACKETS} brackets inside each other")
     return text
-
-
-def _unreadable(text: str, error: SyntaxError) -> str:
-    fits = (write for slip, write in SLIPS.items() if re.search(slip, text))
-    hint = next(fits, "check the signs and brackets")
-    at = (error.offset or 1) - 1
-    where = f", it goes wrong at {_cut(text[at:])!r}" if 0 < at < len(text) else ""
-    return f"{_cut(text)!r} is not an expression{where}; {hint}"
-
-
-def _instead_of(node: ast.expr) -> str:
-    """Return what to write in place of a node that is not on the list."""
-    match node:
-        case ast.Tuple(elts=[]):
-            return "a number between the brackets"
-        case ast.Tuple():
-            return "1000 for 1,000, and calculate one value at a time"
-        case ast.BinOp(op=ast.BitXor()):
-            return "** for a power"
-        case ast.Call(func=ast.Constant() | ast.BinOp() | ast.UnaryOp()):
-            return "* between a number and a bracket"
-    return "numbers, + - * / // % ** and brackets only"
 
 
 def _cut(text: str) -> str:
@@ -238,7 +222,7 @@ def calculator(name: str = "Calculator") -> Tool:
         },
         run=run,
         timeout_s=None,  # its limits keep it under milliseconds
-        aliases={"expr": "expression", "query": "expression", "equation": "expression"},
+        aliases=dict.fromkeys(["expr", "query", "equation"], "expression"),
     )
 
 

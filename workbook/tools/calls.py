@@ -34,19 +34,12 @@ class ErrorKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ToolError:
-    """Why a call has no result.
+    """Why a call has no result."""
 
-    Args:
-        kind: one word for programs, see `ErrorKind`.
-        message: what was wrong, with what value.
-        retryable: whether the same call can succeed later.
-        hint: what to do next.
-    """
-
-    kind: str
-    message: str
-    retryable: bool = False
-    hint: str = ""
+    kind: str  # one word for programs, see `ErrorKind`
+    message: str  # what was wrong, with what value
+    retryable: bool = False  # whether the same call can succeed later
+    hint: str = ""  # what to do next
 
     def text(self) -> str:
         """Return the error as the model reads it."""
@@ -96,24 +89,17 @@ class Observation:
         return cls(call_id, False, None, error, tool)
 
     def text(self) -> str:
-        """Return what the model reads: the same text for the same observation.
-
-        A result is shown by `result_text`; notes follow on lines of their own.
+        """Return what the model reads: result or error, then a line for each note.
 
         >>> Observation("call_1", True, {"result": 20}, None).text()
         '20'
         """
-        if self.error is not None:
-            shown = self.error.text()
-        else:
-            shown = result_text(self.result)
+        shown = self.error.text() if self.error else result_text(self.result)
         return "\n".join([shown, *(f"Note: {note}" for note in self.notes)])
 
 
 def result_text(result: dict[str, Any] | None) -> str:
-    """Return what a tool returned, as the model reads it.
-
-    A result with the single field `result` is that value, any other is JSON.
+    """Return what the model reads: the field `result` when there is no other, or JSON.
 
     >>> result_text({"result": "3.2 metres"}), result_text({"a": 1})
     ('3.2 metres', '{"a": 1}')

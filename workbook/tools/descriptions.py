@@ -1,8 +1,7 @@
-"""Check what a tool says about itself: a model picks tools by their descriptions.
+"""Check what a tool says about itself, the habits that save calls.
 
-The rules are the habits that save calls: the limits in words, one right and one wrong
-example, one value a call, units. `lint_description` says which are missing, and
-`lint_examples` whether the examples are true.
+`lint_description` says which of them are missing, and `lint_examples` whether the
+examples are true: a description that lies is worse than none.
 """
 
 from __future__ import annotations
@@ -10,13 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
+from workbook.tools.arguments import problems_with
+from workbook.tools.calls import to_json
 from workbook.tools.preflight import single_number
 from workbook.tools.tool import Tool
 
-MIN_CHARS, MAX_CHARS = 30, 400
-"""Below 30 characters nothing is explained; above 400 every turn pays for it."""
+MIN_CHARS, MAX_CHARS = 30, 1024
+"""Below 30 characters nothing is explained; above 1,024 OpenAI takes no description."""
 
 PROBLEMS = (
     "too short",
@@ -40,8 +42,10 @@ WRONG = re.compile(
     re.I,
 )
 ONE_A_CALL = re.compile(
-    r"\b(?:per|a|each|every|one) (?:call|invocation|request)\b|\bcall once\b"
-    r"|\bone at a time\b|1回に|一回に|一度に(?:一|1)つ|每次|一次一[个個]",
+    r"\b(?:per|a|each|every|one) (?:call|invocation|request)\b"
+    r"|\b(?:once|one call|separate(?:ly| calls?)|a call) (?:per|for (?:each|every))\b"
+    r"|\bcall(?:ed)? once\b|\b(?:one|single)(?: \w+){0,2} at a time\b"
+    r"|[1１一]回に|[1１一]つずつ|一度に(?:一|1)つ|ごとに[1１一]回|每次|一次一[个個]|逐[个個一]",
     re.I,
 )
 UNIT = re.compile(
@@ -58,7 +62,7 @@ UNIT = re.compile(
 def lint_description(tool: Tool) -> list[str]:
     """Return what is missing in the tool's description, in the words of `PROBLEMS`.
 
-    - `too short`, `too long`: fewer than 30 or more than 400 characters.
+    - `too short`, `too long`: fewer than 30 or more than 1,024 characters.
     - `limit is not named`: a parameter has a `maximum`, and the description does not
       hold that number.
     - `no right example`, `no wrong example`: no "Right: …", no "Wrong: …".
@@ -91,17 +95,12 @@ def lint_description(tool: Tool) -> list[str]:
 
 
 def lint_examples(tool: Tool) -> list[str]:
-    """Return, in sentences, which JSON examples are not what they claim to be.
-
-    A right example must pass the tool's schema, and a wrong one must not: a
-    description that lies is worse than none.
-    """
-    claims = {True: "right", False: "wrong"}
+    """Return which right examples the schema refuses, and which wrong ones it takes."""
+    lies = {True: "right example {} is refused", False: "wrong example {} is accepted"}
     return [
-        f"the {claims[claim]} example {json.dumps(example, ensure_ascii=False)} "
-        f"{'is refused' if claim else 'is accepted'} by the schema"
+        f"the {lies[claim].format(to_json(example))} by the schema"
         for claim, example in _examples(tool.description)
-        if tool.validator.is_valid(example) is not claim
+        if bool(problems_with(tool.validator, example)) is claim
     ]
 
 
@@ -112,21 +111,16 @@ def names_number(text: str, limit: float) -> bool:
     (True, False)
     """
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    return (
-        re.search(rf"(?<![\d.]){re.escape(f'{limit:.15g}')}(?![\d]|\.\d)", plain)
-        is not None
-    )
+    named = re.escape(f"{limit:.15g}")
+    return re.search(rf"(?<![\d.]){named}(?!\d|\.\d)", plain) is not None
 
 
 def _examples(text: str) -> Iterator[tuple[bool, Any]]:
     """Yield (claimed to be right, arguments) for each JSON object after a label."""
-    decoder = json.JSONDecoder()
     for claim, label in ((True, RIGHT), (False, WRONG)):
         for match in label.finditer(text):
             example = text[match.end() :].lstrip("` \n")
-            if not example.startswith("{"):
-                continue  # an example in prose
-            try:
-                yield claim, decoder.raw_decode(example)[0]
-            except json.JSONDecodeError:
-                continue
+            with suppress(json.JSONDecodeError):  # an example in prose
+                value, _ = json.JSONDecoder().raw_decode(example)
+                if isinstance(value, dict):
+                    yield claim, value

@@ -1,9 +1,9 @@
 """Read the question before any tool is called, and warn of calls that must fail.
 
 A list for a tool that takes one number, a number beyond a tool's limit: both stand in
-the question already. The words are in data/preflight_words.toml, in English, Japanese
-and Chinese; the limits come from the tool's own schema. Nothing here calls a tool or a
-model.
+the question already. What asks for a tool stands on the tool, its limits in its schema,
+and how English, Japanese and Chinese put words and numbers together in
+data/preflight_words.toml. Nothing here calls a tool or a model.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ import re
 import tomllib
 import unicodedata
 from collections.abc import Mapping
+from functools import cache
+from math import inf
 from typing import Any
 
 from workbook.paths import DATA
+from workbook.tools.repair import types_of
 from workbook.tools.tool import Tool
 
 WORDS = tomllib.loads((DATA / "preflight_words.toml").read_text(encoding="utf-8"))
 
 BATCH_WORDS: tuple[str, ...] = tuple(WORDS["batch"])
 """Words that ask for several values in one call; the first one found is reported."""
-
-VALUE_WORDS: tuple[str, ...] = tuple(WORDS["values"])
-"""Patterns that say that a batch word is about values: 同時 alone is also 同時通訳."""
 
 MAX_QUESTION_CHARS = 2000
 """Longer questions are read up to here."""
@@ -34,10 +34,11 @@ def preflight(question: str, tool: Tool) -> list[str]:
 
     Only a tool for a single number can be warned of. In this order:
 
-    - `"batch word: at once"`: one of `BATCH_WORDS`, the first in their order, and one
-      of `VALUE_WORDS` beside it.
+    - `"batch word: at once"`: one of `BATCH_WORDS`, the first in their order, in a
+      question that is `about_values`.
     - `"several values: 3, 5"`: the question hands the tool more than one number.
-    - `"over limit: 100 > 20"`: for each number above the schema's `maximum`.
+    - `"over limit: 100 > 20"`, `"under limit: 1 < 2"`: for each number, in order, that
+      is above the schema's `maximum` or below its `minimum`.
 
     Full-width digits are digits, and letters count in either case.
 
@@ -48,40 +49,67 @@ def preflight(question: str, tool: Tool) -> list[str]:
     schema = single_number(tool)
     if schema is None:
         return []
-    text = _plain(question)
     warnings = []
-    batch = next((word for word in BATCH_WORDS if word in text.lower()), None)
-    if batch and any(re.search(words, text, re.IGNORECASE) for words in VALUE_WORDS):
+    text = _plain(question).lower()
+    batch = next((word for word in BATCH_WORDS if word in text), None)
+    if batch and about_values(question, tool):
         warnings.append(f"batch word: {batch}")
-    numbers = asked_numbers(text, tool)
+    numbers = asked_numbers(question, tool)
     if len(numbers) > 1:
         warnings.append("several values: " + ", ".join(map(str, numbers)))
-    limit = schema.get("maximum")
-    if limit is not None:
-        warnings += [f"over limit: {n} > {limit}" for n in numbers if n > limit]
+    low, high = schema.get("minimum", -inf), schema.get("maximum", inf)
+    for n in numbers:
+        if n > high:
+            warnings.append(f"over limit: {n} > {high}")
+        if n < low:
+            warnings.append(f"under limit: {n} < {low}")
     return warnings
 
 
-def asked_numbers(question: str, tool: Tool) -> list[int]:
+def about_values(question: str, tool: Tool) -> bool:
+    """Tell whether the question speaks of numbers, or asks for this tool.
+
+    同時 alone is no reason for a warning: 同時通訳 is an interpreter's work.
+    """
+    asking = (rf"(?<![a-z]){re.escape(w)}" for w in tool.asked_by if w[0].isalnum())
+    patterns = [*WORDS["values"], *asking]
+    return any(re.search(words, _plain(question), re.I) for words in patterns)
+
+
+def asked_numbers(question: str, tool: Tool) -> list[float]:
     """Return the numbers that the question hands to the tool, each once, in order.
 
-    Other numbers in the question are left alone: a year is not an argument. There are
-    no word boundaries in Japanese and Chinese, so the patterns use none there.
+    Other numbers in the question are left alone: a year is not an argument.
 
     >>> from workbook.props.number_theory import factorial
     >>> asked_numbers("In 1905, what were the factorials of 3 and 30?", factorial())
     [3, 30]
     """
-    text = _plain(question)
-    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)  # 1,000 is one number
-    found: dict[int, int] = {}  # number to where it stands
-    for pattern in WORDS["asks_for"].get(tool.name, ()):
-        for part, meaning in WORDS["parts"].items():
-            pattern = pattern.replace(part, meaning)
-        for match in re.finditer(pattern, text, re.IGNORECASE):
-            for digits in re.finditer(r"\d+", match["n"]):
-                found.setdefault(int(digits[0]), match.start("n") + digits.start())
+    # 1,000 is one number, but two of them in [1,000]
+    text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))(?![^\[\]]*\])", "", _plain(question))
+    found: dict[float, int] = {}  # number to where it stands
+    for pattern in _patterns(tool.name, tool.asked_by):
+        for match in pattern.finditer(text):
+            for part in re.finditer(r"-?\d+(?:\.\d+)?", match["n"]):
+                number = float(part[0]) if "." in part[0] else int(part[0])
+                found.setdefault(number, match.start("n") + part.start())
     return sorted(found, key=lambda number: found[number])
+
+
+@cache
+def _patterns(name: str, asked_by: tuple[str, ...]) -> list[re.Pattern[str]]:
+    """Return what finds the numbers `n` beside a tool's words, or beside its name."""
+    spoken = re.sub(r"(?<=[a-z])(?=[A-Z])|[_-]+", " ", name).strip()
+    patterns = []
+    for word in (*asked_by, spoken):
+        # There are no word boundaries in Japanese and Chinese.
+        script = "letters" if word.isascii() else "characters"
+        for shape in WORDS["shapes"][script if re.search(r"\w", word) else "signs"]:
+            for part, meaning in WORDS["parts"].items():
+                shape = shape.replace(part, meaning)
+            shape = shape.replace("WORD", re.escape(word).replace(r"\ ", r"[\s_-]*"))
+            patterns.append(re.compile(shape, re.IGNORECASE))
+    return patterns
 
 
 def _plain(question: str) -> str:
@@ -93,9 +121,11 @@ def _plain(question: str) -> str:
 def single_number(tool: Tool) -> Mapping[str, Any] | None:
     """Return the schema of a tool's one required number; None for any other tool."""
     required = tool.parameters.get("required", ())
-    numbers = [
+    numbers: list[Mapping[str, Any]] = [
         part
         for name, part in tool.parameters["properties"].items()
-        if name in required and part.get("type") in ("integer", "number")
+        if name in required and types_of(part) & {"integer", "number"}
     ]
-    return numbers[0] if len(numbers) == 1 else None
+    if len(numbers) != 1 or "array" in types_of(numbers[0]):
+        return None
+    return numbers[0]

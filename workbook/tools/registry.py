@@ -2,8 +2,7 @@
 
 A tool takes a JSON object that its schema allows and returns a JSON object, within its
 time. Whatever else happens becomes an observation that says what was wrong and what to
-do next: the model can be wrong in any way without stopping the program. This module
-knows no engine, no model and no particular tool.
+do next: the model can be wrong in any way without stopping the program.
 """
 
 from __future__ import annotations
@@ -18,7 +17,13 @@ from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.tools.arguments import UnreadableInput, read_arguments, sentences
+from workbook.tools.arguments import (
+    TOO_DEEP,
+    UnreadableInput,
+    problems_with,
+    read_arguments,
+    too_deep,
+)
 from workbook.tools.calls import (
     Effect,
     ErrorKind,
@@ -31,8 +36,6 @@ from workbook.tools.calls import (
 from workbook.tools.repair import repair_arguments
 from workbook.tools.timeouts import TimedOut, call_with_timeout
 from workbook.tools.tool import ContractError, Tool
-
-TOO_DEEP = "the arguments are nested too deeply"
 
 
 class ToolRegistry:
@@ -78,15 +81,15 @@ class ToolRegistry:
             else:
                 arguments = action.arguments
                 call_id = call_id or action.call_id
-            arguments, repaired = repair_arguments(
-                tool.parameters, arguments, tool.all_aliases
-            )
         except UnreadableInput as error:
             return invalid_arguments(tool, [str(error)])
-        except RecursionError:
+        if too_deep(arguments):
             return invalid_arguments(tool, [TOO_DEEP])
+        arguments, repaired = repair_arguments(
+            tool.parameters, arguments, tool.all_aliases
+        )
         notes += repaired
-        if problems := problems_with(tool, arguments):
+        if problems := problems_with(tool.validator, arguments):
             return invalid_arguments(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
         return ToolCall(tool.name, arguments, call_id, tuple(notes))
@@ -128,17 +131,15 @@ class ToolRegistry:
 
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
-        return ToolError(
-            ErrorKind.UNKNOWN_TOOL,
-            f"there is no tool named {_quoted(asked)}.",
-            hint=(f"Did you mean {near[0]}? " if near else "")
-            + f"There is: {', '.join(self._tools) or 'no tool at all'}.",
-        )
+        hint = f"Did you mean {near[0]}? " if near else ""
+        hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
+        message = f"there is no tool named {_quoted(asked)}."
+        return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
 def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
     """Run one tool under its contract: arguments, time and output are checked."""
-    if problems := problems_with(tool, arguments):
+    if problems := problems_with(tool.validator, arguments):
         return invalid_arguments(tool, problems)
     try:
         return _checked_output(tool, call_tool(tool, arguments))
@@ -149,11 +150,9 @@ def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolErro
     except TimedOut:
         return timed_out(tool)
     except (Exception, SystemExit) as error:
-        return ToolError(
-            ErrorKind.TOOL_RAISED,
-            f"{tool.name} raised {type(error).__name__}: {_words_of(error)}.",
-            hint="Try other arguments, or go on without this tool.",
-        )
+        message = f"{tool.name} raised {type(error).__name__}: {_words_of(error)}."
+        hint = "Try other arguments, or go on without this tool."
+        return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
 
 
 def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
@@ -166,48 +165,25 @@ def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     return call_with_timeout(tool.run, own, tool.timeout_s)
 
 
-def problems_with(tool: Tool, arguments: Any) -> list[str]:
-    """Return what is wrong with arguments, also where they are no JSON at all."""
-    try:
-        to_json(arguments).encode(
-            "utf-8"
-        )  # half a surrogate pair is a str, but no text
-    except RecursionError:
-        return [TOO_DEEP]
-    except (TypeError, ValueError) as error:
-        return [f"the arguments are not JSON ({_quoted(str(error))})"]
-    try:
-        return sentences(tool.validator, arguments)
-    except ValueError:  # the validator words problems down to a depth of 255
-        return [TOO_DEEP]
-
-
 def invalid_arguments(
     tool: Tool, problems: list[str], notes: Sequence[str] = ()
 ) -> ToolError:
     """Return the error of a call that is not made, and how to write it."""
     listed = "; ".join(_clipped(problem, 200) for problem in problems[:5])
     advice = "".join(f"{_clipped(note, 200)}. " for note in notes)
-    return ToolError(
-        ErrorKind.INVALID_ARGUMENTS,
-        f"{listed}.",
-        hint=f"{advice}Use {tool.signature()}.",
-    )
+    hint = f"{advice}Use {tool.signature()}."
+    return ToolError(ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 
 
 def timed_out(tool: Tool) -> ToolError:
     """Return the error of a call that did not come back; a WRITE is not retryable."""
     # Without a limit of its own, the tool has given up waiting for something else.
     limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
-    writes = tool.effect is Effect.WRITE
-    return ToolError(
-        ErrorKind.TIMEOUT,
-        f"{tool.name} did not answer {limit}.",
-        retryable=not writes,
-        hint="It may still take effect: find out before you call it again."
-        if writes
-        else "Ask for less, or go on without it.",
-    )
+    message, read = f"{tool.name} did not answer {limit}.", tool.effect is Effect.READ
+    hint = "It may still take effect: find out before you call it again."
+    if read:
+        hint = "Ask for less, or go on without it."
+    return ToolError(ErrorKind.TIMEOUT, message, retryable=read, hint=hint)
 
 
 def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
@@ -216,23 +192,19 @@ def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
         raise _bad_output(tool, f"{type(output).__name__}, not a dict")
     try:
         text = to_json(output)
-        text.encode()
+        plain: dict[str, Any] = json.loads(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         why = _quoted(str(error))
         raise _bad_output(tool, f"what is not JSON ({why})") from None
-    limit = tool.max_output_chars
-    if len(text) > limit:
+    if len(text) > tool.max_output_chars:
+        limit = tool.max_output_chars
         raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
-    plain: dict[str, Any] = json.loads(text)
     return plain
 
 
 def _bad_output(tool: Tool, what: str) -> ToolFailure:
-    return ToolFailure(
-        ErrorKind.BAD_OUTPUT,
-        f"{tool.name} returned {what}.",
-        hint="Ask for less, or go on without this tool.",
-    )
+    hint = "Ask for less, or go on without this tool."
+    return ToolFailure(ErrorKind.BAD_OUTPUT, f"{tool.name} returned {what}.", hint=hint)
 
 
 def _words_of(error: BaseException) -> str:
@@ -243,7 +215,6 @@ def _words_of(error: BaseException) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text in quotes, short enough for a sentence."""
     return _clipped(repr(text), 60)
 
 

@@ -1,8 +1,7 @@
 """From what a model wrote to arguments, with as little guessing as possible.
 
 A repair is made only where there is one way to read the input, it never touches what
-is right already, and each one leaves a note for the model. Where several readings are
-possible nothing is chosen. This module knows schemas, but no tool.
+is right already, and each one leaves a note for the model.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-LONGEST_ECHO = 60  # characters of a value that a note says back
 QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
 
 # Not NFKC: it also turns "2²" into "22".
@@ -30,18 +28,12 @@ def repair_arguments(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the arguments with near misses put right, and a note for each.
 
-    A wrong name is replaced where `aliases` knows it and nothing else claims the
-    place. A one-element list stands for its element, text for the number that it
-    spells, text in quotes for the text. A value is replaced only when the new one has
-    the type that the schema asks for. Of several values none is chosen.
-
-    Args:
-        schema: JSON Schema of an object.
-        arguments: what the model wrote; not changed.
-        aliases: alias to argument name.
-
-    Returns:
-        The arguments, and the notes, first about names, then about values.
+    A wrong name is replaced where `aliases`, alias to name, knows it and nothing else
+    claims the place. A one-element list stands for its element, text for the number
+    that it spells, text in quotes for the text. A value is replaced only when it has
+    not the type that the schema asks for, or is not in its `enum`, and the new one is
+    right: quotes around a text may be meant. Of several values none is chosen. The
+    notes are first about names, then about values.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> repair_arguments(schema, {"number": "12"}, {"number": "n"})
@@ -56,13 +48,13 @@ def repair_arguments(
     for name, value in repaired.items():
         part = properties.get(name)
         types = types_of(part)
-        if not types:
+        if not types or _is_right(value, types, part):
             continue
         if isinstance(value, list) and len(value) > 1 and "array" not in types:
             notes.append(f"{name} has {len(value)} values: call once per value")
             continue
-        better = _repair_value(value, types, part.get("enum"))
-        if better is not value:
+        better = _near(value, types, part)
+        if _is_right(better, types, part):
             notes.append(f"{name}: {_brief(value)} read as {_brief(better)}")
             repaired[name] = better
     return repaired, notes
@@ -88,26 +80,22 @@ def _rename(
     return renamed, notes
 
 
-def _repair_value(value: Any, types: set[str], enum: list[Any] | None) -> Any:
-    """Return the value itself when there is nothing to repair or no way to."""
-    if not isinstance(value, (str, float)) and _fits(value, types):
-        return value
-    better = value
-    if isinstance(better, list) and len(better) == 1:
-        better = better[0]
-    if isinstance(better, str) and (enum is None or better not in enum):
-        better = _unquote(better)
+def _near(value: Any, types: set[str], part: Mapping[str, Any]) -> Any:
+    """Return what the value may stand for."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, str) and not _is_right(value, types, part):
+        value = _unquote(value)
         if "string" not in types:
-            better = _spelled_number(better, types)
-    if isinstance(better, float) and better.is_integer() and types == {"integer"}:
-        better = int(better)  # JSON Schema lets 12.0 pass for an integer
-    unchanged = type(better) is type(value) and better == value
-    return value if unchanged or not _fits(better, types) else better
+            value = _spelled_number(value, types)
+    if isinstance(value, float) and value.is_integer() and types == {"integer"}:
+        value = int(value)  # JSON Schema lets 12.0 pass for an integer
+    return value
 
 
 def _brief(value: Any) -> str:
     text = repr(value)
-    return text if len(text) <= LONGEST_ECHO else f"{text[:LONGEST_ECHO]}…"
+    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _unquote(text: str) -> str:
@@ -139,7 +127,9 @@ _PYTHON: Mapping[str, type | tuple[type, ...]] = {
 }
 
 
-def _fits(value: Any, types: set[str]) -> bool:
+def _is_right(value: Any, types: set[str], part: Mapping[str, Any]) -> bool:
+    if isinstance(value, str) and "enum" in part:
+        return value in part["enum"]
     if isinstance(value, bool):  # an int to Python
         return "boolean" in types
     return any(isinstance(value, _PYTHON[kind]) for kind in types - {"boolean"})

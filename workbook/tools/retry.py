@@ -9,16 +9,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbook.tools.calls import Effect, ErrorKind, ToolError, ToolFailure
+from workbook.tools.calls import Effect, ErrorKind, ToolError, ToolFailure, to_json
 from workbook.tools.registry import call_tool, timed_out
 from workbook.tools.timeouts import TimedOut
 from workbook.tools.tool import ContractError, Tool
 
-AskPerson = Callable[[str], dict[str, Any] | None]
-"""Takes what went wrong, in a sentence; returns the result, or None for "no help"."""
+
+@dataclass(frozen=True, slots=True)
+class HandOver(ToolError):  # noqa: N818 - no exception
+    """What a person needs to know who goes on by hand; `message` says it in sentences.
+
+    It is also the error that the observation holds when nobody helps.
+    """
+
+    tool: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    attempts: int = 1
+    last: ToolError | None = None
+    by_hand: str = ""
+
+
+AskPerson = Callable[[HandOver], dict[str, Any] | None]
+"""Returns the result of the call, or None for "no help"."""
 
 FIRST_PAUSE_S = 0.5
 LONGEST_PAUSE_S = 8.0
@@ -30,6 +45,7 @@ def with_retries(
     *,
     sleep: Callable[[float], None] = time.sleep,
     ask_person: AskPerson | None = None,
+    by_hand: str = "",
 ) -> Tool:
     """Return a tool that tries again after failures that are `retryable`.
 
@@ -42,6 +58,7 @@ def with_retries(
         sleep: waits so many seconds.
         ask_person: asked once, after the last attempt. Without it, or when the answer
             is None, the observation is an error of kind `needs_person`.
+        by_hand: what that person is to do; made of the description if not given.
 
     Raises:
         ContractError: the tool writes and has no required `idempotency_key`, so a
@@ -58,7 +75,9 @@ def with_retries(
     import tenacity
 
     retrying = tenacity.Retrying(
-        retry=tenacity.retry_if_exception(_may_pass),
+        retry=tenacity.retry_if_exception(
+            lambda error: isinstance(error, ToolFailure) and error.error.retryable
+        ),
         stop=tenacity.stop_after_attempt(attempts),
         wait=tenacity.wait_exponential(multiplier=FIRST_PAUSE_S, max=LONGEST_PAUSE_S),
         sleep=sleep,
@@ -68,17 +87,19 @@ def with_retries(
     def run(**arguments: Any) -> dict[str, Any]:
         try:
             result: dict[str, Any] = retrying(_attempt, tool, arguments)
+            return result
         except ToolFailure as failure:
             if not failure.error.retryable:
                 raise
-            return _hand_over(tool, failure.error, attempts, ask_person)
-        return result
+            handed = _hand_over(tool, arguments, attempts, failure.error, by_hand)
+            answer = ask_person(handed) if ask_person is not None else None
+            if answer is None:
+                needs_person = ToolFailure(handed.kind, handed.message)
+                needs_person.error = handed
+                raise needs_person from None
+            return answer
 
     return replace(tool, run=run, timeout_s=None)
-
-
-def _may_pass(error: BaseException) -> bool:
-    return isinstance(error, ToolFailure) and error.error.retryable
 
 
 def _attempt(tool: Tool, arguments: dict[str, Any]) -> Any:
@@ -91,15 +112,19 @@ def _attempt(tool: Tool, arguments: dict[str, Any]) -> Any:
 
 
 def _hand_over(
-    tool: Tool, error: ToolError, attempts: int, ask_person: AskPerson | None
-) -> dict[str, Any]:
+    tool: Tool, arguments: dict[str, Any], attempts: int, last: ToolError, by_hand: str
+) -> HandOver:
+    what = " ".join(tool.description.split()).split(". ")[0].rstrip(".")
+    by_hand = by_hand or f"Do it without the tool ({what}), and say what came of it."
     times = "once" if attempts == 1 else f"{attempts} times"
-    story = f"{tool.name} failed {times}, last with {error.kind}: {error.message}"
-    answer = ask_person(story) if ask_person is not None else None
-    if answer is None:
-        raise ToolFailure(
-            ErrorKind.NEEDS_PERSON,
-            story,
-            hint="Do not call it again. Say what is missing and who can help.",
-        )
-    return answer
+    story = f"{tool.name}({to_json(arguments)}) failed {times}, last with {last.kind}"
+    return HandOver(
+        ErrorKind.NEEDS_PERSON,
+        f"{story}: {str(last.message).rstrip('. ')}. By hand: {by_hand}",
+        hint="Do not call it again. Say what is missing and who can help.",
+        tool=tool.name,
+        arguments=arguments,
+        attempts=attempts,
+        last=last,
+        by_hand=by_hand,
+    )

@@ -20,11 +20,9 @@ class TimedOut(Exception):  # noqa: N818 - an outcome, not a fault of the caller
 
 
 # Why not `with ThreadPoolExecutor() as pool: pool.submit(f).result(timeout=0.5)`?
-# `result` does give up after 0.5 s, but leaving the `with` calls
-# `shutdown(wait=True)`, which joins the thread: the caller waits for the stuck
-# function after all. Without the `with` it still hurts at exit, because
-# concurrent.futures joins every worker when the interpreter ends. Daemon threads of
-# our own are joined by nobody.
+# `result` does give up after 0.5 s, but leaving the `with` joins the thread: the caller
+# waits for the stuck function after all, and without the `with` at the interpreter's
+# end. Daemon threads of our own are joined by nobody.
 
 
 class _Worker(threading.Thread):

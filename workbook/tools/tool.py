@@ -20,8 +20,6 @@ from workbook.tools.arguments import closed_schema, only_parameter, validator_fo
 from workbook.tools.calls import Effect, to_json
 from workbook.tools.repair import types_of
 
-DEFAULT_TIMEOUT_S = 10.0
-MAX_OUTPUT_CHARS = 20_000
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """The names that function calling accepts."""
 
@@ -35,32 +33,22 @@ class ContractError(ValueError):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tool:
-    """A function with its contract.
+    """A function with its contract; ContractError when the definition cannot be kept.
 
-    Args:
-        name: letters, digits, `_` and `-`, at most 64.
-        description: what the model reads: what it does, its limits, an example.
-        parameters: JSON Schema of the arguments; an object. Extra fields are refused
-            whether the schema says so or not.
-        run: called with the arguments by name; returns a dict that is JSON.
-        effect: whether a call changes the world.
-        timeout_s: seconds after which the call has failed. None runs it in the calling
-            thread without a limit: for functions that bound their own work.
-        aliases: other names for arguments, alias to name.
-        max_output_chars: longest result, as JSON.
-
-    Raises:
-        ContractError: the definition cannot be kept.
+    `parameters` is a JSON Schema of an object, and extra fields are refused whether it
+    says so or not. Without `timeout_s` the tool runs in the calling thread and is not
+    given up: for functions that bound their own work.
     """
 
     name: str
-    description: str
+    description: str  # what the model reads: what it does, its limits, an example
     parameters: Mapping[str, Any]
-    run: Callable[..., dict[str, Any]]
+    run: Callable[..., dict[str, Any]]  # arguments by name; a dict that is JSON
     effect: Effect = Effect.READ
-    timeout_s: float | None = DEFAULT_TIMEOUT_S
-    aliases: Mapping[str, str] = field(default_factory=dict)
-    max_output_chars: int = MAX_OUTPUT_CHARS
+    timeout_s: float | None = 10.0
+    aliases: Mapping[str, str] = field(default_factory=dict)  # alias to argument
+    asked_by: tuple[str, ...] = ()  # words and signs by which a question asks for it
+    max_output_chars: int = 20_000  # of the result as JSON
 
     def __post_init__(self) -> None:
         if not NAME.fullmatch(self.name):
@@ -77,7 +65,7 @@ class Tool:
         limit = self.timeout_s
         if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
             raise ContractError(
-                f"{self.name}: timeout_s is {limit}; use seconds, or None for no limit"
+                f"{self.name}: timeout_s is {limit}; use seconds or None"
             )
         try:
             object.__setattr__(self, "effect", Effect(self.effect))
@@ -86,7 +74,7 @@ class Tool:
             raise ContractError(f"{self.name}: {error}") from None
 
     def __repr__(self) -> str:
-        return f"<Tool {self.signature()}>"
+        return f"<Tool {self.signature()}: {self.description}>"
 
     @cached_property
     def validator(self) -> Draft202012Validator:
