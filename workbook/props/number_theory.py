@@ -12,14 +12,8 @@ from typing import Any
 
 from workbook.tools.tool import Tool
 
-FACTORIAL_LIMIT = 20
-"""20! is the last factorial that fits in a signed 64-bit integer.
-
-Python could go on; a database column, a Java `long` or a NumPy array could not.
-"""
-
-FACTORISE_LIMIT = 10**12
-"""Trial division needs at most a million divisors up to here: under 0.2 s."""
+FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
+FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s
 
 
 def factorial_of(n: int) -> dict[str, int]:
@@ -34,10 +28,7 @@ def factorial_of(n: int) -> dict[str, int]:
 
 
 def prime_factors_of(n: int) -> dict[str, int | list[int]]:
-    """Return the primes whose product is `n`, smallest first, each as often as it fits.
-
-    Args:
-        n: from 2 to 10**12.
+    """Return the primes whose product is `n`, for n from 2 to 10**12.
 
     >>> prime_factors_of(360)
     {'n': 360, 'factors': [2, 2, 2, 3, 3, 5]}
@@ -85,14 +76,9 @@ def _number_tool(
     name: str, description: str, run: Callable[[int], Any], least: int, most: int
 ) -> Tool:
     n = {"type": "integer", "minimum": least, "maximum": most}
-    return Tool(
-        name=name,
-        description=description,
-        parameters={"type": "object", "properties": {"n": n}, "required": ["n"]},
-        run=run,
-        timeout_s=None,
-        aliases={"number": "n", "value": "n", "x": "n"},
-    )
+    schema = {"properties": {"n": n}, "required": ["n"]}
+    aliases = {"number": "n", "value": "n", "x": "n"}
+    return Tool(name, description, schema, run, timeout_s=None, aliases=aliases)
 
 
 TOOLS = {"Factorial": factorial, "PrimeFactors": prime_factors}

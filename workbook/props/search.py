@@ -1,8 +1,7 @@
 """Search over bundled articles: SQLite's FTS5, its BM25, and no network.
 
 One index for words, one of trigrams for Chinese and Japanese, and one of pairs for
-what is too short for a trigram. The text of an article is data: it is cut and handed
-on, never interpreted.
+what is too short for a trigram.
 """
 
 from __future__ import annotations
@@ -32,16 +31,7 @@ from workbook.props.wiki import Article, load_articles
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One result of a search.
-
-    Args:
-        doc_id: names this document for ever, also in later searches: cite by it.
-        title: of the article or page.
-        text: the sentences that fit the query best, at most about 300 characters.
-        score: from 0 (nothing in common) to 1, comparable between queries.
-        source: the backend that found it.
-        url: where it stands, where that is known.
-    """
+    """One result of a search; scores, 0 to 1, are comparable between queries."""
 
     doc_id: str
     title: str
@@ -58,7 +48,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing to look up: a phrase, and the table of FTS5 that can find it."""
+    """A phrase to look up, and the table of FTS5 that can find it."""
 
     table: str
     text: str
@@ -66,16 +56,12 @@ class Term:
 
     @property
     def match(self) -> str:
-        """The term as FTS5 reads it: quoted, so that no character is syntax."""
+        """The term, quoted, so that no character is syntax to FTS5."""
         return '"' + self.text.replace('"', '""') + '"' + ("*" if self.prefix else "")
 
 
 class LocalSearch:
-    """A search backend over `articles`.
-
-    Raises:
-        ValueError: two articles have the same doc_id.
-    """
+    """A search backend over `articles`."""
 
     name = "local"
 
@@ -114,15 +100,8 @@ class LocalSearch:
         """Return the `k` best documents, the best one first. Every string is legal.
 
         The score is the share of BM25 that the query could have got at most:
-
-            score = Σ bm25(term, document) / Σ idf(term) · (k1 + 1)
-
-        over the terms of the query, k1 = 1.2. A term never gives more than its
-        idf · (k1 + 1), so the score lies between 0 and 1 whatever the query's length.
-        A term that no article holds has the largest idf of all and nothing to show for
-        it: half a match scores low.
-
-        Equal scores are ordered by doc_id. No terms, or `k` below 1: an empty list.
+        Σ bm25(term, document) / Σ idf(term) · (k1 + 1), k1 = 1.2. A term that no
+        article holds has the largest idf of all: half a match scores low.
         """
         with self._lock:
             terms = self._terms(query)
@@ -147,7 +126,6 @@ class LocalSearch:
         return list(dict.fromkeys(terms))[:MAX_TERMS]
 
     def _rows(self, term: Term) -> list[tuple[int, float]]:
-        """Return (row, BM25) of every article that holds the term."""
         return self._db.execute(
             f"SELECT rowid, -bm25({term.table}, {TITLE_WEIGHT}, 1.0) "
             f"FROM {term.table} WHERE {term.table} MATCH ?",
@@ -178,5 +156,5 @@ def idf(articles: int, holding: int) -> float:
 
 @cache
 def bundled_search() -> LocalSearch:
-    """Return the search over the bundled articles; built once a process."""
+    """Return the search over the bundled articles."""
     return LocalSearch(load_articles())
