@@ -15,6 +15,12 @@ from workbook.tools.tool import Tool
 FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
 FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s
 
+ALIASES = dict.fromkeys(
+    ("number", "numbers", "num", "nums", "integer", "integers", "value", "values", "x"),
+    "n",
+)
+"""What models call the one number, also when they mean several."""
+
 
 def factorial_of(n: int) -> dict[str, int]:
     """Return n! for n from 0 to 20 as `{"result": …}`.
@@ -77,8 +83,7 @@ def _number_tool(
 ) -> Tool:
     n = {"type": "integer", "minimum": least, "maximum": most}
     schema = {"properties": {"n": n}, "required": ["n"]}
-    aliases = {"number": "n", "value": "n", "x": "n"}
-    return Tool(name, description, schema, run, timeout_s=None, aliases=aliases)
+    return Tool(name, description, schema, run, timeout_s=None, aliases=ALIASES)
 
 
 TOOLS = {"Factorial": factorial, "PrimeFactors": prime_factors}
