@@ -88,18 +88,13 @@ class _NothingHappens(Exception):  # noqa: N818 - an answer of the house, no mis
 
 
 class HouseWorld(TextWorld[HouseTask]):
-    """Put things in their places; the reward is 1.0 as soon as the goal holds.
-
-    Names may leave the number out: the first one is meant. What cannot be done is
-    answered with "Nothing happens" and the reason.
-    """
+    """Put things in their places; the reward is 1.0 as soon as the goal holds."""
 
     name = "house"
     forms = (
         "go to …, take … from …, open …, close …, put … in/on …, clean … with …, "
         "heat … with …, cool … with …, look, inventory, think: …"
     )
-
     here: str
     things: list[Thing]
     open: set[str]

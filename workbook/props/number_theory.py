@@ -1,8 +1,4 @@
-"""Number theory for agents: two tools that take one integer and have a limit.
-
-The limits are real and stand in the schemas, so that a call beyond them is refused
-before anything is computed. Both tools are what a model likes to hand a whole list to.
-"""
+"""Two tools that take one integer: a factorial, and prime factors."""
 
 from __future__ import annotations
 
@@ -23,22 +19,14 @@ ALIASES = dict.fromkeys(
 
 
 def factorial_of(n: int) -> dict[str, int]:
-    """Return n! for n from 0 to 20 as `{"result": …}`.
-
-    >>> factorial_of(5)
-    {'result': 120}
-    """
+    """Return n! for n from 0 to 20."""
     if not 0 <= n <= FACTORIAL_LIMIT:
         raise ValueError(f"n is {n}; use an integer from 0 to {FACTORIAL_LIMIT}")
     return {"result": math.factorial(n)}
 
 
 def prime_factors_of(n: int) -> dict[str, int | list[int]]:
-    """Return the primes whose product is `n`, for n from 2 to 10**12.
-
-    >>> prime_factors_of(360)
-    {'n': 360, 'factors': [2, 2, 2, 3, 3, 5]}
-    """
+    """Return the primes whose product is `n`, for n from 2 to 10**12."""
     if not 2 <= n <= FACTORISE_LIMIT:
         raise ValueError(f"n is {n}; use an integer from 2 to {FACTORISE_LIMIT}")
     factors: list[int] = []

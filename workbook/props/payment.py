@@ -1,7 +1,4 @@
-"""A payment tool without a bank: the one tool here that changes the world.
-
-It knows no approval and no idempotency: a guard stands in front of it, or does not.
-"""
+"""A payment tool without a bank: the one tool here that changes the world."""
 
 from __future__ import annotations
 
@@ -31,16 +28,10 @@ class Payments:
     def __init__(self) -> None:
         self.made: list[Payment] = []
 
-    @property
-    def total_cents(self) -> int:
-        """The sum of all payments, whatever the currency."""
-        return sum(payment.cents for payment in self.made)
-
     def pay(self, payee: str, amount: float, currency: str = "EUR") -> dict[str, Any]:
         """Pay, every time it is called: two calls are two payments."""
         if not payee.strip():
-            hint = "Say who is to be paid."
-            raise ToolFailure("no_payee", "the payee is empty.", hint=hint)
+            raise ToolFailure("no_payee", "the payee is empty.", hint="Say who it is.")
         if currency not in CURRENCIES:
             message = f"{currency!r} is not a currency of this account."
             hint = f"Use one of {', '.join(CURRENCIES)}."

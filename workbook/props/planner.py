@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from workbook.paths import DATA
-from workbook.props.query_terms import normalise
+from workbook.props.query_terms import language, normalise
 from workbook.tools.tool import Tool
 
 MAX_QUESTION_CHARS = 2000
@@ -94,11 +94,9 @@ def _steps_for(part: str, before: int) -> list[PlanStep]:
 
 def _hops(part: str, before: int) -> list[str]:
     """Return what to look up one after the other; [3] is what step 3 has found."""
-    language = "japanese" if re.search("[\u3040-\u30ff]", part) else "chinese"
-    if re.search("[\u3040-\u30ff\u3400-\u9fff]", part):
-        hops, left = _chain(RULES[language], part, before)
-    else:
-        hops, left = _descriptions(RULES["english"], part, before)
+    spoken = language(part)
+    split = _descriptions if spoken == "en" else _chain
+    hops, left = split(RULES[spoken], part, before)
     is_fact = _pattern(RULES["fact"]).search
     if left:
         return [*hops, left] if is_fact(left) else []

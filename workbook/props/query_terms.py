@@ -1,51 +1,31 @@
-"""Cut a question into terms that an index can look up, in any script.
-
-English has spaces between its words, Japanese and Chinese have none. This module knows
-no database.
-"""
+"""Cut a question into terms that an index can look up, in any script."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 
-MAX_TERMS = 32
-"""Terms of one query that are looked up; a longer query is cut here."""
+from workbook.paths import DATA
+
+KNOWN = tomllib.loads((DATA / "search.toml").read_text("utf-8"))
+MAX_TERMS = 32  # of one query; a longer query is cut here
 
 CJK = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"(?:(?![{CJK}])[^\W_])+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+STOP_WORDS = frozenset(KNOWN["stop_words"].split())
+QUESTION_WORDS = re.compile("|".join(KNOWN["question_words"].split()))
 
-STOP_WORDS = frozenset(
-    re.findall(  # the s is what an apostrophe leaves over: "What's Fuji's height?"
-        r"\w+",
-        "a an and are as at be by did do does for from had has have how in is it its "
-        "many much of on or that the their there this to was were what when where "
-        "which who whom whose why will with you your i me my tell about please s",
-    )
-)
-
-QUESTION_WORDS = re.compile(
-    "什么时候|什麼時候|为什么|為什麼|什么|什麼|多长时间|多長時間|有多|多少|几个|幾個"
-    "|哪一|哪里|哪裡|哪个|哪個|哪|谁|誰|请问|請問|吗|嗎|呢|的|了|是|何"
-)
-"""They end a run, as hiragana does. Not so 和, 在 and 与: too many names hold them."""
-
-SATURATION = 1.2
-"""BM25's k1: how soon one more mention stops to count. FTS5's is fixed at this."""
-TITLE_WEIGHT = 4.0
-"""A word in the title counts as often as four in the text."""
+SATURATION = 1.2  # BM25's k1, at which FTS5's is fixed
+TITLE_WEIGHT = 4.0  # a word in the title counts as often as four in the text
 
 
 def normalise(text: str) -> str:
-    """Return `text` in one shape: full-width letters and digits become plain ones.
-
-    >>> normalise("ＳＱＬ １００")
-    'SQL 100'
-    """
+    """Return `text` in one shape: full-width letters and digits become plain ones."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -53,9 +33,6 @@ def words(text: str) -> list[str]:
     """Return the words of scripts that have spaces, without English stop words.
 
     A query of nothing but stop words keeps them: "The Who" is a band.
-
-    >>> words("How high is the Eiffel Tower?")
-    ['high', 'eiffel', 'tower']
     """
     found = [word.casefold() for word in _WORD.findall(normalise(text))]
     return [word for word in found if word not in STOP_WORDS] or found
@@ -65,9 +42,6 @@ def runs(text: str) -> list[str]:
     """Return the runs of Chinese and Japanese characters that carry the subject.
 
     Hiragana (mostly grammar) separates them. A query in hiragana alone is kept whole.
-
-    >>> runs("富士山の高さは")
-    ['富士山', '高']
     """
     found = _RUN.findall(normalise(text))
     parts = [
@@ -78,6 +52,13 @@ def runs(text: str) -> list[str]:
         if part
     ]
     return parts or found
+
+
+def language(query: str) -> str:
+    """Return `ja` for kana, `zh` for Chinese characters alone, otherwise `en`."""
+    if re.search("[\u3040-\u30ff]", query):
+        return "ja"
+    return "zh" if re.search("[\u3400-\u9fff]", query) else "en"
 
 
 def overlapping(run: str, length: int) -> list[str]:
@@ -119,9 +100,6 @@ def coverage(query: str, title: str, text: str) -> float:
 
     Saturated as BM25 is for a text of average length: the mean over the terms of
     f / (f + 1.2), where f = mentions in the text + 4 · mentions in the title.
-
-    >>> coverage("Eiffel Tower", "Eiffel Tower", "A tower in Paris.")
-    0.7878
     """
     terms = words(query) + [p for run in runs(query) for p in overlapping(run, 2)]
     if not terms:

@@ -1,8 +1,4 @@
-"""Search over bundled articles: SQLite's FTS5, its BM25, and no network.
-
-One index for words, one of trigrams for Chinese and Japanese, and one of pairs for
-what is too short for a trigram.
-"""
+"""Search over bundled articles: SQLite's FTS5, its BM25, and no network."""
 
 from __future__ import annotations
 
@@ -15,17 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from workbook.props.query_terms import (
-    MAX_TERMS,
-    SATURATION,
-    TITLE_WEIGHT,
-    in_pairs,
-    normalise,
-    overlapping,
-    runs,
-    snippet,
-    words,
-)
+from workbook.props import query_terms as qt
 from workbook.props.wiki import Article, load_articles
 
 
@@ -69,10 +55,7 @@ class LocalSearch:
         self._articles = sorted(articles, key=lambda each: each.doc_id)
         used = Counter(each.doc_id for each in self._articles)
         if twice := [doc_id for doc_id, times in used.items() if times > 1]:
-            raise ValueError(
-                f"two articles have the doc_id {twice[0]!r}: give each its own, a "
-                "citation rests on it"
-            )
+            raise ValueError(f"two articles have the doc_id {twice[0]!r}")
         self._lock = threading.Lock()  # a tool with a timeout runs in its own thread
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.executescript(
@@ -81,18 +64,17 @@ class LocalSearch:
                 (title, text, tokenize = 'porter unicode61 remove_diacritics 2');
             CREATE VIRTUAL TABLE trigrams USING fts5
                 (title, text, tokenize = 'trigram');
-            CREATE VIRTUAL TABLE pairs USING fts5 (title, text);
+            CREATE VIRTUAL TABLE pairs USING fts5  -- too short for a trigram
+                (title, text);
             """
         )
         for row, article in enumerate(self._articles):
             # casefold, as the query is: SQLite lowers letters, but leaves ß as it is.
-            title = normalise(article.title).casefold()
-            text = normalise(article.text).casefold()
-            for table, columns in (
-                ("words", (title, text)),
-                ("trigrams", (title, text)),
-                ("pairs", (in_pairs(title), in_pairs(text))),
-            ):
+            title = qt.normalise(article.title).casefold()
+            text = qt.normalise(article.text).casefold()
+            pairs = (qt.in_pairs(title), qt.in_pairs(text))
+            cells = {"words": (title, text), "trigrams": (title, text), "pairs": pairs}
+            for table, columns in cells.items():
                 insert = f"INSERT INTO {table} (rowid, title, text) VALUES (?, ?, ?)"
                 self._db.execute(insert, (row, *columns))
 
@@ -110,24 +92,24 @@ class LocalSearch:
         best = sorted(scores, key=lambda row: (-scores[row], row))[: max(k, 0)]
         found = [(self._articles[row], scores[row]) for row in best]
         return [
-            Document(a.doc_id, a.title, snippet(a.text, shown), score, self.name)
+            Document(a.doc_id, a.title, qt.snippet(a.text, shown), score, self.name)
             for a, score in found
         ]
 
     def _terms(self, query: str) -> list[Term]:
-        terms = [Term("words", word) for word in words(query)]
-        for run in runs(query):
-            trigrams = [Term("trigrams", part) for part in overlapping(run, 3)]
+        terms = [Term("words", word) for word in qt.words(query)]
+        for run in qt.runs(query):
+            trigrams = [Term("trigrams", part) for part in qt.overlapping(run, 3)]
             if len(run) >= 3 and any(map(self._rows, trigrams)):
                 terms += trigrams
             else:  # too short for a trigram, or one that nobody wrote
-                pairs = overlapping(run, 2)
+                pairs = qt.overlapping(run, 2)
                 terms += [Term("pairs", part, len(part) == 1) for part in pairs]
-        return list(dict.fromkeys(terms))[:MAX_TERMS]
+        return list(dict.fromkeys(terms))[: qt.MAX_TERMS]
 
     def _rows(self, term: Term) -> list[tuple[int, float]]:
         return self._db.execute(
-            f"SELECT rowid, -bm25({term.table}, {TITLE_WEIGHT}, 1.0) "
+            f"SELECT rowid, -bm25({term.table}, {qt.TITLE_WEIGHT}, 1.0) "
             f"FROM {term.table} WHERE {term.table} MATCH ?",
             (term.match,),
         ).fetchall()
@@ -137,20 +119,14 @@ class LocalSearch:
         found: dict[int, float] = defaultdict(float)
         for term in terms:
             rows = self._rows(term)
-            attainable += idf(len(self._articles), len(rows)) * (SATURATION + 1)
+            attainable += idf(len(self._articles), len(rows)) * (qt.SATURATION + 1)
             for row, bm25 in rows:
                 found[row] += bm25
         return {row: round(total / attainable, 4) for row, total in found.items()}
 
 
 def idf(articles: int, holding: int) -> float:
-    """Return how much a term says: FTS5's own formula, never below 1e-6.
-
-    >>> round(idf(articles=100, holding=1), 2), idf(articles=100, holding=90)
-    (4.19, 1e-06)
-
-    Source: https://www.sqlite.org/fts5.html#the_bm25_function
-    """
+    """Return how much a term says, by https://sqlite.org/fts5.html#the_bm25_function."""
     return max(math.log((articles - holding + 0.5) / (holding + 0.5)), 1e-6)
 
 

@@ -136,7 +136,7 @@ class ShopWorld(TextWorld[ShopTask]):
         return None
 
     def _legal(self) -> tuple[str, ...]:
-        clicks = tuple(f"click[{target}]" for target in self._targets())
+        clicks = (f"click[{target}]" for target in self._targets())
         return ("search[query]", *clicks, "think[…]")
 
     def _find(self, query: str) -> tuple[Product, ...]:
@@ -221,10 +221,8 @@ def _words(text: str) -> set[str]:
 
 
 def _describe(product: Product, chosen: Mapping[str, str]) -> list[str]:
-    lines = [
-        f"{product.title}, {dollars(price_of(product, chosen))}",
-        f"About: {', '.join(product.attributes)}",
-    ]
+    price = dollars(price_of(product, chosen))
+    lines = [f"{product.title}, {price}", f"About: {', '.join(product.attributes)}"]
     for name, values in product.options.items():
         offers = [
             f"[{value}]" + (f" +{dollars(extra)}" if extra else "")

@@ -57,10 +57,9 @@ class Voltmeter:
         the value. The result names the range that was used.
         """
         if channel not in self.channels:
+            message = f"there is no channel {channel!r}."
             hint = f"Use one of {', '.join(map(str, sorted(self.channels)))}."
-            raise ToolFailure(
-                "unknown_channel", f"there is no channel {channel!r}.", hint=hint
-            )
+            raise ToolFailure("unknown_channel", message, hint=hint)
         if not MIN_INTEGRATION_S <= integration_s <= MAX_INTEGRATION_S:
             message = f"the integration time is {integration_s} s."
             hint = f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s."
@@ -92,6 +91,8 @@ class Voltmeter:
     def tool(self) -> Tool:
         """Return this instrument as a tool for one reading a call."""
         last = max(self.channels)
+        least, most = MIN_INTEGRATION_S, MAX_INTEGRATION_S
+        seconds = {"type": "number", "minimum": least, "maximum": most}
         return Tool(
             name="Voltmeter",
             description=(
@@ -108,12 +109,7 @@ class Voltmeter:
                     "channel": {"type": "integer", "minimum": 1, "maximum": last},
                     # No enum: the instrument has more to say about "2V AC".
                     "range": {"type": "string", "maxLength": 20},
-                    "integration_s": {
-                        "type": "number",
-                        "minimum": MIN_INTEGRATION_S,
-                        "maximum": MAX_INTEGRATION_S,
-                        "description": "seconds",
-                    },
+                    "integration_s": {**seconds, "description": "seconds"},
                 },
                 "required": ["channel", "range"],
             },

@@ -1,7 +1,7 @@
 """Three searches on the web behind one contract: Serper, Baidu, Wikipedia.
 
-What goes wrong is a `ToolFailure`, of a kind in `FAILURES`. What a page says is data:
-it is cut and handed on, never followed and never run. A key is shown nowhere.
+What goes wrong is a `ToolFailure` of a kind in `data/search.toml`. What a page says is
+data: it is cut and handed on, never followed and never run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbook.props.query_terms import coverage
+from workbook.props.query_terms import KNOWN, coverage, language
 from workbook.props.search import Document
 from workbook.tools.calls import ToolFailure
 
@@ -36,27 +36,9 @@ _CAPTCHA = re.compile(
 USER_AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
 
 
-ANOTHER = "Use another backend."
-FAILURES = {
-    "no_key": ("needs a key and there is none", False, "Set SERPER_API_KEY."),
-    "no_network": (
-        "could not be reached",
-        True,
-        "Check the network, or use the local articles.",
-    ),
-    "timeout": ("did not answer in time", True, "Try again later."),
-    "rate_limited": ("was asked too often", True, "Wait a minute."),
-    "refused": ("refused the search", False, ANOTHER),
-    "server_error": ("has an error of its own", True, "Try again later."),
-    "blocked": ("asks for a captcha and shows no results", False, ANOTHER),
-    "malformed": ("answered unreadably", False, ANOTHER),
-}
-"""Each kind: what happened, whether to ask again, and what to do."""
-
-
 def failure(kind: str, name: str, detail: object = "", hint: str = "") -> ToolFailure:
-    """Return what a service could not do; `detail` stands in brackets."""
-    what, retryable, usual = FAILURES[kind]
+    """Return what a service could not do."""
+    what, retryable, usual = KNOWN["failures"][kind]
     message = f"{name} {what} ({detail})." if detail else f"{name} {what}."
     return ToolFailure(kind, message, retryable, hint or usual)
 
@@ -212,11 +194,7 @@ def baidu_results(page: str) -> list[tuple[str, str, str]]:
 
 
 def text_of(html: str) -> str:
-    """Return the text of a piece of HTML, on one line, without scripts.
-
-    >>> text_of("<b>Mount</b> Fuji &amp; <script>alert(1)</script>Hakone")
-    'Mount Fuji & Hakone'
-    """
+    """Return the text of a piece of HTML, on one line, without scripts."""
     return _one_line(_soup(html).get_text())
 
 
@@ -250,13 +228,6 @@ def document(
     score = coverage(query, title, text)
     shown = url if url.startswith(("http://", "https://")) else ""
     return Document(doc_id or f"{source}:{digest}", title, text, score, source, shown)
-
-
-def language(query: str) -> str:
-    """Return `ja` for kana, `zh` for Chinese characters alone, otherwise `en`."""
-    if re.search("[\u3040-\u30ff]", query):
-        return "ja"
-    return "zh" if re.search("[\u3400-\u9fff]", query) else "en"
 
 
 def _having(hits: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:

@@ -82,8 +82,7 @@ class Cascade:
             try:
                 documents = call_with_timeout(backend.search, asked, self.limit_s)
             except Exception as error:  # a backend is as fallible as any tool
-                why = _reason(backend.name, error)
-                attempts.append(Tried(backend.name, error=why))
+                attempts.append(Tried(backend.name, error=_reason(backend.name, error)))
                 continue
             attempts.append(Tried(backend.name, found=len(documents)))
             if documents:
@@ -114,6 +113,13 @@ def default_backends() -> tuple[Backend, ...]:
     return (Serper(), Baidu(), Wikipedia(), bundled_search())
 
 
+USAGE = (
+    "One query per call, at most 300 characters; k, the number of documents, is 1 to "
+    '10. Right: {"query": "height of Mount Fuji", "k": 3}. '
+    'Wrong: {"query": ["Fuji", "Everest"]}.'
+)
+
+
 def search_tool(
     name: str, description: str, backend: Backend, timeout_s: float | None
 ) -> Tool:
@@ -133,7 +139,7 @@ def search_tool(
     number = {"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS}
     return Tool(
         name=name,
-        description=description,
+        description=f"{description} {USAGE}",
         parameters={"properties": {"query": text, "k": number}, "required": ["query"]},
         run=run,
         timeout_s=timeout_s,
@@ -145,10 +151,7 @@ def wiki_search(backend: Backend | None = None) -> Tool:
     """Return the tool `WikiSearch` over the bundled articles."""
     return search_tool(
         "WikiSearch",
-        "Searches about a hundred bundled articles, offline. One query per call, at "
-        "most 300 characters; k, the number of documents, is 1 to 10. A score near 1 "
-        'fits, below 0.3 hardly. Right: {"query": "height of Mount Fuji"}. '
-        'Wrong: {"query": ["Fuji", "Everest"]}.',
+        "Searches bundled articles, offline. A score near 1 fits, below 0.3 hardly.",
         backend or bundled_search(),
         timeout_s=None,
     )
@@ -158,10 +161,7 @@ def web_search(backends: Sequence[Backend] | None = None) -> Tool:
     """Return the tool `WebSearch`: Serper, Baidu, Wikipedia, then bundled articles."""
     return search_tool(
         "WebSearch",
-        "Searches the web and says which backend answered and which failed. One query "
-        "per call, at most 300 characters; k, the number of documents, is 1 to 10. "
-        'Right: {"query": "height of Mount Fuji", "k": 3}. '
-        'Wrong: {"query": ["Fuji", "Everest"]}.',
+        "Searches the web and says which backend answered and which failed.",
         Cascade(default_backends() if backends is None else backends),
         timeout_s=20.0,
     )

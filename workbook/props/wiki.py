@@ -1,8 +1,4 @@
-"""An encyclopedia that can be searched, looked through, and answered from.
-
-The three actions of ReAct's question answering: `search[entity]`, `lookup[string]` and
-`finish[answer]`. The articles are short ones of our own, in `data/wiki.jsonl`.
-"""
+"""An encyclopedia of short articles, and the three actions of ReAct's experiments."""
 
 from __future__ import annotations
 
@@ -61,11 +57,7 @@ def wiki_tasks() -> tuple[WikiTask, ...]:
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
-    """Split a text after `. ! ?` before a blank and after `。！？`.
-
-    >>> split_sentences("It is 3.5 km long. It is old.")
-    ('It is 3.5 km long.', 'It is old.')
-    """
+    """Split a text after `. ! ?` before a blank and after `。！？`."""
     parts = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*", text)
     return tuple(part for part in parts if part.strip())
 
