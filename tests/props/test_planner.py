@@ -136,6 +136,10 @@ def test_a_question_in_a_question_is_looked_up_from_the_inside(slug, hops):
             ],
         ),
         (
+            "Who is the head of the company that makes the iPhone?",
+            ["the company that makes the iPhone", "the head of [1]"],
+        ),
+        (
             "When did the inventor of the steam engine die?",
             ["the inventor of the steam engine", "When did [1] die?"],
         ),
@@ -184,6 +188,7 @@ NO_RULE = [
     "詩を書いてください",
     "もののけ姫の監督は誰ですか",
     "写一首诗",
+    "我今天的心情不好",
 ]
 
 

@@ -1,7 +1,6 @@
 """Split a question into ordered steps, by rules and without a model.
 
-The same question always gives the same plan, in English, Japanese and Chinese. The
-rules are few and written down in `plan`; their patterns are in `data/plan_rules.toml`.
+The rules are written down in `plan`; their patterns are in `data/plan_rules.toml`.
 """
 
 from __future__ import annotations
@@ -100,7 +99,9 @@ def _hops(part: str, before: int) -> list[str]:
     is_fact = _pattern(RULES["fact"]).search
     if left:
         return [*hops, left] if is_fact(left) else []
-    return [part] if len(hops) == 1 and is_fact(part) else hops
+    if not is_fact(part):  # "the height of Etna" is clear without a question
+        return hops if spoken == "en" else []
+    return [part] if len(hops) == 1 else hops
 
 
 def _descriptions(rules: Any, text: str, before: int) -> tuple[list[str], str]:

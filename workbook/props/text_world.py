@@ -1,8 +1,7 @@
 """What every text world here has in common: a task, a step, and an answer to anything.
 
-A world never raises for what an agent wrote, it counts the steps that were taken, and
-with the same seed it answers the same actions with the same texts. The manner is that
-of ReAct's experiments (Yao et al., ICLR 2023, arXiv:2210.03629, sections 3 and 4).
+A world never raises for what an agent wrote, and with the same seed it answers the same
+actions with the same texts, as in ReAct's experiments (arXiv:2210.03629).
 """
 
 from __future__ import annotations
