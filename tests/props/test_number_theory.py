@@ -1,5 +1,6 @@
 """The two tools for one integer: exact within their limits, an error beyond them."""
 
+import json
 import math
 
 import pytest
@@ -53,6 +54,28 @@ def test_a_list_is_answered_with_one_call_a_value(registry):
     """a list for a tool that takes one number is told to call once per value"""
     refused = registry.bind(Action("", "PrimeFactors", "[91, 143, 221]"))
     assert "once per value" in refused.text().lower()
+
+
+NAMES = ["n", "num", "number", "numbers", "integer", "value"]
+
+
+@pytest.mark.parametrize("tool", ["Factorial", "PrimeFactors"])
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("value", [12, [12], "12"])
+def test_the_one_number_goes_by_many_names(registry, tool, name, value):
+    """what models call the number is repaired, also where it stands in a list of one"""
+    bound = registry.bind(Action("", tool, json.dumps({name: value})))
+    assert bound.arguments == {"n": 12}
+    assert registry.run(bound).ok
+
+
+@pytest.mark.parametrize("tool", ["Factorial", "PrimeFactors"])
+@pytest.mark.parametrize("name", NAMES)
+def test_several_numbers_are_refused_under_every_name(registry, tool, name):
+    """three numbers are refused under any name, and told to come one by one"""
+    refused = registry.bind(Action("", tool, json.dumps({name: [12, 15, 18]})))
+    assert refused.kind == "invalid_arguments"
+    assert "call once per value" in refused.text()
 
 
 @given(st.integers(2, 10**9))

@@ -1,7 +1,7 @@
 """Every question with every method: who is right, how often, and at what cost.
 
-The runner of lesson 02. It knows the four methods of `workbook.loop.paper_agent` and
-nothing of a particular model, world or question; what it returns is one row a run.
+It knows the four methods of `workbook.loop.paper_agent` and nothing of a particular
+model, world or question; what it returns is one row a run.
 """
 
 from __future__ import annotations
@@ -39,15 +39,7 @@ QuestionT = TypeVar("QuestionT", bound=Question)
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One question, asked in one way.
-
-    Args:
-        method: the method's name.
-        slug: the question's.
-        attempt: answer, steps, calls, tokens.
-        right: whether the answer is an accepted one.
-        seconds: the model's own time, reading and writing; 0 where it tells none.
-    """
+    """One question, asked in one way; `seconds` are the model's own time."""
 
     method: str
     slug: str
@@ -57,13 +49,7 @@ class Trial:
 
 
 def marks(trial: Trial, done: int, of: int) -> None:
-    """Print the method's name, then a mark a question: ✓ right, · not.
-
-    Args:
-        trial: the newest one.
-        done: how many questions this method has answered.
-        of: how many there are.
-    """
+    """Print the method's name, then a mark a question: ✓ right, · not."""
     name = f"{trial.method:9}" if done == 1 else ""
     mark = "✓" if trial.right else "·"
     print(f"{name}{mark}", end="\n" if done == of else "", flush=True)
@@ -87,7 +73,7 @@ def run_experiment(
     Args:
         methods: `standard`, `cot`, `act`, `react`.
         model: is asked.
-        questions: what is asked.
+        questions: are asked, in this order.
         exemplars: what every prompt shows before the question.
         world: makes the world of a question, a new one each time.
         is_right: decides whether (answer, accepted answer) agree.
@@ -106,12 +92,10 @@ def run_experiment(
     for method in methods:
         for number, question in enumerate(questions, start=1):
             timed = _Timed(model)
-            attempt = run(
-                method, timed, question.text, exemplars, world(question), **options
-            )
+            there = world(question)
+            attempt = run(method, timed, question.text, exemplars, there, **options)
             right = matches_any(attempt.answer, question.answers, is_right)
-            seconds = timed.milliseconds / 1000
-            trials.append(Trial(method, question.slug, attempt, right, seconds))
+            trials.append(Trial(method, question.slug, attempt, right, timed.seconds))
             if progress is not None:
                 progress(trials[-1], number, len(questions))
     return trials
@@ -134,26 +118,25 @@ def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
         groups.setdefault(trial.method, []).append(trial)
     if not groups:
         raise ValueError("there are no trials to summarize")
-    rows = []
-    for method, group in groups.items():
-        right = sum(trial.right for trial in group)
-        low, high = wilson_interval(right, len(group))
-        attempts = [trial.attempt for trial in group]
-        rows.append(
-            {
-                "method": method,
-                "right": right,
-                "asked": len(group),
-                "low %": round(100 * low),
-                "high %": round(100 * high),
-                "no answer": sum(attempt.answer is None for attempt in attempts),
-                "calls": sum(attempt.calls for attempt in attempts),
-                "read": sum(attempt.usage.input for attempt in attempts),
-                "written": sum(attempt.usage.output for attempt in attempts),
-                "seconds": round(sum(trial.seconds for trial in group), 1),
-            }
-        )
-    return pd.DataFrame(rows).set_index("method")
+    return pd.DataFrame([_row(*each) for each in groups.items()]).set_index("method")
+
+
+def _row(method: str, trials: Sequence[Trial]) -> dict[str, Any]:
+    right = sum(trial.right for trial in trials)
+    low, high = wilson_interval(right, len(trials))
+    attempts = [trial.attempt for trial in trials]
+    return {
+        "method": method,
+        "right": right,
+        "asked": len(trials),
+        "low %": round(100 * low),
+        "high %": round(100 * high),
+        "no answer": sum(attempt.answer is None for attempt in attempts),
+        "calls": sum(attempt.calls for attempt in attempts),
+        "read": sum(attempt.usage.input for attempt in attempts),
+        "written": sum(attempt.usage.output for attempt in attempts),
+        "seconds": round(sum(trial.seconds for trial in trials), 1),
+    }
 
 
 class _Timed:
@@ -161,11 +144,11 @@ class _Timed:
 
     def __init__(self, model: TextModel) -> None:
         self.name = model.name
-        self.milliseconds = 0.0
+        self.seconds = 0.0
         self._model = model
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         reply = self._model.complete(prompt, stop=stop)
-        self.milliseconds += reply.timings.get("prompt_ms", 0.0)
-        self.milliseconds += reply.timings.get("predicted_ms", 0.0)
+        self.seconds += reply.timings.get("prompt_ms", 0.0) / 1000
+        self.seconds += reply.timings.get("predicted_ms", 0.0) / 1000
         return reply

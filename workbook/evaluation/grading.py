@@ -1,7 +1,4 @@
-"""What counts as right, and what a share of right answers is worth.
-
-Pure functions of answers and counts. Nothing here asks a model.
-"""
+"""What counts as right, and what a share of right answers is worth."""
 
 from __future__ import annotations
 
@@ -51,17 +48,11 @@ def wilson_interval(successes: int, n: int, z: float = 1.96) -> tuple[float, flo
     """Return the range in which the true rate of success may lie.
 
     Wilson's score interval: all rates p for which the observed share lies at most `z`
-    standard errors, taken at p, away from p. It stays within 0 and 1, and it says
-    something even after 0 of 20.
-
-    Args:
-        successes: how many of the trials were right.
-        n: how many trials there were.
-        z: width in standard errors; 1.96 gives 95 %.
+    standard errors, taken at p, away from p; 1.96 gives 95 %. It stays within 0 and 1,
+    and it says something even after 0 of 20.
 
     Raises:
-        ValueError: no trial, fewer than 0 successes or more than `n`, or a `z` that is
-            below 0 or not finite.
+        ValueError: no trial, successes below 0 or above `n`, or no finite `z` ≥ 0.
 
     >>> low, high = wilson_interval(0, 20)
     >>> round(low, 2), round(high, 2)

@@ -1,32 +1,20 @@
-"""The questions that lesson 02 asks, and the world in which each may be answered.
-
-The arithmetic ones are read from `data/arithmetic.jsonl`; those about the encyclopedia
-are `workbook.props.wiki`'s.
-"""
+"""Sums in words, and the world in which each question may be answered."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from functools import cache
 
 from workbook.evaluation.grading import same_number
 from workbook.loop.text_world import ToolWorld
-from workbook.paths import DATA
+from workbook.props.text_world import rows_of
 from workbook.props.wiki import WikiTask, WikiWorld
 from workbook.tools.calculator import safe_eval
 
 
 @dataclass(frozen=True, slots=True)
 class ArithmeticQuestion:
-    """A small sum in words.
-
-    Args:
-        slug: unique, such as `aq01`.
-        text: the question.
-        answers: the right number, as text.
-        calculations: how many calls of a calculator it takes.
-    """
+    """A small sum in words, and how many calls of a calculator it takes."""
 
     slug: str
     text: str
@@ -37,21 +25,16 @@ class ArithmeticQuestion:
 @cache
 def arithmetic_questions() -> tuple[ArithmeticQuestion, ...]:
     """Read the twenty questions: fourteen of one calculation, six of two."""
-    lines = (DATA / "arithmetic.jsonl").read_text("utf-8").splitlines()
     return tuple(
         ArithmeticQuestion(
             row["question_id"], row["question"], (row["answer"],), row["calculations"]
         )
-        for row in map(json.loads, lines)
+        for row in rows_of("arithmetic.jsonl")
     )
 
 
 def calculator_world(question: ArithmeticQuestion) -> ToolWorld:
-    """Return a world with a calculator, in which the question can be answered.
-
-    The calculator shows six digits of what is no whole number: a small model would
-    copy all sixteen and have no tokens left for its action.
-    """
+    """Return a world with a calculator, in which the question can be answered."""
     return ToolWorld({"Calculator": _calculate}, question.answers[0], same_number)
 
 
@@ -63,5 +46,6 @@ def wiki_world(task: WikiTask) -> WikiWorld:
 
 
 def _calculate(expression: str) -> str:
+    """Show six digits of a fraction: a small model would copy all sixteen."""
     value = safe_eval(expression)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

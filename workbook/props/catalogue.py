@@ -1,8 +1,7 @@
 """Every tool of the workbook by name.
 
 A module of `workbook.tools` or `workbook.props` that offers tools says so itself:
-`TOOLS = {"Pay": make_it}`. A new tool is one new file. Tools are made when they are
-asked for, each with a state of its own.
+`TOOLS = {"Pay": make_it}`. A new tool is one new file.
 """
 
 from __future__ import annotations
@@ -28,17 +27,12 @@ def makers() -> dict[str, Callable[[], Tool]]:
 
 
 def builtin_tool(name: str) -> Tool:
-    """Return a new tool by its name.
-
-    Raises:
-        KeyError: there is none of that name; the message lists those that there are.
-    """
+    """Return a new tool by its name, with a state of its own."""
     if name not in makers():
-        known = ", ".join(makers())
-        raise KeyError(f"no built-in tool is named {name!r}; use {known}")
+        raise KeyError(f"no built-in tool is named {name!r}; use {', '.join(makers())}")
     return makers()[name]()
 
 
 def builtin_tools() -> tuple[Tool, ...]:
-    """Return every tool of the workbook, new."""
+    """Return a new one of every tool."""
     return tuple(make() for make in makers().values())

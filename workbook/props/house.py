@@ -1,9 +1,7 @@
 """A household in text: rooms, places that open and close, and things to carry.
 
-One walks to a place, sees what is there, takes one thing at a time, cleans, heats or
-cools it, and puts it where it belongs. What the house has is in `data/house.toml`;
-where the things lie at first is drawn from the seed. The idea is ALFWorld's (Shridhar
-et al. 2021, arXiv:2010.03768).
+What the house has is in `data/house.toml`; where the things lie at first is drawn from
+the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010.03768).
 """
 
 from __future__ import annotations
@@ -26,15 +24,7 @@ PLACES = tuple(place for places in ROOMS.values() for place in places)
 
 @dataclass(frozen=True, slots=True)
 class HouseTask:
-    """What is to lie where, and in what state.
-
-    Args:
-        slug: unique, such as `house-01`.
-        kind: the kind of thing, such as `cup`.
-        place: the kind of place, such as `desk`.
-        state: `clean`, `hot`, `cold`, or empty when any will do.
-        count: how many of them, 1 to 3.
-    """
+    """How many of a kind are to lie where; `state` is clean, hot, cold, or empty."""
 
     slug: str
     kind: str
@@ -50,9 +40,7 @@ class HouseTask:
         if self.count == 1:
             article = "an" if name[0] in "aeiou" else "a"
             return f"put {article} {name} {where}"
-        plural = name + ("es" if name.endswith("o") else "s")
-        if name.endswith("fe"):
-            plural = name[:-2] + "ves"
+        plural = re.sub("fe$", "ve", re.sub("o$", "oe", name)) + "s"
         count = {2: "two", 3: "three"}[self.count]
         return f"find {count} {plural} and put them {where}"
 
@@ -100,34 +88,19 @@ class _NothingHappens(Exception):  # noqa: N818 - an answer of the house, no mis
 
 
 class HouseWorld(TextWorld[HouseTask]):
-    """Put things in their places.
-
-    The actions are in `forms`; one goes to a place or to a room. Names may leave the
-    number out: the first one is meant. What cannot be done is answered with "Nothing
-    happens" and the reason. The reward is 1.0 as soon as the goal holds, which also
-    ends the run.
-
-    Args:
-        seed: where the things lie at first; each task has a layout of its own.
-    """
+    """Put things in their places; the reward is 1.0 as soon as the goal holds."""
 
     name = "house"
     forms = (
         "go to …, take … from …, open …, close …, put … in/on …, clean … with …, "
         "heat … with …, cool … with …, look, inventory, think: …"
     )
-
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(seed)
-        self.here = ""
-        self.things: list[Thing] = []
-        self.open: set[str] = set()
-
-    # What every world does.
+    here: str
+    things: list[Thing]
+    open: set[str]
 
     def _begin(self, task: HouseTask) -> str:
-        self.here = ""
-        self.open = set()
+        self.here, self.open = "", set()
         self.things = lay_out(random.Random(f"{self.seed}:{task.slug}"), task)
         rooms = " ".join(f"{r.capitalize()}: {', '.join(p)}." for r, p in ROOMS.items())
         return f"You are in the hall of a house. {rooms} Your task: {task.text}."
@@ -194,14 +167,13 @@ class HouseWorld(TextWorld[HouseTask]):
         self._must_be_at(name)
         if kind_of(self.here) not in HOUSE["closable"]:
             raise _NothingHappens(f"{self.here} cannot be opened or closed")
-        if verb == "close" and self.here in self.open:
-            self.open.remove(self.here)
-            return f"You close {self.here}."
-        if verb == "open" and self.here not in self.open:
-            self.open.add(self.here)
-            return f"You open {self.here}. {self._contents()}"
-        is_open = "open" if verb == "open" else "closed"
-        raise _NothingHappens(f"{self.here} is already {is_open}")
+        if (verb == "open") == (self.here in self.open):
+            raise _NothingHappens(
+                f"{self.here} is already {verb.replace('close', 'closed')}"
+            )
+        self.open ^= {self.here}
+        seen = f" {self._contents()}" if verb == "open" else ""
+        return f"You {verb} {self.here}.{seen}"
 
     def _put(self, thing_name: str, place_name: str) -> str:
         held = self._must_hold(thing_name)
@@ -230,8 +202,6 @@ class HouseWorld(TextWorld[HouseTask]):
     def _inventory(self) -> str:
         return f"You are holding {self._held() or 'nothing'}."
 
-    # What must be so for a verb to work.
-
     def _must_be_at(self, name: str) -> None:
         if _named(name, [self.here]) is None:
             raise _NothingHappens(f"you are not at {_place(name)}")
@@ -246,8 +216,6 @@ class HouseWorld(TextWorld[HouseTask]):
         if held is None or _named(name, [held.name]) is None:
             raise _NothingHappens(f"you are not holding {echo(name)!r}")
         return held
-
-    # What is where.
 
     def _held(self) -> Thing | None:
         return next((thing for thing in self.things if thing.place is None), None)
@@ -282,7 +250,6 @@ def _into(place: str) -> str:
 
 
 def _place(name: str) -> str:
-    """Return the place that is meant."""
     place = _named(name, PLACES)
     if place is None:
         raise _NothingHappens(f"there is no {echo(name)!r} in this house")

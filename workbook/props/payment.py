@@ -1,8 +1,4 @@
-"""A payment tool without a bank: the one tool here that changes the world.
-
-It keeps what was paid in a list, so that a lesson can count how often a run has paid.
-It does not know approval or idempotency: a guard stands in front of it, or does not.
-"""
+"""A payment tool without a bank: the one tool here that changes the world."""
 
 from __future__ import annotations
 
@@ -32,26 +28,10 @@ class Payments:
     def __init__(self) -> None:
         self.made: list[Payment] = []
 
-    @property
-    def total_cents(self) -> int:
-        """The sum of all payments, in hundredths, whatever the currency."""
-        return sum(payment.cents for payment in self.made)
-
     def pay(self, payee: str, amount: float, currency: str = "EUR") -> dict[str, Any]:
-        """Pay, every time it is called: two calls are two payments.
-
-        Args:
-            payee: who gets it.
-            amount: in the currency's unit (25 is 25 euros), with at most two decimals,
-                above 0 and at most 10,000.
-            currency: one of `CURRENCIES`.
-
-        Raises:
-            ToolFailure: `no_payee`, `bad_amount` or `bad_currency`; nothing was paid.
-        """
+        """Pay, every time it is called: two calls are two payments."""
         if not payee.strip():
-            hint = "Say who is to be paid."
-            raise ToolFailure("no_payee", "the payee is empty.", hint=hint)
+            raise ToolFailure("no_payee", "the payee is empty.", hint="Say who it is.")
         if currency not in CURRENCIES:
             message = f"{currency!r} is not a currency of this account."
             hint = f"Use one of {', '.join(CURRENCIES)}."
@@ -66,7 +46,7 @@ class Payments:
         return {"payment_id": number, "payee": payee, "paid": paid}
 
     def tool(self) -> Tool:
-        """Return the account as the tool `Pay`, with WRITE effect."""
+        """Return the account as a tool."""
         return Tool(
             name="Pay",
             description=(
@@ -76,7 +56,6 @@ class Payments:
                 'Wrong: {"payee": "Ada", "amount": "20,50 euros"}.'
             ),
             parameters={
-                "type": "object",
                 "properties": {
                     "payee": {"type": "string", "minLength": 1, "maxLength": 200},
                     "amount": {

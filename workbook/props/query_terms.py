@@ -1,58 +1,31 @@
-"""Cut a question into terms that an index can look up, in any script.
-
-English has spaces between its words, Japanese and Chinese have none. This module knows
-no database: it turns text into words and runs of characters, and shortens a document
-to the sentences that hold them.
-"""
+"""Cut a question into terms that an index can look up, in any script."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Sequence
 
-MAX_TERMS = 32
-"""Terms of one query that are looked up; a longer query is cut here."""
+from workbook.paths import DATA
+
+KNOWN = tomllib.loads((DATA / "search.toml").read_text("utf-8"))
+MAX_TERMS = 32  # of one query; a longer query is cut here
 
 CJK = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"(?:(?![{CJK}])[^\W_])+")
 _HIRAGANA = re.compile("[\u3040-\u309f]+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+STOP_WORDS = frozenset(KNOWN["stop_words"].split())
+QUESTION_WORDS = re.compile("|".join(KNOWN["question_words"].split()))
 
-STOP_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "a an and are as at be by did do does for from had has have how in is it its "
-        "many much of on or that the their there this to was were what when where "
-        "which who whom whose why will with you your i me my tell about please s",
-    )
-)
-"""English words that say nothing about the subject of a question.
-
-The `s` is what an apostrophe leaves over: "What's Fuji's height?".
-"""
-
-QUESTION_WORDS = re.compile(
-    "什么时候|什麼時候|为什么|為什麼|什么|什麼|多长时间|多長時間|有多|多少|几个|幾個"
-    "|哪一|哪里|哪裡|哪个|哪個|哪|谁|誰|请问|請問|吗|嗎|呢|的|了|是|何"
-)
-"""Question words and particles in Han characters; they end a run, as hiragana does.
-
-和, 在 and 与 are left out: they stand inside too many names.
-"""
-SATURATION = 1.2
-"""BM25's k1: how soon one more mention stops to count. FTS5's is fixed at this."""
-TITLE_WEIGHT = 4.0
-"""A word in the title counts as often as four in the text."""
+SATURATION = 1.2  # BM25's k1, at which FTS5's is fixed
+TITLE_WEIGHT = 4.0  # a word in the title counts as often as four in the text
 
 
 def normalise(text: str) -> str:
-    """Return `text` in one shape: full-width letters and digits become plain ones.
-
-    >>> normalise("ＳＱＬ １００")
-    'SQL 100'
-    """
+    """Return `text` in one shape: full-width letters and digits become plain ones."""
     return unicodedata.normalize("NFKC", text)
 
 
@@ -60,9 +33,6 @@ def words(text: str) -> list[str]:
     """Return the words of scripts that have spaces, without English stop words.
 
     A query of nothing but stop words keeps them: "The Who" is a band.
-
-    >>> words("How high is the Eiffel Tower?")
-    ['high', 'eiffel', 'tower']
     """
     found = [word.casefold() for word in _WORD.findall(normalise(text))]
     return [word for word in found if word not in STOP_WORDS] or found
@@ -71,13 +41,7 @@ def words(text: str) -> list[str]:
 def runs(text: str) -> list[str]:
     """Return the runs of Chinese and Japanese characters that carry the subject.
 
-    Kanji and katakana carry it; hiragana (mostly grammar) and Chinese particles
-    separate. A query in hiragana alone is kept whole.
-
-    >>> runs("富士山の高さは")
-    ['富士山', '高']
-    >>> runs("东京塔有多高？")
-    ['东京塔', '高']
+    Hiragana (mostly grammar) separates them. A query in hiragana alone is kept whole.
     """
     found = _RUN.findall(normalise(text))
     parts = [
@@ -90,12 +54,15 @@ def runs(text: str) -> list[str]:
     return parts or found
 
 
-def overlapping(run: str, length: int) -> list[str]:
-    """Return every piece of `run` with this many characters, in order.
+def language(query: str) -> str:
+    """Return `ja` for kana, `zh` for Chinese characters alone, otherwise `en`."""
+    if re.search("[\u3040-\u30ff]", query):
+        return "ja"
+    return "zh" if re.search("[\u3400-\u9fff]", query) else "en"
 
-    >>> overlapping("富士山頂", 2)
-    ['富士', '士山', '山頂']
-    """
+
+def overlapping(run: str, length: int) -> list[str]:
+    """Return every piece of `run` with this many characters, in order."""
     if len(run) <= length:
         return [run]
     return [run[i : i + length] for i in range(len(run) - length + 1)]
@@ -104,22 +71,14 @@ def overlapping(run: str, length: int) -> list[str]:
 def in_pairs(text: str) -> str:
     """Return the pairs of characters in each run, with spaces between, to be indexed.
 
-    The last character of a run stands alone too, so that a search for one character
-    finds it there as well.
-
-    >>> in_pairs("高さ 3776m")
-    '高さ さ'
+    The last character stands alone too, so that a search for it finds it there.
     """
     found = _RUN.findall(normalise(text))
     return " ".join(run[i : i + 2] for run in found for i in range(len(run)))
 
 
 def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
-    """Return the sentences of `text`, in order, from the one with the most terms on.
-
-    The first of equally good sentences wins. At most `width` characters; a cut is
-    marked by "…".
-    """
+    """Return `text` from the sentence with the most terms on, at most `width` long."""
     sentences = [part for part in _SENTENCE_END.split(text.strip()) if part]
     if not sentences:
         return ""
@@ -139,15 +98,8 @@ def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
 def coverage(query: str, title: str, text: str) -> float:
     """Return how much of `query` a page is about, from 0 to 1, without an index.
 
-    A web search says in which order it found its pages and not how well they fit. So
-    each page is scored by its words, with the saturation that BM25 has for a text of
-    average length:
-
-        score = mean over the query's terms of f / (f + 1.2),
-        f = mentions in the text + 4 · mentions in the title
-
-    >>> coverage("Eiffel Tower", "Eiffel Tower", "A tower in Paris.")
-    0.7878
+    Saturated as BM25 is for a text of average length: the mean over the terms of
+    f / (f + 1.2), where f = mentions in the text + 4 · mentions in the title.
     """
     terms = words(query) + [p for run in runs(query) for p in overlapping(run, 2)]
     if not terms:
@@ -159,8 +111,5 @@ def coverage(query: str, title: str, text: str) -> float:
         found = _WORD.findall(normalise(where).casefold())
         return sum(word.startswith(term) for word in found)
 
-    total = 0.0
-    for term in terms:
-        f = mentions(term, text) + TITLE_WEIGHT * mentions(term, title)
-        total += f / (f + SATURATION)
-    return round(total / len(terms), 4)
+    found = [mentions(t, text) + TITLE_WEIGHT * mentions(t, title) for t in terms]
+    return round(sum(f / (f + SATURATION) for f in found) / len(terms), 4)

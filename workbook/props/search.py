@@ -1,9 +1,4 @@
-"""Search over bundled articles: SQLite's FTS5, its BM25, and no network.
-
-One index for words, one of trigrams for Chinese and Japanese, and one of pairs for
-what is too short for a trigram. The text of an article is data: it is cut and handed
-on, never interpreted.
-"""
+"""Search over bundled articles: SQLite's FTS5, its BM25, and no network."""
 
 from __future__ import annotations
 
@@ -16,32 +11,13 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 
-from workbook.props.query_terms import (
-    MAX_TERMS,
-    SATURATION,
-    TITLE_WEIGHT,
-    in_pairs,
-    normalise,
-    overlapping,
-    runs,
-    snippet,
-    words,
-)
+from workbook.props import query_terms as qt
 from workbook.props.wiki import Article, load_articles
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One result of a search.
-
-    Args:
-        doc_id: names this document for ever, also in later searches: cite by it.
-        title: of the article or page.
-        text: the sentences that fit the query best, at most about 300 characters.
-        score: from 0 (nothing in common) to 1, comparable between queries.
-        source: the backend that found it.
-        url: where it stands, where that is known.
-    """
+    """One result of a search; scores, 0 to 1, are comparable between queries."""
 
     doc_id: str
     title: str
@@ -58,7 +34,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One thing to look up: a phrase, and the table of FTS5 that can find it."""
+    """A phrase to look up, and the table of FTS5 that can find it."""
 
     table: str
     text: str
@@ -66,16 +42,12 @@ class Term:
 
     @property
     def match(self) -> str:
-        """The term as FTS5 reads it: quoted, so that no character is syntax."""
+        """The term, quoted, so that no character is syntax to FTS5."""
         return '"' + self.text.replace('"', '""') + '"' + ("*" if self.prefix else "")
 
 
 class LocalSearch:
-    """A search backend over `articles`.
-
-    Raises:
-        ValueError: two articles have the same doc_id.
-    """
+    """A search backend over `articles`."""
 
     name = "local"
 
@@ -83,10 +55,7 @@ class LocalSearch:
         self._articles = sorted(articles, key=lambda each: each.doc_id)
         used = Counter(each.doc_id for each in self._articles)
         if twice := [doc_id for doc_id, times in used.items() if times > 1]:
-            raise ValueError(
-                f"two articles have the doc_id {twice[0]!r}: give each its own, a "
-                "citation rests on it"
-            )
+            raise ValueError(f"two articles have the doc_id {twice[0]!r}")
         self._lock = threading.Lock()  # a tool with a timeout runs in its own thread
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.executescript(
@@ -95,18 +64,17 @@ class LocalSearch:
                 (title, text, tokenize = 'porter unicode61 remove_diacritics 2');
             CREATE VIRTUAL TABLE trigrams USING fts5
                 (title, text, tokenize = 'trigram');
-            CREATE VIRTUAL TABLE pairs USING fts5 (title, text);
+            CREATE VIRTUAL TABLE pairs USING fts5  -- too short for a trigram
+                (title, text);
             """
         )
         for row, article in enumerate(self._articles):
             # casefold, as the query is: SQLite lowers letters, but leaves ß as it is.
-            title = normalise(article.title).casefold()
-            text = normalise(article.text).casefold()
-            for table, columns in (
-                ("words", (title, text)),
-                ("trigrams", (title, text)),
-                ("pairs", (in_pairs(title), in_pairs(text))),
-            ):
+            title = qt.normalise(article.title).casefold()
+            text = qt.normalise(article.text).casefold()
+            pairs = (qt.in_pairs(title), qt.in_pairs(text))
+            cells = {"words": (title, text), "trigrams": (title, text), "pairs": pairs}
+            for table, columns in cells.items():
                 insert = f"INSERT INTO {table} (rowid, title, text) VALUES (?, ?, ?)"
                 self._db.execute(insert, (row, *columns))
 
@@ -114,15 +82,8 @@ class LocalSearch:
         """Return the `k` best documents, the best one first. Every string is legal.
 
         The score is the share of BM25 that the query could have got at most:
-
-            score = Σ bm25(term, document) / Σ idf(term) · (k1 + 1)
-
-        over the terms of the query, k1 = 1.2. A term never gives more than its
-        idf · (k1 + 1), so the score lies between 0 and 1 whatever the query's length.
-        A term that no article holds has the largest idf of all and nothing to show for
-        it: half a match scores low.
-
-        Equal scores are ordered by doc_id. No terms, or `k` below 1: an empty list.
+        Σ bm25(term, document) / Σ idf(term) · (k1 + 1), k1 = 1.2. A term that no
+        article holds has the largest idf of all: half a match scores low.
         """
         with self._lock:
             terms = self._terms(query)
@@ -131,25 +92,24 @@ class LocalSearch:
         best = sorted(scores, key=lambda row: (-scores[row], row))[: max(k, 0)]
         found = [(self._articles[row], scores[row]) for row in best]
         return [
-            Document(a.doc_id, a.title, snippet(a.text, shown), score, self.name)
+            Document(a.doc_id, a.title, qt.snippet(a.text, shown), score, self.name)
             for a, score in found
         ]
 
     def _terms(self, query: str) -> list[Term]:
-        terms = [Term("words", word) for word in words(query)]
-        for run in runs(query):
-            trigrams = [Term("trigrams", part) for part in overlapping(run, 3)]
+        terms = [Term("words", word) for word in qt.words(query)]
+        for run in qt.runs(query):
+            trigrams = [Term("trigrams", part) for part in qt.overlapping(run, 3)]
             if len(run) >= 3 and any(map(self._rows, trigrams)):
                 terms += trigrams
             else:  # too short for a trigram, or one that nobody wrote
-                pairs = overlapping(run, 2)
+                pairs = qt.overlapping(run, 2)
                 terms += [Term("pairs", part, len(part) == 1) for part in pairs]
-        return list(dict.fromkeys(terms))[:MAX_TERMS]
+        return list(dict.fromkeys(terms))[: qt.MAX_TERMS]
 
     def _rows(self, term: Term) -> list[tuple[int, float]]:
-        """Return (row, BM25) of every article that holds the term."""
         return self._db.execute(
-            f"SELECT rowid, -bm25({term.table}, {TITLE_WEIGHT}, 1.0) "
+            f"SELECT rowid, -bm25({term.table}, {qt.TITLE_WEIGHT}, 1.0) "
             f"FROM {term.table} WHERE {term.table} MATCH ?",
             (term.match,),
         ).fetchall()
@@ -159,24 +119,18 @@ class LocalSearch:
         found: dict[int, float] = defaultdict(float)
         for term in terms:
             rows = self._rows(term)
-            attainable += idf(len(self._articles), len(rows)) * (SATURATION + 1)
+            attainable += idf(len(self._articles), len(rows)) * (qt.SATURATION + 1)
             for row, bm25 in rows:
                 found[row] += bm25
         return {row: round(total / attainable, 4) for row, total in found.items()}
 
 
 def idf(articles: int, holding: int) -> float:
-    """Return how much a term says: FTS5's own formula, never below 1e-6.
-
-    >>> round(idf(articles=100, holding=1), 2), idf(articles=100, holding=90)
-    (4.19, 1e-06)
-
-    Source: https://www.sqlite.org/fts5.html#the_bm25_function
-    """
+    """Return how much a term says, by https://sqlite.org/fts5.html#the_bm25_function."""
     return max(math.log((articles - holding + 0.5) / (holding + 0.5)), 1e-6)
 
 
 @cache
 def bundled_search() -> LocalSearch:
-    """Return the search over the bundled articles; built once a process."""
+    """Return the search over the bundled articles."""
     return LocalSearch(load_articles())

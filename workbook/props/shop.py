@@ -1,13 +1,11 @@
 """A web shop in text: search, look at products, choose options, buy one.
 
-A task names a kind of product, attributes, options and a budget; the purchase is
-marked from 0 to 1 for how well it matches. The idea is WebShop's (Yao et al. 2022,
-arXiv:2207.01206); the shop is ours.
+A purchase is marked from 0 to 1 for how well it matches the task. The idea is WebShop's
+(Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import tomllib
@@ -18,7 +16,7 @@ from functools import cache
 from workbook.loop.prompting import parse_bracket_action
 from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
-from workbook.props.text_world import TextWorld, echo, same_letters
+from workbook.props.text_world import TextWorld, echo, rows_of, same_letters
 
 PER_PAGE = 5
 BUTTONS = frozenset({"next page", "previous page", "back", "buy now"})
@@ -26,17 +24,7 @@ BUTTONS = frozenset({"next page", "previous page", "back", "buy now"})
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One product.
-
-    Args:
-        product_id: unique, such as `p01`.
-        title: what stands in the list of results.
-        department: what the kind belongs to, such as `kitchen`.
-        kind: such as `mug`.
-        price_cents: the price without options, in cents.
-        attributes: what holds for the product whatever one chooses.
-        options: name of the option to its values, each with what it adds in cents.
-    """
+    """One product. Each value of an option adds so many cents to the price."""
 
     product_id: str
     title: str
@@ -72,10 +60,8 @@ class ShopTask:
 
 @cache
 def load_products() -> tuple[Product, ...]:
-    """Read the catalogue, one JSON object a line."""
-    lines = (DATA / "shop.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    return tuple(Product(**{**r, "attributes": tuple(r["attributes"])}) for r in rows)
+    """Read the catalogue."""
+    return tuple(Product(**row) for row in rows_of("shop.jsonl"))
 
 
 @cache
@@ -97,16 +83,10 @@ def price_of(product: Product, chosen: Mapping[str, str]) -> int:
 
 
 def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> float:
-    """Mark a purchase from 0.0 to 1.0.
+    """Mark a purchase from 0.0 to 1.0, as WebShop does (arXiv:2207.01206).
 
-    With A the wanted attributes and O the wanted options:
-
-        kind · (|A ∩ attributes| + |O ∩ chosen| + [price ≤ budget]) / (|A| + |O| + 1)
-
-    where `kind` is 1 for the wanted kind of product, 0.5 for another kind of the same
-    department, and 0 otherwise. An option that nobody chose does not count.
-
-    Source: the reward of WebShop (arXiv:2207.01206), with a simpler `kind`.
+    The share of the wanted attributes, options and the budget that was met, times 1 for
+    the wanted kind, 0.5 for another kind of the same department, and 0 otherwise.
     """
     departments = {p.kind: p.department for p in load_products()}
     kind = 0.5 if product.department == departments[task.kind] else 0.0
@@ -129,23 +109,16 @@ class Visit:
 
 
 class ShopWorld(TextWorld[ShopTask]):
-    """Buy what the task asks for.
-
-    `search[query]` · `click[…]` a product's id, an option's value, `next page`,
-    `previous page`, `back` or `buy now` · `buy` · `think[…]`
-
-    Args:
-        seed: the order of results that match equally well.
-    """
+    """Buy what the task asks for. One clicks a product, an option's value, a button."""
 
     name = "shop"
     forms = "search[query], click[…], buy, think[…]"
+    visit: Visit
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
         self.products = list(load_products())
         random.Random(seed).shuffle(self.products)
-        self.visit = Visit()
 
     def _begin(self, task: ShopTask) -> str:
         self.visit = Visit()
@@ -163,7 +136,7 @@ class ShopWorld(TextWorld[ShopTask]):
         return None
 
     def _legal(self) -> tuple[str, ...]:
-        clicks = tuple(f"click[{target}]" for target in self._targets())
+        clicks = (f"click[{target}]" for target in self._targets())
         return ("search[query]", *clicks, "think[…]")
 
     def _find(self, query: str) -> tuple[Product, ...]:
@@ -178,8 +151,8 @@ class ShopWorld(TextWorld[ShopTask]):
         return tuple(sorted(filter(hits, self.products), key=hits, reverse=True))
 
     def _click(self, task: ShopTask, target: str) -> StepResult:
-        visit = self.visit
-        titles = {same_letters(p.title): p.product_id for p in self._listed()}
+        visit, listed = self.visit, self._listed()
+        titles = {same_letters(p.title): p.product_id for p in listed}
         target = titles.get(target, target)
         known = {same_letters(name): name for name in self._targets()}
         if target not in known:
@@ -196,8 +169,7 @@ class ShopWorld(TextWorld[ShopTask]):
                 if known[target] in values:
                     visit.chosen[name] = known[target]
         else:
-            listed = {product.product_id: product for product in self._listed()}
-            visit.product = listed[known[target]]
+            visit.product = next(p for p in listed if p.product_id == known[target])
         return StepResult(self._page())
 
     def _buy(self, task: ShopTask) -> StepResult:
@@ -209,8 +181,6 @@ class ShopWorld(TextWorld[ShopTask]):
         text = f"You bought {product.title}{with_options} for {price}."
         return StepResult(text, match_score(task, product, chosen), done=True)
 
-    # What is on the page.
-
     def _listed(self) -> tuple[Product, ...]:
         if self.visit.found is None or self.visit.product:
             return ()
@@ -218,7 +188,6 @@ class ShopWorld(TextWorld[ShopTask]):
         return self.visit.found[first : first + PER_PAGE]
 
     def _targets(self) -> tuple[str, ...]:
-        """Return what can be clicked now."""
         visit = self.visit
         if visit.product:
             return (*visit.product.values(), "back", "buy now")
@@ -239,26 +208,21 @@ class ShopWorld(TextWorld[ShopTask]):
             return "You are on the search page. Use: search[query]"
         else:
             lines = [f"Found: {len(visit.found)}. Page {visit.page + 1}."]
-            lines += [
-                f"[{p.product_id}] {p.title}, {dollars(p.price_cents)}"
-                for p in self._listed()
-            ]
-        buttons = [t for t in self._targets() if t in BUTTONS]
-        return "\n".join([*lines, " ".join(f"[{name}]" for name in buttons)])
+            for each in self._listed():
+                price = dollars(each.price_cents)
+                lines.append(f"[{each.product_id}] {each.title}, {price}")
+        buttons = [f"[{name}]" for name in self._targets() if name in BUTTONS]
+        return "\n".join([*lines, " ".join(buttons)])
 
 
-def _words(text: str) -> frozenset[str]:
+def _words(text: str) -> set[str]:
     """Return the words of a text, a plural as its singular."""
-    return frozenset(
-        w.removesuffix("s") for w in re.findall(r"\w+", same_letters(text))
-    )
+    return {w.removesuffix("s") for w in re.findall(r"\w+", same_letters(text))}
 
 
 def _describe(product: Product, chosen: Mapping[str, str]) -> list[str]:
-    lines = [
-        f"{product.title}, {dollars(price_of(product, chosen))}",
-        f"About: {', '.join(product.attributes)}",
-    ]
+    price = dollars(price_of(product, chosen))
+    lines = [f"{product.title}, {price}", f"About: {', '.join(product.attributes)}"]
     for name, values in product.options.items():
         offers = [
             f"[{value}]" + (f" +{dollars(extra)}" if extra else "")

@@ -1,19 +1,18 @@
 """What every text world here has in common: a task, a step, and an answer to anything.
 
-A world is a small program that answers actions written as text. It never raises for
-what an agent wrote, it counts the steps that were taken, and with the same seed it
-answers the same actions with the same texts. How many steps an agent may take is not
-its business: that belongs to whoever runs the agent. The manner is that of ReAct's
-experiments (Yao et al., ICLR 2023, arXiv:2210.03629, sections 3 and 4).
+A world never raises for what an agent wrote, and with the same seed it answers the same
+actions with the same texts, as in ReAct's experiments (arXiv:2210.03629).
 """
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from abc import ABC, abstractmethod
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from workbook.loop.text_world import StepResult
+from workbook.paths import DATA
 
 NO_TASK = "There is no task yet: call reset(task) first."
 OVER = "The run is over: call reset(task) to begin again."
@@ -23,18 +22,11 @@ TaskT = TypeVar("TaskT")
 
 
 class TextWorld(ABC, Generic[TaskT]):
-    """The bookkeeping that the three worlds share.
-
-    Attributes:
-        name: `wiki`, `house` or `shop`.
-        forms: the verbs of this world, told to an agent that used another.
-        seed: whatever a world leaves to chance is drawn from it.
-        steps: actions taken since the last reset, invalid ones included.
-        done: whether the run is over.
-    """
+    """The bookkeeping that the three worlds share; chance is drawn from the seed."""
 
     name: str
     forms: str
+    """The verbs of this world, told to an agent that used another."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -44,18 +36,11 @@ class TextWorld(ABC, Generic[TaskT]):
 
     def reset(self, task: TaskT) -> str:
         """Begin `task` and return the first observation."""
-        self.task = task
-        self.steps = 0
-        self.done = False
+        self.task, self.steps, self.done = task, 0, False
         return self._begin(task)
 
     def step(self, action: str, /) -> StepResult:
-        """Take one action and count it. Any string gets an answer.
-
-        A thought (`think: …` or `think[…]`) is answered with "OK." and changes nothing.
-        What the world has no verb for is answered with "Invalid action"; it costs a
-        step like any other.
-        """
+        """Take one action and count it; a thought is one that changes nothing."""
         self.steps += 1
         if self.task is None:
             return StepResult(NO_TASK)
@@ -96,9 +81,14 @@ def echo(text: str) -> str:
 
 
 def same_letters(text: str) -> str:
-    """Return `text` in the form in which names are compared.
-
-    Full-width characters become plain ones, capitals small ones, and any run of blanks
-    one blank.
-    """
+    """Return `text` in plain, small letters with single blanks, to compare names."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def rows_of(file: str) -> list[dict[str, Any]]:
+    """Read a file of `data/`: one JSON object a line, a list in it as a tuple."""
+    lines = (DATA / file).read_text("utf-8").splitlines()
+    return [
+        {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(line).items()}
+        for line in lines
+    ]

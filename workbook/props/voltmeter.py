@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
+from workbook.props.query_terms import normalise
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
@@ -19,25 +21,22 @@ RANGES_V = {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0
 """Range strings, exactly as the instrument wants them, and full scale in volts."""
 
 MIN_INTEGRATION_S, MAX_INTEGRATION_S = 0.001, 100.0
-WARM_UP_S = 60.0
+WARM_UP_S = 10.0
 _DRIFT = 5e-3  # of full scale when switched on
-_DRIFT_DECAY_S = 12.0
+_DRIFT_DECAY_S = 2.0
 _NOISE = 1e-4  # of full scale, standard deviation at 1 s of integration
+_AC = re.compile("ac|~|交流", re.IGNORECASE)
 
 CHANNELS_V = {1: 1.5021, 2: 0.0483, 3: 12.61}
 """What is connected: an AA cell, a thermocouple amplifier, a car battery."""
 
 
 class Voltmeter:
-    """A simulated instrument with its own clock and seeded noise.
-
-    Args:
-        channels: true voltage of each channel, in volts.
-        seed: the same seed and the same calls give the same readings.
+    """A simulated instrument for DC, with its own clock and seeded noise.
 
     A reading is the true voltage, plus noise with a standard deviation of
     1e-4 · full scale / √(integration time in s), plus a warm-up drift of
-    5e-3 · full scale · exp(-t / 12 s), which is left out from 60 s on.
+    5e-3 · full scale · exp(-t / 2 s), which is left out from 10 s on.
     """
 
     def __init__(self, channels: Mapping[int, float] = CHANNELS_V, seed: int = 0):
@@ -52,23 +51,22 @@ class Voltmeter:
     def read(
         self, channel: int, range: str, integration_s: float = 0.1
     ) -> dict[str, Any]:
-        """Take one reading.
+        """Take one reading: `value_v`, `noise_v` (standard deviation), `status`.
 
-        Args:
-            channel: an input of the instrument.
-            range: a key of `RANGES_V`, letter by letter.
-            integration_s: seconds over which it averages, 0.001 to 100.
-
-        Returns:
-            `value_v` and `noise_v` (standard deviation) in volts, `status`.
-
-        Raises:
-            ToolFailure: `unknown_channel`, `unknown_range`, `integration_time` or
-                `overload`.
+        `range` is a key of `RANGES_V`, letter by letter, or AUTO: the lowest that holds
+        the value. The result names the range that was used.
         """
-        self._check(channel, range, integration_s)
-        full_scale, true_v = RANGES_V[range], self.channels[channel]
-        started_s = self.clock_s
+        if channel not in self.channels:
+            message = f"there is no channel {channel!r}."
+            hint = f"Use one of {', '.join(map(str, sorted(self.channels)))}."
+            raise ToolFailure("unknown_channel", message, hint=hint)
+        if not MIN_INTEGRATION_S <= integration_s <= MAX_INTEGRATION_S:
+            message = f"the integration time is {integration_s} s."
+            hint = f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s."
+            raise ToolFailure("integration_time", message, hint=hint)
+        true_v = self.channels[channel]
+        range = _range_for(range, true_v)
+        started_s, full_scale = self.clock_s, RANGES_V[range]
         self.clock_s += integration_s
         if abs(true_v) > full_scale:
             above = [name for name, volts in RANGES_V.items() if volts > full_scale]
@@ -90,43 +88,28 @@ class Voltmeter:
             "status": status,
         }
 
-    def _check(self, channel: int, range: str, integration_s: float) -> None:
-        if channel not in self.channels:
-            message = f"there is no channel {channel!r}."
-            hint = f"Use one of {', '.join(map(str, sorted(self.channels)))}."
-            raise ToolFailure("unknown_channel", message, hint=hint)
-        if range not in RANGES_V:
-            hint = f"Write it exactly like one of: {', '.join(RANGES_V)}."
-            raise ToolFailure("unknown_range", f"{range!r} is not a range.", hint=hint)
-        if not MIN_INTEGRATION_S <= integration_s <= MAX_INTEGRATION_S:
-            message = f"the integration time is {integration_s} s."
-            hint = f"Use {MIN_INTEGRATION_S} to {MAX_INTEGRATION_S:g} s."
-            raise ToolFailure("integration_time", message, hint=hint)
-
     def tool(self) -> Tool:
         """Return this instrument as a tool for one reading a call."""
         last = max(self.channels)
+        least, most = MIN_INTEGRATION_S, MAX_INTEGRATION_S
+        seconds = {"type": "number", "minimum": least, "maximum": most}
         return Tool(
             name="Voltmeter",
             description=(
-                "Reads the voltage of one channel per call, in volts. Channels 1 to "
-                f"{last}; ranges 200mV, 2V, 20V, 200V, 1000V, written "
-                "exactly so; integration_s from 0.001 to 100 seconds, longer is less "
-                "noisy. Readings drift for the first 60 s: look at status. "
+                "Reads the DC voltage of one channel per call, in volts; for AC use an "
+                f"AC voltmeter. Channels 1 to {last}; ranges {', '.join(RANGES_V)} or "
+                "AUTO, written exactly so; integration_s from 0.001 to 100 seconds, "
+                "longer is less noisy. Readings drift for the first "
+                f"{WARM_UP_S:g} s: look at status. "
                 'Right: {"channel": 1, "range": "2V"}. '
-                'Wrong: {"channel": [1, 2], "range": "2 volts"}.'
+                'Wrong: {"channel": [1, 2], "range": "2V"}.'
             ),
             parameters={
-                "type": "object",
                 "properties": {
                     "channel": {"type": "integer", "minimum": 1, "maximum": last},
-                    "range": {"type": "string", "enum": list(RANGES_V)},
-                    "integration_s": {
-                        "type": "number",
-                        "minimum": MIN_INTEGRATION_S,
-                        "maximum": MAX_INTEGRATION_S,
-                        "description": "seconds",
-                    },
+                    # No enum: the instrument has more to say about "2V AC".
+                    "range": {"type": "string", "maxLength": 20},
+                    "integration_s": {**seconds, "description": "seconds"},
                 },
                 "required": ["channel", "range"],
             },
@@ -134,6 +117,20 @@ class Voltmeter:
             timeout_s=None,
             asked_by=("channel", "チャンネル", "通道"),
         )
+
+
+def _range_for(asked: str, volts: float) -> str:
+    """Return the range to measure in, which is the last one where none is enough."""
+    if asked == "AUTO":
+        holding = [name for name, full in RANGES_V.items() if abs(volts) <= full]
+        return [*holding, list(RANGES_V)[-1]][0]
+    if asked in RANGES_V:
+        return asked
+    if _AC.search(normalise(asked)):
+        message = f"{asked!r} is a range for AC, and this instrument measures DC."
+        raise ToolFailure("not_dc", message, hint="Use an AC voltmeter.")
+    hint = f"Write it exactly like one of: {', '.join(RANGES_V)}, AUTO."
+    raise ToolFailure("unknown_range", f"{asked!r} is not a range.", hint=hint)
 
 
 TOOLS = {"Voltmeter": lambda: Voltmeter().tool()}

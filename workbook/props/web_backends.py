@@ -1,9 +1,7 @@
 """Three searches on the web behind one contract: Serper, Baidu, Wikipedia.
 
-What goes wrong is a `ToolFailure`: `no_key`, `no_network`, `timeout`, `rate_limited`,
-`refused`, `server_error`, `blocked` (a captcha) or `malformed`. What a page says is
-data: it is cut and handed on, never followed and never run. A key is sent and shown
-nowhere.
+What goes wrong is a `ToolFailure` of a kind in `data/search.toml`. What a page says is
+data: it is cut and handed on, never followed and never run.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbook.props.query_terms import coverage
+from workbook.props.query_terms import KNOWN, coverage, language
 from workbook.props.search import Document
 from workbook.tools.calls import ToolFailure
 
@@ -38,6 +36,13 @@ _CAPTCHA = re.compile(
 USER_AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
 
 
+def failure(kind: str, name: str, detail: object = "", hint: str = "") -> ToolFailure:
+    """Return what a service could not do."""
+    what, retryable, usual = KNOWN["failures"][kind]
+    message = f"{name} {what} ({detail})." if detail else f"{name} {what}."
+    return ToolFailure(kind, message, retryable, hint or usual)
+
+
 class Backend(Protocol):
     """A search: the bundled articles, or a service."""
 
@@ -51,11 +56,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True)
 class Service(ABC):
-    """A search on the web.
-
-    Args:
-        client: an `httpx.Client`; a new one a search when not given.
-    """
+    """A search on the web, by a client or by a new one each time."""
 
     client: httpx.Client | None = field(default=None, repr=False)
     name: str = ""
@@ -69,7 +70,7 @@ class Service(ABC):
         except ToolFailure:
             raise
         except Exception:  # json recurses, html.parser asserts: a page may be anything
-            raise malformed(self.name, "not in a shape that is its own") from None
+            raise failure("malformed", self.name) from None
         return list(found.values())[:k]
 
     @abstractmethod
@@ -77,7 +78,7 @@ class Service(ABC):
         """Ask, and yield what stands in the answer; its mistakes are `malformed`."""
 
     def _fetch(self, method: str, url: str, **request: Any) -> str:
-        """Return the body of one answer. `request` is given to httpx."""
+        """Return the body of one answer."""
         import httpx
 
         request["headers"] = {"User-Agent": USER_AGENT, **request.get("headers", {})}
@@ -93,31 +94,23 @@ class Service(ABC):
                 for chunk in answer.iter_bytes():
                     body += chunk
                     if len(body) > MAX_BYTES:
-                        what = f"it is longer than {MAX_BYTES} bytes"
-                        raise malformed(self.name, what)
+                        raise failure("malformed", self.name, f"over {MAX_BYTES} bytes")
                     if time.monotonic() > deadline:
-                        raise timed_out(self.name)
+                        raise failure("timeout", self.name)
         except httpx.HTTPStatusError as error:
             raise _refused(self.name, error.response) from None
         except httpx.TimeoutException:
-            raise timed_out(self.name) from None
+            raise failure("timeout", self.name) from None
         except (httpx.TooManyRedirects, httpx.DecodingError) as error:
-            what = f"unreadably ({type(error).__name__})"
-            raise malformed(self.name, what) from None
+            raise failure("malformed", self.name, type(error).__name__) from None
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            message = f"{self.name} could not be reached ({type(error).__name__})."
-            hint = "Check the network, or use the local articles."
-            raise ToolFailure("no_network", message, True, hint) from None
+            raise failure("no_network", self.name, type(error).__name__) from None
         return body.decode("utf-8", "replace")
 
 
 @dataclass(frozen=True)
 class Serper(Service):
-    """Google's results through serper.dev.
-
-    Args:
-        api_key: by default that of the environment, `SERPER_API_KEY`.
-    """
+    """Google's results through serper.dev; the key is by default `SERPER_API_KEY`."""
 
     name: str = "serper"
     api_key: str | None = field(default=None, repr=False)
@@ -125,8 +118,7 @@ class Serper(Service):
     def _find(self, query: str, k: int) -> Iterator[Document]:
         key = (self.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
         if not key:
-            message = "serper needs a key and there is none."
-            raise ToolFailure("no_key", message, hint="Set SERPER_API_KEY.")
+            raise failure("no_key", self.name)
         body = {"q": query, "num": k}
         url, headers = "https://google.serper.dev/search", {"X-API-KEY": key}
         page = self._fetch("POST", url, headers=headers, json=body)
@@ -145,9 +137,7 @@ class Baidu(Service):
         asked = {"wd": query, "rn": k}
         page = self._fetch("GET", "https://www.baidu.com/s", params=asked)
         if _CAPTCHA.search(page):
-            message = "baidu asks for a captcha and shows no results."
-            hint = "Search by hand, or use another backend."
-            raise ToolFailure("blocked", message, hint=hint)
+            raise failure("blocked", self.name)
         for title, url, text in baidu_results(page):
             yield document(self.name, query, title, url, text)
 
@@ -171,40 +161,22 @@ class Wikipedia(Service):
             yield document(self.name, query, hit["title"], url, text, doc_id)
 
 
-def malformed(name: str, what: str) -> ToolFailure:
-    """Return the failure of a service that answers in a shape that is not its own."""
-    message = f"{name} answered, but {what}."
-    return ToolFailure("malformed", message, hint="Use another backend.")
-
-
-def timed_out(name: str) -> ToolFailure:
-    """Return the failure of a service that takes too long."""
-    message = f"{name} did not answer in time."
-    return ToolFailure("timeout", message, True, "Try again later.")
-
-
 def _refused(name: str, answer: httpx.Response) -> ToolFailure:
-    status = answer.status_code
+    status, detail = answer.status_code, f"HTTP {answer.status_code}"
     if status == 429:
         wait = answer.headers.get("Retry-After", "")
-        hint = f"Wait {wait} s." if wait.isdecimal() else "Wait a minute."
-        message = f"{name} was asked too often (HTTP 429)."
-        return ToolFailure("rate_limited", message, True, hint)
+        hint = f"Wait {wait} s." if wait.isdecimal() else ""
+        return failure("rate_limited", name, detail, hint)
     if status >= 500:
-        message = f"{name} has an error of its own (HTTP {status})."
-        return ToolFailure("server_error", message, True, "Try again later.")
+        return failure("server_error", name, detail)
     keyed = "X-API-KEY" in answer.request.headers and status in (401, 403)
-    hint = "Check the key." if keyed else "Use another backend."
-    message = f"{name} refused the search (HTTP {status})."
-    return ToolFailure("refused", message, hint=hint)
+    return failure("refused", name, detail, "Check the key." if keyed else "")
 
 
 def baidu_results(page: str) -> list[tuple[str, str, str]]:
     """Return title, address and text of each result on one of Baidu's pages.
 
-    Raises:
-        ValueError: it is no page of results: that holds an element with the id
-            `content_left`, which is empty when nothing was found.
+    A page of results holds an element `content_left`; without results it is empty.
     """
     start = re.search(r"""<div[^<>]*\bid=["']?content_left\b""", page)
     if start is None:
@@ -222,19 +194,15 @@ def baidu_results(page: str) -> list[tuple[str, str, str]]:
 
 
 def text_of(html: str) -> str:
-    """Return the text of a piece of HTML, on one line, without scripts.
-
-    >>> text_of("<b>Mount</b> Fuji &amp; <script>alert(1)</script>Hakone")
-    'Mount Fuji & Hakone'
-    """
+    """Return the text of a piece of HTML, on one line, without scripts."""
     return _one_line(_soup(html).get_text())
 
 
 def _soup(html: str) -> BeautifulSoup:
     """Return a piece of HTML as a tree, up to the first tag that never ends.
 
-    Asked for what is after such a tag, html.parser takes minutes. So it is first fed
-    the text without being told that this is all: it stops where it cannot go on.
+    After such a tag html.parser takes minutes. So it is first fed the text without
+    being told that this is all: it stops where it cannot go on.
     """
     from bs4 import BeautifulSoup
 
@@ -251,11 +219,7 @@ def _one_line(text: str) -> str:
 def document(
     source: str, query: str, title: str, url: str, text: str, doc_id: str = ""
 ) -> Document:
-    """Return a page as a document, scored by `coverage`.
-
-    Its doc_id, where the service has none, is a hash of the address: the same page
-    has the same id in every search.
-    """
+    """Return a page as a document; its usual doc_id is a hash of its address."""
     title, url, text = (  # services cut an emoji in two
         part.encode("utf-8", "replace").decode("utf-8")
         for part in (title, url, text[:MAX_TEXT_CHARS])
@@ -264,13 +228,6 @@ def document(
     score = coverage(query, title, text)
     shown = url if url.startswith(("http://", "https://")) else ""
     return Document(doc_id or f"{source}:{digest}", title, text, score, source, shown)
-
-
-def language(query: str) -> str:
-    """Return `ja` for kana, `zh` for Chinese characters alone, otherwise `en`."""
-    if re.search("[\u3040-\u30ff]", query):
-        return "ja"
-    return "zh" if re.search("[\u3400-\u9fff]", query) else "en"
 
 
 def _having(hits: list[dict[str, Any]], *names: str) -> list[dict[str, Any]]:

@@ -1,8 +1,7 @@
 """Search the web through several backends, one after the other, local last.
 
-The first backend that finds something answers. Those that could not are not hidden:
-the observation says which were tried and why each of them failed, so that the model
-knows what it is looking at. This module knows no HTTP.
+The first backend that finds something answers. The observation says which were tried
+and why each of them failed. This module knows no HTTP.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from workbook.props.search import Document, bundled_search
-from workbook.props.web_backends import Backend, Baidu, Serper, Wikipedia, timed_out
+from workbook.props.web_backends import Backend, Baidu, Serper, Wikipedia, failure
 from workbook.tools.calls import ToolError, ToolFailure
 from workbook.tools.timeouts import TimedOut, call_with_timeout
 from workbook.tools.tool import Tool
 
 MAX_DOCUMENTS = 10
 MAX_QUERY_CHARS = 300
-BACKEND_LIMIT_S = 6.0
-"""Three backends that hang leave the bundled articles time within the tool's 20 s."""
+BACKEND_LIMIT_S = 6.0  # three that hang leave the articles time within the tool's 20 s
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +51,9 @@ class Found:
 
 
 class Cascade:
-    """Backends in the order in which they are asked.
+    """Backends in the order in which they are asked, and itself one.
 
-    A cascade has the contract of a backend, so that one can stand in another.
-
-    Args:
-        backends: the one to be asked first stands first.
-        limit_s: seconds after which a backend is left to itself and the next is asked.
-            A backend has limits of its own, but names are looked up without any.
+    After `limit_s` a backend is left to itself: names are looked up without any limit.
     """
 
     name = "web"
@@ -80,8 +73,6 @@ class Cascade:
     def find(self, query: str, k: int = 5) -> Found:
         """Ask one backend after the other until one has documents.
 
-        A backend that finds nothing is no failure, but the next one is asked.
-
         Raises:
             ToolFailure: `no_backend`, when every one of them failed.
         """
@@ -91,7 +82,7 @@ class Cascade:
             try:
                 documents = call_with_timeout(backend.search, asked, self.limit_s)
             except Exception as error:  # a backend is as fallible as any tool
-                attempts.append(Tried(backend.name, error=_reason(backend, error)))
+                attempts.append(Tried(backend.name, error=_reason(backend.name, error)))
                 continue
             attempts.append(Tried(backend.name, found=len(documents)))
             if documents:
@@ -99,28 +90,34 @@ class Cascade:
         failed = [(each.backend, each.error) for each in attempts if each.error]
         if len(failed) < len(attempts):
             return Found((), tuple(attempts))
-        why = " ".join(f"{name}: {error.message}" for name, error in failed)
+        reasons = " ".join(f"{name}: {error.message}" for name, error in failed)
         raise ToolFailure(
             "no_backend",
-            f"no search could be made: {why}",
+            f"no search could be made: {reasons}",
             retryable=any(error.retryable for _, error in failed),
             hint=" ".join(dict.fromkeys(e.hint for _, e in failed if e.hint)),
         )
 
 
-def _reason(backend: Backend, error: Exception) -> ToolError:
+def _reason(name: str, error: Exception) -> ToolError:
+    if isinstance(error, TimedOut):
+        error = failure("timeout", name)
     if isinstance(error, ToolFailure):
         return error.error
-    if isinstance(error, TimedOut):
-        return timed_out(backend.name).error
-    message = f"it raised {type(error).__name__}."
-    hint = f"Do not wait for {backend.name}: it has a mistake."
-    return ToolError("backend_raised", message, hint=hint)
+    hint = f"Do not wait for {name}: it has a mistake."
+    return ToolError("backend_raised", f"it raised {type(error).__name__}.", hint=hint)
 
 
 def default_backends() -> tuple[Backend, ...]:
     """Return Serper, Baidu, Wikipedia and the bundled articles, in this order."""
     return (Serper(), Baidu(), Wikipedia(), bundled_search())
+
+
+USAGE = (
+    "One query per call, at most 300 characters; k, the number of documents, is 1 to "
+    '10. Right: {"query": "height of Mount Fuji", "k": 3}. '
+    'Wrong: {"query": ["Fuji", "Everest"]}.'
+)
 
 
 def search_tool(
@@ -130,25 +127,20 @@ def search_tool(
 
     def run(query: str, k: int = 3) -> dict[str, Any]:
         if not isinstance(backend, Cascade):
-            found = backend.search(query, k)
-            return {"documents": [document.as_dict() for document in found]}
+            return {"documents": [each.as_dict() for each in backend.search(query, k)]}
         answer = backend.find(query, k)
         return {
-            "documents": [document.as_dict() for document in answer.documents],
+            "documents": [each.as_dict() for each in answer.documents],
             "backend": answer.backend,
-            "tried": [tried.as_dict() for tried in answer.attempts],
+            "tried": [each.as_dict() for each in answer.attempts],
         }
 
     text = {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS}
     number = {"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS}
     return Tool(
         name=name,
-        description=description,
-        parameters={
-            "type": "object",
-            "properties": {"query": text, "k": number},
-            "required": ["query"],
-        },
+        description=f"{description} {USAGE}",
+        parameters={"properties": {"query": text, "k": number}, "required": ["query"]},
         run=run,
         timeout_s=timeout_s,
         aliases={"q": "query", "question": "query", "input": "query"},
@@ -159,10 +151,7 @@ def wiki_search(backend: Backend | None = None) -> Tool:
     """Return the tool `WikiSearch` over the bundled articles."""
     return search_tool(
         "WikiSearch",
-        "Searches about a hundred bundled articles, offline. One query per call, at "
-        "most 300 characters; k, the number of documents, is 1 to 10. A score near 1 "
-        'fits, below 0.3 hardly. Right: {"query": "height of Mount Fuji"}. '
-        'Wrong: {"query": ["Fuji", "Everest"]}.',
+        "Searches bundled articles, offline. A score near 1 fits, below 0.3 hardly.",
         backend or bundled_search(),
         timeout_s=None,
     )
@@ -172,10 +161,7 @@ def web_search(backends: Sequence[Backend] | None = None) -> Tool:
     """Return the tool `WebSearch`: Serper, Baidu, Wikipedia, then bundled articles."""
     return search_tool(
         "WebSearch",
-        "Searches the web and says which backend answered and which failed. One query "
-        "per call, at most 300 characters; k, the number of documents, is 1 to 10. "
-        'Right: {"query": "height of Mount Fuji", "k": 3}. '
-        'Wrong: {"query": ["Fuji", "Everest"]}.',
+        "Searches the web and says which backend answered and which failed.",
         Cascade(default_backends() if backends is None else backends),
         timeout_s=20.0,
     )

@@ -1,12 +1,7 @@
-"""An encyclopedia that can be searched, looked through, and answered from.
-
-The three actions of ReAct's question answering: `search[entity]`, `lookup[string]` and
-`finish[answer]`. The articles are short ones of our own, in `data/wiki.jsonl`.
-"""
+"""An encyclopedia of short articles, and the three actions of ReAct's experiments."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +10,7 @@ from functools import cache
 from workbook.loop.answers import exact_match
 from workbook.loop.prompting import parse_bracket_action
 from workbook.loop.text_world import StepResult
-from workbook.paths import DATA
-from workbook.props.text_world import TextWorld, echo, same_letters
+from workbook.props.text_world import TextWorld, echo, rows_of, same_letters
 
 FIRST_SENTENCES = 5
 SIMILAR_TITLES = 5
@@ -25,15 +19,7 @@ LONGEST_NAME = 100  # characters of a searched name that are compared with title
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """One article.
-
-    Args:
-        doc_id: unique for ever, such as `w001`: one cites by it.
-        title: what `search` finds it by.
-        text: five to nine sentences.
-        lang: `en`, `ja` or `zh`.
-        links: titles of other articles that the text names.
-    """
+    """One article. Its `doc_id` is its own for ever: one cites by it."""
 
     doc_id: str
     title: str
@@ -44,16 +30,9 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class WikiTask:
-    """One question.
+    """One question, and a shortest run that finds the answer (`expert`).
 
-    Args:
-        slug: unique, such as `wq01`.
-        text: the question.
-        answers: the accepted answers, the plainest first.
-        titles: the articles needed, in order; the answer stands in the last.
-        hops: how many articles that are.
-        lang: the language of the question.
-        expert: a shortest run that finds the answer, ending with `finish[…]`.
+    It takes the articles `titles`, in that order; the answer stands in the last.
     """
 
     slug: str
@@ -67,36 +46,18 @@ class WikiTask:
 
 @cache
 def load_articles() -> tuple[Article, ...]:
-    """Read the articles, one JSON object a line."""
-    lines = (DATA / "wiki.jsonl").read_text("utf-8").splitlines()
-    rows = [json.loads(line) for line in lines]
-    return tuple(Article(**{**row, "links": tuple(row["links"])}) for row in rows)
+    """Read the articles."""
+    return tuple(Article(**row) for row in rows_of("wiki.jsonl"))
 
 
 @cache
 def wiki_tasks() -> tuple[WikiTask, ...]:
     """Read the questions: the one-hop ones first, then the two-hop ones."""
-    lines = (DATA / "wiki_questions.jsonl").read_text("utf-8").splitlines()
-    return tuple(
-        WikiTask(
-            slug=row["question_id"],
-            text=row["question"],
-            answers=tuple(row["answers"]),
-            titles=tuple(row["titles"]),
-            hops=row["hops"],
-            lang=row["lang"],
-            expert=tuple(row["expert"]),
-        )
-        for row in map(json.loads, lines)
-    )
+    return tuple(WikiTask(**row) for row in rows_of("wiki_questions.jsonl"))
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
-    """Split a text after `. ! ?` before a blank and after `。！？`.
-
-    >>> split_sentences("It is 3.5 km long. It is old.")
-    ('It is 3.5 km long.', 'It is old.')
-    """
+    """Split a text after `. ! ?` before a blank and after `。！？`."""
     parts = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*", text)
     return tuple(part for part in parts if part.strip())
 
@@ -132,26 +93,10 @@ def lookup_next(
 
 
 class WikiWorld(TextWorld[WikiTask]):
-    """Answer a question from the encyclopedia.
-
-    - `search[entity]`: the first five sentences of the article with this title, or five
-      similar titles;
-    - `lookup[string]`: the next sentence of the open article with this string;
-    - `finish[answer]`: the end; the reward is 1.0 for one of the accepted answers.
-
-    Args:
-        seed: as in every world; nothing here depends on chance.
-    """
+    """Answer a question from the encyclopedia; an accepted one earns 1.0."""
 
     name = "wiki"
     forms = "search[entity], lookup[string], finish[answer]"
-
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(seed)
-        self._by_title = {same_letters(each.title): each for each in load_articles()}
-        self._open: Article | None = None
-        self._keyword = ""
-        self._position = 0
 
     def _begin(self, task: WikiTask) -> str:
         self._turn_to(None)
@@ -176,26 +121,13 @@ class WikiWorld(TextWorld[WikiTask]):
         self._open, self._keyword, self._position = article, "", 0
 
     def _search(self, entity: str) -> str:
-        article = self._by_title.get(same_letters(entity))
+        article = _by_title().get(same_letters(entity))
         self._turn_to(article)
         if article is None:
-            similar = "; ".join(self._similar(entity))
+            similar = "; ".join(_similar(entity))
             return f"Could not find [{echo(entity)}]. Similar titles: {similar}."
         between = "" if article.lang in ("ja", "zh") else " "
         return between.join(split_sentences(article.text)[:FIRST_SENTENCES])
-
-    def _similar(self, entity: str) -> list[str]:
-        name = same_letters(entity)[:LONGEST_NAME]
-        pairs = _pairs(name)
-
-        def alike(title: str) -> float:
-            own = _pairs(title)
-            dice = 2 * len(pairs & own) / (len(pairs) + len(own))
-            return dice + (bool(name) and (name in title or title in name))
-
-        # sorted is stable: titles that are equally alike keep the order of the file.
-        best = sorted(self._by_title, key=alike, reverse=True)[:SIMILAR_TITLES]
-        return [self._by_title[title].title for title in best]
 
     def _lookup(self, keyword: str) -> str:
         if self._open is None:
@@ -205,6 +137,25 @@ class WikiWorld(TextWorld[WikiTask]):
         sentences = split_sentences(self._open.text)
         text, self._position = lookup_next(sentences, keyword, self._position)
         return text
+
+
+@cache
+def _by_title() -> dict[str, Article]:
+    return {same_letters(each.title): each for each in load_articles()}
+
+
+def _similar(entity: str) -> list[str]:
+    name = same_letters(entity)[:LONGEST_NAME]
+    pairs = _pairs(name)
+
+    def alike(title: str) -> float:
+        own = _pairs(title)
+        dice = 2 * len(pairs & own) / (len(pairs) + len(own))
+        return dice + (bool(name) and (name in title or title in name))
+
+    # sorted is stable: titles that are equally alike keep the order of the file.
+    best = sorted(_by_title(), key=alike, reverse=True)[:SIMILAR_TITLES]
+    return [_by_title()[title].title for title in best]
 
 
 def _pairs(name: str) -> frozenset[str]:

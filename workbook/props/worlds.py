@@ -19,20 +19,12 @@ WORLDS = tuple(_PARTS)
 
 
 def make_world(name: str, seed: int = 0) -> TextWorld[Any]:
-    """Build a world: `wiki`, `house` or `shop`.
-
-    Raises:
-        ValueError: there is no world of this name.
-    """
+    """Build a world: `wiki`, `house` or `shop`."""
     return _part(name)[0](seed)
 
 
 def tasks(world: str) -> tuple[Any, ...]:
-    """Return the tasks of a world; each has a `slug` and its goal as `text`.
-
-    Raises:
-        ValueError: there is no world of this name.
-    """
+    """Return the tasks of a world; each has a `slug` and its goal as `text`."""
     return tuple(_part(world)[1]())
 
 
