@@ -12,7 +12,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from workbook.models.base import TextModel
-from workbook.models.hosted import KEY, base_url, endpoint, hosted_model
+from workbook.models.hosted import (
+    KEY,
+    MissingKey,
+    base_url,
+    endpoint,
+    hosted_model,
+    read_key,
+)
 from workbook.models.script import Script, ScriptTurn
 from workbook.models.weights import SMOLLM2, weights_path
 from workbook.paths import user_cache
@@ -140,6 +147,22 @@ def _needed(turns: Iterable[ScriptTurn] | None) -> Iterable[ScriptTurn]:
             f" Or choose another with {VARIABLE}: {CHOICES}."
         )
     return turns
+
+
+def model_health(name: str | None = None) -> tuple[bool, str, str]:
+    """Say whether the chosen model can be asked, what it is, and what to do.
+
+    Loads and fetches nothing. What can be asked may still have something to do first.
+    """
+    try:
+        chosen = model_name(name)
+        if chosen not in ("scripted", "local"):
+            read_key(chosen, needed=not base_url())
+    except (UnknownModel, MissingKey) as error:
+        return False, str(name or os.environ.get(VARIABLE)), str(error)
+    fetch = "python -m workbook fetch-model"
+    fix = fetch if chosen == "local" and weights_path() is None else ""
+    return True, describe_model(name).removeprefix("model: "), fix
 
 
 def describe_model(name: str | None = None) -> str:
