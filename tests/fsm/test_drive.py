@@ -3,7 +3,14 @@
 import pytest
 
 from workbook.fsm.machine import drive as our_drive
-from workbook.fsm.table import CORE, Event, IllegalTransition, State
+from workbook.fsm.table import (
+    CORE,
+    Event,
+    IllegalTransition,
+    Rule,
+    State,
+    Table,
+)
 
 S, E = State, Event
 
@@ -66,7 +73,7 @@ def test_one_event_leads_to_an_end(drive):
 def test_every_end_ends_the_run(drive, event, end):
     """the driver stops at any terminal state
 
-    perhaps: you wait for DONE; TERMINAL holds all six ends"""
+    perhaps: you wait for DONE; table.ends holds them all"""
     assert drive(CORE, HANDLERS, Story(event), Told()) == end
 
 
@@ -110,6 +117,21 @@ def test_what_was_raised_is_told(drive):
     drive(CORE, HANDLERS, Story(E.TOOL_REQUESTED, error), told)
     assert told.rows[-1] == (S.EXECUTE_TOOL, E.FAILED, S.ERROR)
     assert told.raised == [None, error]
+
+
+def test_what_was_raised_is_told_once(drive):
+    """where a failure leads on, the rows after it are told without what was raised"""
+    mended = CORE.with_rules(Rule(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
+    error, told = ConnectionError("no network"), Told()
+    story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)
+    assert drive(mended, HANDLERS, story, told) == S.DONE
+    assert told.raised == [None, error, None, None]
+
+
+def test_the_ends_are_the_tables(drive):
+    """a table with other words has other ends, and the run stops there"""
+    light = Table((Rule("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
+    assert drive(light, {"RED": ask("RED")}, Story("timer"), Told()) == "OFF"
 
 
 @pytest.mark.parametrize("nonsense", [E.OBSERVED, S.DONE, "done", None])

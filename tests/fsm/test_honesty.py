@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from workbook.fsm import (
     CORE,
     HANDLERS,
-    TERMINAL,
     Event,
     FunctionCalls,
     IllegalTransition,
@@ -35,6 +34,7 @@ from workbook.tools.calls import Effect, ToolFailure
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
+EVENTS = sorted({rule.event for rule in CORE.rules})
 PARAMETERS = {
     "type": "object",
     "properties": {"n": {"type": "integer"}},
@@ -66,15 +66,16 @@ def test_the_core_is_deterministic_reachable_and_has_no_trap():
 
 def paths(rows):
     """Return all pairs (a, b) with a path from a to b, by Warshall's algorithm."""
-    reach = {(r.source, r.target) for r in rows} | {(s, s) for s in State}
-    for middle, a, b in itertools.product(State, State, State):
+    reach = {(r.source, r.target) for r in rows} | {(s, s) for s in WORDS}
+    for middle, a, b in itertools.product(WORDS, WORDS, WORDS):
         if (a, middle) in reach and (middle, b) in reach:
             reach.add((a, b))
     return reach
 
 
-states = st.sampled_from([State.SCREEN, State.THINK, State.VERIFY, State.DONE])
-events = st.sampled_from([Event.OBSERVED, Event.DRAFTED])
+WORDS = ("SCREEN", "THINK", "VERIFY", "DONE")
+states = st.sampled_from(WORDS)
+events = st.sampled_from(["observed", "drafted"])
 rules = st.lists(
     st.builds(Rule, states, events, states, st.just("because")), max_size=7
 )
@@ -85,13 +86,16 @@ rules = st.lists(
 def test_the_audit_finds_every_breach(rows, start):
     """for any table, the audit has a sentence for each breach and no other"""
     table, reach = Table(tuple(rows), start), paths(rows)
-    live = [s for s in table.states if s not in TERMINAL]
+    live = [s for s in table.states if s not in table.ends]
     twice = Counter((r.source, r.event) for r in rows)
     expected = Counter(
         rows=sum(count > 1 for count in twice.values()),
         reached=sum((start, s) not in reach for s in table.states),
-        trap=sum(all((s, end) not in reach for end in TERMINAL) for s in live),
-        end=sum(r.source in TERMINAL for r in rows),
+        trap=sum(
+            all((s, end) not in reach for end in table.ends if end in WORDS)
+            for s in live
+        ),
+        end=sum(r.source in table.ends for r in rows),
     )
     word = re.compile(r"\b(rows for|never reached|trap|is an end)\b")
     names = {"rows for": "rows", "never reached": "reached", "is an end": "end"}
@@ -118,28 +122,28 @@ def advanced(state, event):
 
 def test_every_pair_has_a_row_or_raises():
     """each of all pairs of state and event has exactly its row's target, or raises"""
-    pairs = list(itertools.product(State, Event))
+    pairs = list(itertools.product([*CORE.states, "NOWHERE"], [*EVENTS, "rain"]))
     assert {p: advanced(*p) for p in pairs} == {p: targets_of(*p) for p in pairs}
 
 
 # 3. handlers return events; only `advance` changes the state
 
 
-@pytest.mark.parametrize("answer", list(State))
+@pytest.mark.parametrize("answer", [*CORE.states, "VERIFY"])
 def test_a_handler_cannot_choose_a_state(answer):
     """a handler that returns a state, any state, has FAILED"""
     end, _ = play([FINAL], handlers={State.THINK: lambda run: answer})
     assert (end.state, end.reason) == (State.ERROR, Event.FAILED)
 
 
-@pytest.mark.parametrize("event", list(Event))
+@pytest.mark.parametrize("event", [*EVENTS, "supported"])
 def test_a_handler_can_only_take_a_row(event):
     """for each event a handler may return, the state that follows is the table's"""
     end, trace = play([FINAL], handlers={State.THINK: lambda run: event}, limits=SMALL)
     first = trace.of("transition")[0]
     row = CORE.rows.get((State.THINK, event), CORE.rows[State.THINK, Event.FAILED])
     assert first["target"] == row.target
-    assert end.state in TERMINAL
+    assert end.state in CORE.ends
 
 
 def test_only_advance_decides():
@@ -156,8 +160,8 @@ def test_only_advance_decides():
 
 @pytest.mark.parametrize("handler", HANDLERS.values(), ids=lambda h: h.__name__)
 def test_handlers_say_that_they_return_events(handler):
-    """every handler of the core is declared to return an Event"""
-    assert handler.__annotations__["return"] == "Event"
+    """every handler of the core is declared to return an event, a text"""
+    assert handler.__annotations__["return"] == "str"
 
 
 # 4 and 6. one end, one observation a call: for any script and any tool
@@ -258,7 +262,7 @@ def test_every_run_is_honest(script, outcomes, limits):
 
 
 def assert_one_end(end, trace):
-    assert end.state in TERMINAL
+    assert end.state in CORE.ends
     assert (end.answer is not None) == (end.state == State.DONE)
     assert [e["seq"] for e in trace.of("run_finished")] == [len(trace) - 1]
     assert (trace.end["state"], trace.end["reason"]) == (end.state, end.reason)
@@ -266,7 +270,7 @@ def assert_one_end(end, trace):
     rows = trace.of("transition")
     states = [CORE.start, *(row["target"] for row in rows)]
     assert states[:-1] == [row["source"] for row in rows]
-    assert [s for s in states if s in TERMINAL] == [end.state]
+    assert [s for s in states if s in CORE.ends] == [end.state]
     assert rows[-1]["event"] == end.reason
     for row in rows:
         assert CORE.advance(row["source"], row["event"]) == row["target"]
@@ -339,15 +343,15 @@ def test_a_call_id_has_its_effect_once(again):
 def test_a_state_before_the_tool_can_keep_every_write_from_running():
     """with a row through POLICY there is no path to a tool around it"""
     rows = (
-        Rule(State.THINK, Event.TOOL_REQUESTED, State.POLICY, "may it?"),
-        Rule(State.OBSERVE, Event.MORE_CALLS, State.POLICY, "may it?"),
-        Rule(State.POLICY, Event.ALLOWED, State.EXECUTE_TOOL, "it may"),
-        *exits(State.POLICY),
+        Rule(State.THINK, Event.TOOL_REQUESTED, "POLICY", "may it?"),
+        Rule(State.OBSERVE, Event.MORE_CALLS, "POLICY", "may it?"),
+        Rule("POLICY", "allowed", State.EXECUTE_TOOL, "it may"),
+        *exits("POLICY"),
     )
     table = CORE.with_rules(*rows)
     into = {rule.source for rule in table.rules if rule.target == State.EXECUTE_TOOL}
     assert table.audit() == []
-    assert into == {State.POLICY}
+    assert into == {"POLICY"}
 
 
 # 9. the diagram is the table
@@ -361,5 +365,5 @@ def test_the_diagrams_edges_are_the_tables_rows(lit):
     assert sorted(arrows) == sorted((r.source, r.target, r.event) for r in CORE.rules)
     assert re.findall(r"\[\*\] --> (\w+)", diagram) == [CORE.start]
     ends = re.findall(r"(\w+) --> \[\*\]", diagram)
-    assert set(ends) == {s for s in CORE.states if s in TERMINAL}
+    assert set(ends) == {s for s in CORE.states if s in CORE.ends}
     assert re.findall(r"class (\w+) now", diagram) == ([lit] if lit else [])

@@ -583,18 +583,18 @@ def test_the_model_is_never_told_the_same_thing_twice():
 def test_a_new_state_is_rows_and_a_handler():
     """a POLICY state is four rows and one handler; nothing else changes"""
     rows = (
-        Rule(State.THINK, Event.TOOL_REQUESTED, State.POLICY, "may it?"),
-        Rule(State.OBSERVE, Event.MORE_CALLS, State.POLICY, "may it?"),
-        Rule(State.POLICY, Event.ALLOWED, State.EXECUTE_TOOL, "it may"),
-        Rule(State.POLICY, Event.DENIED, State.OBSERVE, "it may not"),
-        *exits(State.POLICY),
+        Rule(State.THINK, Event.TOOL_REQUESTED, "POLICY", "may it?"),
+        Rule(State.OBSERVE, Event.MORE_CALLS, "POLICY", "may it?"),
+        Rule("POLICY", "allowed", State.EXECUTE_TOOL, "it may"),
+        Rule("POLICY", "denied", State.OBSERVE, "it may not"),
+        *exits("POLICY"),
     )
 
     def policy(run):
         if run.waiting[0].call.arguments["text"] != "secret":
-            return Event.ALLOWED
+            return "allowed"
         run.refuse(ToolError("denied", "secrets stay here"))
-        return Event.DENIED
+        return "denied"
 
     said = []
     tools = echo_tools(lambda text: said.append(text) or {"result": text})
@@ -602,7 +602,7 @@ def test_a_new_state_is_rows_and_a_handler():
         [[call("a", "1"), call("secret", "2"), call("b", "3")], "88"],
         tools,
         table=CORE.with_rules(*rows),
-        handlers={State.POLICY: policy},
+        handlers={"POLICY": policy},
         adapter=FunctionCalls,
     )
     assert (end.state, said) == ("DONE", ["a", "b"])
@@ -617,7 +617,7 @@ def test_a_new_state_is_rows_and_a_handler():
     [
         ([Rule(State.DONE, Event.OBSERVED, State.THINK, "")], "DONE is an end"),
         (
-            [Rule(State.THINK, Event.DRAFTED, State.VERIFY, ""), *exits(State.VERIFY)],
+            [Rule(State.THINK, "drafted", "VERIFY", ""), *exits("VERIFY")],
             "VERIFY has no handler",
         ),
         (

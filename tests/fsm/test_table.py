@@ -1,18 +1,20 @@
 """The table: what follows what, whether it is honest, and how it is drawn."""
 
 import re
+from enum import Enum
 
 import pytest
 
+from workbook.fsm.machine import drive
 from workbook.fsm.table import (
     CORE,
-    TERMINAL,
     Event,
     IllegalTransition,
     Rule,
     State,
     Table,
     exits,
+    mermaid,
 )
 
 S, E = State, Event
@@ -103,7 +105,7 @@ def test_one_event_means_something_else_in_another_state(advance, state, target)
 
 @pytest.mark.parametrize(
     ("state", "event"),
-    [(S.THINK, E.OBSERVED), (S.DONE, E.CANCEL), (S.VERIFY, E.FINAL_ANSWER)],
+    [(S.THINK, E.OBSERVED), (S.DONE, E.CANCEL), ("VERIFY", E.FINAL_ANSWER)],
 )
 def test_what_is_not_in_the_table_raises(advance, state, event):
     """a pair that has no row raises IllegalTransition, and nothing is guessed"""
@@ -147,7 +149,7 @@ def test_one_event_in_two_states_is_no_breach(audit):
 
 def test_a_state_that_is_never_reached(audit):
     """a state to which no row leads is a breach"""
-    rows = SMALL.with_rules(Rule(S.VERIFY, E.SUPPORTED, S.DONE, "true"))
+    rows = SMALL.with_rules(Rule("VERIFY", "supported", S.DONE, "true"))
     assert audit(rows) == [Sentence("VERIFY")]
 
 
@@ -156,16 +158,16 @@ def test_a_row_from_an_unreached_state_does_not_count(audit):
 
     perhaps: a row leads to it, but can that row be reached from the start?"""
     rows = SMALL.with_rules(
-        Rule(S.VERIFY, E.SUPPORTED, S.POLICY, "true"),
-        Rule(S.POLICY, E.DENIED, S.VERIFY, "look again"),
-        Rule(S.POLICY, E.ALLOWED, S.DONE, "fine"),
+        Rule("VERIFY", "supported", "POLICY", "true"),
+        Rule("POLICY", "denied", "VERIFY", "look again"),
+        Rule("POLICY", "allowed", S.DONE, "fine"),
     )
     assert audit(rows) == in_any_order("VERIFY", "POLICY")
 
 
 def test_a_state_without_a_way_on_is_a_trap(audit):
     """a live state without a row is a breach: a run would stay there"""
-    rows = SMALL.with_rules(Rule(S.THINK, E.APPROVAL_NEEDED, S.PENDING_APPROVAL, "ask"))
+    rows = SMALL.with_rules(Rule(S.THINK, "approval_needed", "PENDING_APPROVAL", "ask"))
     assert audit(rows) == [Sentence("PENDING_APPROVAL")]
 
 
@@ -174,9 +176,9 @@ def test_two_states_that_lead_only_to_each_other_are_traps(audit):
 
     perhaps: a row leads out of it, but does a path lead to an end?"""
     rows = SMALL.with_rules(
-        Rule(S.THINK, E.DRAFTED, S.VERIFY, "look"),
-        Rule(S.VERIFY, E.UNSUPPORTED, S.POLICY, "ask"),
-        Rule(S.POLICY, E.ALLOWED, S.VERIFY, "again"),
+        Rule(S.THINK, "drafted", "VERIFY", "look"),
+        Rule("VERIFY", "unsupported", "POLICY", "ask"),
+        Rule("POLICY", "allowed", "VERIFY", "again"),
     )
     assert audit(rows) == in_any_order("VERIFY", "POLICY")
 
@@ -191,8 +193,8 @@ def test_every_breach_is_reported(audit):
     """all breaches are reported, not the first alone"""
     rows = SMALL.with_rules(
         Rule(S.CANCELLED, E.OBSERVED, S.THINK, "once more"),
-        Rule(S.VERIFY, E.SUPPORTED, S.DONE, "true"),
-        Rule(S.OBSERVE, E.DENIED, S.POLICY, "stay"),
+        Rule("VERIFY", "supported", S.DONE, "true"),
+        Rule(S.OBSERVE, "denied", "POLICY", "stay"),
     )
     assert audit(rows) == in_any_order("CANCELLED", "VERIFY", "POLICY")
 
@@ -229,7 +231,7 @@ def test_an_arrow_leads_to_the_start(mermaid):
 
 def test_the_start_is_the_tables_own(mermaid):
     """the start is the table's start, whichever state that is"""
-    screened = table((S.SCREEN, E.SUSPICIOUS, S.REFUSED), start=S.SCREEN)
+    screened = table(("SCREEN", "suspicious", "REFUSED"), start="SCREEN")
     assert first_states(mermaid(screened)) == ["SCREEN"]
 
 
@@ -262,9 +264,14 @@ def test_a_table_shows_its_rows():
     assert "THINK -final_answer-> DONE" in repr(TINY)
 
 
-def test_the_words_of_a_table_need_no_escape():
-    """states and events are words, so a diagram shows them as they are"""
-    assert all(word.isidentifier() for word in (*State, *Event))
+def test_words_that_mermaid_would_misread_are_drawn_all_the_same():
+    """a state of several words, or called "end", keeps its name as its label"""
+    odd = Table((Rule("waiting; for", "a: b", "end", "paid"),), "waiting; for", {"end"})
+    drawn = mermaid(odd, "end").splitlines()
+    assert '    state "waiting#59; for" as state_0' in drawn
+    assert '    state "end" as state_1' in drawn
+    assert "    state_0 --> state_1 : a#58; b" in drawn
+    assert drawn[-1] == "    class state_1 now"
 
 
 def test_the_core_is_honest():
@@ -283,12 +290,12 @@ def test_a_table_holds_only_the_states_that_its_rows_mention():
 def test_more_rows_make_another_table():
     """a new row replaces the one for the same event, and the old table stays"""
     other = SMALL.with_rules(
-        Rule(S.THINK, E.FINAL_ANSWER, S.VERIFY, "look first"),
-        Rule(S.VERIFY, E.SUPPORTED, S.DONE, "true"),
-        *exits(S.VERIFY),
+        Rule(S.THINK, E.FINAL_ANSWER, "VERIFY", "look first"),
+        Rule("VERIFY", "supported", S.DONE, "true"),
+        *exits("VERIFY"),
         start=S.OBSERVE,
     )
-    assert other.advance(S.THINK, E.FINAL_ANSWER) == S.VERIFY
+    assert other.advance(S.THINK, E.FINAL_ANSWER) == "VERIFY"
     assert other.start == S.OBSERVE
     assert other.audit() == []
     assert SMALL.advance(S.THINK, E.FINAL_ANSWER) == S.DONE
@@ -299,7 +306,35 @@ def test_every_row_of_the_core_says_why():
     assert all(rule.why.strip() for rule in CORE.rules)
 
 
-def test_ends_are_the_states_after_which_nothing_happens():
-    """six of the thirteen states are ends"""
-    assert len(State) == 13
-    assert len(TERMINAL) == 6
+def test_a_table_names_its_ends():
+    """the ends are the table's own, and a table with more rows may have more of them"""
+    refused = CORE.with_rules(
+        Rule(S.THINK, "suspicious", "REFUSED", "an order in a page"), ends={"REFUSED"}
+    )
+    assert CORE.ends == {"DONE", "EXHAUSTED", "CANCELLED", "ERROR"}
+    assert refused.ends == {*CORE.ends, "REFUSED"}
+    assert refused.audit() == []
+    assert "REFUSED is a trap" in CORE.with_rules(*refused.rules).audit()[0]
+
+
+def test_one_text_is_not_a_set_of_ends():
+    """a text in place of a set would be an end for each of its letters"""
+    with pytest.raises(TypeError, match="give a set"):
+        Table((), "A", ends="OFF")
+
+
+def test_words_of_an_enumeration_are_words():
+    """with an Enum of one's own the table has its states, its breaches and its ends"""
+
+    class Light(Enum):
+        RED, GREEN, OFF = "red", "green", "off"
+
+    rows = (Rule(Light.RED, "timer", Light.GREEN, "go"),)
+    lights = Table(rows, Light.RED, ends={Light.OFF})
+    assert set(lights.states) == {Light.RED, Light.GREEN}
+    assert len(lights.audit()) == 2  # neither of the two leads to an end
+    off = lights.with_rules(Rule(Light.GREEN, "night", Light.OFF, "sleep"))
+    assert off.audit() == []
+    day = ["timer", "night"]
+    handlers = dict.fromkeys(off.states, lambda day: day.pop(0))
+    assert drive(off, handlers, day, lambda *_: None) is Light.OFF

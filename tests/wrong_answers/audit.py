@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from workbook.fsm.table import TERMINAL
 
 
 def _twice(table):
@@ -22,12 +21,12 @@ def _unreached(table):
 
 
 def _traps(table):
-    found = _closure(set(TERMINAL), [(r.target, r.source) for r in table.rules])
+    found = _closure(set(table.ends), [(r.target, r.source) for r in table.rules])
     return [f"{state} is a trap" for state in table.states if state not in found]
 
 
 def _ways_out(table):
-    return [f"{r.source} is an end" for r in table.rules if r.source in TERMINAL]
+    return [f"{r.source} is an end" for r in table.rules if r.source in table.ends]
 
 
 def looks_one_row_back(table):
@@ -37,7 +36,7 @@ def looks_one_row_back(table):
 
 
 def takes_any_way_on_for_a_way_to_an_end(table):
-    sources = {rule.source for rule in table.rules} | TERMINAL
+    sources = {rule.source for rule in table.rules} | table.ends
     traps = [f"{state} is a trap" for state in table.states if state not in sources]
     return _twice(table) + _unreached(table) + traps + _ways_out(table)
 

@@ -1,6 +1,5 @@
 """Plausible wrong answers to `mermaid`, each with the test that must catch it."""
 
-from workbook.fsm.table import TERMINAL
 
 
 def _draw(table, highlight=None, *, ends=True, start=None, labels=True):
@@ -9,7 +8,7 @@ def _draw(table, highlight=None, *, ends=True, start=None, labels=True):
         label = f" : {rule.event}" if labels else ""
         lines.append(f"{rule.source} --> {rule.target}{label}")
     if ends:
-        lines += [f"{state} --> [*]" for state in table.states if state in TERMINAL]
+        lines += [f"{state} --> [*]" for state in table.states if state in table.ends]
     if highlight:
         lines += ["classDef now fill:#ffd54f", f"class {highlight} now"]
     return "\n".join(lines)

@@ -10,7 +10,6 @@ from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Exit, Machine, drive
 from workbook.fsm.table import (
     CORE,
-    TERMINAL,
     Event,
     IllegalTransition,
     Rule,
@@ -22,7 +21,6 @@ from workbook.fsm.table import (
 __all__ = [
     "CORE",
     "HANDLERS",
-    "TERMINAL",
     "Event",
     "Exit",
     "FunctionCalls",

@@ -49,7 +49,7 @@ class Reply:
         problem: what could not be read.
     """
 
-    event: Event
+    event: str
     turn: dict[str, Any]
     asked: tuple[Asked, ...] = ()
     answer: str | None = None

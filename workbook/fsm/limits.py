@@ -55,13 +55,13 @@ class Limits:
         most = asdict(self)
         return {name: None if n == math.inf else n for name, n in most.items()}
 
-    def before_model_call(self, spent: Spent) -> Event | None:
+    def before_model_call(self, spent: Spent) -> str | None:
         """Return what has run out, or None while another model call is allowed."""
         if spent.steps + 1 > self.steps:
             return Event.OUT_OF_STEPS
         return Event.OUT_OF_TIME if spent.wall_s >= self.wall_s else None
 
-    def before_tool_call(self, spent: Spent) -> Event | None:
+    def before_tool_call(self, spent: Spent) -> str | None:
         """Return what has run out, or None while another tool call is allowed."""
         if spent.tool_calls + 1 > self.tool_calls:
             return Event.OUT_OF_TOOL_CALLS

@@ -7,19 +7,22 @@ The machine tells a hook what happens and knows no file format.
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from types import FrameType
 from typing import TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.run import Run
-from workbook.fsm.table import CORE, TERMINAL, Event, Rule, State, Table
+from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.registry import ToolRegistry
@@ -29,10 +32,10 @@ C = TypeVar("C")
 
 def drive(
     table: Table,
-    handlers: Mapping[State, Callable[[C], Event]],
+    handlers: Mapping[str, Callable[[C], str]],
     context: C,
     emit: Callable[[Rule, BaseException | None], object],
-) -> State:
+) -> str:
     """Ask the state's handler what happened, advance, tell; until an end is reached.
 
     A handler that raises, or returns what has no row, has FAILED; KeyboardInterrupt is
@@ -40,16 +43,16 @@ def drive(
     there.
 
     Args:
-        table: has a row for FAILED and for CANCEL in every live state.
+        table: has a row for FAILED and for CANCEL in every live state. Any words do.
         handlers: by live state; each gets `context` and returns an event.
         context: what the handlers share.
         emit: told the row that was taken, and what was raised.
 
     Returns:
-        The terminal state.
+        The end.
     """
     state = table.start
-    while state not in TERMINAL:
+    while state not in table.ends:
         raised: BaseException | None = None
         try:
             event = handlers[state](context)
@@ -68,7 +71,7 @@ class Exit:
     """How a run ended.
 
     Args:
-        state: a terminal state.
+        state: one of the table's ends.
         reason: the event that led there.
         answer: the model's answer when the run is DONE, otherwise None.
         spent: what it used up.
@@ -76,8 +79,8 @@ class Exit:
         message: the reason in words; in ERROR, what was raised.
     """
 
-    state: State
-    reason: Event
+    state: str
+    reason: str
     answer: str | None
     spent: Spent
     trace_id: str
@@ -99,8 +102,12 @@ class Machine:
         clock: seconds, from any origin; it never goes back.
         preamble: what stands before the question; None is the adapter's own.
 
+    A table needs, besides a clean audit: a start that is no end; for each live state a
+    handler, and rows for CANCEL and FAILED that lead to an end. The answer is the run's
+    where it ends in DONE.
+
     Raises:
-        ValueError: a table that is not honest, or a live state without a handler.
+        ValueError: a table that lacks any of that; says what.
     """
 
     def __init__(
@@ -110,7 +117,7 @@ class Machine:
         table: Table = CORE,
         *,
         limits: Limits = Limits(),  # noqa: B008 - frozen
-        handlers: Mapping[State, Handler] | None = None,
+        handlers: Mapping[str, Handler] | None = None,
         adapter: Callable[..., Conversation] | None = None,
         hook: Emit = ignore,
         clock: Callable[[], float] = time.perf_counter,
@@ -129,8 +136,9 @@ class Machine:
         """Work on the question until an end is reached; raises nothing on the way."""
         talk = self.adapter(self.model, self.tools, question, self.preamble)
         run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
+        run.at_once = getattr(self.model, "at_once", False)
         handlers = {state: _stoppable(work) for state, work in self.handlers.items()}
-        try:
+        with _ctrl_c_is_cancel(run):
             run.tell(
                 "run_started",
                 engine="fsm",
@@ -142,20 +150,19 @@ class Machine:
             state = drive(self.table, handlers, run, run.moved)
             refuse_the_rest(run, state)
             return self._finish(run, state)
-        finally:
-            self._cancelled.clear()
 
     def cancel(self) -> None:
         """End the run at its next transition; from any thread, also before it began.
 
         It is for one run at a time: of several at once, any may be the one that ends.
+        Ctrl-C does the same in the main thread; no other thread is told of it.
         """
         self._cancelled.set()
 
-    def _finish(self, run: Run, state: State) -> Exit:
+    def _finish(self, run: Run, state: str) -> Exit:
         assert run.rule is not None  # the start is live: there was a transition
         reason = run.rule.event
-        answer = run.answer if state is State.DONE else None
+        answer = run.answer if state == State.DONE else None
         run.tell(
             "run_finished",
             state=state,
@@ -170,17 +177,18 @@ class Machine:
 
     def _gaps(self) -> list[str]:
         """Return what the table lacks to be run, honest as it may be."""
-        if self.table.start in TERMINAL:
+        ends = self.table.ends
+        if self.table.start in ends:
             return [f"it starts in {self.table.start}, which is an end"]
         gaps = []
         for state in self.table.states:
-            if state in TERMINAL:
+            if state in ends:
                 continue
             if state not in self.handlers:
                 gaps.append(f"{state} has no handler")
             for event in (Event.CANCEL, Event.FAILED):
                 row = self.table.rows.get((state, event))
-                if row is None or row.target not in TERMINAL:
+                if row is None or row.target not in ends:
                     gaps.append(f"{state} needs a row for {event} that leads to an end")
         return gaps
 
@@ -188,15 +196,41 @@ class Machine:
 def _stoppable(handler: Handler) -> Handler:
     """Let a cancel take effect before a handler does its work, and right after it."""
 
-    def stoppable(run: Run) -> Event:
+    def stoppable(run: Run) -> str:
         event = run.stop() or handler(run)
         return run.stop() or event
 
     return stoppable
 
 
+@contextmanager
+def _ctrl_c_is_cancel(run: Run) -> Iterator[None]:
+    """Take the first Ctrl-C of a run for a cancel; the second one is Python's own.
+
+    Between two steps it waits for the next, so that no call loses its observation. A
+    call in flight is given up. Python tells the main thread alone of signals.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        run.cancelled.set()
+        if run.in_flight:
+            raise KeyboardInterrupt
+
+    if callable(before):
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        run.cancelled.clear()
+        if callable(before):
+            signal.signal(signal.SIGINT, before)
+
+
 def _in_words(run: Run, rule: Rule) -> str:
-    error = run.error if rule.event is Event.FAILED else run.broken
+    error = run.error if rule.event == Event.FAILED else run.broken
     if error is None:
         return rule.why
     return "".join(traceback.format_exception_only(error)).strip()

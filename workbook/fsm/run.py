@@ -10,7 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Asked, Conversation
 from workbook.fsm.limits import Limits, Spent
@@ -18,6 +18,9 @@ from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
 from workbook.tools.calls import Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.timeouts import call_with_timeout
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -30,6 +33,8 @@ class Run:
     hook: Emit
     clock: Callable[[], float]  # seconds, from any origin
     cancelled: threading.Event  # set when the user has said stop
+    at_once: bool = False  # the model answers at once: nobody need wait for it
+    in_flight: bool = False  # a model or a tool is at work
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
 
     waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
@@ -53,7 +58,26 @@ class Run:
         self.spent.wall_s = self.clock() - self.started_at
         return self.spent
 
-    def stop(self) -> Event | None:
+    def left_s(self) -> float | None:
+        """Return how long a call may take; None where there is no limit."""
+        left = self.limits.wall_s - self.elapsed().wall_s
+        return max(left, 0.0) if left < threading.TIMEOUT_MAX else None
+
+    def wait_for(self, call: Callable[[], T], limit_s: float | None) -> T:
+        """Return what a model or a tool answers.
+
+        Raises:
+            TimedOut: not in time; what it still does is not waited for.
+            KeyboardInterrupt: the user does not want to wait.
+        """
+        self.in_flight = True
+        try:
+            answer: T = call_with_timeout(call, {}, limit_s)
+            return answer
+        finally:
+            self.in_flight = False
+
+    def stop(self) -> str | None:
         """Return CANCEL once the user has said so; raise what the hook raised."""
         if self.broken is not None:
             raise self.broken

@@ -1,7 +1,8 @@
 """The machine as data: a table of rows that say which state and event lead where.
 
 The table is the program. Whatever wants to know what the machine can do reads it: the
-driver, the audit, the diagram, the tests. It knows no model, no tool and no clock.
+driver, the audit, the diagram, the tests. It knows no model, no tool and no clock, and
+its words are plain: a state and an event are any strings.
 """
 
 from __future__ import annotations
@@ -9,45 +10,27 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
+from workbook.record.show import escape_mermaid
 
-class State(StrEnum):
-    """Where a run can be. The last six are ends."""
 
-    SCREEN = "SCREEN"
+class State:
+    """The states of `CORE`. Another table may have any others."""
+
     THINK = "THINK"
-    POLICY = "POLICY"
-    PENDING_APPROVAL = "PENDING_APPROVAL"
     EXECUTE_TOOL = "EXECUTE_TOOL"
     OBSERVE = "OBSERVE"
-    VERIFY = "VERIFY"
     DONE = "DONE"
-    REFUSED = "REFUSED"
     EXHAUSTED = "EXHAUSTED"
-    STUCK = "STUCK"
     CANCELLED = "CANCELLED"
     ERROR = "ERROR"
 
 
-TERMINAL = frozenset(
-    {
-        State.DONE,
-        State.REFUSED,
-        State.EXHAUSTED,
-        State.STUCK,
-        State.CANCELLED,
-        State.ERROR,
-    }
-)
+class Event:
+    """What can happen in `CORE`. A handler returns an event, and never a state."""
 
-
-class Event(StrEnum):
-    """What can happen. A handler returns one of these, and never a state."""
-
-    # lesson 05: the core
     TOOL_REQUESTED = "tool_requested"
     FINAL_ANSWER = "final_answer"
     UNREADABLE_TURN = "unreadable_turn"
@@ -59,30 +42,20 @@ class Event(StrEnum):
     OUT_OF_TIME = "out_of_time"
     CANCEL = "cancel"
     FAILED = "failed"
-    # lesson 06: who says stop?
-    ALLOWED = "allowed"
-    DENIED = "denied"
-    APPROVAL_NEEDED = "approval_needed"
-    APPROVED = "approved"
-    REJECTED = "rejected"
-    OUT_OF_TOKENS = "out_of_tokens"
-    OUT_OF_MONEY = "out_of_money"
-    LOOP_FOUND = "loop_found"
-    # lesson 08: is it true, and is it safe?
-    SCREENED = "screened"
-    SUSPICIOUS = "suspicious"
-    DRAFTED = "drafted"
-    SUPPORTED = "supported"
-    UNSUPPORTED = "unsupported"
-    UNANSWERABLE = "unanswerable"
+
+
+ENDS = frozenset({State.DONE, State.EXHAUSTED, State.CANCELLED, State.ERROR})
+"""The ends of `CORE`, and of a table that names no others."""
+
+MERMAIDS_OWN = {"class", "classdef", "direction", "end", "note", "state", "style"}
 
 
 class Rule(NamedTuple):
     """One row: in `source`, when `event` happens, go to `target`, and `why`."""
 
-    source: State
-    event: Event
-    target: State
+    source: str
+    event: str
+    target: str
     why: str
 
 
@@ -92,35 +65,49 @@ class IllegalTransition(LookupError):  # noqa: N818 - what happened, not an erro
 
 @dataclass(frozen=True, repr=False)
 class Table:
-    """Rows, and the state in which a run starts.
+    """Rows, the state in which a run starts, and the states in which it ends.
 
     It contains the states that its rows mention, and no others.
     """
 
     rules: tuple[Rule, ...]
-    start: State = State.THINK
+    start: str = State.THINK
+    ends: Iterable[str] = ENDS
+
+    def __post_init__(self) -> None:
+        if isinstance(self.ends, str):
+            raise TypeError(f"ends is the text {self.ends!r}: give a set of states")
+        object.__setattr__(self, "rules", tuple(Rule(*row) for row in self.rules))
+        object.__setattr__(self, "ends", frozenset(self.ends))
 
     @cached_property
-    def rows(self) -> dict[tuple[State, Event], Rule]:
+    def rows(self) -> dict[tuple[str, str], Rule]:
         """The rows by source and event."""
         return {(rule.source, rule.event): rule for rule in self.rules}
 
     @cached_property
-    def states(self) -> tuple[State, ...]:
-        """The start and every state that a row mentions, in the order of `State`."""
-        named = {self.start}.union(*((rule.source, rule.target) for rule in self.rules))
-        return tuple(state for state in State if state in named)
+    def states(self) -> tuple[str, ...]:
+        """The start and every state that a row mentions; the ends come last."""
+        named = [self.start]
+        for rule in self.rules:
+            named += [rule.source, rule.target]
+        return tuple(sorted(dict.fromkeys(named), key=lambda state: state in self.ends))
 
-    def with_rules(self, *rules: Rule, start: State | None = None) -> Table:
-        """Return a table with more rows; a row for the same event replaces the old."""
+    def with_rules(
+        self, *rules: Rule, start: str | None = None, ends: Iterable[str] = ()
+    ) -> Table:
+        """Return a table with more rows and ends.
+
+        A row for the same state and event replaces the old one.
+        """
         rows = {(rule.source, rule.event): rule for rule in (*self.rules, *rules)}
-        return Table(tuple(rows.values()), start or self.start)
+        return Table(tuple(rows.values()), start or self.start, {*self.ends, *ends})
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{r.source} -{r.event}-> {r.target}" for r in self.rules)
         return f"<Table from {self.start}: {rows}>"
 
-    def advance(self, state: State, event: Event) -> State:
+    def advance(self, state: str, event: str) -> str:
         """Return the next state; see `advance`."""
         return advance(self, state, event)
 
@@ -128,23 +115,23 @@ class Table:
         """Return what is wrong with the table, in sentences; see `audit`."""
         return audit(self)
 
-    def mermaid(self, highlight: State | None = None) -> str:
+    def mermaid(self, highlight: str | None = None) -> str:
         """Return the diagram; see `mermaid`."""
         return mermaid(self, highlight)
 
 
-def advance(table: Table, state: State, event: Event) -> State:
+def advance(table: Table, state: str, event: str) -> str:
     """Return the state that follows. The only place where a state changes.
 
     Raises:
         IllegalTransition: the table has no such row.
 
     >>> advance(CORE, State.THINK, Event.FINAL_ANSWER)
-    <State.DONE: 'DONE'>
+    'DONE'
     """
     rule = table.rows.get((state, event))
     if rule is None:
-        legal = [rule.event for rule in table.rules if rule.source == state]
+        legal = [str(rule.event) for rule in table.rules if rule.source == state]
         raise IllegalTransition(
             f"in {state} nothing is said about {event}; "
             f"legal there: {', '.join(legal) or 'nothing, it is an end'}"
@@ -158,12 +145,12 @@ def audit(table: Table) -> list[str]:
     One event, one way; every state can be reached; from every live state an end can
     be reached; nothing leads out of an end.
 
-    >>> audit(Table((Rule(State.THINK, Event.OBSERVED, State.THINK, "again"),)))
-    ['THINK is a trap: no path leads from it to an end']
+    >>> audit(Table((Rule("RED", "timer", "RED", "again"),), "RED", ends={"OFF"}))
+    ['RED is a trap: no path leads from it to an end']
     """
     counts = Counter((rule.source, rule.event) for rule in table.rules)
     reached = _closure({table.start}, [(r.source, r.target) for r in table.rules])
-    ending = _closure(TERMINAL, [(r.target, r.source) for r in table.rules])
+    ending = _closure(table.ends, [(r.target, r.source) for r in table.rules])
     breaches = [
         f"{state} has {n} rows for {event}: one event, one way"
         for (state, event), n in counts.items()
@@ -182,23 +169,40 @@ def audit(table: Table) -> list[str]:
     breaches += [
         f"{rule.source} is an end, but {rule.event} leads on to {rule.target}"
         for rule in table.rules
-        if rule.source in TERMINAL
+        if rule.source in table.ends
     ]
     return breaches
 
 
-def mermaid(table: Table, highlight: State | None = None) -> str:
-    """Return a Mermaid `stateDiagram-v2` of the table, `highlight` lit."""
-    lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {table.start}"]
-    lines += [f"    {r.source} --> {r.target} : {r.event}" for r in table.rules]
-    lines += [f"    {state} --> [*]" for state in table.states if state in TERMINAL]
-    if highlight in table.states:
+def mermaid(table: Table, highlight: str | None = None) -> str:
+    """Return a Mermaid `stateDiagram-v2` of the table, `highlight` lit.
+
+    A state whose name Mermaid would misread is drawn under a name of ours.
+    """
+    ids = {state: _mermaid_id(state, n) for n, state in enumerate(table.states)}
+    lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {ids[table.start]}"]
+    lines += [
+        f'    state "{escape_mermaid(state)}" as {name}'
+        for state, name in ids.items()
+        if state != name
+    ]
+    lines += [
+        f"    {ids[r.source]} --> {ids[r.target]} : {escape_mermaid(r.event)}"
+        for r in table.rules
+    ]
+    lines += [f"    {ids[end]} --> [*]" for end in table.states if end in table.ends]
+    if highlight in ids:
         lines.append("    classDef now fill:#ffd54f,stroke:#5d4037,color:#000")
-        lines.append(f"    class {highlight} now")
+        lines.append(f"    class {ids[highlight]} now")
     return "\n".join(lines)
 
 
-def _closure(seeds: Iterable[State], arrows: list[tuple[State, State]]) -> set[State]:
+def _mermaid_id(state: str, number: int) -> str:
+    plain = state.isidentifier() and state.lower() not in MERMAIDS_OWN
+    return state if plain else f"state_{number}"
+
+
+def _closure(seeds: Iterable[str], arrows: list[tuple[str, str]]) -> set[str]:
     """Return the seeds and all states to which arrows lead from them."""
     found = set(seeds)
     while new := {end for begin, end in arrows if begin in found} - found:
@@ -206,7 +210,7 @@ def _closure(seeds: Iterable[State], arrows: list[tuple[State, State]]) -> set[S
     return found
 
 
-def exits(*states: State) -> tuple[Rule, ...]:
+def exits(*states: str) -> tuple[Rule, ...]:
     """Return the two rows that every live state needs: cancel and failure."""
     return tuple(
         rule

@@ -1,8 +1,7 @@
 """One definition of a tool for every engine, and other people's tools in ours.
 
 An OpenAI function schema is the name, the description and the parameters; a LangChain
-tool has a function as well. LangChain is imported by the functions that need it and
-nowhere else in this room.
+tool has a function as well. LangChain is imported by the functions that need it.
 """
 
 from __future__ import annotations
@@ -21,7 +20,6 @@ from workbook.tools.tool import ContractError, Tool
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
-    from pydantic import BaseModel
 
 
 def to_openai(tool: Tool) -> dict[str, Any]:
@@ -37,35 +35,35 @@ def to_openai(tool: Tool) -> dict[str, Any]:
 
 
 def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> BaseTool:
-    """Return the tool for LangChain.
+    """Return the tool for LangChain: arguments are bound as our own engine binds them.
 
     Args:
         tool: ours.
         text: for the classic text agent: one string in. Otherwise arguments by name,
             for function calling.
-        trusting: the function as it is, as tutorials hand it over: nothing is checked,
-            and what it raises leaves it. Otherwise the contract holds: arguments are
-            bound as our own engine binds them, and an error is a text for the model.
+        trusting: as tutorials hand it over: nothing is checked, and what it raises
+            leaves it. Otherwise an error is a text for the model.
     """
     from langchain_core.tools import StructuredTool
     from langchain_core.tools import Tool as TextTool
 
     registry = ToolRegistry([tool])
 
+    def observe(asked: Action | ToolRequest) -> str:
+        bound = registry.bind(asked)
+        return (bound if isinstance(bound, ToolError) else registry.run(bound)).text()
+
     def take_text(text: str) -> str:
-        return _observed(registry, Action("", tool.name, text))
+        return observe(Action("", tool.name, text))
 
     def take_arguments(**arguments: Any) -> str:
         if trusting:
             return result_text(tool.run(**arguments))
-        return _observed(registry, ToolRequest(tool.name, arguments, "call_1"))
+        return observe(ToolRequest(tool.name, arguments, "call_1"))
 
     if text:
-        return TextTool(
-            name=tool.name,
-            func=trusting_function(tool) if trusting else take_text,
-            description=tool.description,
-        )
+        take = trusting_function(tool) if trusting else take_text
+        return TextTool(tool.name, take, tool.description)
     return StructuredTool(
         name=tool.name,
         func=take_arguments,
@@ -74,16 +72,8 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
     )
 
 
-def _observed(registry: ToolRegistry, asked: Action | ToolRequest) -> str:
-    bound = registry.bind(asked)
-    return (bound if isinstance(bound, ToolError) else registry.run(bound)).text()
-
-
 def trusting_function(tool: Tool) -> Callable[[str], str]:
-    """Return the tool as a function from the text of an action input to a text.
-
-    It raises what the tool raises, and what comes of text that is no argument.
-    """
+    """Return the tool as a function of the action input's text, which may raise."""
     return lambda text: result_text(tool.run(**trusting_arguments(tool, text)))
 
 
@@ -99,9 +89,10 @@ def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
         arguments: dict[str, Any] = json.loads(text)
         return arguments
     name, schema = first_parameter(tool)
-    kinds: dict[str, Callable[[str], Any]] = {"integer": int, "number": float}
-    kind = schema.get("type")  # JSON Schema also allows a list of types
-    return {name: kinds.get(kind, str)(text) if isinstance(kind, str) else text}
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        return {name: int(text) if kind == "integer" else float(text)}
+    return {name: text}
 
 
 def first_parameter(tool: Tool | None) -> tuple[str, dict[str, Any]]:
@@ -124,38 +115,19 @@ def from_langchain(
         output = tool.invoke(arguments)
         return output if isinstance(output, dict) else {"result": output}
 
-    schema = tool.tool_call_schema
+    schema: Any = tool.tool_call_schema
     if not isinstance(schema, dict):
-        schema = cast("type[BaseModel]", schema).model_json_schema()
-    return Tool(
-        name=tool.name.replace(" ", "_"),
-        description=tool.description,
-        parameters=_without_titles(schema),
-        run=run,
-        effect=effect,
-        **settings,
-    )
+        schema = schema.model_json_schema()
+    name, schema = tool.name.replace(" ", "_"), _without_titles(schema)
+    return Tool(name, tool.description, schema, run, effect, **settings)
 
 
-def tool_from_function(
-    function: Callable[..., dict[str, Any]],
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    effect: Effect = Effect.READ,
-    **settings: Any,
-) -> Tool:
+def tool_from_function(function: Callable[..., dict[str, Any]], **fields: Any) -> Tool:
     """Return a tool whose schema is the function's signature, as pydantic reads it.
 
     A parameter without a default is required; `Annotated[int, Field(le=20)]` sets a
-    limit. The function gets its arguments in the types of its signature.
-
-    Args:
-        function: typed, with a docstring; returns a dict that is JSON.
-        name: the function's own when not given.
-        description: its docstring when not given.
-        effect: whether a call changes the world.
-        settings: further fields of `Tool`.
+    limit. The function gets its arguments in the types of its signature. `fields` are
+    those of `Tool`; the name and the description are the function's own if not given.
 
     Raises:
         ContractError: a parameter has no name or no type, or one that JSON does not
@@ -166,10 +138,7 @@ def tool_from_function(
 
     for parameter in inspect.signature(function).parameters.values():
         where = f"{function.__name__}({parameter.name})"
-        if parameter.kind not in (
-            parameter.POSITIONAL_OR_KEYWORD,
-            parameter.KEYWORD_ONLY,
-        ):
+        if parameter.kind.name not in ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY"):
             raise ContractError(f"{where}: a call names its arguments; no * and no /")
         if parameter.annotation is parameter.empty:
             raise ContractError(f"{where} has no type: write {parameter.name}: str")
@@ -178,13 +147,11 @@ def tool_from_function(
     except (PydanticUserError, NameError) as error:
         why = str(error).splitlines()[0]
         raise ContractError(f"{function.__name__}: {why}") from None
+    own = {"name": function.__name__, "description": inspect.getdoc(function) or ""}
     return Tool(
-        name=name or function.__name__,
-        description=description or inspect.getdoc(function) or "",
+        **{**own, **fields},
         parameters=_without_titles(schema),
         run=validate_call(function),
-        effect=effect,
-        **settings,
     )
 
 

@@ -13,6 +13,7 @@ import operator
 import re
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from workbook.tools.calls import ToolFailure
@@ -38,16 +39,13 @@ _MAX_BITS = int(MAX_DIGITS * math.log2(10)) + 1
 Number = Fraction | float
 """Exact as long as possible; a root such as `2 ** 0.5` is a float."""
 
-OPERATORS: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-SIGNS: Mapping[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.UAdd: operator.pos,
     ast.USub: operator.neg,
 }
@@ -60,9 +58,6 @@ def safe_eval(expression: str) -> int | float:
     precedence. Arithmetic is exact: `0.1 + 0.2` is 0.3, and a result that is whole is
     an int, of any size up to `MAX_DIGITS`. Only a root such as `2 ** 0.5` is a float,
     and so is what is calculated from it.
-
-    Args:
-        expression: at most `MAX_LENGTH` characters.
 
     Raises:
         CalculatorError: something else stands in it, it divides by zero, or it is too
@@ -82,30 +77,27 @@ def safe_eval(expression: str) -> int | float:
         raise CalculatorError(_unreadable(text, error)) from None
     except ZeroDivisionError:
         raise CalculatorError(f"{text} divides by zero") from None
-    except OverflowError:
-        raise CalculatorError("a result in between is too large for a float") from None
-    except (MemoryError, RecursionError, ValueError):
-        raise CalculatorError("the expression is too deep or too long") from None
+    except (MemoryError, RecursionError, OverflowError, ValueError):
+        raise CalculatorError("the expression is too deep or too large") from None
 
 
 def _value(node: ast.expr, text: str, depth: int) -> Number:
     """Return the value of one node: the whitelist."""
     part = text[node.col_offset : node.end_col_offset]
     if depth == 0:
-        raise CalculatorError(
-            f"more than {MAX_DEPTH} operations inside each other: calculate in steps"
-        )
+        raise CalculatorError(f"more than {MAX_DEPTH} operations inside each other")
     match node:
         # `type` and not `isinstance`: True is an int, and True + 1 is no arithmetic.
         case ast.Constant(value=number) if type(number) in (int, float):
             return _literal(part, number)
-        case ast.UnaryOp(op=sign, operand=operand) if type(sign) in SIGNS:
-            return _checked(SIGNS[type(sign)](_value(operand, text, depth - 1)), part)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            a, b = _value(left, text, depth - 1), _value(right, text, depth - 1)
+        case ast.UnaryOp(op=op, operand=a) if type(op) in OPERATORS:
+            return _checked(OPERATORS[type(op)](_value(a, text, depth - 1)), part)
+        case ast.BinOp(left=a, op=op, right=b):
+            left, right = _value(a, text, depth - 1), _value(b, text, depth - 1)
             if isinstance(op, ast.Pow):
-                return _checked(_power(a, b, part), part)
-            return _checked(OPERATORS[type(op)](a, b), part)
+                return _checked(_power(left, right, part), part)
+            if type(op) in OPERATORS:
+                return _checked(OPERATORS[type(op)](left, right), part)
     raise CalculatorError(f"{_cut(part)} is not allowed: write {_instead_of(node)}")
 
 
@@ -123,29 +115,23 @@ def _literal(part: str, number: Any) -> Number:
 def _power(base: Number, exponent: Number, part: str) -> Number:
     """Return base ** exponent, looking at the size before computing it."""
     if not -MAX_EXPONENT <= exponent <= MAX_EXPONENT:
-        raise CalculatorError(
-            f"the exponent in {_cut(part)} is above {MAX_EXPONENT}: the limit"
-        )
+        raise CalculatorError(f"the exponent in {_cut(part)} is above {MAX_EXPONENT}")
     if isinstance(base, Fraction) and exponent == int(exponent):
         if (_bits(base) - 1) * abs(int(exponent)) > _MAX_BITS:
-            raise CalculatorError(_too_large(part))
-        exact: Fraction = base ** int(exponent)
-        return exact
-    power = float(base) ** float(exponent)
+            raise _too_large(part)
+        return Fraction(base ** int(exponent))
+    power: float | complex = float(base) ** float(exponent)
     if isinstance(power, complex):
         raise CalculatorError(f"{_cut(part)} is the root of a negative number")
-    return float(power)
+    return power
 
 
 def _checked(value: Any, part: str) -> Number:
     """Return a result in between when it is a number of a size that is allowed."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise CalculatorError(_too_large(part))
+    if isinstance(value, float) and math.isfinite(value):
         return value
-    exact = Fraction(value)
-    if _bits(exact) > _MAX_BITS:
-        raise CalculatorError(_too_large(part))
+    if isinstance(value, float) or _bits(exact := Fraction(value)) > _MAX_BITS:
+        raise _too_large(part)
     return exact
 
 
@@ -180,25 +166,15 @@ SLIPS = {
 def _checked_text(expression: str) -> str:
     """Refuse what the parser should not even see, or would pass over: a comment."""
     if len(expression) > MAX_LENGTH:
-        raise CalculatorError(
-            f"the expression has {len(expression)} characters; the limit is "
-            f"{MAX_LENGTH}"
-        )
+        raise CalculatorError(f"more than {MAX_LENGTH} characters: calculate in steps")
     text = " ".join(expression.split())
     if not text:
         raise CalculatorError("the expression is empty")
     if odd := re.search(r"[^ -~]|#", text):
         instead = TYPED.get(odd[0], "plain digits and + - * / // % ** ( )")
-        raise CalculatorError(
-            f"the character {odd[0]!r} is not allowed: write {instead}"
-        )
-    depth = 0
-    for character in text:
-        depth += (character in "([{") - (character in ")]}")
-        if depth > MAX_BRACKETS:
-            raise CalculatorError(
-                f"more than {MAX_BRACKETS} brackets inside each other"
-            )
+        raise CalculatorError(f"{odd[0]!r} is not allowed: write {instead}")
+    if max(accumulate((c in "([{") - (c in ")]}") for c in text)) > MAX_BRACKETS:
+        raise CalculatorError(f"more than {MAX_BRACKETS} brackets inside each other")
     return text
 
 
@@ -228,14 +204,8 @@ def _cut(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _too_large(part: str) -> str:
-    return f"the result of {_cut(part)} has more than {MAX_DIGITS} digits"
-
-
-DESCRIPTION = """\
-Calculates one arithmetic expression exactly: numbers, + - * / // % ** and brackets.
-No names, functions, units or percent signs. One expression a call.
-Right: 100*0.2  Wrong: 20% of 100"""
+def _too_large(part: str) -> CalculatorError:
+    return CalculatorError(f"{_cut(part)} has more than {MAX_DIGITS} digits")
 
 
 def calculator(name: str = "Calculator") -> Tool:
@@ -253,7 +223,9 @@ def calculator(name: str = "Calculator") -> Tool:
 
     return Tool(
         name=name,
-        description=DESCRIPTION,
+        description="Calculates one arithmetic expression exactly: numbers, + - * / "
+        "// % ** and brackets.\nNo names, functions, units or percent signs. One "
+        "expression a call.\nRight: 100*0.2  Wrong: 20% of 100",
         parameters={
             "properties": {
                 "expression": {
@@ -268,6 +240,3 @@ def calculator(name: str = "Calculator") -> Tool:
         timeout_s=None,  # its limits keep it under milliseconds
         aliases={"expr": "expression", "query": "expression", "equation": "expression"},
     )
-
-
-TOOLS = {"Calculator": calculator}

@@ -33,14 +33,9 @@ def debug_call(
 ) -> pd.DataFrame:
     """Make one call, really, and return a row for each stage.
 
-    `bind` reads, repairs and checks what the model wrote, `run` calls the tool, and
-    `observation` is what the model reads. A call that `bind` refuses is not run.
-
-    Args:
-        registry: where the tool is.
-        name: of the tool, as a model would write it.
-        arguments: a dict as in a function call, or the text of an action input.
-        clock: seconds, from any origin.
+    `bind` reads, repairs and checks what the model wrote: a dict as in a function
+    call, or the text of an action input. `run` calls the tool, and `observation` is
+    what the model reads. A call that `bind` refuses is not run.
     """
     import pandas as pd
 
@@ -54,11 +49,10 @@ def debug_call(
         rows.append((stage, "✓" if ok else "✗", shown, spent_ms))
         started = clock()
 
-    bound = registry.bind(
-        Action("", name, arguments)
-        if isinstance(arguments, str)
-        else ToolRequest(name, arguments, "call_1")
-    )
+    if isinstance(arguments, str):
+        bound = registry.bind(Action("", name, arguments))
+    else:
+        bound = registry.bind(ToolRequest(name, arguments, "call_1"))
     if isinstance(bound, ToolError):
         note("bind", False, bound.message)
         seen = Observation.failed("call_1", bound)
@@ -78,10 +72,6 @@ def log_calls(emit: Emit, clock: Clock = time.perf_counter) -> Callable[[Tool], 
     `elapsed_s`. Use it where no engine writes a trace: with an engine each call would
     stand in it twice.
 
-    Args:
-        emit: takes a kind and fields; a `TraceWriter`, or a function of your own.
-        clock: seconds, from any origin.
-
     >>> loud = log_calls(lambda kind, **fields: print(kind, fields["tool"]))
     """
 
@@ -94,14 +84,14 @@ def log_calls(emit: Emit, clock: Clock = time.perf_counter) -> Callable[[Tool], 
             started = clock()
             try:
                 result = tool.run(**arguments)
-            except BaseException as error:
-                seen = {"ok": False, "text": f"{type(error).__name__}: {error}"}
-                raise
-            else:
-                seen = {"ok": True, "text": str(result)}
+                ok, text = True, str(result)
                 return result
+            except BaseException as error:
+                ok, text = False, f"{type(error).__name__}: {error}"
+                raise
             finally:
-                emit("observation", **about, **seen, elapsed_s=clock() - started)
+                spent = clock() - started
+                emit("observation", **about, ok=ok, text=text, elapsed_s=spent)
 
         return replace(tool, run=run)
 

@@ -36,11 +36,7 @@ TOO_DEEP = "the arguments are nested too deeply"
 
 
 class ToolRegistry:
-    """The tools of an agent, by name.
-
-    Args:
-        tools: the first tools; more come with `register`.
-    """
+    """The tools of an agent, by name."""
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self._tools: dict[str, Tool] = {}
@@ -49,11 +45,7 @@ class ToolRegistry:
             self.register(tool)
 
     def register(self, tool: Tool) -> Tool:
-        """Add a tool.
-
-        Raises:
-            ContractError: there is one of that name already.
-        """
+        """Add a tool; a second one of the same name is a ContractError."""
         if tool.name in self._tools:
             raise ContractError(f"there is already a tool named {tool.name!r}")
         self._tools[tool.name] = tool
@@ -72,11 +64,8 @@ class ToolRegistry:
 
         Text input becomes arguments: a JSON object is taken as it is, anything else is
         the value of the tool's only parameter. A near miss is repaired where there is
-        one way to read it; the notes of the call say so.
-
-        Args:
-            action: a text turn's action, or a function call.
-            call_id: ties the observation to the call; counted up when not given.
+        one way to read it; the notes of the call say so. `call_id` ties the observation
+        to the call; it is counted up when nobody gives one.
         """
         asked = action.tool if isinstance(action, Action) else action.name
         tool, notes = self._find(asked)
@@ -111,9 +100,8 @@ class ToolRegistry:
         tool = self._tools.get(call.name)
         if tool is None:
             return Observation.failed(call.call_id, self._unknown(call.name), call.name)
-        outcome = run_tool(tool, call.arguments)
-        error = outcome if isinstance(outcome, ToolError) else None
-        result = None if isinstance(outcome, ToolError) else outcome
+        seen = run_tool(tool, call.arguments)
+        error, result = (seen, None) if isinstance(seen, ToolError) else (None, seen)
         return Observation(
             call.call_id, error is None, result, error, tool.name, call.notes
         )

@@ -54,14 +54,12 @@ def call_with_timeout(
 ) -> Any:
     """Return `function(**arguments)`, or stop waiting for it.
 
-    Args:
-        function: what to call; it sees the caller's context variables.
-        arguments: its arguments by name.
-        timeout_s: seconds to wait. None calls it here, in this thread.
+    The function sees the caller's context variables. Without a limit it is called
+    here, in this thread.
 
     Raises:
-        TimedOut: nothing came back in time. The function goes on running by itself,
-            and what it returns later is dropped.
+        TimedOut: nothing came back in `timeout_s` seconds. The function goes on by
+            itself, and what it returns later is dropped.
         BaseException: whatever the function raises.
     """
     if timeout_s is None:
@@ -83,12 +81,11 @@ def call_with_timeout(
     worker.jobs.put(job)
     try:
         result, error = outcome.get(timeout=timeout_s)
-    except Empty:
+    except BaseException as given_up:  # late, or the person does not want to wait
         worker.jobs.put(None)  # should it ever come back, it ends
+        if not isinstance(given_up, Empty):
+            raise
         raise TimedOut(f"no answer within {timeout_s:g} s") from None
-    except BaseException:  # the person at the keyboard does not want to wait
-        worker.jobs.put(None)
-        raise
     _idle.append(worker)
     if error is not None:
         raise error

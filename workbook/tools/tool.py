@@ -18,6 +18,7 @@ from jsonschema_rs import Draft202012Validator
 
 from workbook.tools.arguments import closed_schema, only_parameter, validator_for
 from workbook.tools.calls import Effect, to_json
+from workbook.tools.repair import types_of
 
 DEFAULT_TIMEOUT_S = 10.0
 MAX_OUTPUT_CHARS = 20_000
@@ -70,14 +71,13 @@ class Tool:
             raise ContractError(f"{self.name}: a model chooses by the description")
         if not callable(self.run) or inspect.iscoroutinefunction(self.run):
             raise ContractError(
-                f"{self.name}: run is {self.run!r}; it must be a function, and not an "
-                "async one: nobody awaits it"
+                f"{self.name}: run is {self.run!r}; use a function, and not an async "
+                "one: nobody awaits it"
             )
         limit = self.timeout_s
         if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
             raise ContractError(
-                f"{self.name}: timeout_s is {limit}; use seconds above 0, "
-                "or None for no limit"
+                f"{self.name}: timeout_s is {limit}; use seconds, or None for no limit"
             )
         try:
             object.__setattr__(self, "effect", Effect(self.effect))
@@ -119,5 +119,4 @@ def _type_name(part: Any) -> str:
         return " | ".join(to_json(value) for value in part["enum"])
     if "anyOf" in part:
         return " | ".join(dict.fromkeys(_type_name(each) for each in part["anyOf"]))
-    kind = part.get("type", "any")
-    return kind if isinstance(kind, str) else " | ".join(kind)
+    return " | ".join(sorted(types_of(part))) or "any"
