@@ -195,6 +195,35 @@ def test_a_test_may_bring_its_own_guess(capsys):
     assert "perhaps   the model can ask for a tool" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("body", "guess"),
+    [
+        ("return {rule.source: rule.target for rule in table.rules}[state]", True),
+        ("from workbook.fsm.table import CORE; return CORE.advance(state, event)", 0),
+    ],
+)
+def test_a_guess_is_told_only_of_what_it_explains(capsys, body, guess):
+    """who asks another table is not told that the event is forgotten"""
+    check(learner(body, "advance", "table, state, event"))
+    assert ("you look at the state alone" in capsys.readouterr().out) is bool(guess)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return ('Action: Search', ) * calls", "a tuple where a list is expected"),
+        ("return [('Search', 'price')] * calls", "expected  [\"('Search', 'price')\""),
+        ("return ['Final Answer: 1'] * calls", "where     how_it_ends is the test's"),
+    ],
+)
+def test_a_script_that_is_none_is_told_plainly(capsys, body, words):
+    """a script of the wrong form is told as such, and a helper with what it does"""
+    check(learner(body, "endless_script", "calls"))
+    out = capsys.readouterr().out
+    assert words in out
+    assert "a turn is" not in out
+
+
 def test_what_the_function_prints_is_kept_out_of_the_way(capsys):
     """prints of a function are shown shortened, in a failure only"""
     check(learner(f'print("x" * 100_000)\n{RIGHT}'))

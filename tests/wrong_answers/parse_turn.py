@@ -1,6 +1,7 @@
 """Plausible wrong answers to `parse_turn`, each with the test that must catch it."""
 
 import re
+from dataclasses import replace
 
 from workbook.loop.turns import (
     Action,
@@ -52,10 +53,18 @@ def takes_any_input_label(text):
     return parse_turn(text)
 
 
+def keeps_the_last_thought(text):
+    turn = parse_turn(text)
+    if isinstance(turn, Malformed):
+        return turn
+    return replace(turn, thought=turn.thought.rpartition("\n")[2])
+
+
 WRONG = {
     looks_for_the_end_first: "test_a_made_up_observation_is_not_taken_as_one",
     greedy_regular_expression: "test_a_made_up_observation_is_not_taken_as_one",
     strips_the_quotes: "test_a_closing_quote_is_kept",
     needs_exact_labels: "test_labels_may_be_dressed_up",
     takes_any_input_label: "test_an_unreadable_turn_is_a_value",
+    keeps_the_last_thought: "test_two_thoughts_are_kept",
 }
