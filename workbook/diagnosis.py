@@ -1,8 +1,7 @@
 """What is installed, which model is in use, and what to do about what is not well.
 
-Each question is a small function that returns one row of a table. A row that fails
-means that a lesson would not run; what is optional is never more than a note. The value
-of a key is never read into a row.
+Each question is a function that returns a row. A row that fails means that a lesson
+would not run; what is optional is a note at most. No row holds the value of a key.
 """
 
 from __future__ import annotations
@@ -27,11 +26,7 @@ INSTALL = "pip install -r requirements.txt"
 
 
 def about(*packages: str) -> str:
-    """Return the versions of Python, the workbook and `packages`, and the model.
-
-    >>> about().startswith("Python 3")
-    True
-    """
+    """Return the versions of Python, the workbook and `packages`, and the model."""
     from workbook.models.choice import describe_model
 
     parts = [f"Python {platform.python_version()}"]

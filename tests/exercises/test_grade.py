@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from workbook.exercises.catalogue import CourseError, Exercise
+from workbook.exercises.catalogue import CourseError, Exercise, find
 from workbook.exercises.display import as_message
 from workbook.exercises.grade import grade
 from workbook.exercises.report import Outcome
@@ -337,6 +337,17 @@ def test_a_time_limit_ends_the_run(exercise, monkeypatch):
     assert calls == [1, 2]
     assert (report.passed, report.total) == (0, 6)
     assert "5 of 6 were not looked at" in report.note
+
+
+def test_an_honest_loop_ends():
+    """an answer that adds up turn by turn ends in time, and is right"""
+
+    def count_tokens_sent(first, growth, turns):
+        if min(first, growth, turns) < 0:
+            raise ValueError("negative")
+        return first * turns + growth * sum(range(turns))
+
+    assert grade(find("count_tokens_sent"), count_tokens_sent).outcome is Outcome.PASSED
 
 
 def test_it_works_on_another_thread(exercise, monkeypatch):

@@ -69,11 +69,6 @@ class Watch:
         """The function to hand to a test."""
         return functools.wraps(self.original)(lambda *a, **k: self._call(a, k))
 
-    @property
-    def is_stub(self) -> bool:
-        """Whether nothing is written yet."""
-        return 0 < self.count == self.unwritten
-
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(snapshot(args), snapshot(kwargs))
         self.calls.append(call)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 
 from workbook.exercises.report import Outcome, Report
 
-GREEN = "var(--jp-success-color1, #2e7d32)"
-RED = "var(--jp-error-color1, #d32f2f)"
-AMBER = "var(--jp-warn-color1, #b26a00)"
+RED, AMBER = "var(--jp-error-color1, #d32f2f)", "var(--jp-warn-color1, #b26a00)"
 GREY = "var(--jp-ui-font-color2, #767676)"
-COLOURS = {Outcome.PASSED: GREEN, Outcome.NOT_ATTEMPTED: GREY}
-PROSE = ("✗", "!", " ", "next:")
-"""Labels of lines in the course's own words; under any other one stands a value."""
-NAMED = 5
-"""Failures that are named, the first with its evidence; the others are counted."""
+COLOURS = {
+    Outcome.PASSED: "var(--jp-success-color1, #2e7d32)",
+    Outcome.NOT_ATTEMPTED: GREY,
+}
+PROSE = ("✗", "!", " ", "next:")  # labels of lines in the course's own words
+NAMED = 5  # failures that are named; the others are counted
 
 
 def show(thing: object) -> None:

@@ -1,9 +1,8 @@
 """From a failed test to words: what was called, what came back, what was expected.
 
-A test's docstring is the requirement. A second paragraph that starts with "perhaps:"
-is the test's own guess at the cause; "perhaps, of ERROR or KeyError:" is told only
-where the function returned ERROR or raised a KeyError, and only such a one is told of
-what was raised. A wrong guess is worse than none.
+A test's docstring is the requirement. A second paragraph "perhaps: …" is the test's own
+guess at the cause of a wrong result; "perhaps, of ERROR or KeyError: …" is told only
+where the function returned ERROR or raised a KeyError.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import FunctionType, NoneType
-from typing import Any, NamedTuple
 
 from workbook.exercises.call_recorder import (
     ArgumentChanged,
@@ -35,8 +33,8 @@ from workbook.exercises.report import (
 )
 from workbook.exercises.time_limit import TimeUp
 
-LONG = 160
-"""Characters of two values from which on it is said where they part."""
+LONG = 160  # characters of two values from which on it is said where they part
+Comparison = tuple[str, object, object]  # operator, left, right of an `assert`
 
 CAUSES: dict[type[BaseException], str] = {
     ArgumentChanged: "work on a copy, and return that",
@@ -53,14 +51,6 @@ CAUSES: dict[type[BaseException], str] = {
 """What an exception is mostly due to; the first kind that fits counts."""
 
 
-class Comparison(NamedTuple):
-    """The two sides of the `assert` that failed."""
-
-    operator: str
-    left: object
-    right: object
-
-
 @dataclass(frozen=True, slots=True)
 class Seen:
     """All that was seen of a test that failed."""
@@ -75,9 +65,8 @@ class Seen:
     @property
     def raised(self) -> bool:
         """Whether the learner's code raised, and not the test."""
-        return isinstance(self.error, TimeUp) or any(
-            call.error is self.error for call in self.watch.calls
-        )
+        errors = [call.error for call in self.watch.calls]
+        return isinstance(self.error, TimeUp) or self.error in errors
 
 
 def explain(seen: Seen) -> Failure:
@@ -85,17 +74,17 @@ def explain(seen: Seen) -> Failure:
     name = seen.test.__name__
     paragraphs = (seen.test.__doc__ or "").strip().split("\n\n")
     requirement, *more = (" ".join(paragraph.split()) for paragraph in paragraphs)
-    call, expected = _subject(seen)
+    call, right = _subject(seen)
     evidence: list[tuple[str, str]] = []
     if call:
         arguments = [shorten(value) for value in call.arguments]
         arguments += [f"{key}={shorten(v)}" for key, v in call.keywords.items()]
         evidence.append(("called", f"{seen.watch.name}({', '.join(arguments)})"))
-    evidence += _outcome(seen, call, expected)
+    evidence += _outcome(seen, call, right)
     # What Python prints when the alarm rings in a callback is not the learner's.
     if call and call.printed.strip() and TimeUp.__qualname__ not in call.printed:
         evidence.append(("printed", clip(repr(call.printed), LONG)))
-    if cause := _cause(seen, call, expected) or _advice(more, call):
+    if cause := _cause(seen, call, right) or _advice(more, call):
         evidence.append(("perhaps", cause))
     requirement = requirement or name.removeprefix("test_").replace("_", " ")
     traceback = full_traceback(seen.error)
@@ -107,38 +96,36 @@ def _advice(paragraphs: list[str], call: Call | None) -> str:
     for paragraph in paragraphs:
         if guess := re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph):
             came = call and (type(call.error).__name__ if call.error else call.result)
-            if str(came) in (guess[1] or "").split(" or "):
-                return guess[2]
-            return "" if guess[1] or (call and call.error) else guess[2]
+            if guess[1]:
+                return guess[2] if str(came) in guess[1].split(" or ") else ""
+            return "" if call and call.error else guess[2]
     return ""
 
 
-def _subject(seen: Seen) -> tuple[Call | None, Comparison | None]:
-    """Return the call that the assertion is about, and what it had to be.
+def _subject(seen: Seen) -> tuple[Call | None, tuple[object, ...]]:
+    """Return the call that the test is about; and, in a tuple, what it had to equal.
 
-    In the comparison that comes back, `left` is what the call returned. A value stands
-    for the call where the test names it: of `x.ok is True` neither side does.
+    A value stands for the call where the test names it: `x.ok is True` names none.
     """
-    calls, compared = list(seen.watch.calls), seen.compared
+    calls = list(seen.watch.calls)
     if seen.raised:
         calls = [c for c in calls if c.error is seen.error] or calls
-    elif compared:
-        turned = Comparison(compared.operator, compared.right, compared.left)
+    elif seen.compared and seen.compared[0] in ("==", "is"):
+        sides = seen.compared[1:]
         texts = _asserted(seen.statement)[1:]
-        for text, sides in zip(texts, (compared, turned), strict=False):
+        for text, value, other in zip(texts, sides, sides[::-1], strict=False):
             named = text.isidentifier() or text.startswith(f"{seen.watch.name}(")
             for call in reversed(calls if named else []):
-                if not call.error and call.result is sides.left:
-                    return call, sides
-    return (calls[-1] if calls else None), None
+                if not call.error and call.result is value:
+                    return call, (other,)
+    return (calls[-1] if calls else None), ()
 
 
 def _outcome(
-    seen: Seen, call: Call | None, compared: Comparison | None
+    seen: Seen, call: Call | None, right: tuple[object, ...]
 ) -> Iterator[tuple[str, str]]:
     """Yield what came of the call, and what should have."""
-    error = seen.error
-    if isinstance(error, ArgumentChanged) and call and call.changed:
+    if isinstance(seen.error, ArgumentChanged) and call and call.changed:
         name, before, after = call.changed
         yield "changed", f"{name}, which is now {shorten(after)}"
         yield "expected", f"{name} stays {shorten(before)}"
@@ -155,21 +142,17 @@ def _outcome(
     if seen.wanted:
         raised = "" if call and call.error else " is raised"
         yield "expected", seen.wanted + raised
-    elif seen.raised:
-        return
-    elif compared and compared.operator in ("==", "is"):
-        yield "expected", shorten(compared.right)
-        if parts := difference(compared.left, compared.right):
+    elif right and call:
+        yield "expected", shorten(right[0])
+        if parts := difference(call.result, *right):
             yield "differs", parts
-        if reason := _reason(error):
+        if reason := _reason(seen.error):
             yield "because", reason
-    else:
-        yield from _in_the_tests_words(seen, compared)
+    elif not seen.raised:
+        yield from _in_the_tests_words(seen, call)
 
 
-def _in_the_tests_words(
-    seen: Seen, about: Comparison | None
-) -> Iterator[tuple[str, str]]:
+def _in_the_tests_words(seen: Seen, call: Call | None) -> Iterator[tuple[str, str]]:
     """Say what the test wanted as it stands in the test, for want of two values."""
     error, (condition, *sides) = seen.error, _asserted(seen.statement)
     operator, *values = seen.compared or ("",)
@@ -186,7 +169,8 @@ def _in_the_tests_words(
         yield "but", f"it is {left}"
     else:
         yield "expected", condition
-        if operator and not about:
+        shown = call and any(call.result is value for value in values)
+        if operator and not shown:
             yield "but", f"{left} {operator} {right} is not so"
     for name in dict.fromkeys(re.findall(r"\b(\w+)\(", condition)):
         helper = seen.test.__globals__.get(name)  # which no learner has seen
@@ -219,7 +203,7 @@ def _reason(error: BaseException) -> str:
     return clip(message.strip(), 300)
 
 
-def _cause(seen: Seen, call: Call | None, compared: Comparison | None) -> str:
+def _cause(seen: Seen, call: Call | None, right: tuple[object, ...]) -> str:
     """Return a likely cause in a few words, or an empty text."""
     error, watch = seen.error, seen.watch
     if seen.raised or isinstance(error, ArgumentChanged):
@@ -229,14 +213,11 @@ def _cause(seen: Seen, call: Call | None, compared: Comparison | None) -> str:
         return next((CAUSES[kind] for kind in CAUSES if isinstance(error, kind)), "")
     if call is None or call.error:
         return ""
-    if call.result is None and not (compared and compared.right is None):
-        if watch.values:  # so it has a return
-            return ""
+    if call.result is None and right != (None,):
         prints = "it prints its result; return it instead"
-        return prints if call.printed.strip() else "did you forget a return?"
-    if compared and compared.operator in ("==", "is"):
-        return _slip(call, compared.right)
-    return ""
+        forgot = prints if call.printed.strip() else "did you forget a return?"
+        return "" if watch.values else forgot  # with a value, it has a return
+    return _slip(call, *right) if right else ""
 
 
 def _slip(call: Call, wanted: object) -> str:
@@ -248,13 +229,10 @@ def _slip(call: Call, wanted: object) -> str:
         if result.split() == wanted.split():
             return "only spaces or line ends differ"
         return "only capitals differ" if result.lower() == wanted.lower() else ""
-    have, want = _noun(result), _noun(wanted)
-    return f"it returns {have} where {want} is expected" if have != want else ""
-
-
-def _noun(value: object) -> str:
     names = {str: "text", int: "a number", float: "a number", NoneType: "None"}
-    return names.get(type(value)) or with_article(type(value).__name__)
+    kinds = (type(result), type(wanted))
+    have, want = (names.get(kind) or with_article(kind.__name__) for kind in kinds)
+    return f"it returns {have} where {want} is expected" if have != want else ""
 
 
 def difference(found: object, wanted: object) -> str:
@@ -263,20 +241,16 @@ def difference(found: object, wanted: object) -> str:
     >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
     "in item 3: 'c', not 'd'"
     """
-    ours: list[Any]
-    theirs: list[Any]
-    match found, wanted:
-        case str(), str():
-            noun, ours, theirs = "line", found.split("\n"), wanted.split("\n")
-        case list(), list():
-            noun, ours, theirs = "item", found, wanted
-        case _:
-            return ""
+    noun, sides = "item", [found, wanted]
+    if isinstance(found, str) and isinstance(wanted, str):
+        noun, sides = "line", [found.split("\n"), wanted.split("\n")]
+    ours, theirs = sides
+    if not isinstance(ours, list) or not isinstance(theirs, list):
+        return ""
     if len(shorten(found)) + len(shorten(wanted)) <= LONG:
         return ""
     end = object()
-    pairs = zip_longest(ours, theirs, fillvalue=end)
-    for number, pair in enumerate(pairs, start=1):
+    for number, pair in enumerate(zip_longest(ours, theirs, fillvalue=end), start=1):
         if differs(*pair):
             have, want = ("nothing" if v is end else shorten(v, 120) for v in pair)
             return f"in {noun} {number}: {have}, not {want}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import inspect
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import ModuleType
@@ -25,8 +26,7 @@ from workbook.exercises.report import Failure, Outcome, Report, error_in_words
 from workbook.exercises.time_limit import TimeUp, time_limit
 from workbook.paths import ROOT, user_cache
 
-TIME_LIMIT_S = 2.0
-"""Computing time that one test may take."""
+TIME_LIMIT_S = 2.0  # of computing time, for one test
 
 _UNUSED = """
     cacheprovider capture debugging doctest faulthandler junitxml legacypath logging
@@ -49,7 +49,8 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
         KeyboardInterrupt: somebody stopped it.
     """
     slug, run = exercise.slug, _Run(exercise, Watch(function, exercise.slug))
-    with harmless(), pytest.MonkeyPatch.context() as patch, _quick(exercise):
+    quiet = warnings.catch_warnings(action="ignore")  # of marks without their plugin
+    with harmless(), quiet, pytest.MonkeyPatch.context() as patch, _quick(exercise):
         _keep_apart(patch, exercise)
         patch.setattr(pytest, "raises", run.raises)
         own = inspect.unwrap(function)
@@ -76,13 +77,10 @@ def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
     plugin = ModuleType("workbook_subjects")
     ours = {slug: exercise.function for slug, exercise in exercises().items()}
     for slug, subject in {**ours, **subjects}.items():
-        setattr(plugin, slug, _fixture(slug, subject))
+        # A session's: hypothesis refuses the fixtures of a single test.
+        fixture = pytest.fixture(scope="session", name=slug)
+        setattr(plugin, slug, fixture(lambda subject=subject: subject()))
     return plugin
-
-
-def _fixture(slug: str, subject: Callable[[], Any]) -> Any:
-    # A session's: hypothesis refuses the fixtures of a single test.
-    return pytest.fixture(scope="session", name=slug)(lambda: subject())
 
 
 @contextmanager
@@ -166,10 +164,6 @@ class _Run:
             yield info
         self._wanted = ""
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Know a mark whose plugin is left out; what warns is not shown anyway."""
-        config.addinivalue_line("markers", "filterwarnings: of the warnings plugin")
-
     def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
         """Keep the tests that take the exercise's fixture."""
         items[:] = [item for item in items if self.exercise.slug in item.fixturenames]
@@ -187,12 +181,9 @@ class _Run:
         self.watch.calls.clear()
         self._compared, self._wanted = None, ""
         # pytest's own explanation compares line by line: minutes, for a megabyte.
-        assertion_util._reprcompare = self._note
+        assertion_util._reprcompare = lambda *found: setattr(self, "_compared", found)
         with time_limit(TIME_LIMIT_S):
             yield
-
-    def _note(self, operator: str, left: object, right: object) -> None:
-        self._compared = Comparison(operator, left, right)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
@@ -231,7 +222,7 @@ class _Run:
         failures, hint = tuple(self.failures.values()), f"hint({slug})"
         if not failures:
             return Report(slug, Outcome.PASSED, total, total)
-        if self.watch.is_stub:
+        if 0 < self.watch.count == self.watch.unwritten:  # a stub
             goal = (Failure(self.exercise.goal),)
             return Report(slug, Outcome.NOT_ATTEMPTED, 0, total, goal, next_step=hint)
         outcome = Outcome.RAISED if failures[0].raised else Outcome.WRONG

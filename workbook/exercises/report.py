@@ -15,8 +15,7 @@ from typing import Any
 
 from workbook.exercises.time_limit import TimeUp, guarded, time_limit
 
-WRITING_LIMIT_S = 1.0
-"""Computing time that a learner's `__repr__` or `__str__` may take."""
+WRITING_LIMIT_S = 1.0  # of computing time, for a learner's `__repr__` or `__str__`
 
 
 class Outcome(StrEnum):
