@@ -62,20 +62,18 @@ class Diagnosis(Table):
 
 
 def doctor() -> Diagnosis:
-    """Look at everything that a lesson needs."""
+    """Look at everything that a lesson needs. pip takes no Python that is too old."""
     version = f"{platform.python_version()}, {sys.executable}"
-    rows = [Row("Python", Health.WELL, version)]  # pip takes none that is too old
-    rows += [packages(), lesson_files(), model("model in use")]
-    rows += [model("local model", "local"), progress(), browser()]
-    return diagnosis_of(rows)
+    rows = [Row("Python", Health.WELL, version), packages(), lesson_files()]
+    rows += [model("model in use"), model("local model", "local")]
+    return diagnosis_of([*rows, progress(), browser()])
 
 
 def diagnosis_of(rows: list[Row]) -> Diagnosis:
     """Return the rows as a table with a verdict below it."""
     broken = sum(row.health is Health.BROKEN for row in rows)
-    verdict = "Every lesson will run."
-    if broken:
-        verdict = f"{broken} of these would stop a lesson: see the last column."
+    stops = f"{broken} of these would stop a lesson: see the last column."
+    verdict = stops if broken else "Every lesson will run."
     return Diagnosis(("what", "state", "found", "what to do"), rows, verdict)
 
 

@@ -23,8 +23,7 @@ from workbook.exercises.grade import grade, harmless
 from workbook.exercises.report import Failure, Outcome, Report, describe_error
 from workbook.exercises.time_limit import guarded, time_limit
 
-SETUP_LIMIT_S = 60.0
-CELL_LIMIT_S = 5.0
+SETUP_LIMIT_S, CELL_LIMIT_S = 60.0, 5.0
 COURSE_CALLS = {"check", "hint", "solution", "progress", "reset", "doctor"}
 NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
 OTHER_CELL = (
@@ -34,9 +33,9 @@ OTHER_CELL = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A code cell. `number` counts all cells from 1, as a reader does."""
+    """A code cell."""
 
-    number: int
+    number: int  # of all cells, from 1, as a reader counts
     source: str
     tags: frozenset[str]
 
@@ -84,9 +83,11 @@ def notebooks_in(path: Path) -> list[Path]:
     """Return the notebooks at or below a path, as a class list, without checkpoints."""
     if path.is_file():
         return [path]
-    found = [book for book in path.rglob("*.ipynb") if book.is_file()]
-    hidden = re.compile(r"(^|/)\.")
-    found = [b for b in found if not hidden.search(b.relative_to(path).as_posix())]
+    found = [
+        book
+        for book in path.rglob("*.ipynb")
+        if book.is_file() and "/." not in f"/{book.relative_to(path).as_posix()}"
+    ]
     if not found:
         what = "holds no notebook" if path.is_dir() else "is not there"
         raise CourseError(f"--answers {path}: it {what}. Give a notebook or a folder.")

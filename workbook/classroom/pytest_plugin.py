@@ -106,19 +106,19 @@ class AnswersPlugin:
         self.table = table
         self.notebooks = notebooks_in(root)
         self.rows: list[tuple[object, ...]] = []
-        if table is not None:
-            try:  # now, and not when all the notebooks have run
+        try:  # now, and not when all the notebooks have run
+            if table is not None:
                 table.open("a").close()
-            except OSError as error:
-                raise CourseError(
-                    f"--answers-csv {table}: it cannot be written there"
-                    f" ({error.strerror}). Name a file in a folder that is there."
-                ) from None
+        except OSError as error:
+            raise CourseError(
+                f"--answers-csv {table}: it cannot be written there ({error.strerror})."
+                " Name a file in a folder that is there."
+            ) from None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
         """Collect the exercises of the notebooks, and nothing else."""
-        hook = session.config.hook
+        hook, config = session.config.hook, session.config
         for notebook in self.notebooks:
             name = notebook.relative_to(self.folder).as_posix()
             file = NotebookFile.from_parent(session, path=notebook, nodeid=name)
@@ -126,9 +126,8 @@ class AnswersPlugin:
             hook.pytest_collectreport(report=report)
             found = report.result if report.passed else []
             session.items += [item for item in found if isinstance(item, pytest.Item)]
-        hook.pytest_collection_modifyitems(
-            session=session, config=session.config, items=session.items
-        )
+        items = session.items  # `-k` chooses among them
+        hook.pytest_collection_modifyitems(session=session, config=config, items=items)
         session.testscollected = len(session.items)
         hook.pytest_collection_finish(session=session)
         return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbook.exercises.report import Outcome, Report
@@ -66,40 +66,33 @@ class Message(Shown):
         cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
         code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
         body = f"<b style='color:{self.colour}'>{_escaped(self.title)}</b>"
-        body += "<table style='margin:0'>" if self.lines else ""
+        body += "<table style='margin:0'>"
         for label, text in self.lines:
             style, told = f"{cell};{code}", _escaped(text)
             if label in PROSE:
                 style, told = cell, _NAME.sub(r"<code>\1</code>", told)
             body += f"<tr><td style='{cell};color:{GREY}'>{label}</td>"
             body += f"<td style='{style}'>{told}</td></tr>"
-        body += "</table>" if self.lines else ""
+        body += "</table>"
         body += f"<pre>{_escaped(self.verbatim)}</pre>" if self.verbatim else ""
         box = f"border-left:4px solid {self.colour};padding:.2em .8em;line-height:1.5"
-        kind = "workbook-report mathjax_ignore"
-        return f"<div class='{kind}' style='{box}'>{body}</div>"
+        return f"<div class='workbook-report mathjax_ignore' style='{box}'>{body}</div>"
 
 
 def as_message(report: Report, *, with_traceback: bool = False) -> Message:
-    """Return a report as a learner reads it."""
-    lines = list(_lines(report))
-    shown = report.failures[:1] if with_traceback else ()
-    traceback = "".join(failure.traceback for failure in shown)
-    return Message(report.headline, lines, COLOURS.get(report.outcome, RED), traceback)
-
-
-def _lines(report: Report) -> Iterator[tuple[str, str]]:
-    if report.note:
-        yield "!", report.note
-    attempted = report.outcome is not Outcome.NOT_ATTEMPTED
-    for number, failure in enumerate(report.failures[:NAMED]):
-        yield "✗" if attempted else " ", failure.requirement
-        if attempted and number == 0:
-            yield from failure.evidence
+    """Return a report as a learner reads it: of the first failure, the evidence too."""
+    lines = [("!", report.note)] if report.note else []
+    attempted, first = report.outcome is not Outcome.NOT_ATTEMPTED, report.failures[:1]
+    for failure in report.failures[:NAMED]:
+        lines.append(("✗" if attempted else " ", failure.requirement))
+        if attempted and failure in first:
+            lines += failure.evidence
     if more := len(report.failures[NAMED:]):
-        yield "✗", f"and {more} more"
+        lines.append(("✗", f"and {more} more"))
     if report.next_step:
-        yield "next:", f"`{report.next_step}`"
+        lines.append(("next:", f"`{report.next_step}`"))
+    traceback = first[0].traceback if first and with_traceback else ""
+    return Message(report.headline, lines, COLOURS.get(report.outcome, RED), traceback)
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
@@ -30,8 +30,7 @@ def guarded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> AbstractContextManager[None]:
     """Raise `TimeUp` in the block after `seconds` of computing time."""
     cpu, wall = time.process_time(), time.monotonic()
 
@@ -40,12 +39,8 @@ def time_limit(seconds: float) -> Iterator[None]:
         return time.process_time() - cpu >= seconds or waited >= seconds * WALL_FACTOR
 
     on_main = threading.current_thread() is threading.main_thread()
-    if on_main and hasattr(signal, "setitimer"):
-        with _alarm(seconds, over):
-            yield
-    else:
-        with _watchdog(over):
-            yield
+    alarm = on_main and hasattr(signal, "setitimer")
+    return _alarm(seconds, over) if alarm else _watchdog(over)
 
 
 @contextmanager
