@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from workbook.stage import player
 from workbook.stage.engines import play
-from workbook.stage.player import player
 from workbook.stage.scenarios import outcome, read_scenario, slugs
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,6 +17,7 @@ _HOMES = {
     "solution": "workbook.exercises.check",
     "progress": "workbook.exercises.progress",
     "reset": "workbook.exercises.progress",
+    "about": "workbook.diagnosis",
     "doctor": "workbook.diagnosis",
 }
 

@@ -3,14 +3,14 @@
 import pytest
 
 from workbook.langchain_trace.growth import caching_experiment
-from workbook.models.local import local_text_model
+from workbook.models.local import LocalTextModel
 from workbook.stage.engines import play
 
 
 @pytest.fixture(scope="module")
 def measured():
     """Send the three prompts of the price question, once; return the table."""
-    model = local_text_model(max_tokens=1)
+    model = LocalTextModel(max_tokens=1)
     return caching_experiment(model, play("price_question", "langchain"))
 
 

@@ -40,13 +40,13 @@ class PlayerPage:
     def __init__(self, lesson, call):
         self.page = lesson.page
         self.root = self.page.locator(".player")
-        lesson.type_into(CELL, f"from workbook.stage.player import player\n{call}")
+        lesson.type_into(CELL, f"from workbook.stage import player\n{call}")
         for _ in range(4):  # a kernel that is still connecting drops what is run
             try:
                 expect(self.root).to_be_visible(timeout=START_MS / 4)
                 break
             except AssertionError:
-                lesson.run("from workbook.stage.player import player")
+                lesson.run("from workbook.stage import player")
         expect(self.root).to_be_visible(timeout=START_MS)
         self.status = self.root.locator("[role=status]")
         self.now = self.root.locator("tr[aria-current=step]")

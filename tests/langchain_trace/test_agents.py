@@ -10,7 +10,11 @@ from workbook.langchain_trace.agents import (
 )
 from workbook.models.base import WithoutStop
 from workbook.models.script import Script
+from workbook.record.writer import TraceWriter
 from workbook.stage.scenarios import load
+from workbook.tools.adapters import to_langchain
+from workbook.tools.calls import ToolFailure
+from workbook.tools.tool import Tool
 
 ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
 ANSWER = "Thought: I know.\nFinal Answer: 42"
@@ -265,3 +269,33 @@ def test_a_thing_that_is_no_model_is_named(emit, tool, run):
     run(object(), [tool("Search", str)], "?", emit=emit)
     assert end(emit)[:2] == ("ERROR", "TypeError")
     assert "a object cannot" in emit.events[-1]["message"]
+
+
+def refusing():
+    """A tool that says no to every call, in its own words."""
+
+    def run(input):
+        raise ToolFailure("unauthorized", "401 Unauthorized.", hint="Log in again.")
+
+    schema = {"properties": {"input": {"type": "string"}}}
+    return Tool("FetchPage", "Fetch a page.", schema, run)
+
+
+FETCH = "Action: FetchPage\nAction Input: news"
+
+
+@pytest.mark.parametrize("bound", [False, True])
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+def test_a_tool_that_says_no_has_failed(run, bound):
+    """Its words reach the model, and its observation is not `ok`; the run goes on"""
+    emit = TraceWriter()
+    tool = refusing()
+    if bound:
+        tool = to_langchain(tool, text=run is run_classic)
+    run(Script([FETCH, "Final Answer: none"]), [tool], "What is new?", emit=emit)
+    (observation,) = emit.trace().of("observation")
+    assert not observation["ok"]
+    assert "401 Unauthorized. Log in again." in observation["text"]
+    (_, request) = emit.trace().of("model_request")
+    assert "401 Unauthorized. Log in again." in str(request["prompt"])
+    assert emit.trace().end["answer"] == "none"

@@ -11,7 +11,7 @@ from workbook.langchain_trace.growth import (
     plot_caching,
 )
 from workbook.models.base import Completion, Usage
-from workbook.models.prompts import shared_prefix
+from workbook.models.prompts import shared_items
 from workbook.models.script import Script
 from workbook.stage.scenarios import load
 
@@ -26,7 +26,7 @@ class Server:
         self.asked = []
 
     def complete(self, prompt, *, stop=()):
-        cached = shared_prefix(self.before, prompt)
+        cached = shared_items(self.before, prompt)
         self.before = prompt
         self.asked.append(prompt)
         timings = {"prompt_ms": float(len(prompt) - cached)}
@@ -45,7 +45,7 @@ def test_the_appended_prompt_only_grows(trace):
     prompts = caching_prompts(trace)
     assert list(prompts) == ["cold", "appended", "edited"]
     assert prompts["appended"].startswith(prompts["cold"])
-    assert shared_prefix(prompts["appended"], prompts["edited"]) < 10
+    assert shared_items(prompts["appended"], prompts["edited"]) < 10
     assert prompts["edited"][20:] in prompts["appended"]
 
 

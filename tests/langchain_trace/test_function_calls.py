@@ -9,8 +9,8 @@ from workbook.models.base import ToolRequest
 def test_an_action_becomes_a_call(calculator_tool):
     """the tool's own parameter gets the input, and the thought stays text"""
     turn = "Thought: I add.\nAction: Calculator\nAction Input: 80+8"
-    found = as_function_calls(turn, [calculator_tool], call_id="call_7")
-    request = ToolRequest("Calculator", {"expression": "80+8"}, "call_7")
+    found = as_function_calls(turn, [calculator_tool])
+    request = ToolRequest("Calculator", {"expression": "80+8"})
     assert found.text == "I add."
     assert found.tool_requests == (request,)
 

@@ -5,7 +5,7 @@ import pytest
 from workbook.langchain_trace.agents import run_classic
 from workbook.langchain_trace.classic import few_shot
 from workbook.models.base import WithoutStop
-from workbook.models.local import local_text_model
+from workbook.models.local import LocalTextModel
 
 QUESTION = "What is 37 * 89?"
 
@@ -13,7 +13,7 @@ QUESTION = "What is 37 * 89?"
 @pytest.fixture(scope="module")
 def model():
     """The real model, loaded; a turn of 40 tokens reaches its Observation."""
-    return local_text_model(max_tokens=40)
+    return LocalTextModel(max_tokens=40)
 
 
 def first_turn(model, calculator, emit):

@@ -81,6 +81,21 @@ def test_a_tool_that_raises_ends_the_run():
         naive_loop(Script([CALL]), tools, "1+1?")
 
 
+class Refusal(str):
+    """What a tool wrapper hands a loop of texts for a call that failed."""
+
+    ok = False
+
+
+def test_a_tool_that_says_no_has_failed():
+    """A failure that comes back as text is no result in the trace; the loop goes on."""
+    tools = {"Sum": lambda text: Refusal("no sums today")}
+    trace = TraceWriter(secrets=())
+    naive_loop(Script([CALL, "Final Answer: ?"]), tools, "1+1?", emit=trace)
+    (observation,) = trace.trace().of("observation")
+    assert (observation["ok"], observation["text"]) == (False, "no sums today")
+
+
 @pytest.mark.parametrize("calls", [1, 3, 12])
 def test_the_fuse_blows_after_its_calls(calls):
     """A fuse of n lets n calls through and raises at the next one."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.models.local import LocalTextModel, local_text_model
+from workbook.models.local import LocalTextModel
 from workbook.models.weights import fetch_weights
 
 
@@ -49,4 +49,4 @@ def real_weights() -> Path:
 @pytest.fixture(scope="session")
 def local(real_weights) -> LocalTextModel:
     """The real model, loaded."""
-    return local_text_model()
+    return LocalTextModel()

@@ -4,12 +4,13 @@ import pytest
 
 from workbook.models import Script, get_model, get_text_model
 from workbook.models.choice import (
+    MissingKey,
     UnknownModel,
     as_text_model,
     describe_model,
+    model_health,
     model_name,
 )
-from workbook.models.hosted import MissingKey
 from workbook.models.langchain import ScriptedModel
 
 
@@ -114,7 +115,7 @@ def test_any_other_name_is_hosted(monkeypatch, get):
         (
             "gpt-4o-mini",
             {},
-            "gpt-4o-mini at api.openai.com (OPENAI_API_KEY is not set)",
+            "needs a key, and OPENAI_API_KEY is not set",
         ),
         ("gpt-4o-mini", {"OPENAI_API_KEY": "sk-1234"}, "(OPENAI_API_KEY is set)"),
         ("m", {"OPENAI_BASE_URL": "http://u:pw@h:1/v1"}, "m at h (without a key)"),
@@ -154,3 +155,37 @@ def test_what_is_no_model_is_refused(thing):
     """anything else is named, with what would fit"""
     with pytest.raises(TypeError, match="give a TextModel"):
         as_text_model(thing)
+
+
+@pytest.mark.parametrize(
+    ("settings", "well", "todo"),
+    [
+        ({}, True, ""),
+        ({"WORKBOOK_MODEL": " "}, False, "Choose scripted"),
+        ({"WORKBOOK_MODEL": "scriptd"}, False, "did you mean 'scripted'"),
+        ({"WORKBOOK_MODEL": "LOCAL"}, True, "fetch-model"),
+        ({"WORKBOOK_MODEL": "m"}, False, "OPENAI_API_KEY"),
+        ({"WORKBOOK_MODEL": "m", "OPENAI_API_KEY": "sk-1234"}, True, ""),
+        ({"WORKBOOK_MODEL": "m", "OPENAI_API_KEY": " "}, False, "OPENAI_API_KEY"),
+        ({"WORKBOOK_MODEL": "m", "OPENAI_API_KEY": "a b"}, False, "copy the key again"),
+        ({"WORKBOOK_MODEL": "m", "OPENAI_BASE_URL": "http://h:1/v1"}, True, ""),
+        ({"WORKBOOK_MODEL": "m", "OPENAI_BASE_URL": "h:1"}, False, "http://"),
+    ],
+)
+def test_what_is_said_about_a_model_is_what_happens(
+    cache, monkeypatch, settings, well, todo
+):
+    """a model that is called well can be had, and one that is not is refused"""
+    for variable, value in settings.items():
+        monkeypatch.setenv(variable, value)
+
+    ok, _, fix = model_health()
+
+    assert (ok, bool(fix)) == (well, bool(todo))
+    assert todo in fix
+    if not ok:
+        with pytest.raises((UnknownModel, MissingKey)) as error:
+            get_model()
+        assert str(error.value) == fix
+    elif settings.get("WORKBOOK_MODEL") == "m":
+        assert get_text_model().name == "m"

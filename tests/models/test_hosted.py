@@ -8,7 +8,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from workbook.models.hosted import HostedModelError, MissingKey, hosted_model
+from workbook.models.choice import MissingKey, UnknownModel, get_model
+from workbook.models.hosted import HostedModelError
 
 SECRET = "sk-very-secret-0123456789"
 
@@ -17,7 +18,8 @@ class Endpoint(BaseHTTPRequestHandler):
     """An endpoint that refuses everybody and repeats their key."""
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        asked = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.bodies.append(json.loads(asked))
         self.server.keys.append(self.headers["Authorization"])
         said = f"no such key: {self.headers['Authorization']}"
         body = json.dumps({"error": {"message": said}}).encode()
@@ -34,7 +36,7 @@ class Endpoint(BaseHTTPRequestHandler):
 @pytest.fixture
 def endpoint(monkeypatch):
     server = HTTPServer(("127.0.0.1", 0), Endpoint)
-    server.keys = []
+    server.keys, server.bodies = [], []
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
@@ -53,7 +55,7 @@ def no_settings(monkeypatch):
 def test_a_missing_key_is_named():
     """without a key the message names the variable and what needs none"""
     with pytest.raises(MissingKey) as error:
-        hosted_model("gpt-4o-mini")
+        get_model("gpt-4o-mini")
 
     for words in ("'gpt-4o-mini'", "OPENAI_API_KEY", "OPENAI_BASE_URL", "local"):
         assert words in str(error.value)
@@ -65,7 +67,7 @@ def test_a_key_copied_wrongly_is_said_without_showing_it(monkeypatch, key):
     monkeypatch.setenv("OPENAI_API_KEY", key)
 
     with pytest.raises(MissingKey, match="copy the key again") as error:
-        hosted_model("gpt-4o-mini")
+        get_model("gpt-4o-mini")
     assert key not in str(error.value)
 
 
@@ -73,13 +75,13 @@ def test_a_line_break_behind_the_key_is_forgiven(monkeypatch):
     """space around a key does not belong to it"""
     monkeypatch.setenv("OPENAI_API_KEY", f" {SECRET}\n")
 
-    assert hosted_model("m").openai_api_key.get_secret_value() == SECRET
+    assert get_model("m").openai_api_key.get_secret_value() == SECRET
 
 
 def test_an_endpoint_of_ones_own_needs_no_key(endpoint):
     """with OPENAI_BASE_URL set a placeholder is sent in place of a key"""
     with pytest.raises(Exception, match="no such key"):
-        hosted_model("llama3.2:3b", max_retries=0).invoke("hi")
+        get_model("llama3.2:3b", max_retries=0).invoke("hi")
 
     assert endpoint.keys == ["Bearer none-needed"]
 
@@ -91,8 +93,8 @@ def test_a_base_url_that_is_none_is_said(monkeypatch, url):
     """without http:// in front nothing can be asked, and the message shows how"""
     monkeypatch.setenv("OPENAI_BASE_URL", url)
 
-    with pytest.raises(HostedModelError, match=r"OPENAI_BASE_URL.*http://localhost"):
-        hosted_model("llama3.2:3b")
+    with pytest.raises(UnknownModel, match=r"OPENAI_BASE_URL.*http://localhost"):
+        get_model("llama3.2:3b")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +106,7 @@ def test_a_base_url_that_is_none_is_said(monkeypatch, url):
 )
 def test_a_key_or_an_endpoint_may_be_given(options, key):
     """what is given as an option need not stand in the environment"""
-    assert hosted_model("m", **options).openai_api_key.get_secret_value() == key
+    assert get_model("m", **options).openai_api_key.get_secret_value() == key
 
 
 def test_an_endpoint_that_does_not_answer_is_named(monkeypatch):
@@ -112,15 +114,15 @@ def test_an_endpoint_that_does_not_answer_is_named(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
 
     with pytest.raises(Exception, match="Connection error") as error:
-        hosted_model("m", max_retries=0).invoke("hi")
+        get_model("m", max_retries=0).invoke("hi")
     (note,) = error.value.__notes__
-    assert note == "127.0.0.1 does not answer: is it running? See OPENAI_BASE_URL."
+    assert note == "127.0.0.1 does not answer: see OPENAI_BASE_URL."
 
 
 def test_the_key_is_in_no_repr(monkeypatch):
     """neither the model nor a bound one shows the key"""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    model = hosted_model("gpt-4o-mini")
+    model = get_model("gpt-4o-mini")
 
     assert SECRET not in f"{model!r} {model} {model.bind(stop=['x'])!r}"
     assert SECRET not in str(model.model_dump())
@@ -149,10 +151,36 @@ def astream(model):
 def test_the_key_is_in_no_error(endpoint, monkeypatch, ask):
     """an endpoint that repeats the key does not get it onto the screen"""
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    model = hosted_model("gpt-4o-mini", max_retries=0)
+    model = get_model("gpt-4o-mini", max_retries=0)
 
     with pytest.raises(HostedModelError, match=r"AuthenticationError.*secret") as error:
         ask(model)
 
     assert endpoint.keys == [f"Bearer {SECRET}"]
     assert SECRET not in "".join(traceback.format_exception(error.value))
+
+
+@pytest.mark.parametrize(
+    ("options", "cap"),
+    [({}, 512), ({"max_tokens": 9}, 9), ({"max_completion_tokens": 9}, 9)],
+)
+@pytest.mark.parametrize("own", [False, True])
+def test_every_request_has_a_cap(endpoint, monkeypatch, options, cap, own):
+    """512 tokens unless asked otherwise, by the name that the endpoint knows"""
+    if not own:
+        monkeypatch.delenv("OPENAI_BASE_URL")
+    model = get_model("m", api_key=SECRET, **options)
+
+    sent = model._get_request_payload("hi")
+
+    assert sent["max_tokens" if own else "max_completion_tokens"] == cap
+    assert len({"max_tokens", "max_completion_tokens"} & sent.keys()) == 1
+
+
+@pytest.mark.parametrize("ask", [invoke, stream, ainvoke, astream])
+def test_the_cap_is_sent(endpoint, ask):
+    """however the model is asked, the cap is in the request"""
+    with pytest.raises(Exception, match="no such key"):
+        ask(get_model("m", max_retries=0))
+
+    assert [body["max_tokens"] for body in endpoint.bodies] == [512]

@@ -8,6 +8,7 @@ from langchain_classic.agents import AgentExecutor, create_react_agent
 from langchain_classic.chains import LLMMathChain
 from langchain_core.language_models import FakeListLLM
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import Tool, tool
@@ -109,12 +110,11 @@ def test_it_shares_a_script():
 
 def test_it_sees_only_its_window():
     """of a long history the model sees the end"""
-    model = ScriptedModel(["x"], window_tokens=2)
-    model.invoke(
-        [HumanMessage("keep it short"), AIMessage("…" * 50), HumanMessage("go")]
-    )
+    model = ScriptedModel([lambda seen: f"I see {seen!r}"], window_tokens=2)
 
-    assert model.script.seen == ["ser: go\n"]
+    answer = model.invoke([HumanMessage("keep it short"), HumanMessage("go")])
+
+    assert answer.content == r"I see 'ser: go\n'"
 
 
 def test_a_message_reworded_in_place_is_sent_as_it_is_now():
@@ -257,3 +257,34 @@ def test_a_call_with_unreadable_arguments_is_kept():
     answer = from_message(AIMessage("", invalid_tool_calls=[bad]))
 
     assert answer.tool_requests == (ToolRequest("f", {"unreadable": "{oops"}, "c"),)
+
+
+def test_a_call_without_an_id_has_none():
+    """no id is made up for a call: whoever runs it makes one that nobody has used"""
+    message = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": None}])
+
+    assert from_message(message).tool_requests == (ToolRequest("f", {}, ""),)
+
+
+def test_calls_without_ids_are_told_apart_in_langchain():
+    """an agent of LangChain's ties each result to its call, with ids or without"""
+    free = {"name": "multiply", "arguments": {"a": 6, "b": 7}}
+    named = {**free, "id": "call_2"}
+    turns = [{"calls": [free, free]}, {"calls": [named]}, {"calls": [free]}, "42"]
+    model = ScriptedModel(turns)
+
+    found = create_agent(model, [multiply]).invoke({"messages": [("user", "6 by 7?")]})
+
+    ids = [m.tool_call_id for m in found["messages"] if isinstance(m, ToolMessage)]
+    assert (len(ids), len(set(ids))) == (4, 4)
+    assert "call_2" in ids
+
+
+def test_an_answer_that_was_cut_says_so():
+    """`length` reaches the completion from a chat model, an LLM and a chain"""
+    cut = Completion("One, two,", finish_reason="length")
+    chat, llm = ScriptedModel([cut] * 2), text_llm(Script([cut]))
+
+    for model in (chat, llm, chat | StrOutputParser()):
+        answer = LangChainModel(model).complete("Count.")
+        assert (answer.text, answer.finish_reason) == ("One, two,", "length")

@@ -8,13 +8,14 @@ import threading
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
+from workbook.models import get_model, get_text_model
 from workbook.models.base import TextModel
+from workbook.models.hosted import local_model
 from workbook.models.langchain import LangChainModel
 from workbook.models.local import (
     LocalModelError,
     LocalTextModel,
     close_local_server,
-    local_model,
     local_server,
 )
 
@@ -69,7 +70,7 @@ def test_stop_ends_the_turn_before_the_observation(local):
 
 def test_a_prompt_read_before_is_cached(local):
     """the second request with the same beginning reads little of it again"""
-    local.complete("Something else altogether.")
+    LocalTextModel(max_tokens=1).complete("Something else altogether.")
     first = local.complete(PROMPT, stop=[STOP])
     second = local.complete(f"{PROMPT}Thought:", stop=[STOP])
 
@@ -104,14 +105,6 @@ def test_a_grammar_leaves_no_choice(local):
     assert model.complete("Is the sky blue?").text in ("yes", "no")
 
 
-def test_tokens_join_to_the_text(local):
-    """the model's own tokens, joined, are the text again"""
-    tokens = local.tokenize("Action Input: 100*0.2")
-
-    assert "".join(tokens) == "Action Input: 100*0.2"
-    assert len(tokens) > 5
-
-
 def test_a_prompt_that_is_too_long_is_refused(local):
     """a prompt longer than the context is refused, with both sizes"""
     with pytest.raises(LocalModelError, match=r"\d+ tokens.*8192"):
@@ -129,8 +122,8 @@ def test_one_server_a_process(local):
     for thread in threads:
         thread.join()
 
-    assert set(found) == {local.server}
-    assert local.server.url.startswith("http://127.0.0.1:")
+    assert set(found) == {local_server()}
+    assert local_server().url.startswith("http://127.0.0.1:")
 
 
 def test_chat_client_speaks_to_it(local):
@@ -208,15 +201,13 @@ def test_a_model_outlives_its_server(local):
         before.post("/v1/completions", {"prompt": "One"})
 
 
-def test_tools_are_answered_in_words_and_the_learner_is_told(local):
-    """tools bring no error: a warning says that the model never sees them"""
+def test_tools_are_answered_in_words(local):
+    """tools bring no error: the model never sees them, and answers in words"""
     question = [{"role": "user", "content": "What is 6 times 7?"}]
     model = local_model(max_tokens=4)
     plain = model.invoke(question)
 
-    with pytest.warns(UserWarning, match="its chat template leaves the tools out"):
-        bound = model.bind_tools([multiply])
-    answer = bound.invoke(question)
+    answer = model.bind_tools([multiply]).invoke(question)
 
     assert answer.tool_calls == []
     assert answer.usage_metadata["input_tokens"] == plain.usage_metadata["input_tokens"]
@@ -260,3 +251,24 @@ def test_the_client_fits_the_engines(local):
 
     assert (answer.usage.output, answer.finish_reason) == (4, "length")
     assert model.name == "SmolLM2-135M-Instruct"
+
+
+def test_a_reply_without_an_end_is_cut(local, monkeypatch):
+    """the local server, spoken to as any endpoint, ends a runaway reply at the cap"""
+    monkeypatch.setattr("workbook.models.hosted.MAX_TOKENS", 12)
+    monkeypatch.setenv("OPENAI_BASE_URL", local_server().url)
+    monkeypatch.setenv("WORKBOOK_MODEL", "openai:SmolLM2")
+    grammar = {"extra_body": {"grammar": 'root ::= "a" root'}}  # it cannot end
+
+    text = get_text_model(**grammar).complete("Count.")
+    go = [{"role": "user", "content": "Go."}]
+    message = LangChainModel(get_model(**grammar)).chat(go)
+
+    for answer in (text, message):
+        assert (answer.usage.output, answer.finish_reason) == (12, "length")
+
+
+def test_the_cap_is_512_tokens(local, monkeypatch):
+    """text and chat, the local model is asked for 512 tokens unless told otherwise"""
+    assert local.options["max_tokens"] == local_model().max_tokens == 512
+    assert LocalTextModel(max_tokens=3).options["max_tokens"] == 3

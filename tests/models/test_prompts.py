@@ -7,10 +7,8 @@ from hypothesis import strategies as st
 from workbook.models.prompts import (
     count_tokens,
     cut_at_stop,
-    last_tokens,
     render_messages,
     shared_items,
-    shared_prefix,
     stop_sequences,
     unsaid,
 )
@@ -68,25 +66,10 @@ def test_a_text_alone_is_one_stop_sequence(stop, sequences, left):
 
 
 @settings(deadline=None)
-@given(st.text(), st.integers(1, 20))
-def test_a_window_keeps_the_end(text, tokens):
-    """a window of n tokens leaves the last n tokens"""
-    left = last_tokens(text, tokens)
-
-    assert text.endswith(left)
-    assert count_tokens(left) == min(tokens, count_tokens(text))
-
-
-def test_no_window_keeps_all():
-    """without a window all of the text is seen"""
-    assert last_tokens("all of it", None) == "all of it"
-
-
-@settings(deadline=None)
 @given(SHORT, SHORT)
-def test_shared_prefix_is_the_longest(before, after):
+def test_a_shared_start_of_texts_is_the_longest(before, after):
     """what two texts share from the start is counted exactly"""
-    assert shared_prefix(before, after) == longest(before, after)
+    assert shared_items(before, after) == longest(before, after)
 
 
 @settings(deadline=None)

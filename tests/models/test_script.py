@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from workbook.models import Completion, Script, ToolRequest, Usage
 from workbook.models.base import ChatModel, TextModel
-from workbook.models.script import ScriptExhausted
+from workbook.models.prompts import count_tokens
+from workbook.models.script import Request, ScriptExhausted
 
 CALL = ToolRequest("Calculator", {"input": "100*0.2"}, "call_1")
 
@@ -224,15 +225,23 @@ def test_every_request_can_be_looked_up(prompts, window):
     assert script.asked == len(prompts)
 
 
-def test_what_was_seen_is_kept_apart_from_what_was_sent():
-    """a request holds the whole prompt, and what the window left of it"""
+def test_a_request_is_kept_whole():
+    """what was sent is kept, not what the window left of it"""
     script = Script(["x"], window_tokens=1)
     script.complete("12345678", stop=["s"])
 
-    request = script.requests[0]
+    assert script.requests == [Request("12345678", ("s",), ())]
 
-    assert (request.prompt, request.seen, request.stop) == ("12345678", "5678", ("s",))
-    assert script.seen == ["5678"]
+
+@settings(deadline=None)
+@given(st.text(), st.integers(1, 20))
+def test_a_window_keeps_the_end(text, tokens):
+    """of a text the model sees the last so many tokens, without a window all"""
+    left = Script([], window_tokens=tokens).seen(text)
+
+    assert text.endswith(left)
+    assert count_tokens(left) == min(tokens, count_tokens(text))
+    assert Script([]).seen(text) == text
 
 
 @pytest.mark.parametrize(
@@ -246,8 +255,13 @@ def test_what_was_seen_is_kept_apart_from_what_was_sent():
         ([{"text": "a", "times": -1}], "times is -1"),
         ([{"if_seen": "a", "then": "b"}], "if_seen, then and else"),
         ([{"if_seen": "a", "then": 3, "else": "b"}], "turn 1, then is 3"),
+        ([{"text": 3}], "turn 1 is"),
+        ([{"calls": []}], "turn 1 is"),
+        ([{"calls": [{"name": "Add"}]}], "turn 1 is"),
+        ([{"calls": [{"name": "Add", "arguments": {}, "id": 7}]}], "turn 1 is"),
+        ([{"calls": [{"name": "Add", "arguments": {}}], "txt": "a"}], "turn 1 is"),
         ([{"raises": "SystemExit"}], "'SystemExit' is not a built-in exception"),
-        ([{"raises": "UnicodeDecodeError"}], "exception with a message"),
+        ([{"raises": "UnicodeDecodeError"}], "takes exactly 5 arguments"),
         ([int], "turn 1 is"),
     ],
 )
@@ -273,3 +287,30 @@ def test_nothing_cannot_be_repeated():
     """a script that goes on for ever needs a turn"""
     with pytest.raises(ValueError, match="no turn to repeat"):
         Script([], loop=True)
+
+
+def test_a_turn_can_be_a_table_of_calls():
+    """a table asks for tools by name and arguments, with a text and ids or without"""
+    pay = {"name": "Pay", "arguments": {"amount": 25}, "id": "c7"}
+    add = {"name": "Add", "arguments": {}}
+    script = Script([{"calls": [pay, add]}, {"text": "I pay.", "calls": [pay]}])
+
+    first, second = script.chat([user("p")]), script.chat([user("p")])
+
+    asked = (ToolRequest("Pay", {"amount": 25}, "c7"), ToolRequest("Add", {}, ""))
+    assert (first.text, first.tool_requests) == ("", asked)
+    assert (second.text, second.tool_requests) == ("I pay.", asked[:1])
+    assert second.finish_reason == "tool_calls"
+
+
+@pytest.mark.parametrize(
+    ("turns", "at_once"),
+    [
+        ([], True),
+        (["a", CALL, ConnectionError("401"), {"text": "b", "times": 3}], True),
+        (["a", lambda seen: "b"], False),
+    ],
+)
+def test_a_script_says_whether_it_answers_at_once(turns, at_once):
+    """only a turn that is a function may keep somebody waiting"""
+    assert Script(turns).at_once is at_once

@@ -63,7 +63,7 @@ def test_no_network_is_said(offline, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("printed", "said"),
     [
-        ("/usr/bin/python: No module named pip", "pip is missing .* ensurepip"),
+        ("/usr/bin/python: No module named pip", "pip is missing.* ensurepip"),
         ("ERROR: [Errno 28] No space left on device", "No space.*WORKBOOK_CACHE"),
         ("ERROR: something new", "something new.*fetch-model"),
         ("", "could not download tiny"),

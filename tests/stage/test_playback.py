@@ -11,7 +11,7 @@ from workbook.models import Script, ToolRequest
 from workbook.models.prompts import render_messages
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.engines import ENGINES, play
+from workbook.stage.engines import MUSEUM, play
 from workbook.stage.playback import Playback
 from workbook.stage.scenarios import slugs
 from workbook.tools import ToolRegistry
@@ -20,7 +20,7 @@ from workbook.tools.calculator import calculator
 
 @pytest.fixture(scope="module")
 def traces():
-    return {engine: play("price_question", engine) for engine in ENGINES}
+    return {engine: play("price_question", engine) for engine in MUSEUM}
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def walk(playback):
     """Step to the end and return what is lit after each event."""
     lit = []
     while not playback.at_end:
-        playback.forward()
+        playback.move(1)
         lit.append(playback.lit)
     return lit
 
@@ -70,24 +70,24 @@ def test_a_loop_has_phases(traces, engine):
     assert lit == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_the_lit_state_is_drawn(traces, engine):
     """At every event the diagram marks the lit state, and no other"""
     playback = Playback.of(traces[engine])
     for _ in range(len(traces[engine])):
-        playback.forward()
+        playback.move(1)
         marked = [line for line in playback.diagram().splitlines() if "class " in line]
         expected = [f"    class {playback.lit} now"] if playback.lit else []
         assert marked == expected
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_the_diagram_stands_still_while_one_steps(traces, engine):
     """Between two steps of a finished run only the mark moves"""
     playback = Playback.of(traces[engine])
     drawings = set()
     while not playback.at_end:
-        playback.forward()
+        playback.move(1)
         lines = playback.diagram().splitlines()
         drawings.add(tuple(line for line in lines if "class" not in line))
     assert len(drawings) == 1
@@ -96,23 +96,23 @@ def test_the_diagram_stands_still_while_one_steps(traces, engine):
 def test_back_undoes_a_step(machine):
     """A step forward and one back leave everything as it was"""
     for _ in range(10):
-        machine.forward()
+        machine.move(1)
     before = (machine.position, machine.lit, machine.sent(), machine.budgets())
-    machine.forward()
-    machine.back()
+    machine.move(1)
+    machine.move(-1)
     assert (machine.position, machine.lit, machine.sent(), machine.budgets()) == before
 
 
 def test_the_ends_cannot_be_passed(machine):
     """Back stops before the first event, forward at the last"""
-    machine.back()
+    machine.move(-1)
     assert machine.position == 0
     machine.seek(math.inf)
-    machine.forward()
+    machine.move(1)
     assert machine.position == len(machine.events)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_the_prompt_is_the_one_that_was_sent(traces, engine):
     """Old part and new part together are the exact prompt, at every request"""
     trace = traces[engine]
@@ -152,7 +152,7 @@ def test_a_turn_is_shown_until_the_next_request(machine):
 
 def test_budgets_count_down(machine):
     """What is left is the limit less what was spent so far"""
-    machine.forward()
+    machine.move(1)
     assert [(b.name, b.left) for b in machine.budgets()][:2] == [
         ("steps", 12), ("tool_calls", 24),
     ]  # fmt: skip
@@ -188,21 +188,21 @@ def test_a_call_that_was_closed_unmade_is_not_spent():
     playback = Playback.of(emit.trace())
     playback.seek(math.inf)
     assert len(emit.trace().of("tool_call")) == 2
-    assert playback.budgets()[1] == ("tool_calls", 1, 1)
+    assert playback.budgets()[1] == ("tool_calls", 1, 1, 0)
 
 
 def test_an_engine_without_limits_says_so(traces):
     """The naive loop declares no limit, so everything is left"""
     playback = Playback.of(traces["naive"])
     playback.seek(math.inf)
-    assert {budget.limit for budget in playback.budgets()} == {math.inf}
+    assert {budget.left for budget in playback.budgets()} == {None}
 
 
 def test_a_run_that_goes_on_can_be_followed_or_stepped(traces):
     """Who follows sees each event as it comes; who waits for one step sees one"""
     following, stepping = Playback(), Playback()
     following.seek(math.inf)
-    stepping.forward()
+    stepping.move(1)
     for event in traces["fsm"]:
         following.events.append(event)
         stepping.events.append(event)
@@ -237,7 +237,7 @@ def test_a_state_that_no_machine_has_is_a_word_in_the_diagram(machine):
     assert machine.lit.isidentifier()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_a_run_that_was_stopped_at_once_is_drawn(engine):
     """Of a run that ended before it asked anything, the end is lit"""
 
@@ -259,7 +259,15 @@ def to_the_end(playback):
     playback.seek(math.inf)
 
 
-MOVES = [Playback.forward, Playback.back, to_the_start, to_the_end]
+def forward(playback):
+    playback.move(1)
+
+
+def back(playback):
+    playback.move(-1)
+
+
+MOVES = [forward, back, to_the_start, to_the_end]
 
 
 @settings(max_examples=25, deadline=None)

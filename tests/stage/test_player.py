@@ -8,19 +8,23 @@ import pytest
 from workbook.models.choice import UnknownModel
 from workbook.models.script import Script
 from workbook.record.trace import Trace
-from workbook.stage.engines import ENGINES, play
-from workbook.stage.player import Watched, model_options, player
-from workbook.stage.player_view import MORE_CALLS, STYLE
+from workbook.stage.engines import ENGINES, MUSEUM, play
+from workbook.stage.player_view import STYLE
 from workbook.stage.scenarios import ScenarioError
+from workbook.stage.watch import Watched, model_options, player
 
+MORE_CALLS = "Calls of the model that a tool made, not among these steps:"
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
 
 
 def press(shown, *names):
+    """Press these buttons; after each, wait for the run and for what shows it."""
     for name in names:
         shown.view.buttons[name].click()
-        shown.join()
+        for thread in threading.enumerate():
+            if thread.name.endswith(("(work)", "(_keep_up)")):
+                thread.join(60)
 
 
 def told(shown):
@@ -32,7 +36,7 @@ def drawn(shown):
     return output["data"]["text/vnd.mermaid"]
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_run_shows_the_end(engine):
     """Run plays the scenario and shows how it ended"""
     shown = player("price_question", engine)
@@ -154,7 +158,7 @@ def test_a_scenario_that_was_spoilt_is_told_on_the_page(scenario_file):
     assert told(shown).endswith(": DONE.")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_why_a_run_has_no_answer_is_on_the_page(engine):
     """What the model raised is shown with the event that ended the run"""
     faulty = Script([TimeoutError("the provider did not answer")])
@@ -238,7 +242,7 @@ def test_the_new_part_of_the_prompt_is_marked():
     assert new.endswith("Observation: 20\n")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_what_a_tool_brings_is_text_everywhere(engine):
     """HTML in an observation is escaped at every step and on the static page"""
     shown = player("html_from_a_tool", engine)
@@ -350,7 +354,7 @@ def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
     assert told(shown).endswith(": DONE.")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_cancel_ends_the_run_on_every_engine(engine):
     """A stop during the third turn ends the run there; no further turn is asked for"""
     turns = []
@@ -387,7 +391,7 @@ def test_a_pause_ends_when_the_user_says_stop():
         run({"kind": "model_request"})
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_a_stop_at_the_very_end_changes_nothing(engine):
     """A run that has its answer keeps it, whatever is pressed then"""
 

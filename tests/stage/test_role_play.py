@@ -4,7 +4,9 @@ import re
 
 import pytest
 
-from workbook.stage.role_play import EXAMPLE, Session, be_the_model
+from workbook.stage.role_play import TEXTS, Session, be_the_model
+
+EXAMPLE = TEXTS["example"]
 
 
 def calculator(text):
@@ -19,8 +21,8 @@ def session():
 def test_an_action_is_run_and_observed(session):
     """The runtime runs the tool and writes the Observation."""
     said = session.send(EXAMPLE)
-    assert [line.who for line in session.transcript] == ["user", "model", "runtime"]
-    assert session.transcript[-1].text == "Observation: 20"
+    assert [who for who, _ in session.transcript] == ["user", "model", "runtime"]
+    assert session.transcript[-1][1] == "Observation: 20"
     assert "ran it" in said[-1]
 
 
@@ -57,7 +59,7 @@ def test_an_unknown_tool_and_a_failing_tool_are_observations(session):
     failing = session.send("Action: Calculator\nAction Input: 1/0")
     assert "found no such tool" in unknown[-1]
     assert "what went wrong" in failing[-1]
-    observations = [x.text for x in session.transcript if x.who == "runtime"]
+    observations = [text for who, text in session.transcript if who == "runtime"]
     assert "no tool named 'Oracle'" in observations[0]
     assert observations[1].startswith("Observation: Error")
 
@@ -119,4 +121,4 @@ def test_by_default_there_is_a_calculator():
     """Without arguments the price question comes with a working calculator."""
     session = be_the_model().session
     session.send(EXAMPLE)
-    assert session.transcript[-1].text == "Observation: 20"
+    assert session.transcript[-1][1] == "Observation: 20"

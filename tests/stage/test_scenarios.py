@@ -1,22 +1,35 @@
 """Every scenario ends on every engine as its file says."""
 
+import re
+
 import pytest
 
 from workbook.record.equivalence import first_difference
 from workbook.record.events import check_event
-from workbook.stage.engines import ENGINES, compare, museum, play
+from workbook.stage.engines import ENGINES, MUSEUM, compare, museum, play
 from workbook.stage.scenarios import (
+    End,
     ScenarioError,
-    differences,
     load,
     outcome,
     read_scenario,
+    scenario_tools,
     slugs,
 )
 
 WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
 TWICE = WHOLE + '[[turn]]\ntext = "Hello"\ntimes = 2\n'
+
+
+def differences(scenario, engine, trace):
+    """Return how a run ended otherwise than its scenario says."""
+    found, end = outcome(trace), scenario.ends.get(engine, End())
+    return [
+        f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
+        for key, expected in end.model_dump(exclude_unset=True).items()
+        if found[key] != expected
+    ]
 
 
 ENDS = [(slug, engine) for slug in slugs() for engine in load(slug).ends]
@@ -34,10 +47,10 @@ def test_scenario_has_a_lesson_and_ends_for_the_engines_of_the_lessons(slug):
     """A scenario says what it teaches, and how the three engines must end."""
     scenario = load(slug)
     assert scenario.teaches.endswith((".", "?"))
-    assert {"naive", "langchain", "fsm"} <= set(scenario.ends) <= set(ENGINES)
+    assert set(MUSEUM) <= set(scenario.ends) <= set(ENGINES)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", MUSEUM)
 def test_events_are_events(engine):
     """What an engine writes is a trace without holes, from start to end."""
     trace = play("price_question", engine)
@@ -73,8 +86,7 @@ def test_another_model_can_be_asked():
 
 def test_a_model_can_be_chosen_by_its_name(monkeypatch):
     """A name is looked up as everywhere: ours, or a hosted one that needs a key."""
-    from workbook.models.choice import UnknownModel
-    from workbook.models.hosted import MissingKey
+    from workbook.models.choice import MissingKey, UnknownModel
 
     assert play("price_question", model="scripted").end["answer"] == "88"
     with pytest.raises(UnknownModel, match="did you mean 'local'"):
@@ -140,7 +152,7 @@ def test_a_wrong_file_is_told(tmp_path, text, message):
 def test_what_is_wrong_is_a_sentence_in_a_notebook(kernel):
     """In a notebook, no traceback of ours stands around what is wrong."""
     kernel("shell = get_ipython()\nshell._showtraceback = lambda *told: print(told[2])")
-    shown = kernel("from workbook.stage.player import player\nplayer('endles_retry')")
+    shown = kernel("from workbook.stage import player\nplayer('endles_retry')")
     kernel("del shell._showtraceback")
     told = "there is no scenario 'endles_retry'. Did you mean 'endless_retry'?"
     assert shown.strip() == repr([f"ScenarioError: {told}"])
@@ -148,8 +160,6 @@ def test_what_is_wrong_is_a_sentence_in_a_notebook(kernel):
 
 def test_a_scenario_that_names_an_unknown_tool_is_told(tmp_path):
     """A tool that the workbook does not have is named."""
-    from workbook.stage.scripted_tools import scenario_tools
-
     path = tmp_path / "s.toml"
     path.write_text(
         'title="t"\nquestion="q"\nteaches="x"\ntools=["Telescope"]\nturn=[]\nends={}'
@@ -177,6 +187,24 @@ def test_differences_name_what_differs():
 def test_an_end_may_be_left_out():
     """Of an engine that a scenario does not name, any end is as good as another."""
     assert differences(load("price_question"), "other", play("polling")) == []
+
+
+@pytest.mark.parametrize("engine", ["create_agent", "fsm_calls"])
+def test_an_engine_that_asks_for_calls_is_shown_where_it_is_named(engine):
+    """The museum has the three engines of the lessons; another one is asked for."""
+    assert engine not in MUSEUM
+    assert engine not in compare("text_step_for_a_call")
+    row = compare("text_step_for_a_call", [*MUSEUM, engine])
+    assert list(row) == ["scenario", *MUSEUM, engine]
+
+
+def test_the_machine_takes_no_text_step_for_an_answer():
+    """By function calls, a step that is written as text is told to be unreadable."""
+    trace = play("text_step_for_a_call", "fsm_calls")
+    first = trace.of("model_turn")[0]
+    assert first["turn"]["kind"] != "final"
+    assert "Action Input" not in trace.end["answer"]
+    assert [event["ok"] for event in trace.of("observation")] == [False]
 
 
 def test_the_drift_is_a_matter_of_the_window():
@@ -214,3 +242,37 @@ def test_another_answer_is_another_run():
     """Engines that end differently are not taken for the same."""
     found = first_difference(play("drift"), play("polling"))
     assert found is not None
+
+
+@pytest.mark.parametrize("engine", MUSEUM)
+def test_a_tool_that_says_no_has_failed(engine):
+    """A 401 is a failed observation on every engine, and the model still reads it."""
+    observations = play("endless_retry", engine).of("observation")
+    assert len(observations) == 12
+    for event in observations:
+        assert not event["ok"]
+        assert "401 Unauthorized: the token has expired." in event["text"]
+
+
+def test_no_retry_mends_a_401():
+    """The machine's trace says that the same call will not work later."""
+    errors = [e["error"] for e in play("endless_retry", "fsm").of("observation")]
+    assert {(e["kind"], e["retryable"]) for e in errors} == {("unauthorized", False)}
+
+
+REFUSAL = re.compile(r"\b([45]\d\d [A-Z]|(error|failed|denied|forbidden)\b)", re.I)
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_what_a_scripted_tool_returns_is_a_result(slug):
+    """A tool that says no uses `fails`, so that no engine takes it for a result."""
+    for tool in load(slug).scripted_tools:
+        assert not [text for text in tool.returns if REFUSAL.search(text)]
+
+
+@pytest.mark.parametrize("engine", MUSEUM)
+def test_only_what_worked_is_ok(engine):
+    """On no engine is an observation `ok` whose text tells of an error."""
+    for slug in slugs():
+        for event in play(slug, engine).of("observation"):
+            assert not (event["ok"] and REFUSAL.search(event["text"])), slug

@@ -22,18 +22,15 @@ from workbook.tools.adapters import first_parameter, trusting_arguments
 from workbook.tools.tool import Tool
 
 
-def as_function_calls(
-    text: str, tools: Iterable[Tool] = (), *, call_id: str = "call_1"
-) -> Completion:
+def as_function_calls(text: str, tools: Iterable[Tool] = ()) -> Completion:
     """Return a text turn as a model with function calling would have made it.
 
     Args:
         text: Thought, Action, Action Input; or a Final Answer.
         tools: their schemas give the argument its name.
-        call_id: ties the observation to the call.
 
     >>> as_function_calls("Action: Sum\\nAction Input: 1+1").tool_requests
-    (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id='call_1'),)
+    (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id=''),)
     """
     turn = parse_turn(text)
     if isinstance(turn, Final):
@@ -42,7 +39,7 @@ def as_function_calls(
         return Completion(text)
     tool = next((tool for tool in tools if tool.name == turn.tool), None)
     arguments = _arguments(tool, turn.input)
-    request = ToolRequest(turn.tool, arguments, call_id)
+    request = ToolRequest(turn.tool, arguments)
     return Completion(
         turn.thought, tool_requests=(request,), finish_reason="tool_calls"
     )
@@ -66,8 +63,7 @@ class CallingModel(ScriptedModel):
         answer = super()._ask(messages, stop, options)
         if answer.tool_requests:
             return answer
-        call_id = f"call_{self.script.asked}"
-        found = as_function_calls(answer.text, self.contracts, call_id=call_id)
+        found = as_function_calls(answer.text, self.contracts)
         return replace(found, usage=answer.usage)
 
 

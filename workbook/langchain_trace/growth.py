@@ -92,7 +92,7 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
 def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
     """Send the three prompts to a model and return what its server says of each.
 
-    Take a model that writes one token, `local_text_model(max_tokens=1)`: what counts is
+    Take a model that writes one token, `LocalTextModel(max_tokens=1)`: what counts is
     the reading. An unrelated prompt goes first, so that the cold one is cold.
 
     Args:

@@ -174,7 +174,9 @@ class TraceHandler(BaseCallbackHandler):
 
     def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
         """Write what the tool answered."""
-        ok = getattr(output, "status", "success") != "error"
+        # A message has a status; of a text, that of one of our tools says it.
+        failed = getattr(output, "status", "") == "error"
+        ok = getattr(output, "ok", not failed)
         self.events.observe(run_id, ok, text_of(output))
 
     def on_tool_error(

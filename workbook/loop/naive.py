@@ -163,6 +163,7 @@ def naive_loop(
         ).groups()
         call_id = f"call_{number}"
         emit("tool_call", call_id=call_id, tool=tool, arguments={"input": argument})
-        observation = str(tools[tool](argument))
-        emit("observation", call_id=call_id, tool=tool, ok=True, text=observation)
+        result = tools[tool](argument)
+        observation, ok = str(result), getattr(result, "ok", True)
+        emit("observation", call_id=call_id, tool=tool, ok=ok, text=observation)
         history += f"\nObservation: {observation}\n"

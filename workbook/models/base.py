@@ -2,7 +2,7 @@
 
 A model is asked for text with a prompt (`complete`) or for a message with a list of
 messages (`chat`). The engines know these two protocols and nothing else: not LangChain,
-not HTTP, not llama.cpp. At the end stand two ways to change what a model is asked.
+not HTTP, not llama.cpp.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypedDict, runtime_checkable
 
+MAX_TOKENS = 512
+"""What a model of ours may write in one turn, unless it is asked for otherwise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens that one call cost.
+    """Tokens that one call cost."""
 
-    `input` counts the whole prompt, `cached` the part of it that the server had read
-    before and did not read again, `output` what the model wrote.
-    """
-
-    input: int = 0
+    input: int = 0  # the whole prompt
     output: int = 0
-    cached: int = 0
+    cached: int = 0  # the part of the prompt that the server did not read again
 
     def __add__(self, other: Usage) -> Usage:
         return Usage(
@@ -34,24 +33,22 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """One function call that a model asks for in a message, not yet checked."""
+    """One function call that a model asks for in a message, not yet checked.
+
+    `call_id` is empty where the model gave none: whoever runs the call makes one.
+    """
 
     name: str
     arguments: dict[str, Any]
-    call_id: str
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered.
+    """What a model answered; `text` is empty when it only asked for tools.
 
-    Args:
-        text: what it wrote; empty when it only asked for tools.
-        usage: tokens of this call.
-        tool_requests: function calls, in the order in which they were written.
-        finish_reason: `stop`, `length`, `tool_calls`, or what the server said.
-        timings: the server's own figures in milliseconds where it gives them
-            (llama.cpp: `prompt_ms`, `predicted_ms`), otherwise empty.
+    `finish_reason` is `stop`, `length` (cut at the cap), `tool_calls`, or what the
+    server said; `timings` are the server's own figures (llama.cpp: `prompt_ms`, …).
     """
 
     text: str
@@ -72,7 +69,10 @@ class Message(TypedDict, total=False):
 
 @runtime_checkable
 class TextModel(Protocol):
-    """A model that continues a prompt."""
+    """A model that continues a prompt.
+
+    A model may say `at_once = True`: nobody need wait for it with a limit.
+    """
 
     name: str
 
@@ -99,17 +99,16 @@ class ChatModel(Protocol):
 
 
 class Prefilled:
-    """A model whose turns the runtime begins: it goes on from the cue.
+    """A model whose turns are begun for it: it goes on from the cue, as `Thought:`.
 
     A small model that is left to itself after a question writes another question.
-    LangChain's prompt ends in `Thought:` for the same reason.
     """
 
     def __init__(self, model: TextModel, cue: str) -> None:
         self.name, self.model, self.cue = model.name, model, cue
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        """Ask with the cue at the prompt's end; it is part of what is returned."""
+        """Ask with the cue at the prompt's end; return the turn with the cue."""
         reply = self.model.complete(prompt + self.cue, stop=stop)
         return replace(reply, text=self.cue + reply.text)
 

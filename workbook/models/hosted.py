@@ -1,144 +1,98 @@
-"""A model behind an API: OpenAI's, or any endpoint that speaks as it does.
+"""Models behind an API, as langchain-openai's `ChatOpenAI`.
 
-The key is read from the environment and shown nowhere: not in a repr, and not in an
-error, whatever the endpoint answers.
+OpenAI's, any endpoint that speaks as it does, and the local model's server. The key
+stands in no error, whatever the endpoint answers.
 """
 
 from __future__ import annotations
 
-import os
 import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from functools import cache
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
-if TYPE_CHECKING:
-    from langchain_openai import ChatOpenAI
+import openai
+from langchain_openai import ChatOpenAI
 
-KEY = "OPENAI_API_KEY"
-BASE_URL = "OPENAI_BASE_URL"
-OPENAI_URL = "https://api.openai.com"
-PLACEHOLDER = "none-needed"
-"""Sent where an endpoint of one's own needs no key, as Ollama's."""
-
-
-class MissingKey(RuntimeError):  # noqa: N818 - what is wrong, not an error's name
-    """There is no usable key for the hosted model."""
+from workbook.models.base import MAX_TOKENS
+from workbook.models.local import NAME, SEED, local_server
 
 
 class HostedModelError(RuntimeError):
-    """The endpoint cannot be asked, or refused: its own words less the key."""
+    """The endpoint refused: its own words less the key."""
 
 
 def hosted_model(name: str, **options: Any) -> ChatOpenAI:
-    """Return a hosted model as langchain-openai's `ChatOpenAI`.
+    """Return a model by the name that its endpoint has for it.
 
     Args:
-        name: as the endpoint calls it: `gpt-4o-mini`, `llama3.2:3b`, …
-        options: fields of `ChatOpenAI`. Temperature is 0 unless given.
-
-    Raises:
-        MissingKey: `OPENAI_API_KEY` is not set, and neither is `OPENAI_BASE_URL`.
-        HostedModelError: `OPENAI_BASE_URL` is no URL.
+        name: `gpt-4o-mini`, `llama3.2:3b`, …
+        options: fields of `ChatOpenAI`. Unless given, temperature is 0, and an answer
+            is cut after `MAX_TOKENS` tokens.
     """
-    url = options.setdefault("base_url", base_url())
-    if url is not None and _host(url) is None:
-        raise HostedModelError(
-            f"{BASE_URL} (or base_url) is no whole URL: it begins with http:// or"
-            " https:// and a host, as http://localhost:11434/v1 does."
-        )
-    if "api_key" not in options:
-        options["api_key"] = read_key(name, needed=url is None)
-    model: ChatOpenAI = _model_class()(
-        **{"model": name, "temperature": 0, "stream_usage": True, **options}
-    )
-    return model
+    if "max_completion_tokens" not in options:  # OpenAI's new name for it
+        options.setdefault("max_tokens", MAX_TOKENS)
+    usual = {"model": name, "temperature": 0, "stream_usage": True}
+    return HostedModel(**{**usual, **options})
 
 
-def base_url() -> str | None:
-    """Return `OPENAI_BASE_URL`; None, for OpenAI's own, when it is empty or not set."""
-    return os.environ.get(BASE_URL, "").strip() or None
+def local_model(**options: Any) -> ChatOpenAI:
+    """Return the local model; options as for `hosted_model`.
+
+    `extra_body={"grammar": …}` passes a grammar. It calls no functions: its chat
+    template leaves the tools out, so it never sees them and answers in words.
+    """
+    usual = {
+        "base_url": local_server().url,
+        "api_key": "none-needed",  # never the real one
+        "seed": SEED,
+        # No proxy stands between this process and itself.
+        "http_client": openai.DefaultHttpxClient(trust_env=False),
+        "http_async_client": openai.DefaultAsyncHttpxClient(trust_env=False),
+    }
+    return hosted_model(NAME, **{**usual, **options})
 
 
-def endpoint() -> str:
-    """Return the host that is asked, without what a URL may hold besides."""
-    return _host(base_url() or OPENAI_URL) or f"? ({BASE_URL} is no URL)"
+class HostedModel(ChatOpenAI):
+    """`ChatOpenAI` that every endpoint can cut, and whose errors hold no key."""
 
+    def _get_request_payload(self, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        payload: dict[str, Any] = super()._get_request_payload(*args, **kwargs)
+        # Ollama and others know the cap by its old name only, OpenAI wants the new.
+        if self.openai_api_base and "max_completion_tokens" in payload:
+            payload["max_tokens"] = payload.pop("max_completion_tokens")
+        return payload
 
-def _host(url: str) -> str | None:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return None
-    return parts.hostname if parts.scheme in ("http", "https") else None
+    def _generate(self, *args: Any, **kwargs: Any) -> Any:
+        with self._told_well():
+            return super()._generate(*args, **kwargs)
 
+    def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
+        with self._told_well():
+            yield from super()._stream(*args, **kwargs)
 
-def read_key(name: str, *, needed: bool = True) -> str:
-    """Return the key for the model `name`, or a placeholder where none is needed."""
-    key = os.environ.get(KEY, "").strip()
-    if not key and not needed:
-        return PLACEHOLDER
-    if not key:
-        raise MissingKey(
-            f"The model {name!r} needs a key, and the environment variable {KEY} is not"
-            f" set. Set it; or set {BASE_URL} to an endpoint that needs no key (Ollama:"
-            " http://localhost:11434/v1); or choose WORKBOOK_MODEL=local or"
-            " WORKBOOK_MODEL=scripted, which need none."
-        )
-    if not (key.isascii() and key.isprintable() and " " not in key):
-        raise MissingKey(
-            f"{KEY} holds characters that no key has (a space, a line break, a curly"
-            " quote?): copy the key again."
-        )
-    return key
+    async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
+        with self._told_well():
+            return await super()._agenerate(*args, **kwargs)
 
+    async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
+        with self._told_well():
+            async for chunk in super()._astream(*args, **kwargs):
+                yield chunk
 
-@cache
-def _model_class() -> Any:
-    from langchain_openai import ChatOpenAI
-
-    class HostedChatModel(ChatOpenAI):
-        """`ChatOpenAI` whose errors never hold the key."""
-
-        def _generate(self, *args: Any, **kwargs: Any) -> Any:
-            with _told_well(self):
-                return super()._generate(*args, **kwargs)
-
-        def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
-            with _told_well(self):
-                yield from super()._stream(*args, **kwargs)
-
-        async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
-            with _told_well(self):
-                return await super()._agenerate(*args, **kwargs)
-
-        async def _astream(self, *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-            with _told_well(self):
-                async for chunk in super()._astream(*args, **kwargs):
-                    yield chunk
-
-    return HostedChatModel
-
-
-@contextmanager
-def _told_well(model: ChatOpenAI) -> Iterator[None]:
-    """Take the key out of an error, and add the host to one about a connection."""
-    import openai
-
-    secret: Any = model.openai_api_key
-    key = secret.get_secret_value() if hasattr(secret, "get_secret_value") else ""
-    try:
-        yield
-    except Exception as error:
-        if isinstance(error, openai.APIConnectionError):
-            host = _host(model.openai_api_base or OPENAI_URL)
-            error.add_note(f"{host} does not answer: is it running? See {BASE_URL}.")
-        # What led to the error is shown with it.
-        shown = [*traceback.format_exception(error), str(getattr(error, "body", ""))]
-        if not key or key == PLACEHOLDER or not any(key in part for part in shown):
-            raise
-        said = f"{type(error).__name__}: {error}".replace(key, "[secret]")
-        # Not chained: the first error holds the key.
-        raise HostedModelError(said) from None
+    @contextmanager
+    def _told_well(self) -> Iterator[None]:
+        """Take the key out of an error, and say which endpoint does not answer."""
+        secret: Any = self.openai_api_key
+        key = secret.get_secret_value()
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, openai.APIConnectionError):
+                host = self.root_client.base_url.host
+                error.add_note(f"{host} does not answer: see OPENAI_BASE_URL.")
+            if key not in "".join(traceback.format_exception(error)):
+                raise
+            said = f"{type(error).__name__}: {error}".replace(key, "[secret]")
+            # Not chained: the first error holds the key.
+            raise HostedModelError(said) from None

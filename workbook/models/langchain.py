@@ -6,32 +6,16 @@ LangChain LLM, and `LangChainModel` one of LangChain's as the engines take it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from langchain_core.callbacks import CallbackManagerForLLMRun
-from langchain_core.language_models import (
-    BaseChatModel,
-    BaseLanguageModel,
-    BaseLLM,
-    LanguageModelInput,
-)
-from langchain_core.messages import (
-    AIMessage,
-    BaseMessage,
-    convert_to_messages,
-    convert_to_openai_messages,
-)
-from langchain_core.messages.ai import InputTokenDetails, UsageMetadata
+from langchain_core.callbacks import BaseCallbackHandler
+from langchain_core.language_models import BaseChatModel, BaseLanguageModel, BaseLLM
+from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
 from langchain_core.messages.tool import tool_call
-from langchain_core.outputs import (
-    ChatGeneration,
-    ChatResult,
-    Generation,
-    LLMResult,
-)
+from langchain_core.messages.utils import convert_to_openai_messages
+from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 from langchain_core.runnables import Runnable
-from langchain_core.tools import BaseTool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
@@ -41,43 +25,28 @@ from workbook.models.script import Script, ScriptTurn
 
 
 class ScriptedModel(BaseChatModel):
-    """A LangChain chat model that plays a list of turns.
+    """A LangChain chat model that plays a `Script`, given or made of turns and options.
 
     LangChain's own fake models refuse `bind_tools` and do not honour `stop`, so an
     agent cannot be shown on them. This one behaves as a chat model behind an API does.
-
-    Args:
-        turns: what it answers; see `workbook.models.script.ScriptTurn`.
-        script: a `Script` in place of turns; it may be shared.
-        options: of the `Script` that is made of the turns, as `repeat_last`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     script: Script
 
-    def __init__(
-        self,
-        turns: Iterable[ScriptTurn] = (),
-        *,
-        script: Script | None = None,
-        **options: Any,
-    ) -> None:
-        if script is None:
-            script, options = Script(turns, **options), {}
-        super().__init__(**{"script": script, **options})
+    def __init__(self, turns: Iterable[ScriptTurn] = (), **options: Any) -> None:
+        if "script" not in options:
+            options = {"script": Script(turns, **options)}
+        super().__init__(**options)
 
     @property
     def _llm_type(self) -> str:
         return "scripted"
 
     def bind_tools(
-        self,
-        tools: Sequence[dict[str, Any] | type | Callable[..., Any] | BaseTool],
-        *,
-        tool_choice: Any = None,
-        **kwargs: Any,
-    ) -> Runnable[LanguageModelInput, AIMessage]:
+        self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
+    ) -> Runnable[Any, AIMessage]:
         """Return the model with these tools in each request, as OpenAI schemas."""
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
@@ -85,29 +54,28 @@ class ScriptedModel(BaseChatModel):
         self,
         messages: list[BaseMessage],
         stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
+        run_manager: Any = None,
         **kwargs: Any,
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
-        usage = answer.usage
+        usage, made = answer.usage, f"unnamed_{self.script.asked}"
         message = AIMessage(
             content=answer.text,
             tool_calls=[
-                tool_call(name=r.name, args=r.arguments, id=r.call_id)
-                for r in answer.tool_requests
+                # LangChain's agents need an id, and one that no script gives.
+                tool_call(name=r.name, args=r.arguments, id=r.call_id or f"{made}_{n}")
+                for n, r in enumerate(answer.tool_requests, start=1)
             ],
-            usage_metadata=UsageMetadata(
-                input_tokens=usage.input,
-                output_tokens=usage.output,
-                total_tokens=usage.input + usage.output,
-                input_token_details=InputTokenDetails(cache_read=usage.cached),
-            ),
-            response_metadata={
-                "model_name": "scripted",
-                "finish_reason": answer.finish_reason,
+            usage_metadata={
+                "input_tokens": usage.input,
+                "output_tokens": usage.output,
+                "total_tokens": usage.input + usage.output,
+                "input_token_details": {"cache_read": usage.cached},
             },
         )
-        return ChatResult(generations=[ChatGeneration(message=message)])
+        info = {"model_name": "scripted", "finish_reason": answer.finish_reason}
+        said = ChatGeneration(message=message, generation_info=info)
+        return ChatResult(generations=[said])
 
     def _ask(
         self, messages: list[BaseMessage], stop: list[str] | None, options: Any
@@ -131,15 +99,13 @@ class TextModelLLM(BaseLLM):
         self,
         prompts: list[str],
         stop: list[str] | None = None,
-        run_manager: CallbackManagerForLLMRun | None = None,
+        run_manager: Any = None,
         **kwargs: Any,
     ) -> LLMResult:
         if len(prompts) != 1:
             raise ValueError(f"one prompt at a time, not {len(prompts)}: call it again")
         answer = self.model.complete(prompts[0], stop=stop or ())
-        info: dict[str, Any] = {"finish_reason": answer.finish_reason}
-        if answer.timings:
-            info["timings"] = answer.timings
+        info = {"finish_reason": answer.finish_reason, "timings": answer.timings}
         spent = {
             "prompt_tokens": answer.usage.input,
             "completion_tokens": answer.usage.output,
@@ -150,29 +116,19 @@ class TextModelLLM(BaseLLM):
 
 
 def text_llm(model: Any) -> BaseLanguageModel[Any]:
-    """Return a model as LangChain's classic agent takes it.
-
-    Args:
-        model: a `TextModel`, or a LangChain model, which is taken as it is.
-
-    Raises:
-        TypeError: it is neither.
-    """
+    """Return a `TextModel` as a LangChain LLM, and a LangChain model as it is."""
     if isinstance(model, BaseLanguageModel):
         return model
     if isinstance(model, TextModel):
         return TextModelLLM(model=model)
-    raise TypeError(
-        f"a {type(model).__name__} cannot continue a prompt: "
-        "give a TextModel or a LangChain model"
-    )
+    raise TypeError(f"a {type(model).__name__} cannot continue a prompt")
 
 
 class LangChainModel:
     """A LangChain model, or a chain that answers as one, as the engines take it.
 
-    Function calls (`chat`) need a chat model. Of an LLM, text in and text out,
-    LangChain hands on no usage.
+    Function calls (`chat`) need a chat model. Where a text is the answer, LangChain
+    hands on no usage.
     """
 
     def __init__(self, model: Runnable[Any, Any]) -> None:
@@ -202,8 +158,23 @@ class LangChainModel:
 
     def _invoke(self, model: Any, asked: Any, stop: Sequence[str]) -> Completion:
         found = list(stop_sequences(stop))
-        answer = model.invoke(asked, **({"stop": found} if found else {}))
-        return Completion(answer) if isinstance(answer, str) else from_message(answer)
+        ending = Ending()
+        options = {"stop": found} if found else {}
+        answer = model.invoke(asked, {"callbacks": [ending]}, **options)
+        if isinstance(answer, str):
+            return Completion(answer, finish_reason=ending.reason)
+        return from_message(answer)
+
+
+class Ending(BaseCallbackHandler):
+    """Hears why a model stopped, which a text alone does not say."""
+
+    reason = "stop"
+
+    def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
+        """Keep the reason that the model gave."""
+        info = response.generations[0][0].generation_info or {}
+        self.reason = info.get("finish_reason") or "stop"
 
 
 UNREADABLE = "unreadable"
@@ -220,8 +191,8 @@ def from_message(message: AIMessage) -> Completion:
         details.get("cache_read") or 0,
     )
     requests = [
-        ToolRequest(call["name"], dict(call["args"]), call["id"] or f"call_{number}")
-        for number, call in enumerate(message.tool_calls, start=1)
+        ToolRequest(call["name"], dict(call["args"]), call["id"] or "")
+        for call in message.tool_calls
     ]
     requests += [
         ToolRequest(call["name"] or "", {UNREADABLE: call["args"]}, call["id"] or "")

@@ -17,18 +17,12 @@ CHARS_PER_TOKEN = 4
 def count_tokens(text: str) -> int:
     """Return how many tokens the scripted model takes `text` for.
 
-    The rule of thumb for English: a token is four characters. A real tokenizer counts
-    more in Japanese or Chinese.
+    The rule of thumb for English, four characters; Japanese and Chinese need more.
 
     >>> count_tokens("Thought: 2+2")
     3
     """
     return -(-len(text) // CHARS_PER_TOKEN)
-
-
-def last_tokens(text: str, tokens: int | None) -> str:
-    """Return what a window of so many tokens leaves of `text`; None leaves all."""
-    return text if tokens is None else text[-tokens * CHARS_PER_TOKEN :]
 
 
 def stop_sequences(stop: Sequence[str]) -> tuple[str, ...]:
@@ -63,28 +57,21 @@ def clip(text: str, limit: int) -> str:
 
 
 def render_messages(messages: Sequence[Message]) -> str:
-    """Return chat messages as one text, a paragraph each: what the model reads."""
-    return "".join(map(render_message, messages))
-
-
-def render_message(message: Message) -> str:
-    """Return one message as a paragraph: its role, its text, its calls."""
-    text = f"{message.get('role', 'user')}: {message.get('content') or ''}\n"
-    calls = message.get("tool_calls")
-    return text + json.dumps(calls, ensure_ascii=False) + "\n" if calls else text
-
-
-def shared_prefix(before: str, after: str) -> int:
-    """Return how many characters two texts share from the start.
-
-    >>> shared_prefix("Thought: a", "Thought: b")
-    9
-    """
-    return len(before) if after.startswith(before) else shared_items(before, after)
+    """Return chat messages as one text: of each its role, its text, its calls."""
+    parts = []
+    for message in messages:
+        parts.append(f"{message.get('role', 'user')}: {message.get('content') or ''}\n")
+        if calls := message.get("tool_calls"):
+            parts.append(json.dumps(calls, ensure_ascii=False) + "\n")
+    return "".join(parts)
 
 
 def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
-    """Return how many items two lists share from the start."""
+    """Return how many characters two texts, or items two lists, share from the start.
+
+    >>> shared_items("Thought: a", "Thought: b")
+    9
+    """
     if after[: len(before)] == before:
         return len(before)
     for number, (one, other) in enumerate(zip(before, after, strict=False)):

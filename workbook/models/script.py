@@ -1,8 +1,7 @@
 """A model that says what it was told to say, and nothing else.
 
 It makes every lesson exact: the same words in the same order, with stop sequences, a
-context window and token usage as a real model has them. It knows no LangChain; the
-LangChain chat model around it is in `langchain.py`.
+context window and token usage as a real model has them.
 """
 
 from __future__ import annotations
@@ -10,8 +9,7 @@ from __future__ import annotations
 import builtins
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 from workbook.models.base import Completion, Message, ToolRequest, Usage
@@ -19,46 +17,32 @@ from workbook.models.prompts import (
     CHARS_PER_TOKEN,
     count_tokens,
     cut_at_stop,
-    last_tokens,
-    render_message,
     render_messages,
     shared_items,
-    shared_prefix,
     stop_sequences,
     unsaid,
 )
 
 ScriptTurn: TypeAlias = Any
-"""One turn of a script: a text, a `Completion`, one or more `ToolRequest`s, an
-exception to raise, a function of the text that is still in the window, or a table, as
-a scenario file has it: `{text}`, `{raises, message}` or `{if_seen, then, else}`, each
-with `times` where it is said more than once."""
+"""One turn of a script; `SHAPES` says what it can be."""
+
+SHAPES = (
+    "a text, a Completion, a ToolRequest or a list of them, an exception, a function of"
+    " the text in the window, or a table: text or calls (a list of name, arguments and"
+    " id) or both; raises and message; or if_seen, then and else"
+)
 
 Answer: TypeAlias = Completion | BaseException | Callable[[str], ScriptTurn]
 """A turn that has been read; a function is asked when its turn has come."""
 
-SHAPES = (
-    "a text, a Completion, a ToolRequest or a list of them, an exception, a function of"
-    " the text in the window, or a table: text; raises and message; or if_seen, then"
-    " and else"
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model was asked, and what its context window left of it.
-
-    Args:
-        prompt: the text, or the list of messages.
-        stop: the stop sequences.
-        tools: OpenAI function schemas.
-        seen: the text that the model could still see.
-    """
+    """What a model was asked: a text or messages, with OpenAI function schemas."""
 
     prompt: str | list[Message]
     stop: tuple[str, ...]
     tools: tuple[dict[str, Any], ...]
-    seen: str
 
 
 class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error's name
@@ -69,10 +53,9 @@ class Script:
     """A model that plays a list of turns: a `TextModel` and a `ChatModel`.
 
     Args:
-        turns: what it answers, one turn a request.
+        turns: what it answers, one a request; afterwards it starts again (`loop`), says
+            the last one for ever (`repeat_last`), or raises `ScriptExhausted`.
         window_tokens: it sees only the last so many tokens of what it is given.
-        loop: start again after the last turn.
-        repeat_last: say the last turn again and again.
 
     Where a prompt ends with the cue that a turn begins with ("Thought:"), the model
     goes on behind it, as a real one does.
@@ -80,8 +63,6 @@ class Script:
     >>> script = Script(["Thought: easy\\nObservation: 4", "Final Answer: 4"])
     >>> script.complete("Question: 2+2\\n", stop=["\\nObservation:"]).text
     'Thought: easy'
-    >>> script.requests[0].prompt
-    'Question: 2+2\\n'
     """
 
     def __init__(
@@ -101,26 +82,18 @@ class Script:
             raise ValueError("a script starts again (loop) or repeats its last turn")
         if (loop or repeat_last) and not self.turns:
             raise ValueError("there is no turn to repeat: give at least one")
-        self.loop = loop
-        self.repeat_last = repeat_last
+        self.loop, self.repeat_last = loop, repeat_last
+        self.at_once = not any(map(callable, self.turns))
+        """Whether it answers at once, so that nobody need wait for it with a limit."""
         # Of each request what is new in it, and how much it shares with the one before:
         # ten thousand whole prompts would fill the memory.
         self._kept: list[tuple[int, Request]] = []
-        self._text = ""  # the last prompt
-        self._messages: list[Message] = []  # or the last messages
-        self._sizes: list[int] = []  # tokens of each of them
+        self._last: Any = ""  # the prompt or the messages of the last request
+        self._sizes: list[int] = []  # tokens of each of those messages
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        """Return the next turn, cut before the first stop sequence.
-
-        Raises:
-            ScriptExhausted: no turn is left.
-            Exception: the turn is one to be raised.
-        """
-        shared = shared_prefix(self._text, prompt)
-        self._text, self._messages = prompt, []
-        new = Request(prompt[shared:], stop_sequences(stop), (), seen="")
-        self._kept.append((shared, new))
+        """Return the next turn, cut before the first stop sequence, or raise it."""
+        shared = self._keep(prompt, stop, ())
         return self._play(prompt, stop, count_tokens(prompt), shared // CHARS_PER_TOKEN)
 
     def chat(
@@ -130,15 +103,21 @@ class Script:
         tools: Sequence[dict[str, Any]] = (),
         stop: Sequence[str] = (),
     ) -> Completion:
-        """Return the next turn as an answer to messages. Raises as `complete` does."""
+        """Return the next turn as an answer to messages."""
         prompt = list(messages)
-        shared = shared_items(self._messages, prompt)
-        self._text, self._messages = "", prompt
-        fresh = prompt[shared:]
-        new = Request(fresh, stop_sequences(stop), tuple(tools), seen="")
-        self._kept.append((shared, new))
-        self._sizes[shared:] = [count_tokens(render_message(one)) for one in fresh]
+        shared = self._keep(prompt, stop, tools)
+        new = (count_tokens(render_messages([one])) for one in prompt[shared:])
+        self._sizes[shared:] = new
         return self._play(prompt, stop, sum(self._sizes), sum(self._sizes[:shared]))
+
+    def _keep(self, prompt: Any, stop: Sequence[str], tools: Any) -> int:
+        """Remember a request, and return how much of the last one it repeats."""
+        alike = type(prompt) is type(self._last)
+        shared = shared_items(self._last, prompt) if alike else 0
+        new = Request(prompt[shared:], stop_sequences(stop), tuple(tools))
+        self._last = prompt
+        self._kept.append((shared, new))
+        return shared
 
     @property
     def asked(self) -> int:
@@ -152,26 +131,22 @@ class Script:
         prompt: Any = ""
         for shared, new in self._kept:
             prompt = prompt[:shared] + new.prompt if shared else new.prompt
-            found.append(Request(prompt, new.stop, new.tools, self._window(prompt)))
+            found.append(Request(prompt, new.stop, new.tools))
         return found
 
-    @property
-    def seen(self) -> list[str]:
-        """What its window left of each request."""
-        return [request.seen for request in self.requests]
-
-    def _window(self, prompt: str | list[Message]) -> str:
+    def seen(self, prompt: str | list[Message]) -> str:
+        """Return the text of a prompt or of messages that is left in the window."""
         text = prompt if isinstance(prompt, str) else render_messages(prompt)
-        return last_tokens(text, self.window_tokens)
+        return text[-(self.window_tokens or len(text)) * CHARS_PER_TOKEN :]
 
     def _next_turn(self, prompt: str | list[Message]) -> Answer:
         number = len(self._kept) - 1
+        if self.loop:
+            number %= len(self.turns)
+        if self.repeat_last:
+            number = min(number, len(self.turns) - 1)
         if number < len(self.turns):
             return self.turns[number]
-        if self.loop:
-            return self.turns[number % len(self.turns)]
-        if self.repeat_last:
-            return self.turns[-1]
         tail = prompt if isinstance(prompt, str) else render_messages(prompt[-2:])
         turns = f"{len(self.turns)} turn{'' if len(self.turns) == 1 else 's'}"
         raise ScriptExhausted(
@@ -185,7 +160,7 @@ class Script:
     ) -> Completion:
         answer = self._next_turn(prompt)
         while callable(answer):
-            turn = answer(self._window(prompt))
+            turn = answer(self.seen(prompt))
             answer = read_turn(turn, "what the turn's function returned")
         if isinstance(answer, BaseException):
             raise answer.with_traceback(None)  # it may be raised again and again
@@ -197,9 +172,7 @@ class Script:
             calls = (f"{call.name}{call.arguments}" for call in answer.tool_requests)
             written = sum(map(count_tokens, (text, *calls)))
             usage = Usage(size, written, cached)
-        return Completion(
-            text, usage, answer.tool_requests, answer.finish_reason, answer.timings
-        )
+        return replace(answer, text=text, usage=usage)
 
 
 def read_turns(turns: Iterable[ScriptTurn]) -> list[Answer]:
@@ -231,9 +204,9 @@ def read_turn(turn: ScriptTurn, where: str) -> Answer:
         case Completion() | BaseException():
             return turn
         case ToolRequest():
-            return _calls(turn)
+            return _asking([turn])
         case [ToolRequest(), *rest] if all(isinstance(r, ToolRequest) for r in rest):
-            return _calls(*turn)
+            return _asking(turn)
         case Mapping():
             return _read_table(turn, where)
     if callable(turn) and not isinstance(turn, type):
@@ -242,32 +215,35 @@ def read_turn(turn: ScriptTurn, where: str) -> Answer:
 
 
 def _read_table(turn: Mapping[str, Any], where: str) -> Answer:
-    keys = set(turn)
-    if keys == {"text"}:
-        return read_turn(turn["text"], where)
-    if "raises" in keys and keys <= {"raises", "message"}:
-        return _exception(turn["raises"])(turn.get("message", ""))
-    if keys == {"if_seen", "then", "else"}:
-        for branch in ("then", "else"):
-            read_turn(turn[branch], f"{where}, {branch}")
-        return lambda seen: turn["then" if turn["if_seen"] in seen else "else"]
+    match turn:
+        case {"text": str(text), **rest} if not rest:
+            return Completion(text)
+        case {"calls": [_, *_] as calls, **rest} if rest.keys() <= {"text"}:
+            requests = [_read_call(call, where) for call in calls]
+            return _asking(requests, rest.get("text", ""))
+        case {"raises": str(name), **rest} if rest.keys() <= {"message"}:
+            found = getattr(builtins, name, None)
+            if isinstance(found, type) and issubclass(found, Exception):
+                return found(rest.get("message", ""))
+            raise ValueError(f"{name!r} is not a built-in exception")
+        case {"if_seen": str(part), "then": then, "else": other, **rest} if not rest:
+            read_turn(then, f"{where}, then")
+            read_turn(other, f"{where}, else")
+            return lambda seen: then if part in seen else other
     raise ValueError(_misfit(turn, where))
 
 
-def _calls(*requests: ToolRequest) -> Completion:
-    return Completion("", tool_requests=requests, finish_reason="tool_calls")
+def _read_call(call: Any, where: str) -> ToolRequest:
+    match call:
+        case {"name": str(name), "arguments": dict(given), "id": str(id_)}:
+            return ToolRequest(name, given, id_)
+        case {"name": str(name), "arguments": dict(given), **rest} if not rest:
+            return ToolRequest(name, given)
+    raise ValueError(_misfit(call, where))
 
 
-def _exception(name: str) -> type[Exception]:
-    found = getattr(builtins, name, None)
-    if isinstance(found, type) and issubclass(found, Exception):
-        with suppress(TypeError):  # a few want more than a message
-            found("")
-            return found
-    raise ValueError(
-        f"{name!r} is not a built-in exception with a message: write for instance"
-        " ConnectionError, TimeoutError, PermissionError or RuntimeError"
-    )
+def _asking(requests: Iterable[ToolRequest], text: str = "") -> Completion:
+    return Completion(text, tool_requests=tuple(requests), finish_reason="tool_calls")
 
 
 def _misfit(turn: Any, where: str) -> str:

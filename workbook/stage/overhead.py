@@ -35,22 +35,17 @@ ACTION = "Thought: I note it.\nAction: Note\nAction Input: {n}"
 ANSWER = "Thought: I now know the final answer.\nFinal Answer: done"
 
 Runner = Callable[[int, Path], Callable[[], object]]
-"""Gets a run of so many steps ready and returns what is to be timed.
-
-The path is that of the trace, for an engine that writes one.
-"""
+"""Gets a run of so many steps, traced to the path, ready; returns what is timed."""
 
 
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
-    """Measure the four engines and return one row each.
+    """Measure the four engines and return one row each, of its fastest run.
+
+    As `timeit` has it, what took longer was disturbed by something else.
 
     Args:
         steps: model calls a run, 2 or more; each but the last asks for a tool.
         repeats: timed runs of each engine.
-
-    Returns:
-        Indexed by engine, columns `ms_per_step` and `times_machine`, of the fastest run
-        of each: as `timeit` has it, what took longer was disturbed by something else.
     """
     if steps < 2 or repeats < 1:
         raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
@@ -71,12 +66,6 @@ def measure(
     The engines take turns, so that what else the computer does disturbs all alike, and
     each run has one before it that warms up and is not timed. Getting ready (building
     the agent, the script, the empty trace file) is never timed; writing the trace is.
-
-    Args:
-        runners: what gets each engine ready.
-        steps: model calls a run.
-        repeats: timed runs of each engine.
-        folder: for the traces; each run has a file of its own.
     """
     seconds: dict[str, list[float]] = {engine: [] for engine in runners}
     paths = (folder / f"{number}.jsonl" for number in itertools.count())
@@ -90,10 +79,7 @@ def measure(
 
 
 def seconds_of(run: Callable[[], object]) -> float:
-    """Return the processor time of a run, all threads and the system's part with it.
-
-    Waiting for another program to leave the processor is no cost of an engine.
-    """
+    """Return a run's processor time, in all threads: waiting for others is no cost."""
     started = time.process_time()
     run()
     return time.process_time() - started
@@ -101,14 +87,9 @@ def seconds_of(run: Callable[[], object]) -> float:
 
 def note_tool() -> Tool:
     """Return a tool that does next to nothing, in the calling thread."""
-    only_text = {"type": "object", "properties": {"input": {"type": "string"}}}
-    return Tool(
-        name="Note",
-        description="Note one thing.",
-        parameters={**only_text, "required": ["input"]},
-        run=lambda input: {"result": "noted"},
-        timeout_s=None,
-    )
+    schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+    noted = {"result": "noted"}
+    return Tool("Note", "Note one thing.", schema, lambda input: noted, timeout_s=None)
 
 
 def text_turns(steps: int) -> list[str]:

@@ -7,7 +7,6 @@ going on and one that was saved last week are the same here: events, some of the
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -37,48 +36,33 @@ LOOP = {
 }
 """The arrows that such an engine has if all goes well."""
 
-
-class Arrow(NamedTuple):
-    """A way from one state, or phase, to another, and what leads there."""
-
-    source: str
-    target: str
-    label: str
+Arrow = tuple[str, str, str]
+"""From one state, or phase, to another, and what leads there."""
 
 
 class Sent(NamedTuple):
-    """A prompt in two parts: what the model had been sent before, and what is new.
-
-    `nested` is true when a tool asked, and not the agent itself.
-    """
+    """A prompt: what the model had been sent before, and what is new."""
 
     seq: int
     old: str
     new: str
-    nested: bool
+    nested: bool  # a tool asked, and not the agent itself
 
 
 class Budget(NamedTuple):
-    """What may be spent of one thing; `limit` is infinite where there is none."""
+    """What was spent of one thing, and is left; without a limit both are None."""
 
     name: str
     spent: float
-    limit: float
-
-    @property
-    def left(self) -> float:
-        """What may still be spent, never below nothing."""
-        return max(0, self.limit - self.spent)
+    limit: float | None
+    left: float | None
 
 
 @dataclass
 class Playback:
-    """Events, and how many of them are wanted on view.
+    """Events, to which a run that goes on appends, and how many are wanted on view.
 
-    Args:
-        events: in order; those of a run that goes on are appended.
-        wanted: how many are to be shown once they are there; infinite follows a run.
-        table: of the machine that wrote them; None for an engine without states.
+    `table` is that of the machine that wrote them; an engine without states has none.
     """
 
     events: list[TraceEvent] = field(default_factory=list)
@@ -105,17 +89,13 @@ class Playback:
         """Whether every event has been seen."""
         return self.position == len(self.events)
 
-    def forward(self) -> None:
-        """See one more event, as soon as there is one."""
-        self.wanted = self.position + 1
-
-    def back(self) -> None:
-        """See one less."""
-        self.seek(self.position - 1)
-
     def seek(self, position: float) -> None:
-        """See so many; infinitely many are all that there will ever be."""
+        """See so many, as soon as they are there; infinitely many are all of them."""
         self.wanted = max(0, position)
+
+    def move(self, events: int) -> None:
+        """See so many more, or less."""
+        self.seek(self.position + events)
 
     @property
     def lit(self) -> str | None:
@@ -123,19 +103,17 @@ class Playback:
         if not self.seen:
             return None
         taken = self._taken(self.seen)
-        return taken[-1].target if taken else self._start
+        return taken[-1][1] if taken else self._start
 
     def diagram(self) -> str:
         """Return the engine's states or phases as Mermaid, the lit one marked."""
-        arrows = dict.fromkeys([*self._usual, *self._taken(self.events)])
-        sources = {arrow.source for arrow in arrows}
-        ends = dict.fromkeys(a.target for a in arrows if a.target not in sources)
+        arrows = dict.fromkeys([*self._usual(), *self._taken(self.events)])
         # Upright: in half a page's width its words stay large enough for a class.
         lines = ["stateDiagram-v2", "    direction TB", f"    [*] --> {self._start}"]
         for source, target, label in arrows:
             told = f" : {escape_mermaid(label)}" if label else ""
             lines.append(f"    {source} --> {target}{told}")
-        lines += [f"    {end} --> [*]" for end in ends]
+        lines += [f"    {end} --> [*]" for end in _ends(arrows)]
         if self.lit:
             lines.append("    classDef now fill:#ffd54f,stroke:#5d4037,color:#000")
             lines.append(f"    class {self.lit} now")
@@ -145,13 +123,12 @@ class Playback:
     def _start(self) -> str:
         return self.table.start if self.table else START
 
-    @property
     def _usual(self) -> list[Arrow]:
-        """The arrows that are always drawn; of a machine, not those to its odd ends."""
+        """Return what is always drawn; of a machine, not the ways to its odd ends."""
         if self.table is None:
-            return [Arrow(*ends, label) for ends, label in LOOP.items()]
+            return [(*arrow, label) for arrow, label in LOOP.items()]
         return [
-            Arrow(rule.source, rule.target, rule.event)
+            (rule.source, rule.target, rule.event)
             for rule in self.table.rules
             if not re.match("cancel|failed|out_of_", rule.event)
         ]
@@ -161,7 +138,7 @@ class Playback:
         if self.table is None:
             return _phases_taken(events)
         return [
-            Arrow(_word(event["source"]), _word(event["target"]), event["event"])
+            (_word(event["source"]), _word(event["target"]), event["event"])
             for event in events
             if event["kind"] == Kind.TRANSITION
         ]
@@ -169,64 +146,65 @@ class Playback:
     def sent(self) -> Sent | None:
         """Return the prompt that was sent last, or None when none was."""
         trace = Trace(tuple(self.seen))
-        if not trace.of(Kind.MODEL_REQUEST):
+        if not (requests := trace.of(Kind.MODEL_REQUEST)):
             return None
-        event = trace.of(Kind.MODEL_REQUEST)[-1]
-        whole = trace.prompt(event["seq"])
-        old, new = whole[: event["kept"]], whole[event["kept"] :]
-        return Sent(event["seq"], _as_text(old), _as_text(new), "parent" in event)
+        seq, kept = requests[-1]["seq"], requests[-1]["kept"]
+        whole = trace.prompt(seq)
+        old, new = (
+            part if isinstance(part, str) else render_messages(part)
+            for part in (whole[:kept], whole[kept:])
+        )
+        return Sent(seq, old, new, "parent" in requests[-1])
 
     def turn(self) -> TraceEvent | None:
         """Return the answer to that prompt, or None while there is none."""
-        both = (Kind.MODEL_REQUEST, Kind.MODEL_TURN)
-        said = [event for event in self.seen if event["kind"] in both]
+        said = Trace(tuple(self.seen)).of(Kind.MODEL_REQUEST, Kind.MODEL_TURN)
         return said[-1] if said and said[-1]["kind"] == Kind.MODEL_TURN else None
 
     def budgets(self) -> list[Budget]:
-        """Return what the run has spent and may spend, as far as it says so."""
-        if not self.seen:
+        """Return what the run has spent and may spend, as far as it says so.
+
+        Calls that the machine closed unmade after it had reached an end are not spent.
+        """
+        if not (seen := self.seen):
             return []
-        kinds = [event["kind"] for event in self._live() if "parent" not in event]
+        rules = self.table.rules if self.table else ()
+        ends = _ends((rule.source, rule.target, rule.event) for rule in rules)
+        live = itertools.takewhile(lambda event: event.get("target") not in ends, seen)
+        kinds = [event["kind"] for event in live if "parent" not in event]
+        limits = seen[0].get("limits") or {}
         spent = {
             "steps": kinds.count(Kind.MODEL_REQUEST),
             "tool_calls": kinds.count(Kind.TOOL_CALL),
-            "wall_s": self.seen[-1]["at_s"] - self.seen[0]["at_s"],
+            "wall_s": seen[-1]["at_s"] - seen[0]["at_s"],
         }
-        limits = self.seen[0].get("limits") or {}
         return [
-            Budget(name, spent[name], math.inf if limit is None else limit)
-            for name, limit in ((name, limits.get(name)) for name in spent)
+            Budget(name, used, limit, None if limit is None else max(0, limit - used))
+            for name, used in spent.items()
+            for limit in (limits.get(name),)
         ]
-
-    def asked_by_tools(self) -> int:
-        """Return how often a tool asked the model; that is no step of the agent."""
-        requests = Trace(tuple(self.seen)).of(Kind.MODEL_REQUEST)
-        return sum("parent" in event for event in requests)
-
-    def _live(self) -> Iterable[TraceEvent]:
-        """Leave out the calls that were closed unmade after the end was reached."""
-        rules = self.table.rules if self.table else ()
-        ends = {rule.target for rule in rules} - {rule.source for rule in rules}
-        return itertools.takewhile(lambda e: e.get("target") not in ends, self.seen)
 
 
 def _phases_taken(events: list[TraceEvent]) -> list[Arrow]:
     """Return the arrows between a loop's phases, and to its end with the reason."""
-    own = (event for event in events if "parent" not in event)
-    phases = [(PHASES[Kind(e["kind"])], "") for e in own if e["kind"] in PHASES]
+    own = (event["kind"] for event in events if "parent" not in event)
+    phases = [(PHASES[Kind(kind)], "") for kind in own if kind in PHASES]
     if events and events[-1]["kind"] == Kind.RUN_FINISHED:
         phases = phases or [(START, "")]  # it may have ended before it asked
         phases.append((_word(events[-1]["state"]), str(events[-1]["reason"])))
     return [
-        Arrow(source, target, LOOP.get((source, target), reason))
+        (source, target, LOOP.get((source, target), reason))
         for (source, _), (target, reason) in itertools.pairwise(phases)
     ]
+
+
+def _ends(arrows: Iterable[Arrow]) -> list[str]:
+    """Return where arrows lead and none leads on, in the order of the arrows."""
+    arrows = list(arrows)
+    sources = {source for source, *_ in arrows}
+    return list(dict.fromkeys(end for _, end, _ in arrows if end not in sources))
 
 
 def _word(name: Any) -> str:
     """Return a name that is one word in Mermaid, whatever a trace has there."""
     return re.sub(r"\W", "_", str(name)) or "_"
-
-
-def _as_text(prompt: str | list[Any]) -> str:
-    return prompt if isinstance(prompt, str) else render_messages(prompt)

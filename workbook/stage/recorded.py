@@ -35,37 +35,26 @@ def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
         cue: what each turn begins with; see `Prefilled`.
         settings: of the model, for instance `max_tokens=60`; see `LocalTextModel`.
     """
-    model = _local_or_recorded(lesson, settings)
-    return Prefilled(model, cue) if cue else model
-
-
-def _local_or_recorded(lesson: str, settings: dict[str, Any]) -> TextModel:
     from workbook.models.local import LocalTextModel, local_server
     from workbook.models.weights import WeightsError
 
-    wish, why = os.environ.get("WORKBOOK_RECORD"), "WORKBOOK_RECORD is 0."
-    if wish != "0":
-        try:
-            local_server()
-            model = LocalTextModel(**settings)
-            return Recorder(model, lesson, settings) if wish == "1" else model
-        except (WeightsError, RuntimeError) as error:
-            why = str(error)
-    recording = Recording(lesson, settings)
-    print(f"{why}\nYou see what the model said on {recording.date} instead.")
-    return recording
+    model: TextModel
+    wish = os.environ.get("WORKBOOK_RECORD")
+    try:
+        if wish == "0":
+            raise RuntimeError("WORKBOOK_RECORD is 0.")
+        local_server()
+        model = LocalTextModel(**settings)
+        if wish == "1":
+            model = Recorder(model, lesson, settings)
+    except (WeightsError, RuntimeError) as why:
+        model = Recording(lesson, settings)
+        print(f"{why}\nYou see what the model said on {model.date} instead.")
+    return Prefilled(model, cue) if cue else model
 
 
 class Recording:
-    """A model that says what the real one said to the same prompt.
-
-    Args:
-        lesson: whose recording.
-        settings: the settings asked for; another setting is another recording.
-
-    Raises:
-        NotRecorded: the lesson has no recording.
-    """
+    """A model that says what the real one said to the same prompt and settings."""
 
     def __init__(self, lesson: str, settings: dict[str, Any]) -> None:
         path = FOLDER / f"{lesson}.json"
@@ -76,11 +65,7 @@ class Recording:
         self._answers, self._settings = data["answers"], settings
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        """Return what was recorded.
-
-        Raises:
-            NotRecorded: for a prompt, a stop sequence or a setting without a recording.
-        """
+        """Return what was recorded for this prompt, stop sequence and settings."""
         answer = self._answers.get(_key(prompt, stop, self._settings))
         if answer is None:
             raise NotRecorded(

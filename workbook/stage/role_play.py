@@ -2,90 +2,55 @@
 
 `Session` is the runtime and knows no widget: it reads a turn, runs the tool and writes
 the Observation, exactly as the loop of lesson 01 does. `be_the_model` puts a text box
-in front of it.
+in front of it. The question and the sentences stand in `data/be_the_model.toml`.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from workbook.loop.turns import Action, Final, Malformed, Unreadable, parse_turn
+from workbook.loop.turns import Action, Final, Malformed, parse_turn
+from workbook.paths import DATA
 from workbook.record.show import NO_FORMULA
 from workbook.tools.calculator import safe_eval
 
-QUESTION = (
-    "A product costs $100. First 20% is taken off, then 10% is added. "
-    "What is the final price?"
-)
-EXAMPLE = "Thought: First I need 20% of 100.\nAction: Calculator\nAction Input: 100*0.2"
-ADVICE = {
-    Unreadable.EMPTY: "Your turn is empty. A model may do that; a run cannot go on "
-    "from it.",
-    Unreadable.NO_STEP: "There is no step in it. Write a line that starts with "
-    "“Action:” and one that starts with “Action Input:”, or one that starts with "
-    "“Final Answer:”.",
-    Unreadable.MISSING_INPUT: "There is an “Action:”, but no “Action Input:” line "
-    "after it. The runtime knows which tool, and not what to give it.",
-    Unreadable.MISSING_TOOL: "No “Action:” line names a tool before the input.",
-    Unreadable.MISSING_ANSWER: "There is a “Final Answer:” with nothing behind it.",
-}
-NOT_YOURS = "An Observation is not yours to write: it is what a tool answered."
-STYLE = (
-    "margin:2px 0;padding:2px 8px;white-space:pre-wrap;line-height:1.4;"
-    "font-family:monospace;border-left:4px solid "
-)
-COLOURS = {"user": "#888888", "model": "#1f77b4", "runtime": "#2ca02c"}
+TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
 _OBSERVATION = re.compile(
     r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.I | re.M
 )
 
 
-class Line(NamedTuple):
-    """A part of the transcript and who wrote it: `user`, `model` or `runtime`."""
-
-    who: str
-    text: str
-
-
 class Session:
     """One run with a person in the model's place.
 
-    Args:
-        tools: name to function of the text after `Action Input:`.
-        question: the user's question.
-        expected: the right answer, to compare a final answer with.
+    `transcript` holds who wrote what: `user`, `model` or `runtime`, and the text. The
+    tools are functions of the text after `Action Input:`.
     """
 
-    def __init__(
-        self,
-        tools: Mapping[str, Callable[[str], object]],
-        question: str = QUESTION,
-        expected: str = "88",
-    ) -> None:
-        self.tools, self.question, self.expected = tools, question, expected
-        self.transcript = [Line("user", f"Question: {question}")]
+    def __init__(self, tools: Mapping[str, Callable[[str], object]]) -> None:
+        self.tools = tools
+        self.transcript = [("user", f"Question: {TEXTS['question']}")]
         self.answer: str | None = None
 
     def send(self, text: str) -> list[str]:
-        """Read one turn and do what it asks for.
+        """Read one turn, do what it asks for, and say what was done.
 
-        Returns:
-            What the runtime did, a sentence each. An unreadable turn changes nothing.
+        An unreadable turn changes nothing.
         """
         if self.answer is not None:
-            return ["The run is over. Start again for another one."]
+            return [TEXTS["over"]]
         turn, forged = parse_turn(text), _OBSERVATION.search(text)
         if isinstance(turn, Malformed):
-            advice = [f"Unreadable ({turn.reason}). {ADVICE[turn.reason]}"]
-            return [*advice, NOT_YOURS] if forged else advice
+            advice = f"Unreadable ({turn.reason}). {TEXTS['unreadable'][turn.reason]}"
+            return [advice, TEXTS["not_yours"]] if forged else [advice]
         kept = text[: forged.start()] if forged else text
-        self.transcript.append(Line("model", kept.strip()))
+        self.transcript.append(("model", kept.strip()))
         done = self._finish(turn) if isinstance(turn, Final) else self._act(turn)
-        cut = "You wrote an Observation. The runtime cut your text there."
-        return [f"{cut} {NOT_YOURS}", done] if forged else [done]
+        return [f"{TEXTS['cut']} {TEXTS['not_yours']}", done] if forged else [done]
 
     def _act(self, turn: Action) -> str:
         if turn.tool not in self.tools:
@@ -99,57 +64,51 @@ class Session:
             except Exception as error:
                 observation = f"Error: {error}"
                 done = "ran it, and wrote what went wrong"
-        self.transcript.append(Line("runtime", f"Observation: {observation}"))
+        self.transcript.append(("runtime", f"Observation: {observation}"))
         return (
             f"The runtime read Action {turn.tool!r} with input {turn.input!r}, {done} "
             "as the Observation. Now it sends you everything again."
         )
 
     def _finish(self, turn: Final) -> str:
-        self.answer = turn.answer
-        right = re.findall(r"\d+(?:\.\d+)?", turn.answer)[-1:] == [self.expected]
-        verdict = "That is right." if right else f"The right answer is {self.expected}."
-        turns = sum(line.who == "model" for line in self.transcript)
+        self.answer, right = turn.answer, TEXTS["right"]
+        found = re.findall(r"\d+(?:\.\d+)?", turn.answer)[-1:] == [right]
+        verdict = "That is right." if found else f"The right answer is {right}."
+        turns = sum(who == "model" for who, _ in self.transcript)
         many = "1 turn" if turns == 1 else f"{turns} turns"
         return f"The runtime read a Final Answer and stopped after {many}. {verdict}"
 
     @property
     def next_step(self) -> str:
         """What happens next, in a sentence."""
-        if self.answer is not None:
-            return "Nothing: the run has ended. The runtime hands the answer back."
-        return (
-            "The runtime has sent you the transcript and waits for your text. Write a "
-            "Thought and an Action with its input, or a Final Answer."
-        )
+        return str(TEXTS["waits" if self.answer is None else "ended"])
 
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
         return "".join(
-            f"<div class='{NO_FORMULA}' style='{STYLE}{COLOURS[line.who]}'>"
-            f"<small><b>{line.who}</b></small>\n{html.escape(line.text)}</div>"
-            for line in self.transcript
+            f"<div class='{NO_FORMULA}' style='{TEXTS['style']}{TEXTS['ink'][who]}'>"
+            f"<small><b>{who}</b></small>\n{html.escape(text)}</div>"
+            for who, text in self.transcript
         )
 
 
 class BeTheModel:
-    """The widget. Where widgets do not run it shows the transcript as it stands."""
+    """A run in which you write the model's turns; without widgets, its transcript."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session | None = None) -> None:
         import ipywidgets as widgets
 
-        self.session = session
+        self.session = session or Session({"Calculator": safe_eval})
         wide = widgets.Layout(width="98%")
         self.transcript, self.next, self.said = (
             widgets.HTML(layout=wide) for _ in range(3)
         )
-        hint = "Thought: …\nAction: Calculator\nAction Input: …"
-        self.box = widgets.Textarea(placeholder=hint, rows=4, layout=wide)
+        self.box = widgets.Textarea(placeholder=TEXTS["hint"], rows=4, layout=wide)
         send = widgets.Button(description="Send my turn", button_style="primary")
         example = widgets.Button(description="Show me one turn")
         again = widgets.Button(description="Start again")
         send.on_click(lambda _: self._send())
-        example.on_click(lambda _: setattr(self.box, "value", EXAMPLE))
+        example.on_click(lambda _: setattr(self.box, "value", TEXTS["example"]))
         again.on_click(lambda _: self._restart())
         buttons = widgets.HBox([send, example, again])
         rows = [self.transcript, self.next, self.box, buttons, self.said]
@@ -164,9 +123,7 @@ class BeTheModel:
         self._show(said)
 
     def _restart(self) -> None:
-        run = self.session
-        self.session = Session(run.tools, run.question, run.expected)
-        self.box.value = ""
+        self.session, self.box.value = Session(self.session.tools), ""
         self._show([])
 
     def _show(self, said: list[str]) -> None:
@@ -175,18 +132,11 @@ class BeTheModel:
         self.said.value = "".join(f"<p>{html.escape(line)}</p>" for line in said)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        where = "This is a widget; open the notebook in JupyterLab to type."
         return {
             **self.widget._repr_mimebundle_(**kwargs),
-            "text/html": f"<p><i>{where}</i></p>{self.session.to_html()}",
+            "text/html": f"<p><i>{TEXTS['elsewhere']}</i></p>{self.session.to_html()}",
             "text/plain": self.session.next_step,
         }
 
 
-def be_the_model(session: Session | None = None) -> BeTheModel:
-    """Show a run in which you write the model's turns.
-
-    Args:
-        session: another question or other tools than the price question's calculator.
-    """
-    return BeTheModel(session or Session({"Calculator": safe_eval}))
+be_the_model = BeTheModel  # what one types

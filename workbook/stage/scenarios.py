@@ -1,29 +1,14 @@
 """Scenarios: one question, its tools, what the model says, and how each engine ends.
 
 A scenario is a file, `data/scenarios/<slug>.toml`; this module reads it and says what
-came of a run. `workbook.stage.engines` plays it. The keys of a file:
-
-    title, question, teaches    what is shown
-    source                      the public report that it stands for, where there is one
-    tools                       names of tools of the workbook
-    [[tool]]                    a tool of this scenario: name, description, `returns`
-                                (an answer a call, the last one repeats) or `raises` and
-                                `message`; `takes_s`, `timeout_s`, `effect`
-    [[turn]]                    what the model says: `text`, with `times` (and `{n}` in
-                                the text), or `raises` and `message`, or `if_seen`,
-                                `then`, `else`
-    repeat_last_turn            the last turn is said for ever
-    repeat_turns                all turns are said over and over
-    window_tokens               how much of its prompt the model sees
-    steps                       how many calls of the model each engine may make
-    cancel_after_tool_calls     the user stops the run as that call begins
-    [ends.<engine>]             state, reason, answer, model_turns, tool_calls; all of
-                                them, and any engine, may be left out
+came of a run. `workbook.stage.engines` plays it. The README beside the files has the
+keys.
 """
 
 from __future__ import annotations
 
 import difflib
+import time
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any
@@ -34,9 +19,11 @@ from pydantic import PositiveInt as Count
 
 from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
+from workbook.props.catalogue import builtin_tool
 from workbook.record.events import Kind
 from workbook.record.trace import Trace
-from workbook.tools.calls import Effect
+from workbook.tools.calls import Effect, ToolFailure
+from workbook.tools.tool import Tool
 
 FOLDER = DATA / "scenarios"
 
@@ -59,23 +46,43 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+class Failure(_Entry):
+    """How a tool says no; see `ToolFailure`."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    hint: str = ""
+
+
 class ScriptedTool(_Entry):
     """A tool of one scenario."""
 
     name: str
     description: str
     returns: list[str] = []
+    fails: Failure | None = None
     raises: Annotated[str, AfterValidator(_exception)] | None = None
     message: str = ""
     takes_s: Seconds = 0.0
     timeout_s: Seconds | None = None
     effect: Effect = Field(Effect.READ, strict=False)  # the file has its word
 
-    def script(self) -> Script:
-        """Return what answers its calls: one answer a call, the last one repeats."""
+    def tool(self) -> Tool:
+        """Return it as new: one answer a call, the last one repeats."""
         error = {"raises": self.raises, "message": self.message}
         turns = [error] if self.raises is not None else self.returns or [""]
-        return Script(turns, repeat_last=True)
+        script = Script(turns, repeat_last=True)
+
+        def run(input: str) -> dict[str, Any]:
+            time.sleep(self.takes_s)
+            if self.fails is not None:
+                raise ToolFailure(**self.fails.model_dump())
+            return {"result": script.complete(input).text}
+
+        schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+        about: Any = {"effect": self.effect, "timeout_s": self.timeout_s}
+        return Tool(self.name, self.description, schema, run, **about)
 
 
 class End(_Entry):
@@ -122,11 +129,7 @@ def slugs() -> list[str]:
 
 
 def load(slug: str) -> Scenario:
-    """Return the scenario with this name.
-
-    Raises:
-        ScenarioError: there is none, with the nearest name; or its file is wrong.
-    """
+    """Return a scenario; a name that is not there is told, with the nearest one."""
     if slug not in slugs():
         near = difflib.get_close_matches(str(slug), slugs(), n=1)
         guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
@@ -135,11 +138,7 @@ def load(slug: str) -> Scenario:
 
 
 def read_scenario(path: Path) -> Scenario:
-    """Read a scenario's file, as it is now: it may be edited between two runs.
-
-    Raises:
-        ScenarioError: the file is not TOML, or a key has a value that it cannot have.
-    """
+    """Read a scenario's file, as it is now; ScenarioError tells what is wrong in it."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -159,21 +158,16 @@ def read_scenario(path: Path) -> Scenario:
     raise ScenarioError(f"{path.name} does not hold together: {told}")
 
 
-def _in_words(
-    type: str, loc: tuple[str | int, ...], msg: str, input: Any, **more: Any
-) -> str:
+def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
     """Say where in the file a problem is, counting tools and turns from 1."""
     if type == "list_type" and loc[-1] in ("tool", "turn"):
         return f"write [[{loc[-1]}]] with two brackets"
-    counted = (str(part + 1) if isinstance(part, int) else part for part in loc)
-    where = " ".join(counted)
-    if type == "missing":
-        return f"{where} is missing"
-    if type == "extra_forbidden":
-        return f"{where}: there is no such key"
+    where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if type == "value_error":
         return f"{where}: {more['ctx']['error']}"
-    return f"{where} is {input!r}: {msg[0].lower()}{msg[1:]}"
+    said = f"{where} is {more['input']!r}: {msg[0].lower()}{msg[1:]}"
+    short = {"missing": " is missing", "extra_forbidden": ": there is no such key"}
+    return where + short[type] if type in short else said
 
 
 def _written_out(entry: dict[str, Any]) -> list[Any]:
@@ -193,23 +187,16 @@ def outcome(trace: Trace) -> dict[str, Any]:
     """
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
     kinds = [event["kind"] for event in trace if "parent" not in event]
-    return {
-        "state": end["state"],
-        "reason": end["reason"],
-        "answer": end["answer"],
-        "model_turns": kinds.count(Kind.MODEL_TURN),
-        "tool_calls": kinds.count(Kind.TOOL_CALL),
+    counted = {"model_turns": Kind.MODEL_TURN, "tool_calls": Kind.TOOL_CALL}
+    return {key: end[key] for key in ("state", "reason", "answer")} | {
+        key: kinds.count(kind) for key, kind in counted.items()
     }
 
 
-def differences(scenario: Scenario, engine: str, trace: Trace) -> list[str]:
-    """Compare a run with what the scenario says of this engine's end; empty if equal.
-
-    It need not say anything.
-    """
-    found, end = outcome(trace), scenario.ends.get(engine, End())
-    return [
-        f"{scenario.slug} on {engine}: {key} is {found[key]!r}, expected {expected!r}"
-        for key, expected in end.model_dump(exclude_unset=True).items()
-        if found[key] != expected
-    ]
+def scenario_tools(scenario: Scenario) -> list[Tool]:
+    """Return fresh tools for one run: real ones, and ones that follow their script."""
+    try:
+        tools = [builtin_tool(name) for name in scenario.tool_names]
+    except KeyError as error:
+        raise ScenarioError(f"{scenario.slug}: {error.args[0]}") from None
+    return tools + [entry.tool() for entry in scenario.scripted_tools]

@@ -14,12 +14,21 @@ from typing import TYPE_CHECKING, Any, cast
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.tools.calls import Effect, ToolError, result_text
+from workbook.tools.calls import Effect, ToolError, ToolFailure, result_text
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import ContractError, Tool
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
+
+
+class FailedText(str):
+    """What an engine that knows texts alone gets of a call that failed: it is not `ok`.
+
+    The model reads it as any other text; a trace can tell the two apart.
+    """
+
+    ok = False
 
 
 def to_openai(tool: Tool) -> dict[str, Any]:
@@ -41,25 +50,32 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
         tool: ours.
         text: for the classic text agent: one string in. Otherwise arguments by name,
             for function calling.
-        trusting: as tutorials hand it over: nothing is checked, and what it raises
-            leaves it. Otherwise an error is a text for the model.
+        trusting: as tutorials hand it over: nothing is checked, and what it raises,
+            except a `ToolFailure`, leaves it. Otherwise an error is a text for the
+            model.
     """
-    from langchain_core.tools import StructuredTool
+    from langchain_core.tools import StructuredTool, ToolException
     from langchain_core.tools import Tool as TextTool
 
     registry = ToolRegistry([tool])
 
     def observe(asked: Action | ToolRequest) -> str:
         bound = registry.bind(asked)
-        return (bound if isinstance(bound, ToolError) else registry.run(bound)).text()
+        seen = bound if isinstance(bound, ToolError) else registry.run(bound)
+        failed = isinstance(seen, ToolError) or not seen.ok
+        return FailedText(seen.text()) if failed else seen.text()
 
     def take_text(text: str) -> str:
         return observe(Action("", tool.name, text))
 
     def take_arguments(**arguments: Any) -> str:
         if trusting:
-            return result_text(tool.run(**arguments))
-        return observe(ToolRequest(tool.name, arguments, "call_1"))
+            said = _trusted(tool, arguments)
+        else:
+            said = observe(ToolRequest(tool.name, arguments, "call_1"))
+        if isinstance(said, FailedText):
+            raise ToolException(said)  # so its message has the status "error"
+        return said
 
     if text:
         take = trusting_function(tool) if trusting else take_text
@@ -69,12 +85,24 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
         func=take_arguments,
         description=tool.description,
         args_schema=copy.deepcopy(dict(tool.parameters)),
+        handle_tool_error=True,
     )
 
 
 def trusting_function(tool: Tool) -> Callable[[str], str]:
-    """Return the tool as a function of the action input's text, which may raise."""
-    return lambda text: result_text(tool.run(**trusting_arguments(tool, text)))
+    """Return the tool as a function from the text of an action input to a text.
+
+    Where the tool itself says no (`ToolFailure`), that is a `FailedText`. Whatever else
+    it raises leaves it, and so does what comes of text that is no argument.
+    """
+    return lambda text: _trusted(tool, trusting_arguments(tool, text))
+
+
+def _trusted(tool: Tool, arguments: dict[str, Any]) -> str:
+    try:
+        return result_text(tool.run(**arguments))
+    except ToolFailure as failure:
+        return FailedText(failure.error.text())
 
 
 def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:

@@ -240,3 +240,6 @@ def calculator(name: str = "Calculator") -> Tool:
         timeout_s=None,  # its limits keep it under milliseconds
         aliases={"expr": "expression", "query": "expression", "equation": "expression"},
     )
+
+
+TOOLS = {"Calculator": calculator}

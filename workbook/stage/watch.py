@@ -7,17 +7,16 @@ the run as it goes on, or a trace that was saved: `player(trace=Trace.read(path)
 from __future__ import annotations
 
 import math
-import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
-from workbook.models.choice import UnknownModel, model_name
-from workbook.models.hosted import KEY
+from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
-from workbook.stage.engines import ENGINES, find_engine, play
+from workbook.stage.engines import ENGINES, MUSEUM, find_engine, play
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs
@@ -32,10 +31,7 @@ class Watched:
     """The listener of a run that somebody watches, and may stop: on any engine.
 
     Once it is stopped, the next event raises KeyboardInterrupt, as Ctrl-C would.
-
-    Args:
-        listener: told each event.
-        pause_s: how long the model seems to think before each turn.
+    `pause_s` is how long the model seems to think before each turn.
     """
 
     def __init__(
@@ -61,19 +57,16 @@ class Watched:
 class Player:
     """A run, step by step; where widgets do not run, the trace as a table.
 
+    A name that is not there is told at once (ScenarioError, UnknownModel).
+
     Args:
         scenario: its name, see `slugs()`.
         engine: one of `ENGINES`.
         model: "local", "slow" (the script, a turn a second), a hosted model's name, or
             a model; None plays the script.
         trace: a saved run, `Trace.read(path)`, in place of a scenario.
-
-    Raises:
-        ScenarioError: there is no such scenario or engine.
-        UnknownModel: the model's name is a slip for one of ours.
     """
 
-    playback: Playback
     run: Watched | None = None
     _thread: threading.Thread | None = None
 
@@ -95,18 +88,15 @@ class Player:
             )
         self.saved = trace
         asked = SCRIPTED if model is None else model
-        choices: dict[str, tuple[list[Any], Any]] = {
-            "scenario": (slugs(), scenario),
-            "engine": (list(ENGINES), engine),
-            "model": (model_options(asked), asked),
-        }
-        self.view = PlayerView(choices, can_choose=trace is None)
+        engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
+        options = {"scenario": slugs(), "engine": engines, "model": models}
+        self.view = PlayerView(options, (scenario, engine, asked), trace is None)
         for name in BUTTONS:
             work = self.play if name == "run" else getattr(self, name)
             self.view.buttons[name].on_click(lambda _, do=work: do())
         for dropdown in self.view.choices.values():
             dropdown.observe(lambda _: self.reset(), "value")
-        self.view.slider.observe(lambda change: self._slid(change["new"]), "value")
+        self.view.slider.observe(self._slid, "value")
         self.reset()
 
     def play(self) -> None:
@@ -120,46 +110,51 @@ class Player:
         """See one more event; the first step plays the run."""
         if not self.playback.events:
             self._start()
-        self.playback.forward()
+        self.playback.move(1)
         self._show()
 
     def back(self) -> None:
         """See one less."""
-        self.playback.back()
+        self.playback.move(-1)
         self._show()
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
-        if self.run is not None:
-            self.run.stop()
+        self.cancel()
         self.run = self._thread = None
         self._problem = ""
         if self.saved is not None:
             self.playback = Playback.of(self.saved)
         else:
-            self.playback = Playback(table=ENGINES[self._chosen("engine")].table)
+            self.playback = Playback(table=ENGINES[self._chosen()[1]].table)
         self._show()
 
     def cancel(self) -> None:
         """Stop the run that is going on."""
         if self.run is not None:
             self.run.stop()
-        self._show()
 
     @property
     def running(self) -> bool:
         """Whether a run is going on."""
         return self._thread is not None and self._thread.is_alive()
 
-    def join(self, timeout_s: float = 60.0) -> None:
-        """Wait until the run has ended, and show its end."""
-        if self._thread is not None:
-            self._thread.join(timeout_s)
-        self._show()
+    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+        events = self.playback.events
+        slug, engine, model = self._chosen()
+        if not events and self.saved is None and model in (SCRIPTED, SLOW):
+            events = list(play(slug, engine))  # a live model is not asked for a page
+        playback = Playback(events, math.inf, self.playback.table)
+        return {
+            **self.view.widget._repr_mimebundle_(**kwargs),
+            "text/html": static_html(playback, self._title()),
+            MIME_TYPE: playback.diagram(),
+            "text/plain": f"{self._title()} {len(playback.events)} events.",
+        }
 
-    def _slid(self, position: int) -> None:
+    def _slid(self, change: Any) -> None:
         if not self.view.showing:
-            self.playback.seek(position)
+            self.playback.seek(change["new"])
             self._show()
 
     def _start(self) -> None:
@@ -167,9 +162,8 @@ class Player:
         if self.saved is not None or self.running:
             return
         self.reset()
-        slug, engine, model = map(self._chosen, ("scenario", "engine", "model"))
-        pause_s = SLOW_TURN_S if model == SLOW else 0.0
-        asked = None if model == SLOW else model
+        slug, engine, model = self._chosen()
+        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         run = self.run = Watched(self.playback.events.append, pause_s)
 
         def work() -> None:
@@ -192,8 +186,8 @@ class Player:
             if thread is self._thread:
                 self._show()
 
-    def _chosen(self, name: str) -> Any:
-        return self.view.choices[name].value
+    def _chosen(self) -> list[Any]:
+        return [choice.value for choice in self.view.choices.values()]
 
     def _show(self) -> None:
         self.view.show(self.playback, self.running, self._told())
@@ -210,36 +204,14 @@ class Player:
         if self.running:
             return "Getting ready…"
         try:
-            return self._title() + (
-                " Press Run, or Step." if self.saved is None else ""
-            )
+            return self._title() + " Press Run, or Step." * (self.saved is None)
         except ScenarioError as error:
             return f"{type(error).__name__}: {error}. Mend it, then press Run."
 
     def _title(self) -> str:
-        if self.saved is not None:
-            return "A saved trace." if len(self.saved) else "A trace without events."
-        return f"{load(self._chosen('scenario')).title}."
-
-    def static(self) -> Playback:
-        """Return what a page without widgets shows: the run to its end.
-
-        A script is played for it. A live model is not asked.
-        """
-        events = self.playback.events
-        scripted = self._chosen("model") in (SCRIPTED, SLOW)
-        if not events and scripted and self.saved is None:
-            events = list(play(self._chosen("scenario"), self._chosen("engine")))
-        return Playback(events, math.inf, self.playback.table)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        playback = self.static()
-        return {
-            **self.view.widget._repr_mimebundle_(**kwargs),
-            "text/html": static_html(playback, self._title()),
-            MIME_TYPE: playback.diagram(),
-            "text/plain": f"{self._title()} {len(playback.events)} events.",
-        }
+        if self.saved is None:
+            return f"{load(self._chosen()[0]).title}."
+        return "A saved trace." if len(self.saved) else "A trace without events."
 
 
 def model_options(chosen: Any) -> list[tuple[str, Any]]:
@@ -249,11 +221,10 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
         ("scripted, a turn a second", SLOW),
         ("local: SmolLM2 in this process", LOCAL),
     ]
-    if os.environ.get(KEY, "").strip():
-        try:
+    if model_health(DEFAULT_HOSTED)[0]:  # it has a key, or an endpoint of its own
+        named = SCRIPTED
+        with suppress(UnknownModel):  # the lesson's first cell has said so
             named = model_name()
-        except UnknownModel:  # the lesson's first cell has said so
-            named = SCRIPTED
         hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
         options.append((f"hosted: {hosted}", hosted))
     if not isinstance(chosen, str):
@@ -263,5 +234,4 @@ def model_options(chosen: Any) -> list[tuple[str, Any]]:
     return options
 
 
-player = Player
-"""What one types; the buttons do the rest."""
+player = Player  # what one types
