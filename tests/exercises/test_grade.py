@@ -270,7 +270,8 @@ def test_the_tests_own_guess_needs_its_evidence(evidence, hint, function, told):
 
 def test_a_helper_of_the_tests_is_introduced(evidence):
     """a function that only the test knows is named with what it is for"""
-    body = 'assert size(double(2)) == 4\n\ndef size(x):\n    """Return how many."""'
+    body = "assert size(double(2)) == 4\n\nfrom shutil import which as double"
+    body += '\ndef size(x):\n    """Return how many."""'
     _, shown = evidence(lambda n: 3, body + "\n    return x")
     assert shown["expected"] == "size(double(2)) == 4"
     assert shown["where"] == "size is the test's own: Return how many."

@@ -174,7 +174,8 @@ def _in_the_tests_words(seen: Seen, call: Call | None) -> Iterator[tuple[str, st
             yield "but", f"{left} {operator} {right} is not so"
     for name in dict.fromkeys(re.findall(r"\b(\w+)\(", condition)):
         helper = seen.test.__globals__.get(name)  # which no learner has seen
-        if isinstance(helper, FunctionType) and helper.__doc__:
+        own = getattr(helper, "__module__", "") == seen.test.__module__
+        if own and isinstance(helper, FunctionType) and helper.__doc__:
             meaning = " ".join(helper.__doc__.partition("\n\n")[0].split())
             yield "where", f"{name} is the test's own: {meaning}"
 
