@@ -9,8 +9,8 @@ import inspect
 import runpy
 
 from workbook.classroom.notebooks import read_cells, to_python
-from workbook.exercises.catalogue import ROOT, exercises
-from workbook.exercises.display import Result
+from workbook.exercises.catalogue import ROOT, exercises, lessons
+from workbook.exercises.display import as_message
 from workbook.exercises.grade import grade
 from workbook.exercises.report import Outcome
 
@@ -31,6 +31,8 @@ def entry(exercise):
         yield f"{exercise.slug}: difficulty {exercise.difficulty} is not 1 to 5"
     if exercise.minutes < 1:
         yield f"{exercise.slug}: {exercise.minutes} minutes"
+    if exercise.lesson not in lessons():
+        yield f"{exercise.slug}: there is no lesson {exercise.lesson}"
     if exercise.function().__name__ != exercise.slug:
         yield f"{exercise.slug}: its target is {exercise.function().__name__}"
 
@@ -46,7 +48,7 @@ def package_answer(exercise):
     """The package's own function passes."""
     report = grade(exercise, exercise.function())
     if report.outcome is not Outcome.PASSED:
-        yield str(Result(report))
+        yield str(as_message(report))
 
 
 def stub_of(exercise):
@@ -64,7 +66,7 @@ def stub_answer(exercise):
     """The stub counts as not attempted."""
     report = grade(exercise, stub_of(exercise))
     if report.outcome is not Outcome.NOT_ATTEMPTED:
-        yield f"the stub of {exercise.slug} is graded as:\n{Result(report)}"
+        yield f"the stub of {exercise.slug} is graded as:\n{as_message(report)}"
 
 
 def wrong_answers(exercise):
@@ -83,7 +85,7 @@ def wrong_answers_fail(exercise):
         if report.outcome not in (Outcome.WRONG, Outcome.RAISED):
             yield f"{function.__name__} is graded as {report.outcome}"
         elif test not in [failure.test for failure in report.failures]:
-            yield f"{function.__name__} is not caught by {test}:\n{Result(report)}"
+            yield f"{function.__name__} is not caught by {test}:\n{as_message(report)}"
 
 
 def notebook(exercise, lesson):

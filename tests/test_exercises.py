@@ -4,6 +4,7 @@ import pytest
 
 from tests import exercise_rules as rules
 from workbook.exercises.catalogue import exercises, lessons
+from workbook.paths import DATA
 
 
 def assert_no_breach(breaches):
@@ -43,6 +44,13 @@ def test_the_notebook_checks_the_exercise(slug):
     """the lesson has a typed stub with a docstring, and really checks it"""
     exercise = exercises()[slug]
     assert_no_breach(rules.notebook(exercise, lessons()[exercise.lesson]))
+
+
+def test_no_exercise_is_there_twice():
+    """each exercise has one entry, and so has each lesson"""
+    text = (DATA / "exercises.toml").read_text(encoding="utf-8")
+    assert text.count("[[exercise]]") == len(exercises())
+    assert text.count("[[lesson]]") == len(lessons())
 
 
 @pytest.mark.parametrize("slug", lessons())

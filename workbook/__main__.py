@@ -1,19 +1,16 @@
 """`python -m workbook`: doctor, fetch-model, progress, reset.
 
 Arguments are read here and the work is done elsewhere. Whatever a person mistypes ends
-in a sentence and exit code 2, never in a traceback.
+in a sentence and exit code 2.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import NoReturn
 
-DESCRIPTION = "Is all well? Fetch the model, see your progress."
 EPILOG = """examples:
   python -m workbook doctor             is everything there that lessons need?
   python -m workbook fetch-model        get the small real model (93 MB, once)
@@ -21,26 +18,11 @@ EPILOG = """examples:
 """
 
 
-class Parser(argparse.ArgumentParser):
-    """Says what was probably meant when a command is mistyped."""
-
-    def error(self, message: str) -> NoReturn:
-        """Print the problem and leave with exit code 2."""
-        from workbook.exercises.catalogue import near_miss
-
-        wrong = re.search(r"invalid choice: '(.*?)'", message)
-        if wrong:
-            meant = near_miss(wrong[1], COMMANDS)
-            guess = f" Did you mean {meant}?" if meant else ""
-            message = f"there is no command {wrong[1]!r}.{guess}"
-        self.exit(2, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    parser = Parser(
+    parser = argparse.ArgumentParser(
         prog="python -m workbook",
-        description=DESCRIPTION,
+        description="Is all well? Fetch the model, see your progress.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -63,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CourseError as error:
         print(error, file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, EOFError):  # nobody answers, or not any more
         print("\nstopped", file=sys.stderr)
         return 130
 
@@ -71,8 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     from workbook.diagnosis import doctor
 
-    diagnosis = doctor()
-    print(diagnosis)
+    print(diagnosis := doctor())
     return 0 if diagnosis.well else 1
 
 
@@ -80,11 +61,10 @@ def _fetch_model(options: argparse.Namespace) -> int:
     from workbook.models.weights import WeightsError, fetch_weights
 
     try:
-        path = fetch_weights(progress=True)
+        print(f"The model is here: {fetch_weights(progress=True)}")
     except WeightsError as error:
         print(error, file=sys.stderr)
         return 1
-    print(f"The model is here: {path}")
     return 0
 
 
@@ -101,10 +81,7 @@ def _reset(options: argparse.Namespace) -> int:
 
     what = find(options.slug).slug if options.slug else "all exercises"
     if not options.yes:
-        try:
-            answer = input(f"Forget your progress in {what}? [y/N] ")
-        except EOFError:
-            answer = ""
+        answer = input(f"Forget your progress in {what}? [y/N] ")
         if answer.strip().lower() not in ("y", "yes"):
             print("Nothing was changed.")
             return 0

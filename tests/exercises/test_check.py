@@ -89,12 +89,7 @@ class Odd(Exception):
         ("__repr__", "raise SystemExit", "return Odd()", "whose repr raised SystemEx"),
         ("__repr__", "while True: pass", "return Odd()", "whose repr did not end"),
         ("__str__", "raise ValueError", "raise Odd", "whose str raised ValueError"),
-        (
-            "__eq__",
-            "raise ValueError('no')",
-            "return Odd()",
-            "expected  text, not an Odd",
-        ),
+        ("__eq__", "raise ValueError('no')", "return Odd()", "raises ValueError: no"),
     ],
 )
 def test_a_class_of_the_learners_does_not_break_the_report(
@@ -200,6 +195,35 @@ def test_a_test_may_bring_its_own_guess(capsys):
     assert "perhaps   the model can ask for a tool" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("body", "guess"),
+    [
+        ("return {rule.source: rule.target for rule in table.rules}[state]", True),
+        ("from workbook.fsm.table import CORE; return CORE.advance(state, event)", 0),
+    ],
+)
+def test_a_guess_is_told_only_of_what_it_explains(capsys, body, guess):
+    """who asks another table is not told that the event is forgotten"""
+    check(learner(body, "advance", "table, state, event"))
+    assert ("you look at the state alone" in capsys.readouterr().out) is bool(guess)
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        ("return ('Action: Search', ) * calls", "a tuple where a list is expected"),
+        ("return [('Search', 'price')] * calls", "expected  [\"('Search', 'price')\""),
+        ("return ['Final Answer: 1'] * calls", "where     how_it_ends is the test's"),
+    ],
+)
+def test_a_script_that_is_none_is_told_plainly(capsys, body, words):
+    """a script of the wrong form is told as such, and a helper with what it does"""
+    check(learner(body, "endless_script", "calls"))
+    out = capsys.readouterr().out
+    assert words in out
+    assert "a turn is" not in out
+
+
 def test_what_the_function_prints_is_kept_out_of_the_way(capsys):
     """prints of a function are shown shortened, in a failure only"""
     check(learner(f'print("x" * 100_000)\n{RIGHT}'))
@@ -239,10 +263,10 @@ def test_a_misspelt_function_names_the_near_miss(capsys):
     ("argument", "words"),
     [
         (None, "It got None."),
-        ("model", "It got the text 'model'."),
+        ("model", "It got 'model'."),
         (3, "It got 3."),
-        (dict, "It got the class dict."),
-        (lambda label: label, "A lambda has no name"),
+        (dict, "It got <class 'dict'>."),
+        (lambda label: label, "There is no exercise <lambda>."),
     ],
 )
 def test_something_else_than_a_function(capsys, argument, words):

@@ -24,6 +24,7 @@ GOOD = '''
         ({"goal": " "}, "has no goal"),
         ({"difficulty": 6}, "difficulty 6 is not 1 to 5"),
         ({"minutes": 0}, "0 minutes"),
+        ({"lesson": "99_none"}, "there is no lesson 99_none"),
         ({"target": "builtins:abs"}, "its target is abs"),
     ],
 )

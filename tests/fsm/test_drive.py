@@ -73,7 +73,8 @@ def test_one_event_leads_to_an_end(drive):
 def test_every_end_ends_the_run(drive, event, end):
     """the driver stops at any terminal state
 
-    perhaps: you wait for DONE; table.ends holds them all"""
+    perhaps, of KeyError or IllegalTransition: you wait for DONE; table.ends holds
+    them all"""
     assert drive(CORE, HANDLERS, Story(event), Told()) == end
 
 
@@ -138,7 +139,7 @@ def test_the_ends_are_the_tables(drive):
 def test_an_event_without_a_row_has_failed(drive, nonsense):
     """a handler that returns what the table does not know there has FAILED
 
-    perhaps: advance raises outside of your try"""
+    perhaps, of KeyError or IllegalTransition: advance raises outside of your try"""
     assert drive(CORE, HANDLERS, Story(nonsense), Told()) == S.ERROR
 
 

@@ -29,7 +29,7 @@ SMALL = table(
     (S.THINK, E.TOOL_REQUESTED, S.OBSERVE),
     (S.THINK, E.FINAL_ANSWER, S.DONE),
     (S.OBSERVE, E.OBSERVED, S.THINK),
-    (S.OBSERVE, E.CANCEL, S.CANCELLED),
+    (S.OBSERVE, E.CANCEL, S.EXHAUSTED),
     (S.THINK, E.CANCEL, S.ERROR),
 )
 
@@ -82,24 +82,26 @@ def lit_states(diagram):
 
 
 def test_advance_follows_the_row(advance):
-    """the row for this state and this event says what follows"""
+    """the row for this state and this event says what follows
+
+    perhaps, of OBSERVE or ERROR: you look at the state alone, and not at the event"""
     assert advance(SMALL, S.THINK, E.FINAL_ANSWER) == S.DONE
 
 
 def test_one_state_has_a_row_for_each_event(advance):
     """two events in one state are two rows
 
-    perhaps: you look at the state alone, and not at the event"""
+    perhaps, of DONE or ERROR: you look at the state alone, and not at the event"""
     assert advance(SMALL, S.THINK, E.TOOL_REQUESTED) == S.OBSERVE
 
 
 @pytest.mark.parametrize(
-    ("state", "target"), [(S.OBSERVE, S.CANCELLED), (S.THINK, S.ERROR)]
+    ("state", "target"), [(S.OBSERVE, S.EXHAUSTED), (S.THINK, S.ERROR)]
 )
 def test_one_event_means_something_else_in_another_state(advance, state, target):
     """the same event in another state is another row
 
-    perhaps: you look at the event alone, and not at the state"""
+    perhaps, of EXHAUSTED or ERROR: you look at the event alone, and not at the state"""
     assert advance(SMALL, state, E.CANCEL) == target
 
 
@@ -136,7 +138,7 @@ def test_an_honest_table_has_no_breach(audit):
 def test_two_rows_for_one_event(audit):
     """two rows for one state and event are a breach: name both
 
-    perhaps: you stop at the first row that fits"""
+    perhaps, of []: you stop at the first row that fits"""
     two = (*SMALL.rules, Rule(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
     assert audit(Table(two)) == [Sentence("THINK", "final_answer")]
 
@@ -156,7 +158,7 @@ def test_a_state_that_is_never_reached(audit):
 def test_a_row_from_an_unreached_state_does_not_count(audit):
     """two states that only lead to each other are both never reached
 
-    perhaps: a row leads to it, but can that row be reached from the start?"""
+    perhaps, of []: a row leads to it, but is that row ever reached?"""
     rows = SMALL.with_rules(
         Rule("VERIFY", "supported", "POLICY", "true"),
         Rule("POLICY", "denied", "VERIFY", "look again"),
@@ -174,7 +176,7 @@ def test_a_state_without_a_way_on_is_a_trap(audit):
 def test_two_states_that_lead_only_to_each_other_are_traps(audit):
     """live states that lead to each other and to no end are traps, both of them
 
-    perhaps: a row leads out of it, but does a path lead to an end?"""
+    perhaps, of []: a row leads out of it, but does a path lead to an end?"""
     rows = SMALL.with_rules(
         Rule(S.THINK, "drafted", "VERIFY", "look"),
         Rule("VERIFY", "unsupported", "POLICY", "ask"),
@@ -192,11 +194,11 @@ def test_a_way_out_of_an_end(audit):
 def test_every_breach_is_reported(audit):
     """all breaches are reported, not the first alone"""
     rows = SMALL.with_rules(
-        Rule(S.CANCELLED, E.OBSERVED, S.THINK, "once more"),
+        Rule(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
         Rule("VERIFY", "supported", S.DONE, "true"),
         Rule(S.OBSERVE, "denied", "POLICY", "stay"),
     )
-    assert audit(rows) == in_any_order("CANCELLED", "VERIFY", "POLICY")
+    assert audit(rows) == in_any_order("EXHAUSTED", "VERIFY", "POLICY")
 
 
 # mermaid

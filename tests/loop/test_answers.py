@@ -26,6 +26,12 @@ def test_case_space_and_punctuation_do_not_count(normalize_answer, text, expecte
     assert normalize_answer(text) == expected
 
 
+@pytest.mark.parametrize("mark", "$+_^`|~<=>%&#@*")
+def test_signs_do_not_count(normalize_answer, mark):
+    """all of string.punctuation goes, signs such as $, + and _ with it"""
+    assert normalize_answer(f"{mark}8{mark}8 dollars") == "88 dollars"
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [("The Beatles", "beatles"), ("a cup of AN apple", "cup of apple")],

@@ -70,7 +70,20 @@ def test_the_steps_are_not_changed(build_history):
     assert steps == [("Action: Sum\nAction Input: 1+1", "2")]
 
 
+def test_the_models_words_stay_as_they_are(build_history):
+    """what the model wrote and what the tool gave are put in as they are, spaces too"""
+    expected = "Question: 1+1? \n Action: Sum \n\nObservation:  2 \n\n"
+    assert build_history("1+1? ", [(" Action: Sum \n", " 2 \n")]) == expected
+
+
 # endless_script
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_the_script_is_a_list_of_texts(endless_script, calls):
+    """the script is a list, and each turn in it is a text"""
+    script = endless_script(calls)
+    assert script == [str(turn) for turn in script]
 
 
 @pytest.mark.parametrize("calls", [1, 2, 12])
@@ -110,9 +123,10 @@ def test_it_is_the_sum_of_all_prompts(count_tokens_sent, turns):
     assert count_tokens_sent(291, 53, turns) == expected
 
 
-def test_a_million_million_turns_need_no_loop(count_tokens_sent):
-    """a closed form answers at once, and in whole numbers, however many the turns"""
-    assert count_tokens_sent(1, 2, 10**12) == 10**24
+def test_large_numbers_are_exact(count_tokens_sent):
+    """the total is a whole number, exact to the last digit, however large"""
+    expected = 10**24 * 10**6 + 10**6 * (10**6 - 1) // 2
+    assert count_tokens_sent(10**24, 1, 10**6) == expected
 
 
 @pytest.mark.parametrize("numbers", [(-1, 5, 2), (5, -1, 2), (5, 1, -2)])

@@ -14,7 +14,7 @@ def test_the_model_writes_what_it_thinks_and_asks_for(who_writes, label):
 def test_the_runtime_writes_the_observation(who_writes):
     """the runtime runs the tool, and it alone writes the Observation
 
-    perhaps: the model can ask for a tool, and has no way to run one
+    perhaps, of model: the model can ask for a tool, and has no way to run one
     """
     assert who_writes("Observation") == "runtime"
 
@@ -22,7 +22,7 @@ def test_the_runtime_writes_the_observation(who_writes):
 def test_the_model_writes_the_answer(who_writes):
     """the model writes the Final Answer; the runtime passes it on
 
-    perhaps: the runtime stops at this line, and does not write it
+    perhaps, of runtime: the runtime stops at this line, and does not write it
     """
     assert who_writes("Final Answer") == "model"
 

@@ -161,3 +161,9 @@ def test_a_tool_called_none_is_a_tool(parse_turn):
 def test_an_unreadable_turn_is_a_value(parse_turn, text, reason):
     """an unreadable turn gives Malformed with its reason; nothing is raised"""
     assert parse_turn(text) == Malformed(reason, text)
+
+
+def test_two_thoughts_are_kept(parse_turn):
+    """all thoughts before the step are kept, each on a line of its own"""
+    text = f"Thought: Two numbers.\n{CALL}"
+    assert parse_turn(text) == Action("Two numbers.\nI add.", "Calculator", "1+1")

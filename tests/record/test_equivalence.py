@@ -95,7 +95,7 @@ def test_the_answer_counts(equivalent):
 def test_a_run_without_an_end_is_another_run(equivalent):
     """a trace that has not ended is no match for one that has, and raises nothing
 
-    perhaps: trace.end is None while a run goes on"""
+    perhaps, of AttributeError: trace.end is None while a run goes on"""
     whole = run_of(*PRICE)
     cut = Trace(whole.events[:-1])
     assert equivalent(whole, cut) is False

@@ -50,7 +50,8 @@ def test_a_missing_argument_is_a_problem(validate_arguments):
 def test_an_unknown_argument_is_a_problem(validate_arguments):
     """an argument that the schema does not name is refused, even if it does not say so
 
-    perhaps: a schema lets unknown fields pass unless "additionalProperties" is False
+    perhaps, of []: a schema lets unknown fields pass unless it forbids
+    "additionalProperties"
     """
     expected = [
         "arguments: Additional properties are not allowed ('speed' was unexpected)"

@@ -14,8 +14,18 @@ def always_one_turn(calls):
     return ["Action: Search\nAction Input: price"]
 
 
+def gives_a_tuple(calls):
+    return ("Action: Search\nAction Input: price",) * calls
+
+
+def gives_pairs(calls):
+    return [("Search", "price")] * calls
+
+
 WRONG = {
     answers_at_last: "test_the_loop_stays_busy_for_exactly_that_many_calls",
     has_no_action: "test_the_loop_stays_busy_for_exactly_that_many_calls",
     always_one_turn: "test_the_loop_stays_busy_for_exactly_that_many_calls",
+    gives_a_tuple: "test_the_script_is_a_list_of_texts",
+    gives_pairs: "test_the_script_is_a_list_of_texts",
 }

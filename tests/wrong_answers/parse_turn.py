@@ -1,6 +1,7 @@
 """Plausible wrong answers to `parse_turn`, each with the test that must catch it."""
 
 import re
+from dataclasses import replace
 
 from workbook.loop.turns import (
     Action,
@@ -75,6 +76,13 @@ def knows_only_the_long_label(text):
     return parse_turn(text)
 
 
+def keeps_the_last_thought(text):
+    turn = parse_turn(text)
+    if isinstance(turn, Malformed):
+        return turn
+    return replace(turn, thought=turn.thought.rpartition("\n")[2])
+
+
 WRONG = {
     looks_for_the_end_first: "test_a_made_up_observation_is_not_taken_as_one",
     greedy_regular_expression: "test_a_made_up_observation_is_not_taken_as_one",
@@ -86,4 +94,5 @@ WRONG = {
         "test_what_comes_next_ends_an_input_or_an_answer"
     ),
     knows_only_the_long_label: "test_final_alone_is_a_label_too",
+    keeps_the_last_thought: "test_two_thoughts_are_kept",
 }

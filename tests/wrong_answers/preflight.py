@@ -66,6 +66,6 @@ WRONG = {
     forbids_the_limit_itself: "test_the_limit_itself_is_allowed",
     believes_every_batch_word: "test_a_batch_word_about_something_else",
     stops_at_the_first_warning: "test_all_warnings_in_order",
-    knows_tools_by_name: "TODO",
-    looks_up_only: "TODO",
+    knows_tools_by_name: "test_a_tool_under_another_name",
+    looks_up_only: "test_a_number_below_the_limit",
 }

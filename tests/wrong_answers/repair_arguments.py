@@ -96,5 +96,5 @@ WRONG = {
     in_place: "test_of_two_names_for_one_argument_none_is_taken",
     nfkc: "test_text_that_is_no_integer_stays_text",
     every_digit_is_a_number: "test_right_arguments_stay_as_they_are",
-    drops_every_quote: "TODO",
+    drops_every_quote: "test_quotes_that_help_nothing_stay",
 }

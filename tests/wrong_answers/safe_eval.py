@@ -104,7 +104,7 @@ WRONG = {
     in_floats: "test_whole_numbers_are_exact",
     without_limits: "test_refuses_what_is_too_large",
     true_is_a_number: "test_a_truth_value_is_no_number",
-    answers_six_attacks: "TODO",
-    drops_a_comment: "TODO",
-    computes_first: "TODO",
+    answers_six_attacks: "test_refuses_what_is_too_large",
+    drops_a_comment: "test_every_attack_of_a_kind_is_refused_in_time",
+    computes_first: "test_every_attack_of_a_kind_is_refused_in_time",
 }

@@ -1,10 +1,9 @@
 """A learner's notebook, read for its answers.
 
-Only the cells tagged `setup` and the cells that define an exercise's function are run,
-in their order, in a namespace of their own; calls of `check`, `hint` and the like are
-taken out first. As in the notebook, the cells after an exercise see the package's
-function, so that one wrong answer does not spoil the next; and an answer is graded with
-the helpers that its own cell saw, also where a later cell has another of that name.
+Only setup cells and those that define an exercise's function are run, in their order;
+calls of `check`, `hint` and the like are taken out first. As in the notebook, the cells
+after an exercise see the package's function, so that one wrong answer does not spoil
+the next; and an answer is graded with the helpers that its own cell saw.
 """
 
 from __future__ import annotations
@@ -15,8 +14,6 @@ import linecache
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -26,8 +23,7 @@ from workbook.exercises.grade import grade, harmless
 from workbook.exercises.report import Failure, Outcome, Report, describe_error
 from workbook.exercises.time_limit import guarded, time_limit
 
-SETUP_LIMIT_S = 60.0
-CELL_LIMIT_S = 5.0
+SETUP_LIMIT_S, CELL_LIMIT_S = 60.0, 5.0
 COURSE_CALLS = {"check", "hint", "solution", "progress", "reset", "doctor"}
 NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
 OTHER_CELL = (
@@ -37,9 +33,9 @@ OTHER_CELL = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A code cell. `number` counts all cells from 1, as a reader does."""
+    """A code cell."""
 
-    number: int
+    number: int  # of all cells, from 1, as a reader counts
     source: str
     tags: frozenset[str]
 
@@ -52,60 +48,45 @@ class Cell:
 
 @dataclass
 class Answers:
-    """The functions that a notebook defines for its exercises.
-
-    Args:
-        path: the notebook.
-        slugs: the exercises that it is about, in the course's order.
-        problem: why it could not be read, or why its setup failed; else empty.
-        functions: what the notebook defines.
-        broken: for an exercise without a function, what went wrong.
-        namespace: what the cells have defined by now.
-        seen: what each function's cell had defined when it had run.
-        has_setup: whether a cell is tagged `setup`.
-    """
+    """The functions that a notebook defines for its exercises."""
 
     path: Path
-    slugs: list[str]
-    problem: str = ""
-    functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
-    broken: dict[str, Failure] = field(default_factory=dict)
-    namespace: dict[str, Any] = field(default_factory=dict)
+    slugs: list[str]  # the exercises that it is about, in the course's order
+    problem: str = ""  # why it could not be read, or why its setup failed
+    broken: dict[str, Failure] = field(default_factory=dict)  # by exercise
+    namespace: dict[str, Any] = field(default_factory=dict)  # as it is by now
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By exercise: the namespace when its cell had run, its function with it."""
     has_setup: bool = True
 
     def report(self, slug: str) -> Report:
-        """Grade one exercise.
-
-        Raises:
-            CourseError: the exercise's own tests could not be run.
-        """
+        """Grade one exercise; a `CourseError` says that its tests could not be run."""
         if self.problem or slug in self.broken:
             failure = self.broken.get(slug) or Failure(self.problem)
             return Report(slug, Outcome.RAISED, failures=(failure,))
-        if slug not in self.functions:
+        if slug not in self.seen:
             missing = Failure(f"no cell defines {slug}")
             return Report(slug, Outcome.NOT_ATTEMPTED, failures=(missing,))
-        with _as_seen(self.namespace, self.seen[slug]):
-            report = grade(exercises()[slug], self.functions[slug])
+        now = dict(self.namespace)
+        self.namespace.update(self.seen[slug])
+        try:
+            report = grade(exercises()[slug], self.seen[slug][slug])
+        finally:
+            self.namespace.clear()
+            self.namespace.update(now)
         if report.outcome is Outcome.RAISED and not self.has_setup:
-            return replace(report, note=NO_SETUP)
+            return replace(report, note=f"{NO_SETUP}; {report.note}".rstrip("; "))
         return report
 
 
 def notebooks_in(path: Path) -> list[Path]:
-    """Return the notebooks at or below a path, as a class list, without checkpoints.
-
-    Raises:
-        CourseError: there are none.
-    """
+    """Return the notebooks at or below a path, as a class list, without checkpoints."""
     if path.is_file():
         return [path]
     found = [
-        notebook
-        for notebook in path.rglob("*.ipynb")
-        if notebook.is_file()
-        and not any(part.startswith(".") for part in notebook.relative_to(path).parts)
+        book
+        for book in path.rglob("*.ipynb")
+        if book.is_file() and "/." not in f"/{book.relative_to(path).as_posix()}"
     ]
     if not found:
         what = "holds no notebook" if path.is_dir() else "is not there"
@@ -133,11 +114,7 @@ def read_answers(path: Path) -> Answers:
 
 
 def read_cells(path: Path) -> list[Cell]:
-    """Return the code cells of a notebook file, in whatever format it is.
-
-    Raises:
-        CourseError: it is not a notebook.
-    """
+    """Return the code cells of a notebook file, in whatever format it is."""
     import nbformat
 
     try:
@@ -175,7 +152,6 @@ def _run(cell: Cell, answers: Answers) -> None:
         for slug in cell.slugs:  # a later cell mends an earlier one
             answers.broken.pop(slug, None)
             if callable(namespace.get(slug)):
-                answers.functions[slug] = namespace[slug]
                 answers.seen[slug] = dict(namespace)
     for slug in cell.slugs:
         namespace[slug] = exercises()[slug].function()
@@ -185,22 +161,9 @@ def _cell_failure(cell: Cell, error: BaseException) -> Failure:
     if isinstance(error, SyntaxError):
         where = f" in line {error.lineno}" if error.lineno else ""
         text = f"cell {cell.number} has a syntax error{where}: {error.msg}"
-        line = (error.text or "").strip()
-        return Failure(text, evidence=(("line", line),) if line else ())
+        return Failure(text, evidence=(("line", (error.text or "").strip()),))
     guess = (("perhaps", OTHER_CELL),) if isinstance(error, NameError) else ()
     return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=guess)
-
-
-@contextmanager
-def _as_seen(namespace: dict[str, Any], seen: dict[str, Any]) -> Iterator[None]:
-    """Bind names for a while to what they were; one that came later stays."""
-    now = dict(namespace)
-    namespace.update(seen)
-    try:
-        yield
-    finally:
-        namespace.clear()
-        namespace.update(now)
 
 
 def to_python(source: str) -> str:
@@ -217,9 +180,6 @@ def without_course_calls(source: str) -> ast.Module:
     """Return the code without the course's calls and without magics.
 
     `f = check(f)` and `check(f)` become `f`; `@check` above a function goes.
-
-    Raises:
-        SyntaxError: it is not Python.
     """
     tree = ast.parse(source)
     _Stripper().visit(tree)

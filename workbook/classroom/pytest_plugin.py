@@ -1,15 +1,12 @@
 """The pytest plugin: one fixture per exercise, and `--answers`.
 
-By default a fixture `parse_turn` is the package's function, so that the suite tests the
-package. With `--answers PATH` nothing of the suite is collected: each exercise in each
-notebook is one item, graded by the same tests.
+By default a fixture `parse_turn` is the package's function: the package is tested.
+With `--answers PATH` each exercise in each notebook is one item, and all there is.
 """
 
 from __future__ import annotations
 
-import csv
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -35,12 +32,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " setup cells and the exercise cells are run, with your rights: in a container,"
         " if you do not trust the learners.",
     )
-    group.addoption(
-        "--answers-csv",
-        metavar="FILE",
-        type=Path,
-        help="with --answers: write the results there",
-    )
+    what = "with --answers: write the results there"
+    group.addoption("--answers-csv", metavar="FILE", type=Path, help=what)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -55,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
             config.option.reportchars = "N"  # else a list of the failures ends the page
         elif table:
             raise CourseError("--answers-csv needs --answers PATH")
-        config.pluginmanager.register(fixtures({}), "workbook-fixtures")
+        config.pluginmanager.register(fixtures(), "workbook-fixtures")
     except CourseError as error:
         raise pytest.UsageError(str(error)) from None
 
@@ -87,12 +80,12 @@ class ExerciseItem(pytest.Item):
 
     def runtest(self) -> None:
         """Grade it."""
-        from workbook.exercises.display import Result
+        from workbook.exercises.display import as_message
 
         report = self.parent.answers.report(self.name)
         self.user_properties.append(("workbook-report", report))
         if report.outcome in (Outcome.WRONG, Outcome.RAISED):
-            raise AnswerFailed(str(Result(report)))
+            raise AnswerFailed(str(as_message(report)))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> str:
         """Return what the learner would read."""
@@ -104,12 +97,7 @@ class ExerciseItem(pytest.Item):
 
 
 class AnswersPlugin:
-    """Collects notebooks in place of tests, and sums up at the end.
-
-    Args:
-        root: the notebook or the folder.
-        table: where to write the results as CSV, if anywhere.
-    """
+    """Collects notebooks in place of tests, and sums up at the end."""
 
     def __init__(self, root: Path, table: Path | None = None) -> None:
         from workbook.classroom.notebooks import notebooks_in
@@ -117,20 +105,20 @@ class AnswersPlugin:
         self.folder = root if root.is_dir() else root.parent
         self.table = table
         self.notebooks = notebooks_in(root)
-        self.rows: list[dict[str, str]] = []
-        if table is not None:
-            try:  # now, and not when all the notebooks have run
+        self.rows: list[tuple[object, ...]] = []
+        try:  # now, and not when all the notebooks have run
+            if table is not None:
                 table.open("a").close()
-            except OSError as error:
-                raise CourseError(
-                    f"--answers-csv {table}: it cannot be written there"
-                    f" ({error.strerror}). Name a file in a folder that is there."
-                ) from None
+        except OSError as error:
+            raise CourseError(
+                f"--answers-csv {table}: it cannot be written there ({error.strerror})."
+                " Name a file in a folder that is there."
+            ) from None
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
         """Collect the exercises of the notebooks, and nothing else."""
-        hook = session.config.hook
+        hook, config = session.config.hook, session.config
         for notebook in self.notebooks:
             name = notebook.relative_to(self.folder).as_posix()
             file = NotebookFile.from_parent(session, path=notebook, nodeid=name)
@@ -138,9 +126,8 @@ class AnswersPlugin:
             hook.pytest_collectreport(report=report)
             found = report.result if report.passed else []
             session.items += [item for item in found if isinstance(item, pytest.Item)]
-        hook.pytest_collection_modifyitems(
-            session=session, config=session.config, items=session.items
-        )
+        items = session.items  # `-k` chooses among them
+        hook.pytest_collection_modifyitems(session=session, config=config, items=items)
         session.testscollected = len(session.items)
         hook.pytest_collection_finish(session=session)
         return True
@@ -155,62 +142,43 @@ class AnswersPlugin:
         return None
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep a row of the summary."""
+        """Keep a row of the summary: the first thing not met, and what was raised."""
         if report.when != "call":
             return
         notebook, _, slug = report.nodeid.rpartition("::")
         folder, _, name = notebook.rpartition("/")
-        values = [folder, name, slug, "could not be graded", "", "", ""]
+        row: tuple[object, ...] = ("could not be graded", "", "", "")
         if found := _graded(report):
-            met, total = str(found.passed), str(found.total)
-            values[3:] = [str(found.outcome), met, total, _message(found)]
-        self.rows.append(dict(zip(COLUMNS, values, strict=True)))
+            untouched = found.outcome is Outcome.NOT_ATTEMPTED and found.total
+            said = [] if untouched else [f.requirement for f in found.failures[:1]]
+            for failure in found.failures[:1]:
+                shown = ("raised", "stopped")
+                said += [text for label, text in failure.evidence if label in shown]
+            row = (str(found.outcome), found.passed, found.total, "; ".join(said))
+        self.rows.append((folder, name, slug, *row))
 
     def pytest_terminal_summary(
         self, terminalreporter: pytest.TerminalReporter
     ) -> None:
-        """Print a table: one line per learner and notebook."""
+        """Print how many exercises ended how, by learner and notebook."""
         if not self.rows:
             return
+        import pandas
+
+        table = pandas.DataFrame(self.rows, columns=COLUMNS)
+        by = [table[name] for name in COLUMNS[:2] if table[name].any()]
+        ends = dict.fromkeys([*map(str, Outcome), *table["outcome"]])
+        counts = pandas.get_dummies(table["outcome"], dtype=int)
+        counts = counts.reindex(columns=list(ends), fill_value=0)
+        counts = counts.groupby(by, sort=False).sum().replace(0, "·").reset_index()
         terminalreporter.section("answers")
-        for line in summary(self.rows):
-            terminalreporter.write_line(line)
+        terminalreporter.write_line(counts.to_string(index=False))
         if self.table is not None:
             # With the mark at its start, Excel too takes it for UTF-8.
-            with open(self.table, "w", newline="", encoding="utf-8-sig") as file:
-                writer = csv.DictWriter(file, COLUMNS)
-                writer.writeheader()
-                writer.writerows(self.rows)
+            table.to_csv(self.table, index=False, encoding="utf-8-sig")
             terminalreporter.write_line(f"written to {self.table}")
 
 
 def _graded(report: Any) -> Report | None:
     """Return what was found of the exercise that pytest reports on."""
     return dict(getattr(report, "user_properties", ())).get("workbook-report")
-
-
-def _message(report: Report) -> str:
-    """Return what a row says: the first thing that is not met, and what was raised."""
-    untouched = report.outcome is Outcome.NOT_ATTEMPTED and report.total
-    if not report.failures or untouched:
-        return ""
-    first = report.failures[0]
-    reasons = [text for label, text in first.evidence if label in ("raised", "stopped")]
-    return "; ".join([first.requirement, *reasons])
-
-
-def summary(rows: Iterable[dict[str, str]]) -> list[str]:
-    """Return a table of how many exercises ended how, by learner and notebook."""
-    counts: dict[tuple[str, str], Counter[str]] = {}
-    for row in rows:
-        key = row["learner"], row["notebook"]
-        counts.setdefault(key, Counter())[row["outcome"]] += 1
-    outcomes = [*map(str, Outcome)]
-    outcomes += sorted({name for c in counts.values() for name in c} - set(outcomes))
-    table = [["learner", "notebook", *outcomes]]
-    for key, count in counts.items():
-        table.append([*key, *(str(count[name] or "·") for name in outcomes)])
-    if not any(learner for learner, _ in counts):
-        table = [line[1:] for line in table]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    return ["  ".join(map(str.ljust, line, widths)).rstrip() for line in table]

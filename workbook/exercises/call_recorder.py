@@ -12,7 +12,7 @@ import io
 from collections import deque
 from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from workbook.exercises.time_limit import guarded
@@ -49,51 +49,25 @@ class Call:
     printed: str = ""
     changed: tuple[str, Any, Any] | None = None  # name, before, after
 
-    @property
-    def returned(self) -> bool:
-        """Whether it came to an end."""
-        return self.error is None
 
-
-@dataclass
 class Watch:
-    """Keeps what a function does while tests call it.
+    """Keeps what a function does while tests call it; `name` is the one in reports."""
 
-    Args:
-        original: the function.
-        name: what to call it in a report.
-    """
-
-    original: Callable[..., Any]
-    name: str
-    calls: deque[Call] = field(default_factory=lambda: deque(maxlen=KEPT_CALLS))
-    count: int = 0
-    values: int = 0  # calls that gave something else than None
-    nothing: int = 0  # calls that gave None
-    unwritten: int = 0  # calls that met a NotImplementedError
+    def __init__(self, original: Callable[..., Any], name: str) -> None:
+        self.original = original
+        self.name = name
+        self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
+        self.count = 0
+        self.values = 0  # calls that gave something else than None
+        self.unwritten = 0  # calls that met the stub's own error, or no code at all
+        code = getattr(inspect.unwrap(original), "__code__", None)
+        words = {None, getattr(original, "__doc__", None)}
+        self.empty = code and not code.co_names and words.issuperset(code.co_consts)
 
     @property
     def function(self) -> Callable[..., Any]:
         """The function to hand to a test."""
-
-        @functools.wraps(self.original)
-        def watched(*args: Any, **kwargs: Any) -> Any:
-            return self._call(args, kwargs)
-
-        return watched
-
-    @property
-    def is_stub(self) -> bool:
-        """Whether nothing is written yet.
-
-        Every call met a `raise NotImplementedError`, or there is nothing but a
-        docstring, `pass` or `...`.
-        """
-        code = getattr(inspect.unwrap(self.original), "__code__", None)
-        words = {None, getattr(self.original, "__doc__", None)}
-        empty = code and not code.co_names and words.issuperset(code.co_consts)
-        unwritten = self.nothing if empty else self.unwritten
-        return 0 < self.count == unwritten
+        return functools.wraps(self.original)(lambda *a, **k: self._call(a, k))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         call = Call(snapshot(args), snapshot(kwargs))
@@ -104,29 +78,22 @@ class Watch:
             with redirect_stdout(printed), redirect_stderr(printed):
                 call.result = guarded(self.original, *args, **kwargs)
             self.values += call.result is not None
-            self.nothing += call.result is None
+            self.unwritten += bool(self.empty) and call.result is None
         except BaseException as error:
             call.error = error
             self.unwritten += isinstance(error, NotImplementedError)
             raise
         finally:
             call.printed = printed.getvalue()
-            call.changed = self._changed(call, args, kwargs)
+            names = inspect.signature(self.original).parameters
+            pairs = list(zip(names, call.arguments, args, strict=False))
+            pairs += [(name, call.keywords[name], kwargs[name]) for name in kwargs]
+            for name, was, now in pairs:
+                if was is not now and differs(was, now):
+                    call.changed = name, was, snapshot(now)
         if call.changed:
             raise ArgumentChanged("the arguments stay as they were")
         return call.result
-
-    def _changed(
-        self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> tuple[str, Any, Any] | None:
-        """Return the name of an argument that is not as it was, before and after."""
-        names = inspect.signature(self.original).parameters
-        pairs = list(zip(names, call.arguments, args, strict=False))
-        pairs += [(name, call.keywords[name], kwargs[name]) for name in kwargs]
-        for name, was, now in pairs:
-            if was is not now and differs(was, now):
-                return name, was, snapshot(now)
-        return None
 
 
 def snapshot(value: Any) -> Any:

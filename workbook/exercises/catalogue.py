@@ -1,8 +1,7 @@
-"""The list of exercises: one data file, read once.
+"""The list of exercises: `data/exercises.toml`, read once.
 
-`data/exercises.toml` says what each exercise is called, which function of the package
-answers it and which tests decide. This module reads and checks that file; it grades
-nothing.
+It says what each exercise is called, which function of the package answers it and
+which tests decide. Whether its entries are complete is tested, and not asked here.
 """
 
 from __future__ import annotations
@@ -10,9 +9,8 @@ from __future__ import annotations
 import difflib
 import functools
 import importlib
-import inspect
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,11 +24,11 @@ class CourseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A notebook. `minutes` is what the top of it says."""
+    """A notebook."""
 
     slug: str
     title: str
-    minutes: int
+    minutes: int  # as the top of it says
 
     @property
     def notebook(self) -> Path:
@@ -40,29 +38,17 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Exercise:
-    """One function that a learner writes.
+    """One function that a learner writes."""
 
-    Args:
-        slug: the function's name.
-        lesson: the slug of its lesson.
-        title: a few words.
-        target: where the package answers it, `module:function`.
-        tests: the file whose tests take the function as a fixture, from the root.
-        difficulty: 1 to 5.
-        minutes: how long it takes.
-        goal: what to write, in a sentence or two.
-        hints: a pointer, a plan, almost the code.
-    """
-
-    slug: str
+    slug: str  # the function's name
     lesson: str
     title: str
-    target: str
-    tests: str
-    difficulty: int
+    target: str  # where the package answers it, `module:function`
+    tests: str  # the file whose tests take the function as a fixture, from the root
+    difficulty: int  # 1 to 5
     minutes: int
-    goal: str
-    hints: list[str]
+    goal: str  # what to write, in a sentence or two
+    hints: list[str]  # a pointer, a plan, almost the code
 
     def function(self) -> Callable[..., Any]:
         """Return the package's own function."""
@@ -75,23 +61,12 @@ class Exercise:
         """Where the tests are."""
         return ROOT / self.tests
 
-    def signature(self) -> str:
-        """Return how the function is called, `parse_turn(text)`."""
-        return (
-            f"{self.slug}({', '.join(inspect.signature(self.function()).parameters)})"
-        )
-
 
 @functools.cache
-def course() -> tuple[Mapping[str, Lesson], Mapping[str, Exercise]]:
-    """Return the lessons and the exercises by slug, in the order of the file.
-
-    Raises:
-        CourseError: the file is not there, or an entry is not what it should be.
-    """
+def _course() -> dict[str, Any]:
     path = DATA / "exercises.toml"
     try:
-        return read_course(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CourseError(
             f"{path} is missing. The exercises need the whole repository: run"
@@ -99,68 +74,28 @@ def course() -> tuple[Mapping[str, Lesson], Mapping[str, Exercise]]:
         ) from None
 
 
-def read_course(text: str) -> tuple[dict[str, Lesson], dict[str, Exercise]]:
-    """Read the text of an exercises.toml.
-
-    Raises:
-        CourseError: an entry is not what it should be; the message names it.
-    """
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise CourseError(f"data/exercises.toml is not TOML: {error}") from None
-    lessons: dict[str, Lesson] = _by_slug(Lesson, data.get("lesson", []))
-    exercises: dict[str, Exercise] = _by_slug(Exercise, data.get("exercise", []))
-    for exercise in exercises.values():
-        if exercise.lesson not in lessons:
-            raise CourseError(
-                f"data/exercises.toml: {exercise.slug} belongs to the lesson"
-                f" {exercise.lesson!r}, which has no [[lesson]] entry."
-            )
-    return lessons, exercises
+@functools.cache
+def lessons() -> dict[str, Lesson]:
+    """Return the lessons by slug, in the order of the file."""
+    return {row["slug"]: Lesson(**row) for row in _course()["lesson"]}
 
 
-def _by_slug(kind: type[Any], rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for row in rows:
-        try:
-            entry = kind(**row)
-        except TypeError as error:
-            name, reason = row.get("slug", "(no slug)"), str(error).partition("() ")[2]
-            raise CourseError(f"data/exercises.toml, {name}: {reason}") from None
-        if entry.slug in found:
-            raise CourseError(f"data/exercises.toml: {entry.slug} is there twice.")
-        found[entry.slug] = entry
-    return found
+@functools.cache
+def exercises() -> dict[str, Exercise]:
+    """Return the exercises by slug, in the order of the file."""
+    return {row["slug"]: Exercise(**row) for row in _course()["exercise"]}
 
 
-def lessons() -> Mapping[str, Lesson]:
-    """Return the lessons by slug."""
-    return course()[0]
-
-
-def exercises() -> Mapping[str, Exercise]:
-    """Return the exercises by slug."""
-    return course()[1]
+def near_miss(word: str) -> str | None:
+    """Return the exercise that `word` was probably meant to be, or None."""
+    return next(iter(difflib.get_close_matches(word, exercises(), 1, 0.7)), None)
 
 
 def find(slug: str) -> Exercise:
-    """Return the exercise of that name.
-
-    Raises:
-        CourseError: there is none; the message names the nearest one.
-    """
-    known = exercises()
-    if slug in known:
-        return known[slug]
+    """Return the exercise of that name; a `CourseError` names the nearest one."""
+    if slug in exercises():
+        return exercises()[slug]
     near = near_miss(slug)
-    guess = "`python -m workbook progress` lists them."
-    if near:
-        guess = f"Did you mean {near}?"
+    guess = f"Did you mean {near}?" if near else ""
+    guess = guess or "`python -m workbook progress` lists them."
     raise CourseError(f"There is no exercise {slug!r}. {guess}")
-
-
-def near_miss(word: str, known: Iterable[str] | None = None) -> str | None:
-    """Return the name that `word` was probably meant to be, or None."""
-    names = list(exercises() if known is None else known)
-    return next(iter(difflib.get_close_matches(word, names, n=1, cutoff=0.7)), None)

@@ -9,25 +9,19 @@ from __future__ import annotations
 import html
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbook.exercises.report import Outcome, Report
 
-GREEN = "var(--jp-success-color1, #2e7d32)"
-RED = "var(--jp-error-color1, #d32f2f)"
-AMBER = "var(--jp-warn-color1, #b26a00)"
+RED, AMBER = "var(--jp-error-color1, #d32f2f)", "var(--jp-warn-color1, #b26a00)"
 GREY = "var(--jp-ui-font-color2, #767676)"
 COLOURS = {
-    Outcome.PASSED: GREEN,
-    Outcome.WRONG: RED,
-    Outcome.RAISED: RED,
+    Outcome.PASSED: "var(--jp-success-color1, #2e7d32)",
     Outcome.NOT_ATTEMPTED: GREY,
 }
-PROSE = ("✗", "!", " ", "next:")
-"""Labels of lines in the course's own words; under any other one stands a value."""
-NAMED = 5
-"""Failures that are named, the first with its evidence; the others are counted."""
+PROSE = ("✗", "!", " ", "next:")  # labels of lines in the course's own words
+NAMED = 5  # failures that are named; the others are counted
 
 
 def show(thing: object) -> None:
@@ -44,7 +38,7 @@ def show(thing: object) -> None:
 
 
 class Shown:
-    """Something with a text for terminals; most have an HTML form for notebooks too."""
+    """Something with a text for terminals; it has a form for notebooks too."""
 
     def __repr__(self) -> str:
         return str(self)
@@ -52,17 +46,53 @@ class Shown:
 
 @dataclass(frozen=True, repr=False)
 class Message(Shown):
-    """A few lines that say something; the first one stands out."""
+    """A title that stands out, lines of (label, text), and what stands as it is."""
 
     title: str
-    lines: Sequence[str] = ()
+    lines: Sequence[tuple[str, str]] = ()
+    colour: str = AMBER
+    verbatim: str = ""
 
     def __str__(self) -> str:
-        return "\n".join([self.title, *(f"  {line}" for line in self.lines)])
+        lines = [self.title]
+        for label, text in self.lines:
+            if label in PROSE:
+                lines.append(f"{label} " + _NAME.sub(r"\1", text))
+            else:
+                lines.append(f"  {label:<9} {text}".replace("\n", "\n" + " " * 12))
+        return "\n".join([*lines, *filter(None, [self.verbatim])])
 
     def _repr_html_(self) -> str:
-        body = "".join(f"<div>{_prose(line)}</div>" for line in self.lines)
-        return _box(AMBER, f"<b>{_escaped(self.title)}</b>{body}")
+        cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
+        code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
+        body = f"<b style='color:{self.colour}'>{_escaped(self.title)}</b>"
+        body += "<table style='margin:0'>"
+        for label, text in self.lines:
+            style, told = f"{cell};{code}", _escaped(text)
+            if label in PROSE:
+                style, told = cell, _NAME.sub(r"<code>\1</code>", told)
+            body += f"<tr><td style='{cell};color:{GREY}'>{label}</td>"
+            body += f"<td style='{style}'>{told}</td></tr>"
+        body += "</table>"
+        body += f"<pre>{_escaped(self.verbatim)}</pre>" if self.verbatim else ""
+        box = f"border-left:4px solid {self.colour};padding:.2em .8em;line-height:1.5"
+        return f"<div class='workbook-report mathjax_ignore' style='{box}'>{body}</div>"
+
+
+def as_message(report: Report, *, with_traceback: bool = False) -> Message:
+    """Return a report as a learner reads it: of the first failure, the evidence too."""
+    lines = [("!", report.note)] if report.note else []
+    attempted, first = report.outcome is not Outcome.NOT_ATTEMPTED, report.failures[:1]
+    for failure in report.failures[:NAMED]:
+        lines.append(("✗" if attempted else " ", failure.requirement))
+        if attempted and failure in first:
+            lines += failure.evidence
+    if more := len(report.failures[NAMED:]):
+        lines.append(("✗", f"and {more} more"))
+    if report.next_step:
+        lines.append(("next:", f"`{report.next_step}`"))
+    traceback = first[0].traceback if first and with_traceback else ""
+    return Message(report.headline, lines, COLOURS.get(report.outcome, RED), traceback)
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,9 +106,7 @@ class Code(Shown):
         return f"# {self.title}\n{self.source}"
 
     def _repr_markdown_(self) -> str:
-        fence = "`" * 3
-        while fence in self.source:
-            fence += "`"
+        fence = "`" * 9  # more than any source has
         return f"**{self.title}**\n\n{fence}python\n{self.source.rstrip()}\n{fence}\n"
 
 
@@ -108,85 +136,18 @@ class Table(Shown):
         return captured.get().rstrip()
 
     def _repr_html_(self) -> str:
-        left = "style='text-align:left;vertical-align:top'"
-        rows = [
-            "".join(f"<{cell} {left}>{_escaped(text)}</{cell}>" for text in row)
-            for cell, row in [("th", self.head), *(("td", row) for row in self.rows)]
-        ]
-        body = "".join(f"<tr>{row}</tr>" for row in rows)
+        left, body = "style='text-align:left;vertical-align:top'", ""
+        for cell, row in [("th", self.head), *(("td", row) for row in self.rows)]:
+            told = (f"<{cell} {left}>{_escaped(text)}</{cell}>" for text in row)
+            body += f"<tr>{''.join(told)}</tr>"
         return f"<table>{body}</table><div>{_escaped(self.footer)}</div>"
 
 
-@dataclass(frozen=True, repr=False)
-class Result(Shown):
-    """A report, with the whole traceback where that was asked for."""
-
-    report: Report
-    with_traceback: bool = False
-
-    def _lines(self) -> Iterator[tuple[str, str]]:
-        """Yield (label, text) of each line below the headline."""
-        report = self.report
-        if report.note:
-            yield "!", report.note
-        attempted = report.outcome is not Outcome.NOT_ATTEMPTED
-        for number, failure in enumerate(report.failures[:NAMED]):
-            yield "✗" if attempted else " ", failure.requirement
-            if attempted and number == 0:
-                yield from failure.evidence
-        if more := len(report.failures[NAMED:]):
-            yield "✗", f"and {more} more"
-        if report.next_step:
-            yield "next:", f"`{report.next_step}`"
-
-    def __str__(self) -> str:
-        lines = [self.report.headline]
-        for label, text in self._lines():
-            if label in PROSE:
-                lines.append(f"{label} {_plain(text)}")
-            else:
-                lines.append(f"  {label:<9} {text}".replace("\n", "\n" + " " * 12))
-        if self.with_traceback and self.report.traceback:
-            lines += ["", self.report.traceback]
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        colour, rows = COLOURS[self.report.outcome], ""
-        cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
-        code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
-        for label, text in self._lines():
-            rows += f"<tr><td style='{cell};color:{GREY}'>{label}</td>"
-            if label in PROSE:
-                rows += f"<td style='{cell}'>{_prose(text)}</td></tr>"
-            else:
-                rows += f"<td style='{cell};{code}'>{_escaped(text)}</td></tr>"
-        body = f"<b style='color:{colour}'>{_escaped(self.report.headline)}</b>"
-        if rows:
-            body += f"<table style='margin:0'>{rows}</table>"
-        if self.with_traceback and self.report.traceback:
-            body += f"<pre>{_escaped(self.report.traceback)}</pre>"
-        return _box(colour, body)
-
-
 _NAME = re.compile("(?<!`)`([^`\n]+)`(?!`)")
-
-
-def _plain(text: str) -> str:
-    """Return the course's own words without the backticks around names."""
-    return _NAME.sub(r"\1", text)
-
-
-def _prose(text: str) -> str:
-    """Return the course's own words as HTML, with names as code."""
-    return _NAME.sub(r"<code>\1</code>", _escaped(text))
+"""A name in the course's own words: code in a notebook, bare in plain text."""
 
 
 def _escaped(text: str) -> str:
     # Where MathJax does not know the class of the box, this keeps some viewers from
     # taking a dollar sign for the start of a formula.
     return html.escape(text).replace("$", "&#36;")
-
-
-def _box(colour: str, body: str) -> str:
-    style = f"border-left:4px solid {colour};padding:.2em .8em;line-height:1.5"
-    return f"<div class='workbook-report mathjax_ignore' style='{style}'>{body}</div>"

@@ -1,18 +1,18 @@
 """From a failed test to words: what was called, what came back, what was expected.
 
-A test's docstring is the requirement. A second paragraph that starts with "perhaps:"
-is the test's own guess at the cause. The general guesses are few: each rests on what
-was seen of the call, since a wrong guess is worse than none.
+A test's docstring is the requirement. A second paragraph "perhaps: …" is the test's own
+guess at the cause of a wrong result; "perhaps, of ERROR or KeyError: …" is told only
+where the function returned ERROR or raised a KeyError.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import zip_longest
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from types import FunctionType, NoneType
 
 from workbook.exercises.call_recorder import (
     ArgumentChanged,
@@ -26,15 +26,15 @@ from workbook.exercises.report import (
     clip,
     describe_error,
     error_place,
+    full_traceback,
     shorten,
     with_article,
     written,
 )
 from workbook.exercises.time_limit import TimeUp
 
-LONG = 160
-"""Characters of two values from which on it is said where they part."""
-
+LONG = 160  # characters of two values from which on it is said where they part
+Comparison = tuple[str, object, object]  # operator, left, right of an `assert`
 
 CAUSES: dict[type[BaseException], str] = {
     ArgumentChanged: "work on a copy, and return that",
@@ -52,141 +52,132 @@ CAUSES: dict[type[BaseException], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """The two sides of the `assert` that failed."""
+class Seen:
+    """All that was seen of a test that failed."""
 
-    operator: str
-    left: object
-    right: object
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A failed test with all that was seen of it."""
-
-    test: str
-    docstring: str
+    test: FunctionType
     error: BaseException
     statement: str  # of the test, or of a helper in its file
-    calls: Sequence[Call]
-    comparison: Comparison | None  # where an `assert` compared
     watch: Watch
-    kinds: tuple[type, ...]  # those that the function's annotation allows
+    compared: Comparison | None  # where an `assert` compared
     wanted: str  # the exception that the test waited for, in words
 
     @property
     def raised(self) -> bool:
         """Whether the learner's code raised, and not the test."""
-        return isinstance(self.error, TimeUp) or any(
-            call.error is self.error for call in self.calls
-        )
+        errors = [call.error for call in self.watch.calls]
+        return isinstance(self.error, TimeUp) or self.error in errors
 
 
-def explain(verdict: Verdict) -> Failure:
+def explain(seen: Seen) -> Failure:
     """Return the failure that a learner reads."""
-    requirement, advice = split_docstring(verdict.docstring, verdict.test)
-    call, expected = _subject(verdict)
+    name = seen.test.__name__
+    paragraphs = (seen.test.__doc__ or "").strip().split("\n\n")
+    requirement, *more = (" ".join(paragraph.split()) for paragraph in paragraphs)
+    call, right = _subject(seen)
     evidence: list[tuple[str, str]] = []
     if call:
         arguments = [shorten(value) for value in call.arguments]
         arguments += [f"{key}={shorten(v)}" for key, v in call.keywords.items()]
-        evidence.append(("called", f"{verdict.watch.name}({', '.join(arguments)})"))
-    evidence += _outcome(verdict, call, expected)
+        evidence.append(("called", f"{seen.watch.name}({', '.join(arguments)})"))
+    evidence += _outcome(seen, call, right)
     # What Python prints when the alarm rings in a callback is not the learner's.
     if call and call.printed.strip() and TimeUp.__qualname__ not in call.printed:
         evidence.append(("printed", clip(repr(call.printed), LONG)))
-    cause = _cause(verdict, call, expected) or advice
-    if cause:
+    if cause := _cause(seen, call, right) or _advice(more, call):
         evidence.append(("perhaps", cause))
-    return Failure(requirement, verdict.test, tuple(evidence))
+    requirement = requirement or name.removeprefix("test_").replace("_", " ")
+    traceback = full_traceback(seen.error)
+    return Failure(requirement, name, tuple(evidence), seen.raised, traceback)
 
 
-def split_docstring(docstring: str, test: str) -> tuple[str, str]:
-    """Return a test's requirement and its own guess, which may be empty."""
-    paragraphs = [" ".join(p.split()) for p in docstring.strip().split("\n\n")]
-    requirement = paragraphs[0] or test.removeprefix("test_").replace("_", " ")
-    advice = next((p for p in paragraphs[1:] if p.startswith("perhaps:")), "")
-    return requirement, advice.removeprefix("perhaps:").strip()
+def _advice(paragraphs: list[str], call: Call | None) -> str:
+    """Return the test's own guess, where what came of the call carries it."""
+    for paragraph in paragraphs:
+        if guess := re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph):
+            came = call and (type(call.error).__name__ if call.error else call.result)
+            if guess[1]:
+                return guess[2] if str(came) in guess[1].split(" or ") else ""
+            return "" if call and call.error else guess[2]
+    return ""
 
 
-def _subject(verdict: Verdict) -> tuple[Call | None, Comparison | None]:
-    """Return the call that the assertion is about, and what it had to be.
+def _subject(seen: Seen) -> tuple[Call | None, tuple[object, ...]]:
+    """Return the call that the test is about; and, in a tuple, what it had to equal.
 
-    In the comparison that comes back, `left` is what the call returned. A value stands
-    for the call where the test names it: of `x.ok is True` neither side does.
+    A value stands for the call where the test names it: `x.ok is True` names none.
     """
-    calls, compared = list(verdict.calls), verdict.comparison
-    if verdict.raised:
-        calls = [c for c in calls if c.error is verdict.error] or calls
-    elif compared:
-        turned = Comparison(compared.operator, compared.right, compared.left)
-        texts = _asserted(verdict.statement)[1:]
-        for text, sides in zip(texts, (compared, turned), strict=False):
-            named = text.isidentifier() or text.startswith(f"{verdict.watch.name}(")
+    calls = list(seen.watch.calls)
+    if seen.raised:
+        calls = [c for c in calls if c.error is seen.error] or calls
+    elif seen.compared and seen.compared[0] in ("==", "is"):
+        sides = seen.compared[1:]
+        texts = _asserted(seen.statement)[1:]
+        for text, value, other in zip(texts, sides, sides[::-1], strict=False):
+            named = text.isidentifier() or text.startswith(f"{seen.watch.name}(")
             for call in reversed(calls if named else []):
-                if call.returned and call.result is sides.left:
-                    return call, sides
-    return (calls[-1] if calls else None), None
+                if not call.error and call.result is value:
+                    return call, (other,)
+    return (calls[-1] if calls else None), ()
 
 
 def _outcome(
-    verdict: Verdict, call: Call | None, compared: Comparison | None
+    seen: Seen, call: Call | None, right: tuple[object, ...]
 ) -> Iterator[tuple[str, str]]:
     """Yield what came of the call, and what should have."""
-    error = verdict.error
-    if isinstance(error, ArgumentChanged) and call and call.changed:
+    if isinstance(seen.error, ArgumentChanged) and call and call.changed:
         name, before, after = call.changed
         yield "changed", f"{name}, which is now {shorten(after)}"
         yield "expected", f"{name} stays {shorten(before)}"
         return
-    returned = call is not None and call.returned
-    if call and returned:
+    if call and not call.error:
         yield "returned", shorten(call.result)
-    elif call and call.error and (verdict.raised or verdict.wanted):
+    elif call and call.error and (seen.raised or seen.wanted):
         late = isinstance(call.error, TimeUp)
         yield "stopped" if late else "raised", describe_error(call.error)
-        if place := error_place(call.error, verdict.watch.original):
+        if call.error.__cause__:
+            yield "caused by", describe_error(call.error.__cause__)
+        if place := error_place(call.error, seen.watch.original):
             yield "at", place
-    if verdict.wanted:
-        yield "expected", verdict.wanted + (" is raised" if returned else "")
-    elif verdict.raised:
-        return
-    elif compared and compared.operator in ("==", "is"):
-        yield "expected", shorten(compared.right)
-        if parts := difference(compared.left, compared.right):
+    if seen.wanted:
+        raised = "" if call and call.error else " is raised"
+        yield "expected", seen.wanted + raised
+    elif right and call:
+        yield "expected", shorten(right[0])
+        if parts := difference(call.result, *right):
             yield "differs", parts
-        if reason := _reason(error):
+        if reason := _reason(seen.error):
             yield "because", reason
-    elif call and returned and not isinstance(call.result, verdict.kinds):
-        kinds = in_words(*verdict.kinds), in_words(type(call.result))
-        yield "expected", "{}, not {}".format(*kinds)
-    else:
-        yield from _in_the_tests_words(verdict, compared)
+    elif not seen.raised:
+        yield from _in_the_tests_words(seen, call)
 
 
-def _in_the_tests_words(
-    verdict: Verdict, about: Comparison | None
-) -> Iterator[tuple[str, str]]:
+def _in_the_tests_words(seen: Seen, call: Call | None) -> Iterator[tuple[str, str]]:
     """Say what the test wanted as it stands in the test, for want of two values."""
-    error, compared = verdict.error, verdict.comparison
-    condition, *sides = _asserted(verdict.statement)
+    error, (condition, *sides) = seen.error, _asserted(seen.statement)
+    operator, *values = seen.compared or ("",)
+    left, right = map(shorten, values or ("", ""))
     if not isinstance(error, AssertionError):
-        statement = condition or verdict.statement.strip()
+        statement = condition or seen.statement.strip()
         yield "but", f"in the test, {statement} raises {describe_error(error)}"
     elif not condition:
         yield "expected", clip(written(error, str).strip().split("\n")[0], 300)
     elif reason := _reason(error):
-        yield "expected", condition
-        yield "because", reason
-    elif compared and compared.operator in ("==", "is") and sides:
-        right = shorten(compared.right)
-        yield "expected", f"{sides[0]} {compared.operator} {right}"
-        yield "but", f"it is {shorten(compared.left)}"
+        yield from (("expected", condition), ("because", reason))
+    elif operator in ("==", "is") and sides:
+        yield "expected", f"{sides[0]} {operator} {right}"
+        yield "but", f"it is {left}"
     else:
         yield "expected", condition
-        if compared and not about:
-            left, right = shorten(compared.left), shorten(compared.right)
-            yield "but", f"{left} {compared.operator} {right} is not so"
+        shown = call and any(call.result is value for value in values)
+        if operator and not shown:
+            yield "but", f"{left} {operator} {right} is not so"
+    for name in dict.fromkeys(re.findall(r"\b(\w+)\(", condition)):
+        helper = seen.test.__globals__.get(name)  # which no learner has seen
+        own = getattr(helper, "__module__", "") == seen.test.__module__
+        if own and isinstance(helper, FunctionType) and helper.__doc__:
+            meaning = " ".join(helper.__doc__.partition("\n\n")[0].split())
+            yield "where", f"{name} is the test's own: {meaning}"
 
 
 def _asserted(statement: str) -> tuple[str, ...]:
@@ -213,24 +204,21 @@ def _reason(error: BaseException) -> str:
     return clip(message.strip(), 300)
 
 
-def _cause(verdict: Verdict, call: Call | None, compared: Comparison | None) -> str:
+def _cause(seen: Seen, call: Call | None, right: tuple[object, ...]) -> str:
     """Return a likely cause in a few words, or an empty text."""
-    error, watch = verdict.error, verdict.watch
-    if verdict.raised or isinstance(error, ArgumentChanged):
+    error, watch = seen.error, seen.watch
+    if seen.raised or isinstance(error, ArgumentChanged):
         own = f"{watch.original.__name__}()"
         if isinstance(error, TypeError) and own in written(error, str):
             return "keep the parameters of the stub: the tests call it with them"
-        found = (cause for kind, cause in CAUSES.items() if isinstance(error, kind))
-        return next(found, "")
-    if call is None or not call.returned:
+        return next((CAUSES[kind] for kind in CAUSES if isinstance(error, kind)), "")
+    if call is None or call.error:
         return ""
-    equal = compared is not None and compared.operator in ("==", "is")
-    if call.result is None and not (compared and compared.right is None):
-        if watch.values:  # so it has a return
-            return ""
+    if call.result is None and right != (None,):
         prints = "it prints its result; return it instead"
-        return prints if call.printed.strip() else "did you forget a return?"
-    return _slip(call, compared.right) if compared and equal else ""
+        forgot = prints if call.printed.strip() else "did you forget a return?"
+        return "" if watch.values else forgot  # with a value, it has a return
+    return _slip(call, *right) if right else ""
 
 
 def _slip(call: Call, wanted: object) -> str:
@@ -242,13 +230,10 @@ def _slip(call: Call, wanted: object) -> str:
         if result.split() == wanted.split():
             return "only spaces or line ends differ"
         return "only capitals differ" if result.lower() == wanted.lower() else ""
-    have, want = in_words(type(result)), in_words(type(wanted))
+    names = {str: "text", int: "a number", float: "a number", NoneType: "None"}
+    kinds = (type(result), type(wanted))
+    have, want = (names.get(kind) or with_article(kind.__name__) for kind in kinds)
     return f"it returns {have} where {want} is expected" if have != want else ""
-
-
-class _Nothing:
-    def __repr__(self) -> str:
-        return "nothing"
 
 
 def difference(found: object, wanted: object) -> str:
@@ -257,43 +242,17 @@ def difference(found: object, wanted: object) -> str:
     >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
     "in item 3: 'c', not 'd'"
     """
-    match found, wanted:
-        case str(), str():
-            noun, ours, theirs = "line", found.split("\n"), wanted.split("\n")
-        case list(), list():
-            noun, ours, theirs = "item", found, wanted
-        case _:
-            return ""
+    noun, sides = "item", [found, wanted]
+    if isinstance(found, str) and isinstance(wanted, str):
+        noun, sides = "line", [found.split("\n"), wanted.split("\n")]
+    ours, theirs = sides
+    if not isinstance(ours, list) or not isinstance(theirs, list):
+        return ""
     if len(shorten(found)) + len(shorten(wanted)) <= LONG:
         return ""
-    pairs = zip_longest(ours, theirs, fillvalue=_Nothing())
-    for number, (have, want) in enumerate(pairs, start=1):
-        if differs(have, want):
-            return f"in {noun} {number}: {shorten(have, 120)}, not {shorten(want, 120)}"
+    end = object()
+    for number, pair in enumerate(zip_longest(ours, theirs, fillvalue=end), start=1):
+        if differs(*pair):
+            have, want = ("nothing" if v is end else shorten(v, 120) for v in pair)
+            return f"in {noun} {number}: {have}, not {want}"
     return ""
-
-
-def result_kinds(function: Callable[..., Any]) -> tuple[type, ...]:
-    """Return the types that a function's annotation allows for its result.
-
-    >>> result_kinds(in_words)
-    (<class 'str'>,)
-    """
-    hint = get_type_hints(function).get("return", object)
-    several = get_origin(hint) in (Union, UnionType, Literal)
-    parts = get_args(hint) if several else (hint,)
-    kinds = tuple(
-        get_origin(p) or (p if isinstance(p, type) else type(p)) for p in parts
-    )
-    return (object,) if Any in kinds else kinds
-
-
-def in_words(*kinds: type) -> str:
-    """Return what a learner calls these types: `text`, `a number`, `a list`.
-
-    >>> in_words(int, float)
-    'a number'
-    """
-    names = {str: "text", int: "a number", float: "a number", NoneType: "None"}
-    words = (names.get(kind) or with_article(kind.__name__) for kind in kinds)
-    return " or ".join(dict.fromkeys(words))

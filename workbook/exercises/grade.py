@@ -10,9 +10,9 @@ from __future__ import annotations
 import builtins
 import inspect
 import sys
-from collections.abc import Callable, Generator, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -21,19 +21,12 @@ from _pytest.assertion import util as assertion_util
 
 from workbook.exercises.call_recorder import InputAsked, Printed, Watch
 from workbook.exercises.catalogue import CourseError, Exercise, exercises
-from workbook.exercises.explain import Comparison, Verdict, explain, result_kinds
-from workbook.exercises.report import (
-    Failure,
-    Outcome,
-    Report,
-    error_in_words,
-    full_traceback,
-)
+from workbook.exercises.explain import Comparison, Seen, explain
+from workbook.exercises.report import Failure, Outcome, Report, error_in_words
 from workbook.exercises.time_limit import TimeUp, time_limit
 from workbook.paths import ROOT, user_cache
 
-TIME_LIMIT_S = 2.0
-"""Computing time that one test may take."""
+TIME_LIMIT_S = 2.0  # of computing time, for one test
 
 _UNUSED = """
     cacheprovider capture debugging doctest faulthandler junitxml legacypath logging
@@ -42,13 +35,8 @@ _UNUSED = """
 """
 _ARGUMENTS = [
     *(argument for name in _UNUSED.split() for argument in ("-p", f"no:{name}")),
-    "--disable-plugin-autoload",
-    "--noconftest",
-    "--import-mode=importlib",
-    f"--rootdir={ROOT}",
-    f"--confcutdir={ROOT}",
-    "-o",
-    "addopts=",
+    *("--disable-plugin-autoload", "--noconftest", "--import-mode=importlib"),
+    *(f"--rootdir={ROOT}", f"--confcutdir={ROOT}", "-o", "addopts="),
 ]
 _raises = pytest.raises
 
@@ -60,51 +48,39 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
         CourseError: the tests themselves could not be run.
         KeyboardInterrupt: somebody stopped it.
     """
-    if not exercise.tests_path.is_file():
-        raise CourseError(
-            f"The tests of {exercise.slug} are missing: {exercise.tests_path}. The"
-            " exercises need the whole repository: `pip install -e .` in a clone of it."
-        )
-    run = _Run(exercise, Watch(function, exercise.slug))
-    with harmless(), pytest.MonkeyPatch.context() as patch, _quick(exercise):
+    slug, run = exercise.slug, _Run(exercise, Watch(function, exercise.slug))
+    quiet = warnings.catch_warnings(action="ignore")  # of marks without their plugin
+    with harmless(), quiet, pytest.MonkeyPatch.context() as patch, _quick(exercise):
         _keep_apart(patch, exercise)
         patch.setattr(pytest, "raises", run.raises)
         own = inspect.unwrap(function)
-        if own.__name__ == exercise.slug:  # so that it finds itself, below `@check` too
-            patch.setitem(getattr(own, "__globals__", {}), exercise.slug, function)
-        code = pytest.main(
-            [*_ARGUMENTS, str(exercise.tests_path)],
-            plugins=[run, fixtures({exercise.slug: run.watch.function})],
-        )
+        if own.__name__ == slug:  # so that it finds itself, below `@check` too
+            patch.setitem(getattr(own, "__globals__", {}), slug, function)
+        plugins = [run, fixtures(**{slug: lambda: run.watch.function})]
+        code = pytest.main([*_ARGUMENTS, str(exercise.tests_path)], plugins=plugins)
     if code == pytest.ExitCode.INTERRUPTED and not run.broken:
         raise KeyboardInterrupt
     if run.broken or not run.requirements:
-        reason = run.broken or f"no test in {exercise.tests} takes {exercise.slug}"
-        raise CourseError(f"The tests of {exercise.slug} cannot run: {reason}")
+        reason = run.broken or f"no test in {exercise.tests} takes {slug}"
+        raise CourseError(
+            f"The tests of {slug} cannot run: {reason}. The exercises need the whole"
+            " repository: `pip install -e .` in a clone of it."
+        )
     return run.report()
 
 
-def fixtures(subjects: Mapping[str, Callable[..., Any]]) -> ModuleType:
-    """Return a pytest plugin with one fixture per exercise, of the same name.
+def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
+    """Return a pytest plugin with a fixture an exercise, of the same name.
 
-    Args:
-        subjects: slug to function; the package's function where there is none.
+    It gives what `subjects` has for that name, else the package's function.
     """
     plugin = ModuleType("workbook_subjects")
-    for slug, exercise in exercises().items():
-        setattr(plugin, slug, _fixture(slug, exercise.function))
-    for slug, function in subjects.items():
-        setattr(plugin, slug, _fixture(slug, partial(_same, function)))
+    ours = {slug: exercise.function for slug, exercise in exercises().items()}
+    for slug, subject in {**ours, **subjects}.items():
+        # A session's: hypothesis refuses the fixtures of a single test.
+        fixture = pytest.fixture(scope="session", name=slug)
+        setattr(plugin, slug, fixture(lambda subject=subject: subject()))
     return plugin
-
-
-def _same(function: Callable[..., Any]) -> Callable[..., Any]:
-    return function
-
-
-def _fixture(slug: str, subject: Callable[[], Callable[..., Any]]) -> Any:
-    # A session's: hypothesis refuses the fixtures of a single test.
-    return pytest.fixture(scope="session", name=slug)(lambda: subject())
 
 
 @contextmanager
@@ -135,16 +111,16 @@ def _keep_apart(patch: pytest.MonkeyPatch, exercise: Exercise) -> None:
     # Not into the folder of the notebook.
     patch.setenv("HYPOTHESIS_STORAGE_DIRECTORY", str(user_cache() / "hypothesis"))
     patch.setattr(assertion_util, "_config", None)
-    path = str(exercise.tests_path)
     for name, module in list(sys.modules.items()):
-        if getattr(module, "__dict__", {}).get("__file__") == path:
+        if getattr(module, "__file__", None) == str(exercise.tests_path):
             patch.delitem(sys.modules, name)
 
 
 @contextmanager
 def _quick(exercise: Exercise) -> Iterator[None]:
     """Let property tests run without a database, the same way each time."""
-    if b"hypothesis" not in exercise.tests_path.read_bytes():
+    path = exercise.tests_path
+    if not path.is_file() or b"hypothesis" not in path.read_bytes():
         yield
         return
     from hypothesis import HealthCheck, Phase, settings
@@ -157,7 +133,6 @@ def _quick(exercise: Exercise) -> Iterator[None]:
         derandomize=True,
         max_examples=25,
         phases=[Phase.explicit, Phase.generate, Phase.shrink],
-        print_blob=False,
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
@@ -174,12 +149,11 @@ class _Run:
     def __init__(self, exercise: Exercise, watch: Watch) -> None:
         self.exercise = exercise
         self.watch = watch
-        self.kinds = result_kinds(exercise.function())
         self.requirements: set[str] = set()
         self.begun: set[str] = set()
-        self.verdicts: dict[str, Verdict] = {}  # the first failure of each requirement
+        self.failures: dict[str, Failure] = {}  # the first of each requirement
         self.broken = ""
-        self._comparison: Comparison | None = None
+        self._compared: Comparison | None = None
         self._wanted = ""
 
     @contextmanager
@@ -190,15 +164,10 @@ class _Run:
             yield info
         self._wanted = ""
 
-    def pytest_configure(self, config: pytest.Config) -> None:
-        """Know a mark whose plugin is left out; what warns is not shown anyway."""
-        config.addinivalue_line("markers", "filterwarnings: of the warnings plugin")
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+    def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
         """Keep the tests that take the exercise's fixture."""
-        slug = self.exercise.slug
-        items[:] = [i for i in items if slug in getattr(i, "fixturenames", ())]
-        self.requirements = {_name(item) for item in items}
+        items[:] = [item for item in items if self.exercise.slug in item.fixturenames]
+        self.requirements = {item.originalname for item in items}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Note that the test file cannot be imported."""
@@ -206,26 +175,24 @@ class _Run:
             self.broken = str(report.longrepr).strip().splitlines()[-1]
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+    def pytest_runtest_call(self, item: pytest.Function) -> Generator[None]:
         """Limit the time, and note the two sides of a comparison that fails."""
-        self.begun.add(_name(item))
+        self.begun.add(item.originalname)
         self.watch.calls.clear()
-        self._comparison, self._wanted = None, ""
+        self._compared, self._wanted = None, ""
         # pytest's own explanation compares line by line: minutes, for a megabyte.
-        assertion_util._reprcompare = self._note
+        assertion_util._reprcompare = lambda *found: setattr(self, "_compared", found)
         with time_limit(TIME_LIMIT_S):
             yield
 
-    def _note(self, operator: str, left: object, right: object) -> None:
-        self._comparison = Comparison(operator, left, right)
-
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(
-        self, item: pytest.Item, call: pytest.CallInfo[None]
+        self, item: pytest.Function, call: pytest.CallInfo[None]
     ) -> pytest.TestReport:
         """Keep the first failure of each requirement, in place of pytest's text."""
         if call.excinfo and call.when == "call":
-            self.verdicts.setdefault(_name(item), self._verdict(item, call.excinfo))
+            if item.originalname not in self.failures:
+                self.failures[item.originalname] = self._failure(item, call.excinfo)
             if isinstance(call.excinfo.value, TimeUp):
                 item.session.shouldfail = "time up"
         elif call.excinfo:
@@ -237,43 +204,28 @@ class _Run:
             {},
             "failed" if call.excinfo else "passed",
             None,
-            "call" if call.when == "collect" else call.when,
+            "call",
         )
 
-    def _verdict(self, item: pytest.Item, info: pytest.ExceptionInfo[Any]) -> Verdict:
+    def _failure(
+        self, item: pytest.Function, info: pytest.ExceptionInfo[Any]
+    ) -> Failure:
         own = [entry for entry in info.traceback if entry.path == item.path]
-        compared = isinstance(info.value, AssertionError)
-        return Verdict(
-            test=_name(item),
-            docstring=getattr(item, "function", item).__doc__ or "",
-            error=info.value,
-            statement=str(own[-1].statement) if own else "",
-            calls=tuple(self.watch.calls),
-            comparison=self._comparison if compared else None,
-            watch=self.watch,
-            kinds=self.kinds,
-            wanted=self._wanted,
-        )
+        statement = str(own[-1].statement) if own else ""
+        compared = self._compared if isinstance(info.value, AssertionError) else None
+        test, watch, wanted = item.function, self.watch, self._wanted
+        return explain(Seen(test, info.value, statement, watch, compared, wanted))
 
     def report(self) -> Report:
         """Return what this run found."""
         slug, total = self.exercise.slug, len(self.requirements)
-        verdicts, hint = list(self.verdicts.values()), f"hint({slug})"
-        if not verdicts:
+        failures, hint = tuple(self.failures.values()), f"hint({slug})"
+        if not failures:
             return Report(slug, Outcome.PASSED, total, total)
-        if self.watch.is_stub:
+        if 0 < self.watch.count == self.watch.unwritten:  # a stub
             goal = (Failure(self.exercise.goal),)
             return Report(slug, Outcome.NOT_ATTEMPTED, 0, total, goal, next_step=hint)
-        return Report(
-            slug=slug,
-            outcome=Outcome.RAISED if verdicts[0].raised else Outcome.WRONG,
-            passed=len(self.begun) - len(verdicts),
-            total=total,
-            failures=tuple(map(explain, verdicts)),
-            next_step=hint,
-            traceback=full_traceback(verdicts[0].error),
-        )
-
-
-def _name(item: pytest.Item) -> str:
-    return getattr(item, "originalname", None) or item.name
+        outcome = Outcome.RAISED if failures[0].raised else Outcome.WRONG
+        met, left = len(self.begun) - len(failures), total - len(self.begun)
+        note = f"{left} of {total} were not looked at: the time was up" if left else ""
+        return Report(slug, outcome, met, total, failures, note, hint)

@@ -1,9 +1,8 @@
 """A time limit that also ends a loop which catches everything.
 
-On the main thread of a POSIX system an alarm raises `TimeUp` in the code itself; on
-other threads and on Windows a watchdog thread asks the interpreter to. Learners' code
-is called through `guarded`, so that the alarm knows where that code begins. What never
-comes back to Python, such as `sum(range(10**12))`, nothing but its own end can end.
+On the main thread of a POSIX system an alarm raises `TimeUp` in the code itself, which
+`guarded` calls; elsewhere a watchdog thread asks the interpreter to. What never comes
+back to Python, such as `sum(range(10**12))`, nothing but its own end can end.
 """
 
 from __future__ import annotations
@@ -14,14 +13,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from types import FrameType
 from typing import Any
 
 AGAIN_S = 0.05
-WALL_FACTOR = 3
-"""Waiting costs no computing time: a sleeping function gets this much longer, and so
-does one on a machine that is busy with something else."""
+WALL_FACTOR = 3  # so much longer may one take that sleeps, or on a busy machine
 
 
 class TimeUp(BaseException):
@@ -33,8 +30,7 @@ def guarded(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
+def time_limit(seconds: float) -> AbstractContextManager[None]:
     """Raise `TimeUp` in the block after `seconds` of computing time."""
     cpu, wall = time.process_time(), time.monotonic()
 
@@ -43,12 +39,8 @@ def time_limit(seconds: float) -> Iterator[None]:
         return time.process_time() - cpu >= seconds or waited >= seconds * WALL_FACTOR
 
     on_main = threading.current_thread() is threading.main_thread()
-    if on_main and hasattr(signal, "setitimer"):
-        with _alarm(seconds, over):
-            yield
-    else:
-        with _watchdog(over):
-            yield
+    alarm = on_main and hasattr(signal, "setitimer")
+    return _alarm(seconds, over) if alarm else _watchdog(over)
 
 
 @contextmanager
@@ -91,22 +83,21 @@ def _alarm(seconds: float, over: Callable[[], bool]) -> Iterator[None]:
 def _learners_frames(frame: FrameType | None) -> list[FrameType]:
     """Return the frames from `guarded` on; none when no learner's code is running."""
     frames: list[FrameType] = []
-    while frame is not None and frame.f_code is not guarded.__code__:
+    while frame and frame.f_code is not guarded.__code__:
         frames.append(frame)
         frame = frame.f_back
-    return frames if frame is not None else []
+    return frames if frame else []
 
 
 @contextmanager
 def _watchdog(over: Callable[[], bool]) -> Iterator[None]:
-    thread = ctypes.c_ulong(threading.get_ident())
-    done = threading.Event()
+    ident, done = threading.get_ident(), threading.Event()
 
     def watch() -> None:
         while not done.wait(AGAIN_S):
             if over():
                 raise_in = ctypes.pythonapi.PyThreadState_SetAsyncExc
-                raise_in(thread, ctypes.py_object(TimeUp))
+                raise_in(ctypes.c_ulong(ident), ctypes.py_object(TimeUp))
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
