@@ -53,6 +53,6 @@ WRONG = {
     finds_the_limit_in_a_year: "test_the_limit_is_a_number_of_its_own",
     wants_one_value_from_everybody: "test_one_value_matters_for_numbers_only",
     reports_in_any_order: "test_everything_is_missing",
-    counts_one_too_few: "test_four_hundred_characters_are_not_too_long",
+    counts_one_too_few: "test_a_thousand_characters_are_not_too_long",
     reads_the_description_alone: "test_a_unit_in_the_parameter",
 }
