@@ -138,17 +138,18 @@ def outside():
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_ctrl_c_at_any_moment_ends_in_cancelled(outside):
     """a first Ctrl-C, whenever it comes, is CANCELLED with a whole trace"""
     handler, ends = signal.getsignal(signal.SIGINT), []
-    turns = [*map(ACT.format, range(1, 40)), "Final Answer: 7"]
-    limits = Limits(steps=60, tool_calls=60)
-    for number in range(300):
+    turns = [*map(ACT.format, range(1, 150)), "Final Answer: 7"]
+    limits = Limits(steps=200, tool_calls=200)
+    for number in range(120):
         writer = TraceWriter()
         machine = Machine(
             Script(turns), roll(timeout_s=None), limits=limits, hook=writer
         )
-        delay_s = number % 100 * 5e-5
+        delay_s = number % 60 * 2e-4
         timer = threading.Timer(delay_s, os.kill, (os.getpid(), signal.SIGINT))
         timer.start()
         end = machine.run("?")
@@ -158,7 +159,7 @@ def test_ctrl_c_at_any_moment_ends_in_cancelled(outside):
         assert signal.getsignal(signal.SIGINT) is handler
     assert set(ends) <= {State.CANCELLED, State.DONE}
     came_too_late = ends.count(State.DONE) - len(outside)  # behind the last handler
-    assert 0 <= came_too_late < 60
+    assert 0 <= came_too_late < 30
     assert ends.count(State.CANCELLED) > 20
 
 

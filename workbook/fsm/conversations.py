@@ -28,7 +28,8 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import ChatModel, Completion, Message, TextModel, ToolRequest
 from workbook.tools.adapters import to_openai
-from workbook.tools.calls import Observation, ToolCall, ToolError
+from workbook.tools.arguments import TOO_DEEP, too_deep
+from workbook.tools.calls import Observation, ToolCall, ToolError, to_json
 from workbook.tools.registry import ToolRegistry
 
 
@@ -193,9 +194,10 @@ class FunctionCalls:
         """Bind the calls; they go back to the model in its own words, with our ids."""
         kept, notes = _kept(completion, Malformed(Unreadable.NO_STEP, completion.text))
         asked = tuple(self._bind(request) for request in completion.tool_requests)
+        said = [(r.name, _as_written(r.arguments)) for r in completion.tool_requests]
         calls = [
-            {"call_id": ours.call.call_id, "tool": its.name, "arguments": its.arguments}
-            for ours, its in zip(asked, completion.tool_requests, strict=True)
+            {"call_id": ours.call.call_id, "tool": name, "arguments": arguments}
+            for ours, (name, arguments) in zip(asked, said, strict=True)
         ]
         self._messages.append(_own_message(kept, calls))
         shown = {"kind": "calls", "thought": kept.strip(), "calls": calls}
@@ -231,9 +233,7 @@ class FunctionCalls:
             call_id = next(self._own_ids)
         self._used.add(call_id)
         self._genuine |= {said} - {""}
-        given = request.arguments
-        arguments = given if isinstance(given, dict) else {"input": given}
-        written = ToolCall(request.name, arguments, call_id)
+        written = ToolCall(request.name, _as_written(request.arguments), call_id)
         if not again:
             return _asked(written, self.tools.bind(request, call_id))
         refusal = ToolError(
@@ -276,14 +276,25 @@ def _unreadable(shown: dict[str, Any], hint: str) -> Reply:
     return Reply(Event.UNREADABLE_TURN, shown, problem=problem)
 
 
+def _as_written(arguments: Any) -> dict[str, Any]:
+    """Return arguments as they can be written down; of others, why they cannot."""
+    if too_deep(arguments):
+        return {"unreadable": TOO_DEEP}
+    try:
+        to_json(arguments)
+    except (TypeError, ValueError) as error:
+        return {"unreadable": str(error)}
+    return arguments if isinstance(arguments, dict) else {"input": arguments}
+
+
 def _own_message(text: str, calls: list[dict[str, Any]]) -> Message:
     """Return the model's own message, as it goes back to it: its words, our ids."""
-    asked = []
-    for call in calls:
-        try:
-            arguments = json.dumps(call["arguments"], ensure_ascii=False)
-        except RecursionError:  # nested too deeply: refused, and not repeated
-            arguments = "{}"
-        function = {"name": call["tool"], "arguments": arguments}
-        asked.append({"id": call["call_id"], "type": "function", "function": function})
+    asked = [
+        {
+            "id": call["call_id"],
+            "type": "function",
+            "function": {"name": call["tool"], "arguments": to_json(call["arguments"])},
+        }
+        for call in calls
+    ]
     return {"role": "assistant", "content": text, "tool_calls": asked}

@@ -169,10 +169,16 @@ class Script:
         if usage == Usage():  # not counted yet
             if self.window_tokens is not None and size > self.window_tokens:
                 size, cached = self.window_tokens, 0  # the window's start has moved
-            calls = (f"{call.name}{call.arguments}" for call in answer.tool_requests)
-            written = sum(map(count_tokens, (text, *calls)))
-            usage = Usage(size, written, cached)
+            calls = sum(map(_tokens_of, answer.tool_requests))
+            usage = Usage(size, count_tokens(text) + calls, cached)
         return replace(answer, text=text, usage=usage)
+
+
+def _tokens_of(call: ToolRequest) -> int:
+    try:
+        return count_tokens(f"{call.name}{call.arguments}")
+    except (RecursionError, ValueError):  # deeper or longer than Python writes
+        return count_tokens(call.name)
 
 
 def read_turns(turns: Iterable[ScriptTurn]) -> list[Answer]:
