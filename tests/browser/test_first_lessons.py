@@ -59,7 +59,7 @@ def test_lesson_01_runs_and_shows_its_museum(open_lesson):
 def test_a_trace_is_a_table(open_lesson, scheme):
     """A trace shows itself as a table in either theme."""
     lesson = open_lesson("00_start_here", color_scheme=scheme)
-    lesson.run("from workbook import check")
+    lesson.run("from workbook import about")
     lesson.run('trace = play("price_question")')
     table = lesson.output('trace = play("price_question")').locator("table")
     expect(table).to_contain_text(re.compile("model_request"))

@@ -15,20 +15,12 @@ from workbook.models.base import Usage
 
 @dataclass(slots=True)
 class Spent:
-    """What a run has used up.
+    """What a run has used up. Calls that raised or were refused count: they cost too."""
 
-    Args:
-        steps: model calls, those that raised with them.
-        tool_calls: calls taken up, those that were refused with them: a model that
-            asks a thousand times for a tool that does not exist costs money too.
-        wall_s: seconds since the start.
-        usage: tokens, as far as the model counts them.
-    """
-
-    steps: int = 0
+    steps: int = 0  # model calls
     tool_calls: int = 0
-    wall_s: float = 0.0
-    usage: Usage = field(default_factory=Usage)
+    wall_s: float = 0.0  # seconds since the start
+    usage: Usage = field(default_factory=Usage)  # tokens, as the model counts them
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,9 +47,6 @@ def drive(
         handlers: by live state; each gets `context` and returns an event.
         context: what the handlers share.
         emit: told the row that was taken, and what was raised.
-
-    Returns:
-        The end.
     """
     state = table.start
     while state not in table.ends:
@@ -68,23 +65,14 @@ def drive(
 
 @dataclass(frozen=True, slots=True)
 class Exit:
-    """How a run ended.
+    """How a run ended."""
 
-    Args:
-        state: one of the table's ends.
-        reason: the event that led there.
-        answer: the model's answer when the run is DONE, otherwise None.
-        spent: what it used up.
-        trace_id: the hook's, or one of its own.
-        message: the reason in words; in ERROR, what was raised.
-    """
-
-    state: str
-    reason: str
-    answer: str | None
+    state: str  # one of the table's ends
+    reason: str  # the event that led there
+    answer: str | None  # the model's when the run is DONE, otherwise None
     spent: Spent
-    trace_id: str
-    message: str = ""
+    trace_id: str  # the hook's, or one of its own
+    message: str = ""  # the reason in words; in ERROR, what was raised
 
 
 class Machine:
