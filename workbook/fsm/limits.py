@@ -15,7 +15,7 @@ from workbook.models.base import Usage
 
 @dataclass(slots=True)
 class Spent:
-    """What a run has used up. Calls that raised or were refused count: they cost too."""
+    """What a run has used up; calls that raised or were refused cost too."""
 
     steps: int = 0  # model calls
     tool_calls: int = 0
