@@ -1,7 +1,6 @@
 """Texts beside each other: what a model wrote, with a setting and without it.
 
-Lines that begin with certain words can be marked, so that one sees at once what is in
-one text and not in the other. Every text is escaped.
+Lines that begin with certain words can be marked. Every text is escaped.
 """
 
 from __future__ import annotations
@@ -26,8 +25,10 @@ class SideBySide:
     def _repr_html_(self) -> str:
         columns = ""
         for title, lines in self.texts.items():
-            escaped = [(html.escape(text), hit) for text, hit in lines]
-            shown = (_MARKED.format(text) if hit else text for text, hit in escaped)
+            shown = [
+                (_MARKED if hit else "{}").format(html.escape(line))
+                for line, hit in lines
+            ]
             columns += _COLUMN.format(html.escape(title), "\n".join(shown))
         style = "display:flex;flex-wrap:wrap;gap:2em"
         return f'<div class="workbook-side-by-side" style="{style}">{columns}</div>'
@@ -50,12 +51,9 @@ def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
       a
     > Observation: 3
     """
-    return SideBySide(
-        {
-            title: [
-                (line, bool(mark) and line.lstrip().startswith(mark))
-                for line in text.strip().splitlines()
-            ]
-            for title, text in texts.items()
-        }
-    )
+    found: dict[str, list[tuple[str, bool]]] = {}
+    for title, text in texts.items():
+        lines = text.strip().splitlines()
+        hits = (mark != "" and line.lstrip().startswith(mark) for line in lines)
+        found[title] = list(zip(lines, hits, strict=True))
+    return SideBySide(found)
