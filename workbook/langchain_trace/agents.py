@@ -1,8 +1,7 @@
 """LangChain's two agents as engines: the classic one, and today's.
 
-Each runs one question, tells `emit` what happens, and ends in a `run_finished`. Bounded
-always: LangChain's own limits are in the thousands, or absent. Tools are handed over
-bare: what LangChain does when one raises is what we look at.
+Each is bounded and ends in a `run_finished`. Tools are handed over bare: what LangChain
+does when one raises is what we look at.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open th
 MARKS = ("\n\n", "Use the following format:", "\nBegin!\n", "\nQuestion:", "\nThought:")
 # One hue a section, thin enough for black text and for white text on top.
 _HUES = ("66,133,244", "15,157,88", "171,71,188", "244,160,0", "0,172,193", "219,68,55")
-_STYLE = (
-    "background-color:rgba({0}, 0.18);border-bottom:2px solid rgb({0});color:inherit"
-)
+_STYLE = "color:inherit;background-color:rgba({0},.18);border-bottom:2px solid rgb({0})"
+_CHIP = "padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
 
 
 def split_prompt(prompt: str) -> list[tuple[str, str]]:
@@ -60,10 +59,9 @@ class ColoredPrompt:
         legend = parts = ""
         hues = dict(zip(SECTIONS, _HUES, strict=True))
         for name, text, tokens in self.sections:
-            style = _STYLE.format(hues.get(name, "128,128,128"))
-            title = html.escape(name)
-            chip = f"{style};padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
-            legend += f'<span style="{chip}">{title}: {tokens}</span>'
+            title, hue = html.escape(name), hues.get(name, "128,128,128")
+            style = _STYLE.format(hue)
+            legend += f'<span style="{style};{_CHIP}">{title}: {tokens}</span>'
             parts += f'<span title="{title}" style="{style}">{html.escape(text)}</span>'
         total = sum(tokens for _, _, tokens in self.sections)
         return (

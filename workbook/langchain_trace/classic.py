@@ -48,9 +48,7 @@ def evaluate_math_block(text: str) -> str:
         return text
     if "Answer:" in text:
         return f"Answer: {text.rsplit('Answer:', 1)[1].strip()}"
-    raise ValueError(
-        f"neither a ```text block nor an answer in {text!r}: ask the model again"
-    )
+    raise ValueError(f"no ```text block and no answer in {text!r}: ask again")
 
 
 def as_floats(expression: str) -> str:
@@ -78,10 +76,8 @@ def _evaluate(expression: str) -> str:
         numexpr.evaluate(as_floats(expression), **known)
         value = numexpr.evaluate(expression, **known)
     except Exception as error:  # numexpr raises many kinds
-        raise ValueError(
-            f"numexpr cannot evaluate {expression!r} ({error}): "
-            "write one line of numbers and operators"
-        ) from error
+        told = f"numexpr cannot evaluate {expression!r} ({error})"
+        raise ValueError(f"{told}: write one line of numbers") from error
     return re.sub(r"^\[|\]$", "", str(value))
 
 

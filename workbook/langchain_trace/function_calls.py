@@ -63,7 +63,5 @@ def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
         return CallingModel(script=model, contracts=ours)
     if hasattr(model, "bind_tools"):
         return model
-    raise TypeError(
-        f"a {type(model).__name__} cannot call functions: "
-        "give a Script or a LangChain chat model"
-    )
+    told = f"a {type(model).__name__} cannot call functions"
+    raise TypeError(f"{told}: give a Script or a LangChain chat model")

@@ -70,13 +70,11 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     with fewer prompts, is a ValueError.
     """
     requests = [e for e in trace.of(Kind.MODEL_REQUEST) if "parent" not in e]
-    if len(requests) < 2:
-        raise ValueError(f"two prompts are needed, the trace has {len(requests)}")
-    before, last = (trace.prompt(event["seq"]) for event in requests[-2:])
-    if not isinstance(before, str) or not isinstance(last, str):
-        raise ValueError("these prompts are messages: give a classic agent's trace")
-    edited = re.sub(r"(\S+)", r"\1,", last, count=1)
-    return {"cold": before, "appended": last, "edited": edited}
+    match [trace.prompt(event["seq"]) for event in requests[-2:]]:
+        case [str(before), str(last)]:
+            edited = re.sub(r"(\S+)", r"\1,", last, count=1)
+            return {"cold": before, "appended": last, "edited": edited}
+    raise ValueError("two prompts are needed: give a classic agent's trace")
 
 
 def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
@@ -103,14 +101,13 @@ def plot_caching(frame: pd.DataFrame) -> Figure:
     """Draw the time to read each prompt, and which share of it was cached."""
     from matplotlib import pyplot as plt
 
-    figure, both = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-    seconds = frame["prompt_ms"] / 1000
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    titles = "One early edit, all is read again", "What was appended to is still known"
-    labels = "time to read the prompt, seconds", "tokens from the cache, %"
-    panels = zip(both, (seconds, share), titles, labels, strict=True)
-    for axes, heights, title, label in panels:
+    for axes, heights in ((left, frame["prompt_ms"] / 1000), (right, share)):
         axes.bar(frame["case"], heights, color=["#1f77b4", "#2ca02c", "#d62728"])
-        axes.set(title=title, xlabel="prompt", ylabel=label)
-    both[1].set_ylim(0, 100)
+        axes.set_xlabel("prompt")
+    left.set_title("One early edit, all is read again")
+    left.set_ylabel("time to read the prompt, seconds")
+    right.set_title("What was appended to is still known")
+    right.set(ylabel="tokens from the cache, %", ylim=(0, 100))
     return figure

@@ -59,10 +59,7 @@ def answer_of(outputs: Any) -> str:
 def prompt_of(
     messages: Sequence[BaseMessage], kwargs: Mapping[str, Any]
 ) -> str | list[Any]:
-    """Return a request's messages as dicts in the shape of OpenAI's API.
-
-    One user message without tools to call is the text that a classic agent wrote.
-    """
+    """Return messages in OpenAI's shape, or the one text that a classic agent wrote."""
     options = kwargs.get("invocation_params") or {}
     if len(messages) == 1 and messages[0].type == "human" and not options.get("tools"):
         return text_of(messages[0])
@@ -77,8 +74,7 @@ def stop_of(kwargs: Mapping[str, Any]) -> list[str]:
 def turn_of(response: LLMResult) -> dict[str, Any]:
     """Return the fields of a `model_turn`: text, turn, usage, and timings if any.
 
-    The turn of a message with function calls is `calls`. Any other is `text`: whoever
-    asked will say what it means.
+    A turn without function calls is `text`: whoever asked will say what it means.
     """
     generation = response.generations[0][0]
     turn: dict[str, Any] = {"kind": "text"}

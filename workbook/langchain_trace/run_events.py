@@ -114,14 +114,14 @@ class RunEvents:
                     break
             own = self._own_id(call_id)
             inside = self._inside(self._above.get(run_id))
-            self._running[run_id] = Call(-1, own, tool, exists)
+            self._running[run_id] = call = Call(-1, own, tool, exists)
             about = {"call_id": own, "tool": tool, "arguments": args}
             try:
                 seq = self._emit(Kind.TOOL_CALL, **about, **inside)
             except Exception:
                 del self._running[run_id]
                 raise
-            self._running[run_id] = Call(seq, own, tool, exists)
+            self._running[run_id] = call._replace(seq=seq)
 
     def give_up(self, error: BaseException) -> None:
         """Write what was raised for each tool that has no observation."""

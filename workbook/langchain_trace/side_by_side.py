@@ -18,42 +18,40 @@ _MARKED = '<span style="background-color:rgba(219, 68, 55, 0.25)">{}</span>'
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Lines by title, each marked or not: columns in a notebook, or plain text."""
+    """Texts by title, with marked lines: columns in a notebook, or plain text."""
 
-    texts: Mapping[str, list[tuple[str, bool]]]
+    texts: Mapping[str, str]
+    mark: str
+
+    def _hit(self, line: str) -> bool:
+        return self.mark != "" and line.lstrip().startswith(self.mark)
 
     def _repr_html_(self) -> str:
         columns = ""
-        for title, lines in self.texts.items():
+        for title, text in self.texts.items():
             shown = [
-                (_MARKED if hit else "{}").format(html.escape(line))
-                for line, hit in lines
+                (_MARKED if self._hit(line) else "{}").format(html.escape(line))
+                for line in text.strip().splitlines()
             ]
             columns += _COLUMN.format(html.escape(title), "\n".join(shown))
         style = "display:flex;flex-wrap:wrap;gap:2em"
         return f'<div class="workbook-side-by-side" style="{style}">{columns}</div>'
 
     def __repr__(self) -> str:
-        return "\n\n".join(
-            "\n".join([f"[{title}]", *(f"{' >'[hit]} {text}" for text, hit in lines)])
-            for title, lines in self.texts.items()
-        )
+        shown = []
+        for title, text in self.texts.items():
+            lines = text.strip().splitlines()
+            marked = (f"{' >'[self._hit(line)]} {line}" for line in lines)
+            shown.append("\n".join([f"[{title}]", *marked]))
+        return "\n\n".join(shown)
 
 
 def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
     """Return texts by title, with the lines marked that begin with `mark`, if any.
 
-    >>> side_by_side({"with": "a", "without": "a\\nObservation: 3"}, "Observation:")
-    [with]
-      a
-    <BLANKLINE>
+    >>> side_by_side({"without": "a\\nObservation: 3"}, "Observation:")
     [without]
       a
     > Observation: 3
     """
-    found: dict[str, list[tuple[str, bool]]] = {}
-    for title, text in texts.items():
-        lines = text.strip().splitlines()
-        hits = (mark != "" and line.lstrip().startswith(mark) for line in lines)
-        found[title] = list(zip(lines, hits, strict=True))
-    return SideBySide(found)
+    return SideBySide(texts, mark)

@@ -49,11 +49,7 @@ class ScriptedModel(BaseChatModel):
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: Any = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: Any = None, *_: Any, **kwargs: Any
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
         usage, made = answer.usage, f"unnamed_{self.script.asked}"
@@ -94,11 +90,7 @@ class TextModelLLM(BaseLLM):
         return self.model.name
 
     def _generate(
-        self,
-        prompts: list[str],
-        stop: list[str] | None = None,
-        run_manager: Any = None,
-        **kwargs: Any,
+        self, prompts: list[str], stop: Any = None, *_: Any, **kwargs: Any
     ) -> LLMResult:
         if len(prompts) != 1:
             raise ValueError(f"one prompt at a time, not {len(prompts)}: call it again")
@@ -179,11 +171,8 @@ def from_message(message: AIMessage) -> Completion:
     """
     spent: Any = message.usage_metadata or {}
     details = spent.get("input_token_details") or {}
-    usage = Usage(
-        spent.get("input_tokens") or 0,
-        spent.get("output_tokens") or 0,
-        details.get("cache_read") or 0,
-    )
+    read, wrote = spent.get("input_tokens") or 0, spent.get("output_tokens") or 0
+    usage = Usage(read, wrote, details.get("cache_read") or 0)
     requests = [
         ToolRequest(call["name"], dict(call["args"]), call["id"] or "")
         for call in message.tool_calls
