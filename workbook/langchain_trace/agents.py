@@ -1,25 +1,24 @@
 """LangChain's two agents as engines: the classic one, and today's.
 
-Each runs one question, tells `emit` what happens through the callback handler, and
-ends in a `run_finished`, whatever was raised. Bounded always: LangChain's own limits
-are in the thousands, or absent. Tools are handed over bare: what LangChain does when
-one raises is what we look at.
+Each is bounded and ends in a `run_finished`. Tools are handed over bare: what LangChain
+does when one raises is what we look at.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
+from warnings import catch_warnings
 
 from langchain_core._api import LangChainDeprecationWarning
 from langchain_core.tools import BaseTool
 from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
-from workbook.langchain_trace.function_calls import chat_model, script_of
+from workbook.langchain_trace.function_calls import chat_model
 from workbook.langchain_trace.handler import TraceHandler
 from workbook.loop.naive import Emit
 from workbook.models.langchain import text_llm
@@ -29,6 +28,9 @@ from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
 AnyTool = Tool | BaseTool
+
+# That the classic agent is deprecated is the lesson's subject, not news.
+_quiet = partial(catch_warnings, action="ignore", category=LangChainDeprecationWarning)
 
 
 def run_classic(
@@ -40,15 +42,13 @@ def run_classic(
     max_iterations: int = 12,
     **options: Any,
 ) -> None:
-    """Run the classic agent, as tutorials had it, and tell `emit` what happens.
+    """Run the classic agent of tutorials: one text prompt, stop words, a parser.
 
-    `initialize_agent` with ZERO_SHOT_REACT_DESCRIPTION: one text prompt, stop words, a
-    parser. It ends DONE, or EXHAUSTED (max_iterations) with LangChain's notice for an
-    answer, or ERROR with what was raised. Nothing is raised here. The options are those
-    of `classic_agent`, for instance `handle_parsing_errors`.
+    It ends DONE, or EXHAUSTED (max_iterations) with LangChain's notice for an answer,
+    or ERROR with what was raised; nothing is raised here. The options are those of
+    `classic_agent`, for instance `handle_parsing_errors`.
     """
-    recording = _recorded("langchain", tools, question, emit)
-    with recording as handler, _no_deprecation_warnings():
+    with _recorded("langchain", tools, question, emit) as handler, _quiet():
         agent = classic_agent(model, tools, max_iterations=max_iterations, **options)
         agent.invoke({"input": question}, config={"callbacks": [handler]})
 
@@ -60,16 +60,16 @@ def classic_agent(
     calculator: Literal["llm-math", "direct"] = "llm-math",
     **options: Any,
 ) -> Any:
-    """Return the `AgentExecutor` that `run_classic` runs.
+    """Return the `AgentExecutor` that `run_classic` runs, made by `initialize_agent`.
 
     With `llm-math` the tool called Calculator asks the model for an expression, or,
-    where that plays a script, a script that hands back the one it was given; `direct`
-    leaves our own. The options are those of `initialize_agent`.
+    where that plays a script, `math_script()`; `direct` leaves our own.
     """
     from langchain_classic.agents import AgentType, initialize_agent
 
-    math_model = math_script() if script_of(model) else model
-    with _no_deprecation_warnings():
+    scripted = isinstance(getattr(model, "script", model), Script)
+    math_model = math_script() if scripted else model
+    with _quiet():
         adapted = [
             llm_math_tool(math_model)
             if tool.name == CALCULATOR and calculator == "llm-math"
@@ -81,10 +81,7 @@ def classic_agent(
 
 
 def llm_math_tool(model: Any) -> TextTool:
-    """Return the calculator of old tutorials, `load_tools(["llm-math"])`.
-
-    It asks the model for an expression at each call.
-    """
+    """Return `load_tools(["llm-math"])`: it asks the model for each expression."""
     from langchain_classic.chains.llm_math.base import LLMMathChain
 
     return TextTool(
@@ -108,12 +105,11 @@ def run_graph(
     recursion_limit: int = 25,
     **options: Any,
 ) -> None:
-    """Run today's agent, `create_agent`, and tell `emit` what happens.
+    """Run today's agent, `create_agent`: a graph of a model that calls its tools.
 
-    A graph of two nodes, model and tools, with function calling. It ends DONE, or
-    EXHAUSTED (recursion_limit: a call and its tools are two nodes), or ERROR with what
-    was raised. Nothing is raised here. The text turns of a script become function
-    calls. The options are those of `create_agent`, for instance `middleware`.
+    It ends DONE, or EXHAUSTED (recursion_limit: a call and its tools are two nodes), or
+    ERROR with what was raised; nothing is raised here. The text turns of a script
+    become function calls. The options are those of `create_agent`, as `middleware`.
     """
     with _recorded("create_agent", tools, question, emit) as handler:
         agent = graph_agent(model, tools, **options)
@@ -139,10 +135,8 @@ def classic_tool(tool: AnyTool) -> BaseTool:
     if isinstance(tool, BaseTool):
         return tool
     # The descriptions become part of a template, in which a brace opens a variable.
-    description = tool.description.replace("{", "{{").replace("}", "}}")
-    return to_langchain(
-        replace(tool, description=description), text=True, trusting=True
-    )
+    escaped = tool.description.replace("{", "{{").replace("}", "}}")
+    return to_langchain(replace(tool, description=escaped), text=True, trusting=True)
 
 
 @contextmanager
@@ -156,11 +150,3 @@ def _recorded(
     except (Exception, KeyboardInterrupt) as error:
         handler.events.begin(question)
         handler.fail(error)
-
-
-@contextmanager
-def _no_deprecation_warnings() -> Iterator[None]:
-    """That the classic agent is deprecated is the lesson's subject, not news."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        yield

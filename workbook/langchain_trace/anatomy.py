@@ -1,7 +1,6 @@
 """What the classic prompt is made of: six sections, each with its cost in tokens.
 
-`split_prompt` finds them, `color_prompt` shows the prompt with each section in its own
-colour. Everything shown is escaped: a prompt may hold anything.
+Everything shown is escaped: a prompt may hold anything.
 """
 
 from __future__ import annotations
@@ -15,14 +14,12 @@ from workbook.models.prompts import count_tokens
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
 
+# What to look for in the classic prompt, in the order in which it stands there.
 MARKS = ("\n\n", "Use the following format:", "\nBegin!\n", "\nQuestion:", "\nThought:")
-"""What to look for in the classic prompt, in the order in which it stands there."""
-
 # One hue a section, thin enough for black text and for white text on top.
 _HUES = ("66,133,244", "15,157,88", "171,71,188", "244,160,0", "0,172,193", "219,68,55")
-_STYLE = (
-    "background-color:rgba({0}, 0.18);border-bottom:2px solid rgb({0});color:inherit"
-)
+_STYLE = "color:inherit;background-color:rgba({0},.18);border-bottom:2px solid rgb({0})"
+_CHIP = "padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
 
 
 def split_prompt(prompt: str) -> list[tuple[str, str]]:
@@ -31,11 +28,8 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
     Put together, the texts are the prompt again. The instruction ends with the first
     blank line; the tools end where "Use the following format:" begins; the format ends
     where the line "Question:" begins that follows the line "Begin!". The question ends
-    where the next line "Thought:" begins. The last line "Thought:" is the open thought,
-    for the model to go on; what stands between is the scratchpad, empty at first.
-
-    Raises:
-        ValueError: a mark is missing; it is not such a prompt.
+    where the next line "Thought:" begins. The last line "Thought:" is the open thought;
+    what stands between is the scratchpad. A missing mark raises ValueError.
     """
     ends, start = [], 0
     for mark in MARKS:
@@ -65,10 +59,9 @@ class ColoredPrompt:
         legend = parts = ""
         hues = dict(zip(SECTIONS, _HUES, strict=True))
         for name, text, tokens in self.sections:
-            style = _STYLE.format(hues.get(name, "128,128,128"))
-            title = html.escape(name)
-            chip = f"{style};padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
-            legend += f'<span style="{chip}">{title}: {tokens}</span>'
+            title, hue = html.escape(name), hues.get(name, "128,128,128")
+            style = _STYLE.format(hue)
+            legend += f'<span style="{style};{_CHIP}">{title}: {tokens}</span>'
             parts += f'<span title="{title}" style="{style}">{html.escape(text)}</span>'
         total = sum(tokens for _, _, tokens in self.sections)
         return (
@@ -91,9 +84,6 @@ def color_prompt(
     *,
     sections: Sequence[tuple[str, str]] | None = None,
 ) -> ColoredPrompt:
-    """Return a classic prompt in colours, with a legend of what each section costs.
-
-    A prompt of another kind brings its `sections`, as (name, text).
-    """
+    """Return a prompt in colours with a legend; another kind brings its `sections`."""
     found = split_prompt(prompt) if sections is None else sections
     return ColoredPrompt(tuple((name, text, count(text)) for name, text in found))

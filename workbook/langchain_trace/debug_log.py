@@ -1,23 +1,21 @@
 """LangChain's debug log: captured, counted, and then no longer read.
 
-`set_debug(True)` prints every start and every end of every chain, model and tool, with
-all inputs and outputs. It is all there, and nobody can look at it.
+`set_debug(True)` prints every start and end, with all inputs and outputs.
 """
 
 from __future__ import annotations
 
-import contextlib
 import io
 import re
 from collections import Counter
 from collections.abc import Callable
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _EVENT = re.compile(r"(?m)^\[(chain|llm|tool|retriever)/(start|end|error)\] \[")
 
 
@@ -40,17 +38,13 @@ class DebugCounts:
 
 
 def capture_debug_log(run: Callable[[], object]) -> str:
-    """Call `run` with LangChain's debug log on and return what was printed.
-
-    The setting is put back as it was, and an exception of `run` goes through.
-    """
+    """Call `run` with LangChain's debug log on and return what was printed."""
     from langchain_core.globals import get_debug, set_debug
 
     before = get_debug()
-    printed = io.StringIO()
     set_debug(True)
     try:
-        with contextlib.redirect_stdout(printed):
+        with redirect_stdout(io.StringIO()) as printed:
             run()
     finally:
         set_debug(before)
@@ -63,5 +57,5 @@ def fold_debug_log(text: str) -> DebugCounts:
     >>> fold_debug_log("[llm/start] [chain:X > llm:Y] Entering LLM run\\n{}\\n").events
     {('llm', 'start'): 1}
     """
-    plain = _COLORS.sub("", text)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)  # without colours
     return DebugCounts(len(plain.splitlines()), dict(Counter(_EVENT.findall(plain))))

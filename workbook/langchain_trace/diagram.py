@@ -1,7 +1,7 @@
 """Who spoke to whom: a Mermaid sequence diagram drawn from a trace.
 
-Every event but a transition is one arrow. A tool that asks the model itself, as
-llm-math does, has an arrow of its own to the model: the hidden second call.
+A tool that asks the model itself, as llm-math does, has an arrow of its own to the
+model: the hidden second call.
 """
 
 from __future__ import annotations
@@ -65,9 +65,7 @@ def sequence_diagram(trace: Iterable[TraceEvent]) -> str:
 
 
 def tool_ids(events: Iterable[TraceEvent]) -> dict[str, str]:
-    """Return the tools of a trace, in order of their first call, and their ids.
-
-    An id is safe in a diagram, a tool's name need not be.
+    """Return the tools of a trace, in order of their first call, with ids for Mermaid.
 
     >>> tool_ids([{"kind": "tool_call", "seq": 3, "tool": "Python REPL"}])
     {'Python REPL': 'T1'}
@@ -79,12 +77,10 @@ def tool_ids(events: Iterable[TraceEvent]) -> dict[str, str]:
 
 def head(events: Iterable[TraceEvent]) -> list[str]:
     """Return the first lines of the diagram: its kind and who takes part."""
-    lines = [f"{INDENT}participant {name}" for name in ("User", "Agent", "Model")]
-    lines += [
-        f"{INDENT}participant {id_} as {escape_mermaid(clip(name, LABEL_CHARS))}"
-        for name, id_ in tool_ids(events).items()
-    ]
-    return ["sequenceDiagram", *lines]
+    who = ["User", "Agent", "Model"]
+    for name, id_ in tool_ids(events).items():
+        who.append(f"{id_} as {escape_mermaid(clip(name, LABEL_CHARS))}")
+    return ["sequenceDiagram", *(f"{INDENT}participant {one}" for one in who)]
 
 
 def label(event: TraceEvent) -> str:

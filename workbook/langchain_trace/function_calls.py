@@ -1,8 +1,7 @@
 """A script of text turns as a model that calls functions, for today's agents.
 
-`Action` and `Action Input` become a call with a name and arguments; a `Final Answer`
-becomes a message without calls. What cannot be read stays text, and an agent that
-calls functions takes any text for its answer.
+An Action becomes a call; a Final Answer becomes a message without calls. What cannot be
+read stays text, and an agent that calls functions takes any text for its answer.
 """
 
 from __future__ import annotations
@@ -23,9 +22,7 @@ from workbook.tools.tool import Tool
 
 
 def as_function_calls(text: str, tools: Iterable[Tool] = ()) -> Completion:
-    """Return a text turn as a model with function calling would have made it.
-
-    The schemas of `tools` give the argument its name.
+    """Return a text turn as a function call; the schemas of `tools` name the argument.
 
     >>> as_function_calls("Action: Sum\\nAction Input: 1+1").tool_requests
     (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id=''),)
@@ -59,24 +56,12 @@ class CallingModel(ScriptedModel):
         return replace(found, usage=answer.usage)
 
 
-def script_of(model: Any) -> Script | None:
-    """Return the script that a model plays, or None where it plays none."""
-    found = getattr(model, "script", model)
-    return found if isinstance(found, Script) else None
-
-
 def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
-    """Return a model that can call functions: a chat model, or a script with its tools.
-
-    Raises:
-        TypeError: it is neither a `Script` nor a LangChain chat model.
-    """
+    """Return a model that calls functions; a TypeError where there is none."""
     if isinstance(model, Script):
         ours = tuple(tool for tool in tools if isinstance(tool, Tool))
         return CallingModel(script=model, contracts=ours)
     if hasattr(model, "bind_tools"):
         return model
-    raise TypeError(
-        f"a {type(model).__name__} cannot call functions: "
-        "give a Script or a LangChain chat model"
-    )
+    told = f"a {type(model).__name__} cannot call functions"
+    raise TypeError(f"{told}: give a Script or a LangChain chat model")

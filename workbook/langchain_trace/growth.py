@@ -1,11 +1,12 @@
 """How the prompt grows from call to call, and what a prompt cache saves of that.
 
-A server keeps what it worked out while reading a prompt. The next prompt has to be read
-only from the first place where it differs. The figures here are the server's own.
+A server keeps what it read of a prompt; the next one is read from the first place where
+it differs. The figures here are the server's own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -23,8 +24,8 @@ def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
     """Return (number of the call, input tokens, new tokens) for each of its calls.
 
     Only the agent's own calls count, from 1: a `model_turn` with a `parent` was asked
-    by a tool. New is what a call sends beyond the call before it; the first call sends
-    everything new. Where old text was cut from the history, it is below zero.
+    by a tool. New is what a call sends beyond the call before it: all of the first,
+    below zero where old text was cut.
 
     >>> turn = {"kind": "model_turn", "usage": {"input": 230}}
     >>> context_growth([turn, {**turn, "parent": 3}, {**turn, "usage": {"input": 291}}])
@@ -46,7 +47,7 @@ def plot_growth(events: Iterable[TraceEvent]) -> Axes:
     from matplotlib.ticker import MaxNLocator
 
     rows = context_growth(events)
-    calls = range(1, len(rows) + 1)
+    calls = [number for number, _, _ in rows]
     new = [max(new, 0) for _, _, new in rows]
     again = [tokens - max(new, 0) for _, tokens, new in rows]
     total = sum(new) + sum(again)
@@ -65,36 +66,29 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     """Return three prompts of a classic run, in the order in which to send them.
 
     `cold` is the last prompt but one; `appended` is the last, which begins with all of
-    it; `edited` is the last with one early word changed, as cutting or rewording old
-    text would do.
-
-    Raises:
-        ValueError: it is no trace of a classic agent, with two calls or more.
+    it; `edited` is the last with one early word changed. A trace of another agent, or
+    with fewer prompts, is a ValueError.
     """
     requests = [e for e in trace.of(Kind.MODEL_REQUEST) if "parent" not in e]
-    if len(requests) < 2:
-        raise ValueError(f"two prompts are needed, the trace has {len(requests)}")
-    before, last = (trace.prompt(event["seq"]) for event in requests[-2:])
-    if not isinstance(before, str) or not isinstance(last, str):
-        raise ValueError("these prompts are messages: give a classic agent's trace")
-    word = last.split()[0]
-    edited = last.replace(word, f"{word},", 1)
-    return {"cold": before, "appended": last, "edited": edited}
+    match [trace.prompt(event["seq"]) for event in requests[-2:]]:
+        case [str(before), str(last)]:
+            edited = re.sub(r"(\S+)", r"\1,", last, count=1)
+            return {"cold": before, "appended": last, "edited": edited}
+    raise ValueError("two prompts are needed: give a classic agent's trace")
 
 
 def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
     """Send a classic run's three prompts; return what the server says, a row each.
 
-    Take a model that writes one token, `LocalTextModel(max_tokens=1)`: what counts is
-    the reading. An unrelated prompt goes first, so that the cold one is cold. Read are
-    the tokens that were not cached; `prompt_ms` is NaN where the server does not say.
+    Take a model that writes one token, `LocalTextModel(max_tokens=1)`. An unrelated
+    prompt goes first, so that the cold one is cold. Read are the tokens that were not
+    cached; `prompt_ms` is milliseconds, NaN where the server does not say.
     """
     import pandas as pd
 
-    prompts = caching_prompts(trace)
     model.complete("Once upon a time")
     rows = []
-    for case, prompt in prompts.items():
+    for case, prompt in caching_prompts(trace).items():
         answer = model.complete(prompt)
         sent, cached = answer.usage.input, answer.usage.cached
         ms = answer.timings.get("prompt_ms", float("nan"))
@@ -107,14 +101,13 @@ def plot_caching(frame: pd.DataFrame) -> Figure:
     """Draw the time to read each prompt, and which share of it was cached."""
     from matplotlib import pyplot as plt
 
-    figure, both = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-    seconds = frame["prompt_ms"] / 1000
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    titles = "One early edit, all is read again", "What was appended to is still known"
-    labels = "time to read the prompt, seconds", "tokens from the cache, %"
-    panels = zip(both, (seconds, share), titles, labels, strict=True)
-    for axes, heights, title, label in panels:
+    for axes, heights in ((left, frame["prompt_ms"] / 1000), (right, share)):
         axes.bar(frame["case"], heights, color=["#1f77b4", "#2ca02c", "#d62728"])
-        axes.set(title=title, xlabel="prompt", ylabel=label)
-    both[1].set_ylim(0, 100)
+        axes.set_xlabel("prompt")
+    left.set_title("One early edit, all is read again")
+    left.set_ylabel("time to read the prompt, seconds")
+    right.set_title("What was appended to is still known")
+    right.set(ylabel="tokens from the cache, %", ylim=(0, 100))
     return figure

@@ -1,9 +1,8 @@
 """LangChain's callbacks, made into trace events.
 
 LangChain tells a callback handler of every chain, model and tool that starts or ends,
-each with a run id and the id of the run around it. `TraceHandler` turns that into the
-events that the other engines write. It patches nothing: it is handed over as a
-callback, and LangChain does the rest.
+each with its run id and that of the run around it. `TraceHandler` turns that into the
+events that the other engines write. It patches nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from langchain_core.outputs import LLMResult
 from workbook.langchain_trace import messages as read
 from workbook.langchain_trace.run_events import RunEvents
 from workbook.loop.naive import Emit
+from workbook.loop.turns import parse_turn
 
 # AgentExecutor runs these two for a name that it does not know, and for a turn that
 # its parser refused. A tool of yours may have the same name.
@@ -32,8 +32,7 @@ class TraceHandler(BaseCallbackHandler):
 
     Give it to any: `agent.invoke(…, config={"callbacks": [TraceHandler(emit)]})`.
     A model call made inside a tool names that tool's `tool_call` event as its parent. A
-    model or a tool that is no part of such a run is refused with a ValueError, and so
-    is a second run. `engine` and the names of `tools` stand in `run_started`.
+    model or a tool outside a run is refused with a ValueError, and so is a second run.
     """
 
     raise_error = True  # an event that cannot be written is not passed over in silence
@@ -51,22 +50,16 @@ class TraceHandler(BaseCallbackHandler):
 
     # Chains: the outermost one is the run.
 
-    def on_chain_start(
-        self, serialized: Any, inputs: Any, *, run_id: UUID, **kwargs: Any
-    ) -> None:
-        around = kwargs["parent_run_id"]
-        self.events.enter(run_id, around)
-        if around is not None:
-            return
-        if self._root is not None:
-            raise ValueError(
-                "a TraceHandler writes one run: make another one for the next run"
-            )
-        self._root = run_id
-        self.events.begin(read.question_of(inputs))
+    def on_chain_start(self, serialized: Any, inputs: Any, **told: Any) -> None:
+        if told["parent_run_id"] is None:
+            if self._root is not None:
+                raise ValueError("a TraceHandler writes one run: make another one")
+            self._root = told["run_id"]
+            self.events.begin(read.question_of(inputs))
+        self._enter(told)
 
-    def on_chain_end(self, outputs: Any, *, run_id: UUID, **kwargs: Any) -> None:
-        if run_id != self._root:
+    def on_chain_end(self, outputs: Any, **told: Any) -> None:
+        if told["run_id"] != self._root:
             return
         self._read_tool_messages(read.messages_of(outputs))
         answer = read.answer_of(outputs)
@@ -77,106 +70,89 @@ class TraceHandler(BaseCallbackHandler):
             self.events.parsed(read.message_as_turn(answer))
             self.events.finish("DONE", "final_answer", answer)
 
-    def on_chain_error(
-        self, error: BaseException, *, run_id: UUID, **kwargs: Any
-    ) -> None:
-        if run_id == self._root:
+    def on_chain_error(self, error: BaseException, **told: Any) -> None:
+        if told["run_id"] == self._root:
             self.fail(error)
 
     def fail(self, error: BaseException) -> None:
         """Write the end of a run that ended with an exception."""
         self.events.give_up(error)  # a cancelled run leaves tools behind
-        name = type(error).__name__
-        if name == "GraphRecursionError":
-            self.events.finish("EXHAUSTED", "recursion_limit", message=str(error))
-        else:
-            self.events.finish("ERROR", name, message=str(error))
+        state, reason = "ERROR", type(error).__name__
+        if reason == "GraphRecursionError":
+            state, reason = "EXHAUSTED", "recursion_limit"
+        self.events.finish(state, reason, message=str(error))
 
     # Models
 
-    def on_llm_start(
-        self, serialized: Any, prompts: list[str], *, run_id: UUID, **kwargs: Any
-    ) -> None:
-        self._enter(run_id, kwargs)
-        self.events.request(run_id, prompts[0], read.stop_of(kwargs))
+    def on_llm_start(self, serialized: Any, prompts: list[str], **told: Any) -> None:
+        run_id = self._enter(told)
+        self.events.request(run_id, prompts[0], read.stop_of(told))
 
     def on_chat_model_start(
-        self,
-        serialized: Any,
-        messages: list[list[BaseMessage]],
-        *,
-        run_id: UUID,
-        **kwargs: Any,
+        self, serialized: Any, messages: list[list[BaseMessage]], **told: Any
     ) -> None:
-        self._enter(run_id, kwargs)
+        run_id = self._enter(told)
         self._read_tool_messages(messages[0])
-        prompt = read.prompt_of(messages[0], kwargs)
+        prompt = read.prompt_of(messages[0], told)
         if isinstance(prompt, list):
             self._in_messages.add(run_id)
-        self.events.request(run_id, prompt, read.stop_of(kwargs))
+        self.events.request(run_id, prompt, read.stop_of(told))
 
-    def on_llm_end(self, response: LLMResult, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_llm_end(self, response: LLMResult, **told: Any) -> None:
         fields = read.turn_of(response)
-        self.events.turn(run_id, fields)
-        if run_id in self._in_messages:
+        self.events.turn(told["run_id"], fields)
+        if told["run_id"] in self._in_messages:
             self.events.parsed(read.message_as_turn(fields["text"]))
 
     def on_agent_action(self, action: AgentAction, **kwargs: Any) -> None:
         self._action = action
-        turn = read.action_as_turn(action)
-        self._refused = action.tool == EXCEPTION_TOOL != read.tool_of(action.log)
-        self.events.parsed(None if self._refused else turn)
+        ours = getattr(parse_turn(action.log), "tool", None)
+        self._refused = action.tool == EXCEPTION_TOOL != ours
+        self.events.parsed(None if self._refused else read.step_as_turn(action))
 
     def on_agent_finish(self, finish: AgentFinish, **kwargs: Any) -> None:
-        """Note the answer that the parser read, or that the run was stopped."""
         # Without a log it is AgentExecutor's own: the answer of a tool that gives it
         # itself, or a notice that the iterations have run out.
-        turn = read.finish_as_turn(finish)
+        turn = read.step_as_turn(finish)
         self._stopped = not finish.log and turn["answer"] != self._observed
         self.events.parsed(turn)
 
     # Tools
 
-    def on_tool_start(
-        self, serialized: Any, input_str: str, *, run_id: UUID, **kwargs: Any
-    ) -> None:
-        """Write the call, under the model's call id where it gave one."""
-        self._enter(run_id, kwargs)
+    def on_tool_start(self, serialized: Any, input_str: str, **told: Any) -> None:
+        run_id = self._enter(told)
         tool = str((serialized or {}).get("name") or "?")
-        arguments: Mapping[str, Any] = kwargs.get("inputs") or {"input": input_str}
+        arguments: Mapping[str, Any] = told.get("inputs") or {"input": input_str}
         if tool == EXCEPTION_TOOL and self._refused:
             return  # no call: so the model is told why its turn was refused
         exists = tool != INVALID_TOOL or "requested_tool_name" not in arguments
         if not exists and self._action is not None:
             tool, arguments = self._action.tool, {"input": self._action.tool_input}
-        call_id = kwargs.get("tool_call_id")
+        call_id = told.get("tool_call_id")
         self.events.call(run_id, tool, arguments, call_id, exists=exists)
 
-    def on_tool_end(self, output: Any, *, run_id: UUID, **kwargs: Any) -> None:
+    def on_tool_end(self, output: Any, **told: Any) -> None:
         # A message has a status; of a text, that of one of our tools says it.
-        failed = getattr(output, "status", "") == "error"
+        ok = getattr(output, "ok", getattr(output, "status", "") != "error")
         self._observed = read.text_of(output)
-        self.events.observe(run_id, getattr(output, "ok", not failed), self._observed)
+        self.events.observe(told["run_id"], ok, self._observed)
 
-    def on_tool_error(
-        self, error: BaseException, *, run_id: UUID, **kwargs: Any
-    ) -> None:
-        name = type(error).__name__
-        self.events.observe(run_id, False, str(error) or name, error=name)
+    def on_tool_error(self, error: BaseException, **told: Any) -> None:
+        self.events.failed(told["run_id"], error)
 
-    def _enter(self, run_id: UUID, told: Mapping[str, Any]) -> None:
+    def _enter(self, told: Mapping[str, Any]) -> UUID:
+        """Note which run is around this one, and return its id."""
+        run_id: UUID = told["run_id"]
         if self._root is None:
             raise ValueError(
-                "a TraceHandler writes the run of an agent or a chain, and this is"
-                " neither: hand it over in config['callbacks'] of the agent's invoke"
+                "this is no run of an agent or a chain: hand the TraceHandler over in"
+                " config['callbacks'] of the agent's invoke"
             )
         self.events.enter(run_id, told["parent_run_id"])
+        return run_id
 
     def _read_tool_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Write the calls that were answered without a callback.
-
-        For a tool that does not exist LangGraph runs none; only the message says so.
-        """
+        """Write the calls that LangGraph answered without a tool, in a message only."""
         asked = [n for n, m in enumerate(messages) if getattr(m, "tool_calls", None)]
         for message in messages[asked[-1] if asked else 0 :]:
             if isinstance(message, ToolMessage):

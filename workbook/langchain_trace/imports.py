@@ -1,7 +1,6 @@
 """What posts about LangChain import, what happens today, and what works in its place.
 
-LangChain 1.0 moved the classic agents into `langchain-classic`; much of what a search
-engine finds no longer runs as it stands. A test executes every row.
+LangChain 1.0 moved the classic agents into `langchain-classic`. A test runs every row.
 """
 
 from __future__ import annotations

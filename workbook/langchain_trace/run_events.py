@@ -1,8 +1,7 @@
 """The events of one LangChain run, in order: what encloses what, what still waits.
 
-LangChain names each run and the run around it. `RunEvents` keeps those names, finds the
-tool around a model call, and holds an agent's text back until its parser has read it.
-It knows nothing of LangChain's classes.
+`RunEvents` keeps which run is around which, finds the tool around a model call, and
+holds an agent's text back until its parser has read it. No class of LangChain's here.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
 from workbook.loop.naive import Emit
-from workbook.loop.turns import Malformed, parse_turn
+from workbook.loop.turns import as_data, parse_turn
 from workbook.record.events import Kind
 
 Fields = Mapping[str, Any]
-TEXT: Fields = {"kind": "text"}
-"""The turn that no parser was to read."""
+TEXT: Fields = {"kind": "text"}  # the turn that no parser was to read
 
 
 class Call(NamedTuple):
@@ -98,7 +96,10 @@ class RunEvents:
         with self._lock:
             if self._unread is not None:
                 fields, self._unread = self._unread, None
-                turn = turn or unread_as_turn(fields["text"])
+                if turn is None:
+                    text = fields["text"]
+                    reason = as_data(parse_turn(text)).get("reason", "refused")
+                    turn = {"kind": "malformed", "reason": reason, "text": text}
                 self._emit(Kind.MODEL_TURN, **{**fields, "turn": turn})
 
     def call(
@@ -113,23 +114,27 @@ class RunEvents:
                     break
             own = self._own_id(call_id)
             inside = self._inside(self._above.get(run_id))
-            self._running[run_id] = Call(-1, own, tool, exists)
+            self._running[run_id] = call = Call(-1, own, tool, exists)
             about = {"call_id": own, "tool": tool, "arguments": args}
             try:
                 seq = self._emit(Kind.TOOL_CALL, **about, **inside)
             except Exception:
                 del self._running[run_id]
                 raise
-            self._running[run_id] = Call(seq, own, tool, exists)
+            self._running[run_id] = call._replace(seq=seq)
 
     def give_up(self, error: BaseException) -> None:
         """Write what was raised for each tool that has no observation."""
-        name = type(error).__name__
         for run_id in list(self._running):
-            self.observe(run_id, False, str(error) or name, error=name)
+            self.failed(run_id, error)
+
+    def failed(self, run_id: UUID, error: BaseException) -> None:
+        """Write what a tool raised for its observation."""
+        name = type(error).__name__
+        self.observe(run_id, False, str(error) or name, error=name)
 
     def observe(self, run_id: UUID, ok: bool, text: str, **extra: Any) -> None:
-        """Write what came of a call; a run that is none of them is passed over."""
+        """Write what came of a call; any other run is passed over."""
         with self._lock:
             call = self._running.pop(run_id, None)
             if call is None:
@@ -168,10 +173,3 @@ class RunEvents:
                 return {"parent": self._running[run_id].seq}
             run_id = self._above.get(run_id)
         return {}
-
-
-def unread_as_turn(text: str) -> dict[str, Any]:
-    """Return the turn that a framework's parser refused, with our reason if any."""
-    ours = parse_turn(text)
-    reason = ours.reason.value if isinstance(ours, Malformed) else "refused"
-    return {"kind": "malformed", "reason": reason, "text": text}

@@ -1,7 +1,6 @@
 """Texts beside each other: what a model wrote, with a setting and without it.
 
-Lines that begin with certain words can be marked, so that one sees at once what is in
-one text and not in the other. Every text is escaped.
+Lines that begin with certain words can be marked. Every text is escaped.
 """
 
 from __future__ import annotations
@@ -19,43 +18,40 @@ _MARKED = '<span style="background-color:rgba(219, 68, 55, 0.25)">{}</span>'
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Lines by title, each marked or not: columns in a notebook, or plain text."""
+    """Texts by title, with marked lines: columns in a notebook, or plain text."""
 
-    texts: Mapping[str, list[tuple[str, bool]]]
+    texts: Mapping[str, str]
+    mark: str
+
+    def _hit(self, line: str) -> bool:
+        return self.mark != "" and line.lstrip().startswith(self.mark)
 
     def _repr_html_(self) -> str:
         columns = ""
-        for title, lines in self.texts.items():
-            escaped = [(html.escape(text), hit) for text, hit in lines]
-            shown = (_MARKED.format(text) if hit else text for text, hit in escaped)
+        for title, text in self.texts.items():
+            shown = [
+                (_MARKED if self._hit(line) else "{}").format(html.escape(line))
+                for line in text.strip().splitlines()
+            ]
             columns += _COLUMN.format(html.escape(title), "\n".join(shown))
         style = "display:flex;flex-wrap:wrap;gap:2em"
         return f'<div class="workbook-side-by-side" style="{style}">{columns}</div>'
 
     def __repr__(self) -> str:
-        return "\n\n".join(
-            "\n".join([f"[{title}]", *(f"{' >'[hit]} {text}" for text, hit in lines)])
-            for title, lines in self.texts.items()
-        )
+        shown = []
+        for title, text in self.texts.items():
+            lines = text.strip().splitlines()
+            marked = (f"{' >'[self._hit(line)]} {line}" for line in lines)
+            shown.append("\n".join([f"[{title}]", *marked]))
+        return "\n\n".join(shown)
 
 
 def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
     """Return texts by title, with the lines marked that begin with `mark`, if any.
 
-    >>> side_by_side({"with": "a", "without": "a\\nObservation: 3"}, "Observation:")
-    [with]
-      a
-    <BLANKLINE>
+    >>> side_by_side({"without": "a\\nObservation: 3"}, "Observation:")
     [without]
       a
     > Observation: 3
     """
-    return SideBySide(
-        {
-            title: [
-                (line, bool(mark) and line.lstrip().startswith(mark))
-                for line in text.strip().splitlines()
-            ]
-            for title, text in texts.items()
-        }
-    )
+    return SideBySide(texts, mark)

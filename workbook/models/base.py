@@ -1,8 +1,7 @@
 """What every model here answers with, and the two ways to ask.
 
-A model is asked for text with a prompt (`complete`) or for a message with a list of
-messages (`chat`). The engines know these two protocols and nothing else: not LangChain,
-not HTTP, not llama.cpp.
+A model continues a prompt (`complete`) or answers messages (`chat`). The engines know
+these two protocols and nothing else: not LangChain, not HTTP, not llama.cpp.
 """
 
 from __future__ import annotations
@@ -33,29 +32,22 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """One function call that a model asks for in a message, not yet checked.
-
-    `call_id` is empty where the model gave none: whoever runs the call makes one.
-    """
+    """One function call that a model asks for in a message, not yet checked."""
 
     name: str
     arguments: dict[str, Any]
-    call_id: str = ""
+    call_id: str = ""  # where the model gave none, whoever runs the call makes one
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model answered; `text` is empty when it only asked for tools.
-
-    `finish_reason` is `stop`, `length` (cut at the cap), `tool_calls`, or what the
-    server said; `timings` are the server's own figures (llama.cpp: `prompt_ms`, …).
-    """
+    """What a model answered; `text` is empty when it only asked for tools."""
 
     text: str
     usage: Usage = Usage()
     tool_requests: tuple[ToolRequest, ...] = ()
-    finish_reason: str = "stop"
-    timings: dict[str, float] = field(default_factory=dict)
+    finish_reason: str = "stop"  # or length (cut at the cap), tool_calls, …
+    timings: dict[str, float] = field(default_factory=dict)  # llama.cpp: prompt_ms, …
 
 
 class Message(TypedDict, total=False):
@@ -69,16 +61,12 @@ class Message(TypedDict, total=False):
 
 @runtime_checkable
 class TextModel(Protocol):
-    """A model that continues a prompt.
-
-    A model may say `at_once = True`: nobody need wait for it with a limit.
-    """
+    """A model that continues a prompt; with `at_once = True` it needs no time limit."""
 
     name: str
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         """Return the continuation of `prompt`, cut before the first stop sequence."""
-        ...
 
 
 @runtime_checkable
@@ -95,14 +83,10 @@ class ChatModel(Protocol):
         stop: Sequence[str] = (),
     ) -> Completion:
         """Return the next message; `tools` are OpenAI function schemas."""
-        ...
 
 
 class Prefilled:
-    """A model whose turns are begun for it: it goes on from the cue, as `Thought:`.
-
-    A small model that is left to itself after a question writes another question.
-    """
+    """A model that goes on from a cue, as `Thought:`; a small one would ask on."""
 
     def __init__(self, model: TextModel, cue: str) -> None:
         self.name, self.model, self.cue = model.name, model, cue

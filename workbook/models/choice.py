@@ -1,8 +1,7 @@
 """Which model is in use: by name, or by the variable `WORKBOOK_MODEL`.
 
-Three kinds: `scripted` plays the turns that it is given, `local` runs in this process,
-and any other name is a hosted model's, at OpenAI or at `OPENAI_BASE_URL`. Nobody else
-reads these variables; a key is shown nowhere.
+`scripted` plays given turns, `local` runs in this process, any other name is a hosted
+model's, at OpenAI or at `OPENAI_BASE_URL`. A key is shown nowhere.
 """
 
 from __future__ import annotations
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 VARIABLE = "WORKBOOK_MODEL"
 KEY = "OPENAI_API_KEY"
 BASE_URL = "OPENAI_BASE_URL"
-NO_KEY = "none-needed"
-"""Sent where an endpoint of one's own needs no key, as Ollama's."""
-
+NO_KEY = "none-needed"  # sent to an endpoint of one's own, as Ollama's
 OPENAI = "openai:"
 CHOICES = (
     "scripted (plays given turns), local (SmolLM2 in this process), or"
@@ -45,10 +42,8 @@ class MissingKey(RuntimeError):  # noqa: N818 - what is wrong, not an error's na
 def model_name(name: str | None = None) -> str:
     """Return the chosen model: `name`, else `WORKBOOK_MODEL`, else `scripted`.
 
-    `openai:` in front of a name is dropped; what follows is no slip of the hand.
-
-    Raises:
-        UnknownModel: the name is empty, or a slip of the hand for one of ours.
+    `openai:` in front of a name is dropped. An empty name, or a slip of the hand for
+    one of ours without that, is an UnknownModel.
 
     >>> model_name("openai:gpt-4o-mini")
     'gpt-4o-mini'
@@ -80,11 +75,8 @@ def get_model(
 ) -> BaseChatModel:
     """Return the chosen model as a LangChain chat model.
 
-    Args:
-        name: `scripted`, `local`, or a hosted model's; default: `WORKBOOK_MODEL`.
-        turns: what the scripted model answers; other models ignore them, so that one
-            cell serves all three.
-        options: `Script`'s own, or fields of `ChatOpenAI`.
+    `turns` is what the scripted model answers; others ignore it, so that one cell
+    serves all three. The options are `Script`'s own, or fields of `ChatOpenAI`.
 
     Raises:
         UnknownModel: no such name, or the scripted model without turns.
@@ -148,12 +140,8 @@ def hosted_options(
 ) -> dict[str, Any]:
     """Return the options of a hosted model, with its endpoint and its key.
 
-    What is not given is read from `OPENAI_BASE_URL` (empty: OpenAI's own endpoint) and
-    `OPENAI_API_KEY` (needed there alone).
-
-    Raises:
-        UnknownModel: the endpoint is no URL.
-        MissingKey: the key is missing, or cannot be one.
+    What is not given is read from `OPENAI_BASE_URL` (no URL: UnknownModel; empty:
+    OpenAI's own) and `OPENAI_API_KEY` (MissingKey where it is needed, or is no key).
     """
     url = base_url or os.environ.get(BASE_URL, "").strip() or None
     key = api_key or os.environ.get(KEY, "").strip()
@@ -187,10 +175,7 @@ def host_of(url: str | None) -> str | None:
 
 
 def model_health(name: str | None = None) -> tuple[bool, str, str]:
-    """Say whether the chosen model can be asked, what it is, and what to do.
-
-    Loads and fetches nothing. What can be asked may still have something to do first.
-    """
+    """Say whether the chosen model can be asked, what it is, and what to do first."""
     try:
         chosen = model_name(name)
     except UnknownModel as error:

@@ -1,7 +1,6 @@
 """Models behind an API, as langchain-openai's `ChatOpenAI`.
 
-OpenAI's, any endpoint that speaks as it does, and the local model's server. The key
-stands in no error, whatever the endpoint answers.
+The key stands in no error, whatever the endpoint answers.
 """
 
 from __future__ import annotations
@@ -9,10 +8,11 @@ from __future__ import annotations
 import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import openai
 from langchain_openai import ChatOpenAI
+from pydantic import SecretStr
 
 from workbook.models.base import MAX_TOKENS
 from workbook.models.local import NAME, SEED, local_server
@@ -25,10 +25,8 @@ class HostedModelError(RuntimeError):
 def hosted_model(name: str, **options: Any) -> ChatOpenAI:
     """Return a model by the name that its endpoint has for it.
 
-    Args:
-        name: `gpt-4o-mini`, `llama3.2:3b`, …
-        options: fields of `ChatOpenAI`. Unless given, temperature is 0, and an answer
-            is cut after `MAX_TOKENS` tokens.
+    The options are fields of `ChatOpenAI`. Unless given, temperature is 0, and an
+    answer is cut after `MAX_TOKENS` tokens.
     """
     if "max_completion_tokens" not in options:  # OpenAI's new name for it
         options.setdefault("max_tokens", MAX_TOKENS)
@@ -37,10 +35,9 @@ def hosted_model(name: str, **options: Any) -> ChatOpenAI:
 
 
 def local_model(**options: Any) -> ChatOpenAI:
-    """Return the local model; options as for `hosted_model`.
+    """Return the local model; `extra_body={"grammar": …}` passes a grammar.
 
-    `extra_body={"grammar": …}` passes a grammar. It calls no functions: its chat
-    template leaves the tools out, so it never sees them and answers in words.
+    It calls no functions: its chat template leaves the tools out.
     """
     usual = {
         "base_url": local_server().url,
@@ -83,8 +80,7 @@ class HostedModel(ChatOpenAI):
     @contextmanager
     def _told_well(self) -> Iterator[None]:
         """Take the key out of an error, and say which endpoint does not answer."""
-        secret: Any = self.openai_api_key
-        key = secret.get_secret_value()
+        key = cast(SecretStr, self.openai_api_key).get_secret_value()
         try:
             yield
         except Exception as error:

@@ -1,13 +1,12 @@
 """LangChain's models and ours, both ways.
 
-`ScriptedModel` is a script as a LangChain chat model, `text_llm` any of our models as a
-LangChain LLM, and `LangChainModel` one of LangChain's as the engines take it.
+`ScriptedModel` and `text_llm` are ours for LangChain, `LangChainModel` theirs for us.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel, BaseLLM
@@ -27,8 +26,7 @@ from workbook.models.script import Script, ScriptTurn
 class ScriptedModel(BaseChatModel):
     """A LangChain chat model that plays a `Script`, given or made of turns and options.
 
-    LangChain's own fake models refuse `bind_tools` and do not honour `stop`, so an
-    agent cannot be shown on them. This one behaves as a chat model behind an API does.
+    LangChain's own fake models refuse `bind_tools` and do not honour `stop`.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -51,11 +49,7 @@ class ScriptedModel(BaseChatModel):
         return self.bind(tools=[convert_to_openai_tool(tool) for tool in tools])
 
     def _generate(
-        self,
-        messages: list[BaseMessage],
-        stop: list[str] | None = None,
-        run_manager: Any = None,
-        **kwargs: Any,
+        self, messages: list[BaseMessage], stop: Any = None, *_: Any, **kwargs: Any
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
         usage, made = answer.usage, f"unnamed_{self.script.asked}"
@@ -96,11 +90,7 @@ class TextModelLLM(BaseLLM):
         return self.model.name
 
     def _generate(
-        self,
-        prompts: list[str],
-        stop: list[str] | None = None,
-        run_manager: Any = None,
-        **kwargs: Any,
+        self, prompts: list[str], stop: Any = None, *_: Any, **kwargs: Any
     ) -> LLMResult:
         if len(prompts) != 1:
             raise ValueError(f"one prompt at a time, not {len(prompts)}: call it again")
@@ -127,8 +117,7 @@ def text_llm(model: Any) -> BaseLanguageModel[Any]:
 class LangChainModel:
     """A LangChain model, or a chain that answers as one, as the engines take it.
 
-    Function calls (`chat`) need a chat model. Where a text is the answer, LangChain
-    hands on no usage.
+    `chat` needs a chat model. Where a text is the answer, there is no usage.
     """
 
     def __init__(self, model: Runnable[Any, Any]) -> None:
@@ -153,8 +142,7 @@ class LangChainModel:
         model: Any = self.model
         if tools:
             model = model.bind_tools(list(tools))
-        sent: Any = list(messages)
-        return self._invoke(model, convert_to_messages(sent), stop)
+        return self._invoke(model, convert_to_messages(cast(Any, messages)), stop)
 
     def _invoke(self, model: Any, asked: Any, stop: Sequence[str]) -> Completion:
         found = list(stop_sequences(stop))
@@ -172,30 +160,25 @@ class Ending(BaseCallbackHandler):
     reason = "stop"
 
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
-        """Keep the reason that the model gave."""
         info = response.generations[0][0].generation_info or {}
         self.reason = info.get("finish_reason") or "stop"
 
 
-UNREADABLE = "unreadable"
-"""The one argument of a call whose arguments were no JSON: the text itself."""
-
-
 def from_message(message: AIMessage) -> Completion:
-    """Return what a LangChain chat model answered as a `Completion`."""
+    """Return what a LangChain chat model answered as a `Completion`.
+
+    Arguments that were no JSON become one, `unreadable`: the text itself.
+    """
     spent: Any = message.usage_metadata or {}
     details = spent.get("input_token_details") or {}
-    usage = Usage(
-        spent.get("input_tokens") or 0,
-        spent.get("output_tokens") or 0,
-        details.get("cache_read") or 0,
-    )
+    read, wrote = spent.get("input_tokens") or 0, spent.get("output_tokens") or 0
+    usage = Usage(read, wrote, details.get("cache_read") or 0)
     requests = [
         ToolRequest(call["name"], dict(call["args"]), call["id"] or "")
         for call in message.tool_calls
     ]
     requests += [
-        ToolRequest(call["name"] or "", {UNREADABLE: call["args"]}, call["id"] or "")
+        ToolRequest(call["name"] or "", {"unreadable": call["args"]}, call["id"] or "")
         for call in message.invalid_tool_calls
     ]
     usual = "tool_calls" if requests else "stop"

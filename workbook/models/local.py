@@ -21,8 +21,7 @@ from workbook.models.weights import fetch_weights
 
 SEED = 1
 NAME = "SmolLM2-135M-Instruct"
-CONTEXT_TOKENS = 8192
-"""The context that the model was trained for: prompt and answer together."""
+CONTEXT_TOKENS = 8192  # it was trained for so many: prompt and answer together
 
 
 class LocalModelError(RuntimeError):
@@ -49,16 +48,14 @@ class LocalServer:
         params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
         params.ui = False
         # All cores but one, at most four: threads wait for each other by spinning. On
-        # two cores with something else running, two threads were measured at 3 tokens
-        # a second and one thread at 50.
+        # two busy cores, two threads wrote 3 tokens a second and one thread 50.
         threads = max(1, min(4, (os.cpu_count() or 1) - 1))
         params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
         try:
             self._server: Any = xllamacpp.Server(params)
         except RuntimeError as error:
-            raise LocalModelError(
-                f"llama.cpp could not load {weights}: {error}"
-            ) from None
+            said = f"llama.cpp could not load {weights}: {error}"
+            raise LocalModelError(said) from None
         self.url = f"{self._server.listening_address}/v1"
         self._client = httpx.Client(
             base_url=self._server.listening_address,
@@ -72,11 +69,7 @@ class LocalServer:
             self._client.get("/slots")
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send JSON and return what it answers.
-
-        Raises:
-            LocalModelError: it refused, as a prompt too long, or is closed.
-        """
+        """Send JSON and return what it answers, or raise a LocalModelError."""
         try:
             reply = self._client.post(path, json=body)
         except httpx.TransportError as error:
@@ -101,8 +94,7 @@ _server: LocalServer | None = None
 def local_server() -> LocalServer:
     """Return this process's server; the first call fetches the weights and loads them.
 
-    Raises `WeightsError` where they cannot be had, `LocalModelError` where llama.cpp
-    cannot start.
+    Raises WeightsError or LocalModelError where that cannot be done.
     """
     global _server
     with _lock:
@@ -113,10 +105,7 @@ def local_server() -> LocalServer:
 
 
 def close_local_server() -> None:
-    """Stop the server; a `LocalTextModel` then starts another.
-
-    LangChain's clients know the old address: make new ones.
-    """
+    """Stop the server; what asks next starts another, but for LangChain's clients."""
     global _server
     with _lock:
         if _server is not None:
@@ -127,11 +116,8 @@ def close_local_server() -> None:
 class LocalTextModel:
     """The local model as a `TextModel`, loaded.
 
-    Args:
-        options: fields of llama.cpp's completion request: `max_tokens` (the answer is
-            cut after so many), `temperature` (0 unless given: always the likeliest
-            token), `grammar` (GBNF; the answer can only be what it allows), …
-
+    The options are fields of llama.cpp's completion request: `max_tokens`,
+    `temperature` (0 unless given), `grammar` (GBNF: what the answer can be), …
     `timings` of its completions are llama.cpp's: `prompt_n` tokens read in `prompt_ms`,
     `cache_n` not read again, `predicted_n` written in `predicted_ms`.
     """

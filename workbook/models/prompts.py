@@ -1,6 +1,6 @@
 """A prompt as a model sees it: so many tokens, a window's worth, up to a stop sequence.
 
-Plain functions of text and of lists of messages. They know no model.
+Plain functions that know no model.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ CHARS_PER_TOKEN = 4
 
 
 def count_tokens(text: str) -> int:
-    """Return how many tokens the scripted model takes `text` for.
-
-    The rule of thumb for English, four characters; Japanese and Chinese need more.
+    """Return how many tokens the scripted model takes `text` for: four characters each.
 
     >>> count_tokens("Thought: 2+2")
     3
@@ -26,10 +24,7 @@ def count_tokens(text: str) -> int:
 
 
 def stop_sequences(stop: Sequence[str]) -> tuple[str, ...]:
-    """Return the stop sequences that say something; a text alone is one of them.
-
-    OpenAI's API takes a text or a list. An empty sequence would end an answer before
-    its first word.
+    """Return the stop sequences that are not empty; a text alone is one, as at OpenAI.
 
     >>> stop_sequences("\\nObservation:"), stop_sequences(["", "b"])
     (('\\nObservation:',), ('b',))

