@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 
 class FailedText(str):
-    """What an engine that knows texts alone gets of a call that failed: it is not `ok`.
-
-    The model reads it as any other text; a trace can tell the two apart.
-    """
+    """What came of a call that failed, for an engine of texts: a trace sees `ok`."""
 
     ok = False
 
@@ -46,13 +43,9 @@ def to_openai(tool: Tool) -> dict[str, Any]:
 def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> BaseTool:
     """Return the tool for LangChain: arguments are bound as our own engine binds them.
 
-    Args:
-        tool: ours.
-        text: for the classic text agent: one string in. Otherwise arguments by name,
-            for function calling.
-        trusting: as tutorials hand it over: nothing is checked, and what it raises,
-            except a `ToolFailure`, leaves it. Otherwise an error is a text for the
-            model.
+    With `text` it takes one string, for the classic agent; otherwise arguments by
+    name. An error is a text for the model. `trusting` hands it over as tutorials do:
+    nothing is checked, and what it raises, except a `ToolFailure`, leaves it.
     """
     from langchain_core.tools import StructuredTool, ToolException
     from langchain_core.tools import Tool as TextTool
@@ -92,8 +85,8 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
 def trusting_function(tool: Tool) -> Callable[[str], str]:
     """Return the tool as a function from the text of an action input to a text.
 
-    Where the tool itself says no (`ToolFailure`), that is a `FailedText`. Whatever else
-    it raises leaves it, and so does what comes of text that is no argument.
+    A `ToolFailure` becomes a `FailedText`. Whatever else it raises leaves it, and so
+    does what comes of text that is no argument.
     """
     return lambda text: _trusted(tool, trusting_arguments(tool, text))
 

@@ -1,8 +1,6 @@
-"""What is asked of a tool and what comes of it, as data.
+"""What is asked of a tool and what comes of it, as data for two readers.
 
-A call, its observation, and the error that an observation may hold. They are made for
-two readers: programs look at the fields, the model reads `text()`. This module imports
-nothing of ours.
+Programs look at the fields, the model reads `text()`. Nothing of ours is imported here.
 """
 
 from __future__ import annotations
@@ -72,8 +70,7 @@ class ToolCall:
 class Observation:
     """What came of a call: a result or an error, never both.
 
-    `notes` are the repairs made on the way; the model reads them, so that it can write
-    the call properly next time.
+    The model reads the `notes` on repairs too, to write the next call properly.
     """
 
     call_id: str

@@ -20,11 +20,8 @@ from workbook.tools.arguments import closed_schema, only_parameter, validator_fo
 from workbook.tools.calls import Effect, to_json
 from workbook.tools.repair import types_of
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""The names that function calling accepts."""
-
+# What models and frameworks call the argument of a tool that has only one.
 USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
-"""What models and frameworks call the argument of a tool that has only one."""
 
 
 class ContractError(ValueError):
@@ -51,7 +48,8 @@ class Tool:
     max_output_chars: int = 20_000  # of the result as JSON
 
     def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.name):
+        # What function calling accepts.
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.name):
             raise ContractError(
                 f"tool name {self.name!r}: use 1 to 64 letters, digits, _ or -"
             )
