@@ -111,10 +111,9 @@ def _literal(part: str, number: Any) -> Number:
 
 def _power(base: Number, exponent: Number, part: str) -> Number:
     """Return base ** exponent, looking at the size before computing it."""
+    shown = clip(part, 60)
     if not -MAX_EXPONENT <= exponent <= MAX_EXPONENT:
-        raise CalculatorError(
-            f"the exponent in {clip(part, 60)} is above {MAX_EXPONENT}"
-        )
+        raise CalculatorError(f"the exponent in {shown} is above {MAX_EXPONENT}")
     if isinstance(base, Fraction) and exponent == int(exponent):
         if (_bits(base) - 1) * abs(int(exponent)) > _MAX_BITS:
             raise _too_large(part)
