@@ -101,10 +101,8 @@ def _trusted(tool: Tool, arguments: dict[str, Any]) -> str:
 def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
     """Return the arguments of a text input, read the way that tutorials read it.
 
-    A JSON object is taken apart; anything else goes to the first parameter.
-
-    Raises:
-        ValueError: the text is not the number that the parameter wants.
+    A JSON object is taken apart; anything else goes to the first parameter. ValueError
+    where the text is not the number that it wants.
     """
     if text.startswith("{"):
         arguments: dict[str, Any] = json.loads(text)
@@ -128,8 +126,7 @@ def from_langchain(
 ) -> Tool:
     """Return a LangChain tool under our contract; `settings` are fields of `Tool`.
 
-    Whatever it returns that is not a dict becomes `{"result": …}`. LangChain does not
-    say whether a tool writes: say it with `effect`.
+    What it returns that is not a dict becomes `{"result": …}`.
     """
 
     def run(**arguments: Any) -> dict[str, Any]:
@@ -146,9 +143,8 @@ def from_langchain(
 def tool_from_function(function: Callable[..., dict[str, Any]], **fields: Any) -> Tool:
     """Return a tool whose schema is the function's signature, as pydantic reads it.
 
-    A parameter without a default is required; `Annotated[int, Field(le=20)]` sets a
-    limit. The function gets its arguments in the types of its signature. `fields` are
-    those of `Tool`. ContractError where a parameter has no name or no JSON type.
+    `Annotated[int, Field(le=20)]` sets a limit, and the function gets its arguments in
+    its own types. ContractError where a parameter has no name or no JSON type.
     """
     from pydantic import TypeAdapter, validate_call
     from pydantic.errors import PydanticUserError

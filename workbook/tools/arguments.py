@@ -1,8 +1,7 @@
 """From what a model wrote to arguments, and what is wrong with them.
 
-The checking is jsonschema_rs's. Ours are four things around it: extra fields are
-always refused, each problem says where it is, a value that is no JSON never reaches it,
-and a schema that cannot describe arguments is refused before anything is called.
+The checking is jsonschema_rs's. Around it extra fields are refused, each problem says
+where it is, and neither what is no JSON nor a schema of no arguments reaches it.
 """
 
 from __future__ import annotations
@@ -181,7 +180,7 @@ def problems_with(validator: Draft202012Validator, arguments: Any) -> list[str]:
 def too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Tell whether lists and objects stand more than so many levels inside each other.
 
-    It goes no deeper than that: even Python's own comparison may crash further down.
+    It goes no deeper than that: Python itself may crash further down.
     """
     if not isinstance(value, (dict, list, tuple)):
         return False
@@ -190,15 +189,11 @@ def too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """Return where that is: `.n`, or `.list[0]`."""
     return "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in path)
 
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a schema that allows the named fields and no others.
-
-    ValueError where it does not describe the arguments of a call.
-    """
+    """Return a copy that allows no other fields; ValueError where no call has it."""
     if not isinstance(schema, Mapping):
         raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
     if too_deep(schema):

@@ -178,25 +178,21 @@ def calculator(name: str = "Calculator") -> Tool:
         try:
             return {"result": safe_eval(expression)}
         except CalculatorError as error:
-            raise ToolFailure(
-                "bad_expression",
-                f"{error}.",
-                hint="Write one expression of numbers, + - * / // % ** and brackets.",
-            ) from None
+            hint = "Write one expression of numbers, + - * / // % ** and brackets."
+            raise ToolFailure("bad_expression", f"{error}.", hint=hint) from None
 
+    expression = {
+        "type": "string",
+        "description": "an arithmetic expression, for example 100*0.2",
+        "minLength": 1,
+    }
     return Tool(
         name=name,
         description="Calculates one arithmetic expression exactly: numbers, + - * / "
         "// % ** and brackets.\nNo names, functions, units or percent signs. One "
         "expression a call.\nRight: 100*0.2  Wrong: 20% of 100",
         parameters={
-            "properties": {
-                "expression": {
-                    "type": "string",
-                    "description": "an arithmetic expression, for example 100*0.2",
-                    "minLength": 1,
-                }
-            },
+            "properties": {"expression": expression},
             "required": ["expression"],
         },
         run=run,

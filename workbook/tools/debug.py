@@ -36,8 +36,7 @@ def debug_call(
     """
     import pandas as pd
 
-    rows = []
-    started = clock()
+    rows, started = [], clock()
 
     def note(stage: str, ok: bool, outcome: str) -> None:
         nonlocal started

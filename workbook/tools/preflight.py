@@ -1,9 +1,8 @@
 """Read the question before any tool is called, and warn of calls that must fail.
 
-A list for a tool that takes one number, a number beyond a tool's limit: both stand in
-the question already. What asks for a tool stands on the tool, its limits in its schema,
-and how English, Japanese and Chinese put words and numbers together in
-data/preflight_words.toml. Nothing here calls a tool or a model.
+What asks for a tool stands on the tool, its limits in its schema, and how English,
+Japanese and Chinese put words and numbers together in data/preflight_words.toml.
+Nothing here calls a tool or a model.
 """
 
 from __future__ import annotations
@@ -62,24 +61,14 @@ def preflight(question: str, tool: Tool) -> list[str]:
 
 
 def about_values(question: str, tool: Tool) -> bool:
-    """Tell whether the question speaks of numbers, or asks for this tool.
-
-    同時 alone is no reason for a warning: 同時通訳 is an interpreter's work.
-    """
+    """Tell whether the question speaks of numbers, or asks for this tool."""
     asking = (rf"(?<![a-z]){re.escape(w)}" for w in tool.asked_by if w[0].isalnum())
     patterns = [*WORDS["values"], *asking]
     return any(re.search(words, _plain(question), re.I) for words in patterns)
 
 
 def asked_numbers(question: str, tool: Tool) -> list[float]:
-    """Return the numbers that the question hands to the tool, each once, in order.
-
-    Other numbers in the question are left alone: a year is not an argument.
-
-    >>> from workbook.props.number_theory import factorial
-    >>> asked_numbers("In 1905, what were the factorials of 3 and 30?", factorial())
-    [3, 30]
-    """
+    """Return the numbers that the question hands to the tool, each once, in order."""
     # 1,000 is one number, but two of them in [1,000]
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))(?![^\[\]]*\])", "", _plain(question))
     found: dict[float, int] = {}  # number to where it stands

@@ -1,8 +1,8 @@
 """The registry, which holds each tool to what its definition promises.
 
-A tool takes a JSON object that its schema allows and returns a JSON object, within its
-time. Whatever else happens becomes an observation that says what was wrong and what to
-do next: the model can be wrong in any way without stopping the program.
+A tool takes a JSON object that its schema allows and returns one within its time.
+Whatever else happens becomes an observation that says what was wrong and what to do
+next: the model can be wrong in any way without stopping the program.
 """
 
 from __future__ import annotations
@@ -96,8 +96,8 @@ class ToolRegistry:
     def run(self, call: ToolCall) -> Observation:
         """Make the call and return what came of it; the arguments are checked again.
 
-        Never raises for what a model or a tool did, SystemExit included. Other signals
-        to the program that are no Exception pass, such as KeyboardInterrupt.
+        Never raises for what a model or a tool did, SystemExit included; other signals
+        to the program pass, such as KeyboardInterrupt.
         """
         tool = self._tools.get(call.name)
         seen = run_tool(tool, call.arguments) if tool else self._unknown(call.name)
@@ -187,8 +187,8 @@ def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
         text = to_json(output)
         plain: dict[str, Any] = json.loads(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
-        why = _quoted(str(error))
-        raise _bad_output(tool, f"what is not JSON ({why})") from None
+        what = f"what is not JSON ({_quoted(str(error))})"
+        raise _bad_output(tool, what) from None
     if len(text) > (limit := tool.max_output_chars):
         raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
     return plain

@@ -1,7 +1,6 @@
 """From what a model wrote to arguments, with as little guessing as possible.
 
-A repair is made only where there is one way to read the input, it never touches what
-is right already, and each one leaves a note for the model.
+A repair is made only where there is one way to read what is wrong, and leaves a note.
 """
 
 from __future__ import annotations

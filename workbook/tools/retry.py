@@ -1,8 +1,8 @@
 """Trying again, and asking a person when that does not help.
 
-Only failures that say that they may pass are tried again, with growing pauses. What is
-left after the last attempt goes to a person, if there is one. A call that changes the
-world is repeated only when it carries a key by which the other side knows it again.
+Only failures that say that they may pass are tried again, with growing pauses. A call
+that changes the world is repeated only when it carries a key by which the other side
+knows it again.
 """
 
 from __future__ import annotations
@@ -45,10 +45,7 @@ def with_retries(
     After the last attempt `ask_person` is asked once for the result. Without it, or
     when the answer is None, the observation is an error of kind `needs_person`.
     `by_hand` says what that person is to do; otherwise the description does.
-
-    Raises:
-        ContractError: the tool writes and has no required `idempotency_key`, so a
-            second attempt could do the same thing twice.
+    ContractError where the tool writes and has no required `idempotency_key`.
     """
     if attempts < 1:
         raise ContractError(f"attempts is {attempts}; at least one call is made")

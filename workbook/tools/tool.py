@@ -32,9 +32,8 @@ class ContractError(ValueError):
 class Tool:
     """A function with its contract; ContractError when the definition cannot be kept.
 
-    `parameters` is a JSON Schema of an object, and extra fields are refused whether it
-    says so or not. Without `timeout_s` the tool runs in the calling thread and is not
-    given up: for functions that bound their own work.
+    Extra fields are refused whether `parameters`, a JSON Schema, say so or not. Without
+    `timeout_s` the tool runs in the calling thread, for as long as it takes.
     """
 
     name: str
@@ -56,10 +55,8 @@ class Tool:
         if not self.description.strip():
             raise ContractError(f"{self.name}: a model chooses by the description")
         if not callable(self.run) or inspect.iscoroutinefunction(self.run):
-            raise ContractError(
-                f"{self.name}: run is {self.run!r}; use a function, and not an async "
-                "one: nobody awaits it"
-            )
+            words = "use a function, and not an async one: nobody awaits it"
+            raise ContractError(f"{self.name}: run is {self.run!r}; {words}")
         limit = self.timeout_s
         if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
             raise ContractError(
