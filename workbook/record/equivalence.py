@@ -7,14 +7,14 @@ is written 20.0. What they share is brought to one form here, and then compared.
 from __future__ import annotations
 
 import json
+import re
+from collections import defaultdict
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
-
-ANSWER_PREFIX = "answer:"
-"""What LangChain's llm-math calculator writes before its result."""
 
 
 class Call(NamedTuple):
@@ -26,11 +26,7 @@ class Call(NamedTuple):
 
 
 def equivalent(trace_a: Trace, trace_b: Trace) -> bool:
-    """Return whether two traces are the same run, whatever engine wrote them.
-
-    They are when they have the same calls in the same order and the same answer, in
-    the form of `calls_of` and `plain_text`.
-    """
+    """Return whether two traces have the same calls in order and the same answer."""
     return first_difference(trace_a, trace_b) is None
 
 
@@ -58,23 +54,19 @@ def calls_of(trace: Trace) -> list[Call]:
     """Return the agent's own calls in order, in the form in which they are compared.
 
     A call made inside another (it has a `parent`) belongs to that one. Tool names are
-    compared without regard to case; arguments by `plain_arguments`; observations by
-    `plain_text`, without the notes on what was repaired and llm-math's "Answer:". A
-    call that has no observation has None. Of calls with one id, the first observation
-    belongs to the first.
+    in lower case, arguments as `plain_arguments`, observations as `plain_text` without
+    notes on repairs and llm-math's "Answer:", or None. Of calls with one id, the first
+    observation belongs to the first.
     """
-    own = [event for event in trace if "parent" not in event]
-    seen: dict[str | None, list[Any]] = {}
-    for event in own:
-        if event["kind"] == Kind.OBSERVATION:
-            seen.setdefault(event["call_id"], []).append(_observed(event))
+    own = Trace(tuple(event for event in trace if "parent" not in event))
+    seen: dict[str | None, list[Any]] = defaultdict(list)
+    for event in own.of(Kind.OBSERVATION):
+        seen[event["call_id"]].append(_observed(event))
     calls = []
-    for event in own:
-        if event["kind"] == Kind.TOOL_CALL:
-            waiting = seen.get(event["call_id"])
-            observation = waiting.pop(0) if waiting else None
-            arguments = plain_arguments(event["arguments"])
-            calls.append(Call(event["tool"].casefold(), arguments, observation))
+    for event in own.of(Kind.TOOL_CALL):
+        waiting, arguments = seen[event["call_id"]], plain_arguments(event["arguments"])
+        observation = waiting.pop(0) if waiting else None
+        calls.append(Call(event["tool"].casefold(), arguments, observation))
     return calls
 
 
@@ -82,48 +74,35 @@ def plain_arguments(arguments: Any) -> Any:
     """Return arguments without the name of an only one, and texts in plain form.
 
     An only argument that is a JSON object in text was meant as several arguments.
-
-    >>> plain_arguments({"input": " 1+1"}) == plain_arguments({"expression": "1+1"})
-    True
     """
     if isinstance(arguments, dict) and len(arguments) == 1:
         (arguments,) = arguments.values()
     if isinstance(arguments, str) and arguments.lstrip().startswith("{"):
-        try:
+        with suppress(ValueError, RecursionError):
             return plain_arguments(json.loads(arguments))
-        except (ValueError, RecursionError):
-            pass
     if isinstance(arguments, dict):
         return {name: plain_text(value) for name, value in arguments.items()}
     return plain_text(arguments)
 
 
 def plain_text(value: Any) -> Any:
-    """Return a number for what reads as one, and anything else as stripped text.
-
-    >>> plain_text("20.0") == plain_text(20)
-    True
-    """
+    """Return a number for what reads as one, and anything else as stripped text."""
     if value is None:
         return None
     if isinstance(value, (bool, dict, list)):
         return json.dumps(value, sort_keys=True)
     text = str(value).strip()
-    try:
+    with suppress(InvalidOperation):
         number = Decimal(text)
-    except InvalidOperation:
-        return text
-    return number if number.is_finite() else text
+        return number if number.is_finite() else text
+    return text
 
 
 def _observed(event: TraceEvent) -> Any:
     text = str(event["text"])
     for note in reversed(event.get("notes", ())):
         text = text.removesuffix(f"\nNote: {note}")
-    text = text.strip()
-    if text[: len(ANSWER_PREFIX)].casefold() == ANSWER_PREFIX:
-        text = text[len(ANSWER_PREFIX) :]
-    return plain_text(text)
+    return plain_text(re.sub(r"^answer:", "", text.strip(), flags=re.IGNORECASE))
 
 
 def _these(one: Any, other: Any) -> str:

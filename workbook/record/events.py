@@ -13,7 +13,7 @@ TraceEvent = dict[str, Any]
 
 
 class Kind(StrEnum):
-    """The seven kinds of event."""
+    """What can happen in a run."""
 
     RUN_STARTED = "run_started"
     TRANSITION = "transition"
@@ -25,9 +25,7 @@ class Kind(StrEnum):
 
 
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
-
 _TEXT = str | None
-
 REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
     Kind.RUN_STARTED: {"engine": str, "question": str},
     Kind.TRANSITION: {
@@ -43,11 +41,10 @@ REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
 """What each kind carries besides the envelope, by type; more fields are welcome.
 
 A request holds only what is new: `prompt` is the text, or the list of messages, that
-follows the first `kept` characters, or messages, of the request before it. A history
-that only grows is thus written once and not once a step; `Trace.prompt` puts the whole
-together. `usage` has `input`, `output` and `cached` tokens. An event caused inside
-another one (a tool that asks the model again) names that one's `seq` as its `parent`;
-such a request is written whole.
+follows the first `kept` characters, or messages, of the request before it;
+`Trace.prompt` puts the whole together. `usage` has `input`, `output` and `cached`
+tokens. An event caused inside another one (a tool that asks the model again) names that
+one's `seq` as its `parent`; such a request is written whole.
 """
 
 _ANYWHERE: Mapping[str, Any] = {
@@ -90,14 +87,12 @@ def check_event(event: Any, seq: int) -> None:
 
 
 def to_line(value: Any) -> bytes:
-    """Return one line of JSON in UTF-8.
-
-    orjson refuses integers beyond 64 bits and half a surrogate pair; the standard
-    encoder writes both, the half as its escape in JSON.
-    """
+    """Return one line of JSON in UTF-8."""
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:
+    except (
+        TypeError
+    ):  # integers beyond 64 bits, and half a surrogate pair as its escape
         line = json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
         return line.encode("utf-8", "backslashreplace")
 
@@ -106,6 +101,4 @@ def _plain(value: Any) -> Any:
     """Make JSON of what is not: mappings and sets first, text last."""
     if isinstance(value, Mapping):
         return dict(value)
-    if isinstance(value, (set, frozenset)):
-        return list(value)
-    return str(value)
+    return list(value) if isinstance(value, (set, frozenset)) else str(value)

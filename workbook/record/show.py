@@ -1,7 +1,6 @@
 """A trace as a static table, an event in words, a diagram that a notebook draws.
 
-Whatever a model or a tool wrote is text here: nothing in it is taken for HTML or for
-Mermaid's own signs.
+Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs.
 """
 
 from __future__ import annotations
@@ -17,9 +16,7 @@ from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
 MAX_CHARS = 400
-COLUMNS = ("seq", "step", "at", "kind", "what")
-NO_FORMULA = "mathjax_ignore"
-"""MathJax leaves elements of this class alone: "$5 or $6" holds no formula."""
+NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # `#` opens an entity in Mermaid, `;` ends a statement, `:` a name; doubled, `%` opens a
 # comment and `$` a formula.
@@ -41,19 +38,11 @@ class Mermaid:
 
 
 def escape_mermaid(text: str) -> str:
-    """Return text that Mermaid shows letter by letter, as a label on one line.
-
-    >>> escape_mermaid("a;b #1\\n<b>")
-    'a#59;b #35;1<br/>#60;b#62;'
-    """
-    lines = [
-        _SPECIAL.sub(
-            lambda found: f"#{ord(found[0])};",
-            _CONTROL.sub("\N{REPLACEMENT CHARACTER}", line.strip()),
-        )
-        for line in text.strip().splitlines()
-    ]
-    return "<br/>".join(lines) or "(empty)"
+    """Return text that Mermaid shows letter by letter, as a label on one line."""
+    lines = (line.strip() for line in text.strip().splitlines())
+    plain = "\n".join(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines)
+    shown = _SPECIAL.sub(lambda found: f"#{ord(found[0])};", plain)
+    return shown.replace("\n", "<br/>") or "(empty)"
 
 
 def summary(event: TraceEvent) -> str:
@@ -84,7 +73,7 @@ def summary(event: TraceEvent) -> str:
 
 
 def amount(number: int, prompt: str | list[Any]) -> str:
-    """Say how much of a prompt that is: so many characters, or messages.
+    """Say how much of a prompt that is.
 
     >>> amount(1200, "text"), amount(1, [])
     ('1,200 characters', '1 message')
@@ -96,7 +85,8 @@ def amount(number: int, prompt: str | list[Any]) -> str:
 def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
     """Return an HTML table of events; long texts are cut to `MAX_CHARS`."""
     caption = f"<caption>lost: {html.escape(lost)}</caption>" * bool(lost)
-    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in COLUMNS)
+    columns = ("seq", "step", "at", "kind", "what")
+    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
     rows = "".join(
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
         f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
@@ -105,9 +95,8 @@ def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
         f"{html.escape(_cut(summary(event)))}</td></tr>"
         for event in events
     )
-    return (
-        f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    )
+    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f"<table>{caption}{body}</table>"
 
 
 def _cut(text: str) -> str:

@@ -1,7 +1,7 @@
 """A run that was recorded: its events in order, from a file or from a writer.
 
-All engines write the same seven kinds of event, one JSON object a line, each flushed as
-it happens, so that a run that dies at step 45 leaves forty-four whole steps behind.
+A file has one JSON object a line, each written as it happens: a run that dies at step
+45 leaves forty-four whole steps behind.
 """
 
 from __future__ import annotations
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 def read_events(path: Path | str) -> Iterator[TraceEvent]:
     """Yield the events of a JSONL file as they are read, for figures of a long run.
 
-    Raises:
-        CutShortError: the last line has no end. What is whole has been yielded.
-        TraceError: a line is not an event, or `seq` has a hole. The same holds.
+    TraceError where a line is not an event or `seq` has a hole, CutShortError where the
+    last line has no end. What is whole has been yielded.
     """
     seq = 0
     with Path(path).open("rb") as file:
@@ -56,10 +55,9 @@ def read_events(path: Path | str) -> Iterator[TraceEvent]:
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """A run that was recorded: its events in order.
+    """A run that was recorded: its events in order; in a notebook a table.
 
-    In a notebook it shows itself as a table, at a prompt in one line. `lost` says what
-    of its file could not be read; it is empty where nothing is missing.
+    `lost` says what of its file could not be read, and is empty otherwise.
     """
 
     events: tuple[TraceEvent, ...]
@@ -69,8 +67,7 @@ class Trace:
     def read(cls, path: Path | str) -> Trace:
         """Read a JSONL file up to its end, or to the first damage.
 
-        Raises:
-            TraceError: there is no event before the damage: it is no trace.
+        TraceError where no event stands before the damage: it is no trace.
         """
         events: list[TraceEvent] = []
         try:
@@ -94,11 +91,7 @@ class Trace:
         return [event for event in self.events if event["kind"] in kinds]
 
     def prompt(self, seq: int) -> str | list[Any]:
-        """Return the whole prompt of the request with this `seq`, as it was written.
-
-        Raises:
-            TraceError: that event is not a `model_request`.
-        """
+        """Return the whole prompt of the request with this `seq`, as it was written."""
         whole: str | list[Any] = ""
         for event in self.of(Kind.MODEL_REQUEST):
             if event["seq"] == seq or "parent" not in event:

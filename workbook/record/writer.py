@@ -1,11 +1,7 @@
-"""Write the events of a run as they happen, and nothing secret with them.
-
-The writer knows no engine: an engine gets it as its `emit` callback and calls it.
-"""
+"""Write the events of a run as they happen, and nothing secret with them."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
@@ -41,16 +37,9 @@ def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace every secret, and everything shaped like an API key, by `[secret]`.
-
-    A secret is also found as it stands in JSON, and in JSON that is a text in JSON.
-
-    >>> redact("key=sk-0123456789abcdefXYZ")
-    'key=[secret]'
-    """
+    """Replace every secret, in text or JSON, and what is shaped like an API key."""
     for secret in _spellings(tuple(secrets)):
-        if secret in text:
-            text = text.replace(secret, "[secret]")
+        text = text.replace(secret, "[secret]")
     if "k-" in text or "Bearer " in text:  # most texts have neither
         text = _KEY_SHAPES.sub("[secret]", text)
     return text
@@ -74,15 +63,9 @@ class TraceWriter:
     context manager it closes the run: an exception that leaves the block becomes a
     `run_finished` in state ERROR.
 
-    Args:
-        path: the JSONL file; its folder is made. None keeps the events in memory only.
-        trace_id: made up when not given.
-        clock: seconds, from any origin.
-        secrets: values that must not be written; by default those of the environment.
-        listener: called with each event after it has been written.
-
-    Raises:
-        TraceError: another writer has that file open.
+    Without a `path`, of a JSONL file, events stay in memory. `clock` counts seconds,
+    `secrets` are those of the environment when not given, and `listener` gets each
+    event after it has been written. TraceError: another writer has that file open.
     """
 
     def __init__(
@@ -102,15 +85,14 @@ class TraceWriter:
         self._listener = listener
         self._lock = threading.RLock()
         self._sent: str | list[Any] = ""
-        self._hidden: tuple[tuple[int, str, str], ...] = ()
-        self._end, self._torn = 0, False  # bytes of whole lines; is there more?
+        self._hidden: list[tuple[int, str, str]] = []
+        self._end = 0  # of the whole lines, in bytes
         self._file = None if path is None else _open_alone(Path(path))
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.
 
-        A `model_request` may give the whole prompt; the writer then finds what is new
-        in it. An engine that knows this passes the new part and `kept` itself.
+        A `model_request` gives the whole prompt, or the new part and its `kept`.
         """
         with self._lock:
             before = self.step, self._sent, self._hidden
@@ -148,45 +130,34 @@ class TraceWriter:
         return event, line
 
     def _append(self, file: FileIO, line: bytes) -> None:
-        """Write one line; what is left of a write that failed is cut off before."""
-        if self._torn:
+        if file.tell() > self._end:  # what is left of a write that failed
             file.truncate(self._end)
-        self._torn = True
         rest = line
         while rest:  # a disk that fills up takes a part
             rest = rest[file.write(rest) :]
-        self._torn = False
         self._end += len(line)
 
     def _only_what_is_new(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Return a request whose `kept` counts what was written, not what was said."""
         new, kept = fields["prompt"], fields.get("kept")
-        if kept is not None:
-            if isinstance(new, str):
-                new, kept = self._as_written(new, kept)
-        else:
+        if kept is None:
             whole = redact(new, self._secrets) if isinstance(new, str) else new[:]
             alike = type(whole) is type(self._sent)
             kept = shared_items(self._sent, whole) if alike else 0
             self._sent, new = whole, whole[kept:]
+        elif isinstance(new, str):
+            new, kept = self._as_written(new, kept)
         return {**fields, "prompt": new, "kept": kept}
 
     def _as_written(self, new: str, kept: int) -> tuple[str, int]:
-        """Return the new text without secrets, and `kept` counted in what was written.
-
-        `_hidden` has the parts that held a secret: their start, as said, as written. A
-        part that is not kept to its end is written again.
-        """
-        safe, hidden = redact(new, self._secrets), self._hidden
-        if not hidden and safe == new:
-            return new, kept
+        """Return the new text without secrets, and `kept` as counted in the file."""
+        hidden = self._hidden  # parts that held a secret: start, as said, as written
         while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
-            *_, (start, said, _) = hidden
-            hidden = hidden[:-1]
+            *hidden, (start, said, _) = hidden  # not kept to its end: written again
             new, kept = said[: max(kept - start, 0)] + new, min(kept, start)
         safe = redact(new, self._secrets)
         written = kept - sum(len(said) - len(wrote) for _, said, wrote in hidden)
-        self._hidden = hidden if safe == new else (*hidden, (kept, new, safe))
+        self._hidden = hidden if safe == new else [*hidden, (kept, new, safe)]
         return safe, written
 
     def trace(self) -> Trace:
@@ -202,9 +173,7 @@ class TraceWriter:
     def __enter__(self) -> TraceWriter:
         return self
 
-    def __exit__(
-        self, kind: object, error: BaseException | None, traceback: object
-    ) -> None:
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         try:
             if error is not None and self.trace().end is None:
                 about = {"reason": type(error).__name__, "message": str(error)}
@@ -214,11 +183,7 @@ class TraceWriter:
 
 
 def _open_alone(path: Path) -> FileIO:
-    """Open a file for one writer. A second one is refused, whatever its process.
-
-    The lock belongs to the open file and ends with it, also in a process that is
-    killed. Where the file system has no locks, there is none.
-    """
+    """Open a file, with a lock on it, for one writer; a second one is refused."""
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.open("ab", buffering=0)
     try:
@@ -231,25 +196,21 @@ def _open_alone(path: Path) -> FileIO:
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        if error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-            file.close()
-            words = f"another TraceWriter writes {path}: close it, or take another path"
-            raise TraceError(words) from None
-    if path.stat().st_size:
-        file.truncate(0)
+    except (BlockingIOError, PermissionError):
+        file.close()
+        words = f"another TraceWriter writes {path}: close it, or take another path"
+        raise TraceError(words) from None
+    except OSError:
+        pass  # this file system has no locks
+    file.truncate(0)
     return file
 
 
 def _redacted(value: Any, secrets: Iterable[str]) -> Any:
     """Return JSON data without the secrets in its names, texts and numbers."""
     if isinstance(value, dict):
-        return {
-            redact(name, secrets): _redacted(each, secrets)
-            for name, each in value.items()
-        }
+        return {redact(k, secrets): _redacted(v, secrets) for k, v in value.items()}
     if isinstance(value, list):
         return [_redacted(each, secrets) for each in value]
-    text = str(value)
-    safe = redact(text, secrets)
-    return value if safe == text else safe
+    safe = redact(str(value), secrets)
+    return value if safe == str(value) else safe

@@ -23,10 +23,7 @@ if TYPE_CHECKING:
 
 
 class FailedText(str):
-    """What an engine that knows texts alone gets of a call that failed: it is not `ok`.
-
-    The model reads it as any other text; a trace can tell the two apart.
-    """
+    """What came of a call that failed, for an engine of texts: a trace sees `ok`."""
 
     ok = False
 
@@ -46,13 +43,9 @@ def to_openai(tool: Tool) -> dict[str, Any]:
 def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> BaseTool:
     """Return the tool for LangChain: arguments are bound as our own engine binds them.
 
-    Args:
-        tool: ours.
-        text: for the classic text agent: one string in. Otherwise arguments by name,
-            for function calling.
-        trusting: as tutorials hand it over: nothing is checked, and what it raises,
-            except a `ToolFailure`, leaves it. Otherwise an error is a text for the
-            model.
+    With `text` it takes one string, for the classic agent; otherwise arguments by
+    name. An error is a text for the model. `trusting` hands it over as tutorials do:
+    nothing is checked, and what it raises, except a `ToolFailure`, leaves it.
     """
     from langchain_core.tools import StructuredTool, ToolException
     from langchain_core.tools import Tool as TextTool
@@ -92,8 +85,8 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
 def trusting_function(tool: Tool) -> Callable[[str], str]:
     """Return the tool as a function from the text of an action input to a text.
 
-    Where the tool itself says no (`ToolFailure`), that is a `FailedText`. Whatever else
-    it raises leaves it, and so does what comes of text that is no argument.
+    A `ToolFailure` becomes a `FailedText`. Whatever else it raises leaves it, and so
+    does what comes of text that is no argument.
     """
     return lambda text: _trusted(tool, trusting_arguments(tool, text))
 
@@ -108,10 +101,8 @@ def _trusted(tool: Tool, arguments: dict[str, Any]) -> str:
 def trusting_arguments(tool: Tool | None, text: str) -> dict[str, Any]:
     """Return the arguments of a text input, read the way that tutorials read it.
 
-    A JSON object is taken apart; anything else goes to the first parameter.
-
-    Raises:
-        ValueError: the text is not the number that the parameter wants.
+    A JSON object is taken apart; anything else goes to the first parameter. ValueError
+    where the text is not the number that it wants.
     """
     if text.startswith("{"):
         arguments: dict[str, Any] = json.loads(text)
@@ -135,8 +126,7 @@ def from_langchain(
 ) -> Tool:
     """Return a LangChain tool under our contract; `settings` are fields of `Tool`.
 
-    Whatever it returns that is not a dict becomes `{"result": …}`. LangChain does not
-    say whether a tool writes: say it with `effect`.
+    What it returns that is not a dict becomes `{"result": …}`.
     """
 
     def run(**arguments: Any) -> dict[str, Any]:
@@ -153,9 +143,8 @@ def from_langchain(
 def tool_from_function(function: Callable[..., dict[str, Any]], **fields: Any) -> Tool:
     """Return a tool whose schema is the function's signature, as pydantic reads it.
 
-    A parameter without a default is required; `Annotated[int, Field(le=20)]` sets a
-    limit. The function gets its arguments in the types of its signature. `fields` are
-    those of `Tool`. ContractError where a parameter has no name or no JSON type.
+    `Annotated[int, Field(le=20)]` sets a limit, and the function gets its arguments in
+    its own types. ContractError where a parameter has no name or no JSON type.
     """
     from pydantic import TypeAdapter, validate_call
     from pydantic.errors import PydanticUserError

@@ -1,8 +1,7 @@
 """From what a model wrote to arguments, and what is wrong with them.
 
-The checking is jsonschema_rs's. Ours are four things around it: extra fields are
-always refused, each problem says where it is, a value that is no JSON never reaches it,
-and a schema that cannot describe arguments is refused before anything is called.
+The checking is jsonschema_rs's. Around it extra fields are refused, each problem says
+where it is, and neither what is no JSON nor a schema of no arguments reaches it.
 """
 
 from __future__ import annotations
@@ -20,15 +19,12 @@ from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationErr
 from workbook.tools.calls import to_json
 from workbook.tools.repair import types_of
 
-NOTHING = {"", "none", "null", "()", "n/a"}
-"""What models write when a tool takes no arguments."""
+NOTHING = {"", "none", "null", "()", "n/a"}  # what models write for no arguments
 
+# No tool wants more lists and objects inside each other, and what reads and writes JSON
+# gives up at very different depths, or crashes.
 MAX_DEPTH = 100
-"""Lists and objects inside each other in arguments. No tool wants more, and what reads
-and writes JSON gives up at very different depths, or crashes."""
-
-REGEX = FancyRegexOptions(backtrack_limit=100_000)
-"""A `pattern` takes milliseconds at most, whatever the text; then it does not match."""
+TOO_DEEP = f"arguments: nested too deeply; {MAX_DEPTH} levels are the limit"
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n?(.*?)```", re.DOTALL)
 _LIKE_JSON = re.compile(r"\{\s*[\"'“]")
@@ -44,10 +40,8 @@ def read_arguments(
     """Return the arguments that stand in the text after `Action Input:`, and notes.
 
     A JSON object is the arguments. Anything else is the value of the only parameter:
-    as it stands when that is a string, read as JSON otherwise.
-
-    Raises:
-        UnreadableInput: there is no way to read it; says what to write.
+    as it stands when that is a string, read as JSON otherwise. UnreadableInput says
+    what to write where there is no way to read it.
     """
     notes: list[str] = []
     text = text.strip()
@@ -155,9 +149,9 @@ def _example(schema: Mapping[str, Any]) -> str:
 def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
     """Return what is wrong with the arguments, nothing when they are right.
 
-    Each problem is where it is, a colon, and the validator's message, and they come in
-    alphabetical order. A field that the schema does not name is a problem, also where
-    the schema forgot to say so. What JSON cannot hold is one, such as NaN.
+    Each problem is where it is, a colon, and the validator's message; they come in
+    alphabetical order. A field that the schema does not name is always a problem, and
+    so is what JSON cannot hold, such as NaN.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> validate_arguments(schema, {"n": "12"})
@@ -183,35 +177,23 @@ def problems_with(validator: Draft202012Validator, arguments: Any) -> list[str]:
     )
 
 
-TOO_DEEP = f"arguments: nested too deeply; {MAX_DEPTH} levels are the limit"
-
-
 def too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
     """Tell whether lists and objects stand more than so many levels inside each other.
 
-    It goes no deeper than that: even Python's own comparison may crash further down.
+    It goes no deeper than that: Python itself may crash further down.
     """
     if not isinstance(value, (dict, list, tuple)):
         return False
-    if levels == 0:
-        return True
-    for part in value.values() if isinstance(value, dict) else value:
-        if too_deep(part, levels - 1):
-            return True
-    return False
+    parts = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(too_deep(part, levels - 1) for part in parts)
 
 
 def _place(path: Sequence[str | int]) -> str:
-    """Return where that is: `.n`, or `.list[0]`."""
     return "".join(f"[{at}]" if isinstance(at, int) else f".{at}" for at in path)
 
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a copy of a schema that allows the named fields and no others.
-
-    Raises:
-        ValueError: it does not describe the arguments of a call; says why.
-    """
+    """Return a copy that allows no other fields; ValueError where no call has it."""
     if not isinstance(schema, Mapping):
         raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
     if too_deep(schema):
@@ -241,4 +223,6 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def validator_for(schema: Mapping[str, Any]) -> Draft202012Validator:
     """Return the schema compiled; a `$ref` to the network is refused, not fetched."""
-    return Draft202012Validator(dict(schema), offline=True, pattern_options=REGEX)
+    # A `pattern` takes milliseconds at most, whatever the text; then it does not match.
+    regex = FancyRegexOptions(backtrack_limit=100_000)
+    return Draft202012Validator(dict(schema), offline=True, pattern_options=regex)

@@ -11,11 +11,14 @@ import ast
 import math
 import operator
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
+from workbook.models.prompts import clip
+from workbook.paths import DATA
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
@@ -31,8 +34,9 @@ MAX_EXPONENT = 1000
 MAX_DIGITS = 1000  # of a result, also in between; above and below a fraction's bar
 _MAX_BITS = int(MAX_DIGITS * math.log2(10)) + 1
 
-Number = Fraction | float
-"""Exact as long as possible; a root such as `2 ** 0.5` is a float."""
+SLIPS = tomllib.loads((DATA / "calculator_slips.toml").read_text(encoding="utf-8"))
+
+Number = Fraction | float  # exact as long as possible; a root is a float
 
 OPERATORS: Mapping[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
@@ -51,12 +55,9 @@ def safe_eval(expression: str) -> int | float:
 
     Allowed are numbers, `+ - * / // % **`, signs and brackets, with Python's own
     precedence. Arithmetic is exact: `0.1 + 0.2` is 0.3, and a result that is whole is
-    an int, of any size up to `MAX_DIGITS`. Only a root such as `2 ** 0.5` is a float,
-    and so is what is calculated from it.
-
-    Raises:
-        CalculatorError: something else stands in it, it divides by zero, or it is too
-            long, too deep or too large.
+    an int, of any size up to `MAX_DIGITS`. Only what comes of a root such as
+    `2 ** 0.5` is a float. CalculatorError where something else stands in it, it divides
+    by zero, or it is too long, too deep or too large.
 
     >>> safe_eval("1234567 * 7654321")
     9449772114007
@@ -69,7 +70,7 @@ def safe_eval(expression: str) -> int | float:
     except CalculatorError:
         raise
     except SyntaxError:
-        reason = f"{_cut(text)!r} is not an expression: {_advice(text)}"
+        reason = f"{clip(text, 60)!r} is not an expression: {_advice(text)}"
         raise CalculatorError(reason) from None
     except ZeroDivisionError:
         raise CalculatorError(f"{text} divides by zero") from None
@@ -94,7 +95,7 @@ def _value(node: ast.expr, text: str, depth: int) -> Number:
                 return _checked(_power(left, right, part), part)
             if type(op) in OPERATORS:
                 return _checked(OPERATORS[type(op)](left, right), part)
-    raise CalculatorError(f"{_cut(part)} is not allowed: {_advice(part)}")
+    raise CalculatorError(f"{clip(part, 60)} is not allowed: {_advice(part)}")
 
 
 def _literal(part: str, number: Any) -> Number:
@@ -104,21 +105,22 @@ def _literal(part: str, number: Any) -> Number:
     if number == 0 and not mantissa.strip("0._"):
         return Fraction(0)  # "0e999999999" would have Fraction compute 10**999999999
     if number == 0 or math.isinf(number):
-        raise CalculatorError(f"{_cut(part)} is too large or too small")
+        raise CalculatorError(f"{clip(part, 60)} is too large or too small")
     return Fraction(part.replace("_", ""))  # the digits as written, 0.1 is a tenth
 
 
 def _power(base: Number, exponent: Number, part: str) -> Number:
     """Return base ** exponent, looking at the size before computing it."""
+    shown = clip(part, 60)
     if not -MAX_EXPONENT <= exponent <= MAX_EXPONENT:
-        raise CalculatorError(f"the exponent in {_cut(part)} is above {MAX_EXPONENT}")
+        raise CalculatorError(f"the exponent in {shown} is above {MAX_EXPONENT}")
     if isinstance(base, Fraction) and exponent == int(exponent):
         if (_bits(base) - 1) * abs(int(exponent)) > _MAX_BITS:
             raise _too_large(part)
         return Fraction(base ** int(exponent))
     power: float | complex = float(base) ** float(exponent)
     if isinstance(power, complex):
-        raise CalculatorError(f"{_cut(part)} is the root of a negative number")
+        raise CalculatorError(f"{shown} is the root of a negative number")
     return power
 
 
@@ -144,25 +146,6 @@ def _shown(value: Number) -> int | float:
     return shown
 
 
-SLIPS = {
-    r"[×✕·]": "write *",
-    "÷": "write /",
-    "[−–]": "write -",
-    "²": "write **2",
-    "[€£¥$]": "leave out the currency",
-    "=": "leave out the =",
-    r"%\s*(?![\d(. +-])": "% is the remainder: for 20 percent write 20/100",
-    "!": "for a factorial write the product: 1*2*3 for 3!",
-    r"\d \d": "write 1000 for 1 000, and a sign between two numbers",
-    r"(?<![\d.,])0\d": "write 7 for 007",
-    r"\d,\d": "write 1000 for 1,000, and one value at a time",
-    r"\(\s*\)": "write a number between the brackets",
-    r"\^": "write ** for a power",
-    r"[\d)] ?\(": "write * between a number and a bracket",
-}
-"""What people and models write by mistake, and what to do about it."""
-
-
 def _advice(part: str) -> str:
     fits = (write for slip, write in SLIPS.items() if re.search(slip, part))
     return next(fits, "write numbers, + - * / // % ** and brackets only")
@@ -178,18 +161,14 @@ def _checked_text(expression: str) -> str:
     # The parser warns of "1if 1else 2", on the screen of whoever runs the agent.
     warned = r"\\|\b\d[\w.]*?(?:and|else|for|i[fns]|not|or)"
     if odd := re.search(rf"[^ -~]|#|{warned}", text):
-        raise CalculatorError(f"{_cut(odd[0])!r} is not allowed: {_advice(odd[0])}")
+        raise CalculatorError(f"{clip(odd[0], 60)!r} is not allowed: {_advice(odd[0])}")
     if max(accumulate((c in "([{") - (c in ")]}") for c in text)) > MAX_BRACKETS:
         raise CalculatorError(f"more than {MAX_BRACKETS} brackets inside each other")
     return text
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}…"
-
-
 def _too_large(part: str) -> CalculatorError:
-    return CalculatorError(f"{_cut(part)} has more than {MAX_DIGITS} digits")
+    return CalculatorError(f"{clip(part, 60)} has more than {MAX_DIGITS} digits")
 
 
 def calculator(name: str = "Calculator") -> Tool:
@@ -199,25 +178,21 @@ def calculator(name: str = "Calculator") -> Tool:
         try:
             return {"result": safe_eval(expression)}
         except CalculatorError as error:
-            raise ToolFailure(
-                "bad_expression",
-                f"{error}.",
-                hint="Write one expression of numbers, + - * / // % ** and brackets.",
-            ) from None
+            hint = "Write one expression of numbers, + - * / // % ** and brackets."
+            raise ToolFailure("bad_expression", f"{error}.", hint=hint) from None
 
+    expression = {
+        "type": "string",
+        "description": "an arithmetic expression, for example 100*0.2",
+        "minLength": 1,
+    }
     return Tool(
         name=name,
         description="Calculates one arithmetic expression exactly: numbers, + - * / "
         "// % ** and brackets.\nNo names, functions, units or percent signs. One "
         "expression a call.\nRight: 100*0.2  Wrong: 20% of 100",
         parameters={
-            "properties": {
-                "expression": {
-                    "type": "string",
-                    "description": "an arithmetic expression, for example 100*0.2",
-                    "minLength": 1,
-                }
-            },
+            "properties": {"expression": expression},
             "required": ["expression"],
         },
         run=run,

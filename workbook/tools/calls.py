@@ -1,8 +1,6 @@
-"""What is asked of a tool and what comes of it, as data.
+"""What is asked of a tool and what comes of it, as data for two readers.
 
-A call, its observation, and the error that an observation may hold. They are made for
-two readers: programs look at the fields, the model reads `text()`. This module imports
-nothing of ours.
+Programs look at the fields, the model reads `text()`. Nothing of ours is imported here.
 """
 
 from __future__ import annotations
@@ -72,8 +70,7 @@ class ToolCall:
 class Observation:
     """What came of a call: a result or an error, never both.
 
-    `notes` are the repairs made on the way; the model reads them, so that it can write
-    the call properly next time.
+    The model reads the `notes` on repairs too, to write the next call properly.
     """
 
     call_id: str
@@ -89,21 +86,13 @@ class Observation:
         return cls(call_id, False, None, error, tool)
 
     def text(self) -> str:
-        """Return what the model reads: result or error, then a line for each note.
-
-        >>> Observation("call_1", True, {"result": 20}, None).text()
-        '20'
-        """
+        """Return what the model reads: result or error, then a line for each note."""
         shown = self.error.text() if self.error else result_text(self.result)
         return "\n".join([shown, *(f"Note: {note}" for note in self.notes)])
 
 
 def result_text(result: dict[str, Any] | None) -> str:
-    """Return what the model reads: the field `result` when there is no other, or JSON.
-
-    >>> result_text({"result": "3.2 metres"}), result_text({"a": 1})
-    ('3.2 metres', '{"a": 1}')
-    """
+    """Return what the model reads: the only field `result`, or all as JSON."""
     value: Any = result
     if result is not None and list(result) == ["result"]:
         value = result["result"]

@@ -1,7 +1,6 @@
-"""Looking at one call from close by.
+"""One call from close by, stage by stage; or every call of a tool, told to somebody.
 
-`debug_call` makes a call and keeps what came out of each stage; `log_calls` tells
-somebody about every call of a tool. Both leave the tool and the registry as they are.
+Both leave the tool and the registry as they are.
 """
 
 from __future__ import annotations
@@ -22,25 +21,22 @@ from workbook.tools.tool import Tool
 if TYPE_CHECKING:
     import pandas as pd
 
-Clock = Callable[[], float]
-
 
 def debug_call(
     registry: ToolRegistry,
     name: str,
     arguments: dict[str, Any] | str,
-    clock: Clock = time.perf_counter,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> pd.DataFrame:
     """Make one call, really, and return a row for each stage.
 
-    `bind` reads, repairs and checks what the model wrote: a dict as in a function
-    call, or the text of an action input. `run` calls the tool, and `observation` is
-    what the model reads. A call that `bind` refuses is not run.
+    `bind` reads, repairs and checks what the model wrote: a dict, or the text of an
+    action input. `run` calls the tool, unless `bind` refused; `observation` is what
+    the model reads.
     """
     import pandas as pd
 
-    rows = []
-    started = clock()
+    rows, started = [], clock()
 
     def note(stage: str, ok: bool, outcome: str) -> None:
         nonlocal started
@@ -65,14 +61,13 @@ def debug_call(
     return pd.DataFrame(rows, columns=["stage", "", "outcome", "ms"]).round(2)
 
 
-def log_calls(emit: Emit, clock: Clock = time.perf_counter) -> Callable[[Tool], Tool]:
+def log_calls(
+    emit: Emit, clock: Callable[[], float] = time.perf_counter
+) -> Callable[[Tool], Tool]:
     """Return a decorator that tells `emit` about every call of a tool.
 
     Two trace events a call, `tool_call` and `observation`, the second with
-    `elapsed_s`. Use it where no engine writes a trace: with an engine each call would
-    stand in it twice.
-
-    >>> loud = log_calls(lambda kind, **fields: print(kind, fields["tool"]))
+    `elapsed_s`: for where no engine writes a trace that has them.
     """
 
     def decorate(tool: Tool) -> Tool:

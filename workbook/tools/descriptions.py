@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from workbook.paths import DATA
 from workbook.tools.arguments import problems_with
 from workbook.tools.calls import to_json
 from workbook.tools.preflight import single_number
 from workbook.tools.tool import Tool
 
-MIN_CHARS, MAX_CHARS = 30, 1024
-"""Below 30 characters nothing is explained; above 1,024 OpenAI takes no description."""
+MIN_CHARS, MAX_CHARS = 30, 1024  # less explains nothing; OpenAI takes no more
 
-PROBLEMS = (
+PROBLEMS = (  # in the order in which they are reported
     "too short",
     "too long",
     "limit is not named",
@@ -29,33 +30,10 @@ PROBLEMS = (
     "one value a call is not said",
     "no unit",
 )
-"""What `lint_description` can find, in the order in which it reports it."""
-
-RIGHT = re.compile(
-    r"\b(?:right|correct|good|example)\b[^:]{0,20}:"
-    r"|(?:正しい例?|良い例|正[确確]\w{0,3})[:：]",
-    re.I,
-)
-WRONG = re.compile(
-    r"\b(?:wrong|incorrect|bad|do not|don't)\b[^:.]{0,20}:|\bnot\s*:"
-    r"|(?:誤り|誤った例|悪い例|[错錯][误誤]\w{0,3})[:：]",
-    re.I,
-)
-ONE_A_CALL = re.compile(
-    r"\b(?:per|a|each|every|one) (?:call|invocation|request)\b"
-    r"|\b(?:once|one call|separate(?:ly| calls?)|a call) (?:per|for (?:each|every))\b"
-    r"|\bcall(?:ed)? once\b|\b(?:one|single)(?: \w+){0,2} at a time\b"
-    r"|[1１一]回に|[1１一]つずつ|一度に(?:一|1)つ|ごとに[1１一]回|每次|一次一[个個]|逐[个個一]",
-    re.I,
-)
-UNIT = re.compile(
-    r"\b(?:milli|micro|centi|kilo|mega)?"
-    r"(?:seconds?|volts?|amperes?|met(?:er|re)s?|grams?|watts?|hertz|joules?|pascals?)\b"
-    r"|\b(?:minutes?|hours?|days?|years?|bytes?|tokens?|percent|degrees?|radians?)\b"
-    r"|\b(?:celsius|fahrenheit|kelvin|cents?|euros?|dollars?|yen|yuan|pixels?)\b"
-    r"|\b(?:units? of|no unit|EUR|USD|JPY|CNY)\b|%|°[CF]|[秒円元米]"
-    r"|(?:\d ?|\bin )(?-i:ms|s|min|h|mV|V|mm|cm|m|km|mg|g|kg|Hz|kHz|Pa|J|W|kW)\b",
-    re.I,
+WORDS = tomllib.loads((DATA / "description_words.toml").read_text(encoding="utf-8"))
+RIGHT, WRONG, ONE_A_CALL, UNIT = (
+    re.compile("|".join(WORDS[what]), re.IGNORECASE)
+    for what in ("right", "wrong", "one_a_call", "unit")
 )
 
 
@@ -63,11 +41,9 @@ def lint_description(tool: Tool) -> list[str]:
     """Return what is missing in the tool's description, in the words of `PROBLEMS`.
 
     - `too short`, `too long`: fewer than 30 or more than 1,024 characters.
-    - `limit is not named`: a parameter has a `maximum`, and the description does not
-      hold that number.
+    - `limit is not named`: the `maximum` of a parameter does not stand there.
     - `no right example`, `no wrong example`: no "Right: …", no "Wrong: …".
-    - `one value a call is not said`: the tool takes one number, and nothing like "one
-      per call" or "call once" stands there.
+    - `one value a call is not said`: of a tool that takes one number.
     - `no unit`: a parameter of the type `number`, and a unit neither in the
       description nor in that parameter's own.
 
@@ -85,8 +61,9 @@ def lint_description(tool: Tool) -> list[str]:
         "limit is not named": not all(names_number(text, limit) for limit in limits),
         "no right example": not RIGHT.search(text),
         "no wrong example": not WRONG.search(text),
-        "one value a call is not said": single_number(tool) is not None
-        and not ONE_A_CALL.search(text),
+        "one value a call is not said": (
+            single_number(tool) is not None and not ONE_A_CALL.search(text)
+        ),
         "no unit": not all(
             UNIT.search(f"{text} {part.get('description', '')}") for part in quantities
         ),

@@ -1,9 +1,8 @@
 """Read the question before any tool is called, and warn of calls that must fail.
 
-A list for a tool that takes one number, a number beyond a tool's limit: both stand in
-the question already. What asks for a tool stands on the tool, its limits in its schema,
-and how English, Japanese and Chinese put words and numbers together in
-data/preflight_words.toml. Nothing here calls a tool or a model.
+What asks for a tool stands on the tool, its limits in its schema, and how English,
+Japanese and Chinese put words and numbers together in data/preflight_words.toml.
+Nothing here calls a tool or a model.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ from workbook.tools.tool import Tool
 WORDS = tomllib.loads((DATA / "preflight_words.toml").read_text(encoding="utf-8"))
 
 BATCH_WORDS: tuple[str, ...] = tuple(WORDS["batch"])
-"""Words that ask for several values in one call; the first one found is reported."""
-
-MAX_QUESTION_CHARS = 2000
-"""Longer questions are read up to here."""
+MAX_QUESTION_CHARS = 2000  # of a longer one the rest is not read
 
 
 def preflight(question: str, tool: Tool) -> list[str]:
@@ -34,11 +30,11 @@ def preflight(question: str, tool: Tool) -> list[str]:
 
     Only a tool for a single number can be warned of. In this order:
 
-    - `"batch word: at once"`: one of `BATCH_WORDS`, the first in their order, in a
-      question that is `about_values`.
-    - `"several values: 3, 5"`: the question hands the tool more than one number.
-    - `"over limit: 100 > 20"`, `"under limit: 1 < 2"`: for each number, in order, that
-      is above the schema's `maximum` or below its `minimum`.
+    - `"batch word: at once"`: the first of `BATCH_WORDS` that stands in a question
+      that is `about_values`.
+    - `"several values: 3, 5"`: it hands the tool more than one number.
+    - `"over limit: 100 > 20"`, `"under limit: 1 < 2"`: each number, in order, that is
+      above the schema's `maximum` or below its `minimum`.
 
     Full-width digits are digits, and letters count in either case.
 
@@ -49,11 +45,9 @@ def preflight(question: str, tool: Tool) -> list[str]:
     schema = single_number(tool)
     if schema is None:
         return []
-    warnings = []
     text = _plain(question).lower()
-    batch = next((word for word in BATCH_WORDS if word in text), None)
-    if batch and about_values(question, tool):
-        warnings.append(f"batch word: {batch}")
+    batch = [f"batch word: {word}" for word in BATCH_WORDS if word in text]
+    warnings = batch[:1] if about_values(question, tool) else []
     numbers = asked_numbers(question, tool)
     if len(numbers) > 1:
         warnings.append("several values: " + ", ".join(map(str, numbers)))
@@ -67,24 +61,14 @@ def preflight(question: str, tool: Tool) -> list[str]:
 
 
 def about_values(question: str, tool: Tool) -> bool:
-    """Tell whether the question speaks of numbers, or asks for this tool.
-
-    同時 alone is no reason for a warning: 同時通訳 is an interpreter's work.
-    """
+    """Tell whether the question speaks of numbers, or asks for this tool."""
     asking = (rf"(?<![a-z]){re.escape(w)}" for w in tool.asked_by if w[0].isalnum())
     patterns = [*WORDS["values"], *asking]
     return any(re.search(words, _plain(question), re.I) for words in patterns)
 
 
 def asked_numbers(question: str, tool: Tool) -> list[float]:
-    """Return the numbers that the question hands to the tool, each once, in order.
-
-    Other numbers in the question are left alone: a year is not an argument.
-
-    >>> from workbook.props.number_theory import factorial
-    >>> asked_numbers("In 1905, what were the factorials of 3 and 30?", factorial())
-    [3, 30]
-    """
+    """Return the numbers that the question hands to the tool, each once, in order."""
     # 1,000 is one number, but two of them in [1,000]
     text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))(?![^\[\]]*\])", "", _plain(question))
     found: dict[float, int] = {}  # number to where it stands
@@ -93,7 +77,7 @@ def asked_numbers(question: str, tool: Tool) -> list[float]:
             for part in re.finditer(r"-?\d+(?:\.\d+)?", match["n"]):
                 number = float(part[0]) if "." in part[0] else int(part[0])
                 found.setdefault(number, match.start("n") + part.start())
-    return sorted(found, key=lambda number: found[number])
+    return sorted(found, key=found.__getitem__)
 
 
 @cache

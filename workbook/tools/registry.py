@@ -1,8 +1,8 @@
 """The registry, which holds each tool to what its definition promises.
 
-A tool takes a JSON object that its schema allows and returns a JSON object, within its
-time. Whatever else happens becomes an observation that says what was wrong and what to
-do next: the model can be wrong in any way without stopping the program.
+A tool takes a JSON object that its schema allows and returns one within its time.
+Whatever else happens becomes an observation that says what was wrong and what to do
+next: the model can be wrong in any way without stopping the program.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
+from workbook.models.prompts import clip
 from workbook.tools.arguments import (
     TOO_DEEP,
     UnreadableInput,
@@ -65,10 +66,9 @@ class ToolRegistry:
     ) -> ToolCall | ToolError:
         """Make a call of what a model asked for.
 
-        Text input becomes arguments: a JSON object is taken as it is, anything else is
-        the value of the tool's only parameter. A near miss is repaired where there is
-        one way to read it; the notes of the call say so. `call_id` ties the observation
-        to the call; it is counted up when nobody gives one.
+        Text input is read by `read_arguments`; a near miss is repaired where there is
+        one way to read it, and the notes of the call say so. `call_id` ties the
+        observation to the call; it is counted up when nobody gives one.
         """
         asked = action.tool if isinstance(action, Action) else action.name
         tool, notes = self._find(asked)
@@ -79,8 +79,7 @@ class ToolRegistry:
                 arguments, read = read_arguments(tool.parameters, action.input)
                 notes += read
             else:
-                arguments = action.arguments
-                call_id = call_id or action.call_id
+                arguments, call_id = action.arguments, call_id or action.call_id
         except UnreadableInput as error:
             return invalid_arguments(tool, [str(error)])
         if too_deep(arguments):
@@ -97,16 +96,14 @@ class ToolRegistry:
     def run(self, call: ToolCall) -> Observation:
         """Make the call and return what came of it; the arguments are checked again.
 
-        Never raises for what a model or a tool did, SystemExit included. Other signals
-        to the program that are no Exception pass, such as KeyboardInterrupt.
+        Never raises for what a model or a tool did, SystemExit included; other signals
+        to the program pass, such as KeyboardInterrupt.
         """
         tool = self._tools.get(call.name)
-        if tool is None:
-            return Observation.failed(call.call_id, self._unknown(call.name), call.name)
-        seen = run_tool(tool, call.arguments)
+        seen = run_tool(tool, call.arguments) if tool else self._unknown(call.name)
         error, result = (seen, None) if isinstance(seen, ToolError) else (None, seen)
         return Observation(
-            call.call_id, error is None, result, error, tool.name, call.notes
+            call.call_id, error is None, result, error, call.name, call.notes
         )
 
     def __getitem__(self, name: str) -> Tool:
@@ -156,11 +153,8 @@ def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolErro
 
 
 def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """Call the function of a tool within its time and return what it returns.
-
-    It is handed a copy: what a tool does to its arguments changes neither the call
-    that a trace shows nor the next attempt.
-    """
+    """Call the function of a tool within its time and return what it returns."""
+    # What a tool does to its own copy changes neither a trace nor the next attempt.
     own = json.loads(to_json(arguments))
     return call_with_timeout(tool.run, own, tool.timeout_s)
 
@@ -180,9 +174,8 @@ def timed_out(tool: Tool) -> ToolError:
     # Without a limit of its own, the tool has given up waiting for something else.
     limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
     message, read = f"{tool.name} did not answer {limit}.", tool.effect is Effect.READ
-    hint = "It may still take effect: find out before you call it again."
-    if read:
-        hint = "Ask for less, or go on without it."
+    unknown = "It may still take effect: find out before you call it again."
+    hint = "Ask for less, or go on without it." if read else unknown
     return ToolError(ErrorKind.TIMEOUT, message, retryable=read, hint=hint)
 
 
@@ -194,10 +187,9 @@ def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
         text = to_json(output)
         plain: dict[str, Any] = json.loads(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
-        why = _quoted(str(error))
-        raise _bad_output(tool, f"what is not JSON ({why})") from None
-    if len(text) > tool.max_output_chars:
-        limit = tool.max_output_chars
+        what = f"what is not JSON ({_quoted(str(error))})"
+        raise _bad_output(tool, what) from None
+    if len(text) > (limit := tool.max_output_chars):
         raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
     return plain
 
@@ -220,8 +212,7 @@ def _quoted(text: str) -> str:
 
 def _clipped(text: str, limit: int) -> str:
     """Return at most `limit` characters, without the halves of surrogate pairs."""
-    shown = text if len(text) <= limit else f"{text[:limit]}…"
-    return shown.encode("utf-8", "replace").decode("utf-8")
+    return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
 
 
 def _plain(name: str) -> str:

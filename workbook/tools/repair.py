@@ -1,7 +1,6 @@
 """From what a model wrote to arguments, with as little guessing as possible.
 
-A repair is made only where there is one way to read the input, it never touches what
-is right already, and each one leaves a note for the model.
+A repair is made only where there is one way to read what is wrong, and leaves a note.
 """
 
 from __future__ import annotations
@@ -10,6 +9,8 @@ import math
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from workbook.models.prompts import clip
 
 QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」"}
 
@@ -30,10 +31,9 @@ def repair_arguments(
 
     A wrong name is replaced where `aliases`, alias to name, knows it and nothing else
     claims the place. A one-element list stands for its element, text for the number
-    that it spells, text in quotes for the text. A value is replaced only when it has
-    not the type that the schema asks for, or is not in its `enum`, and the new one is
-    right: quotes around a text may be meant. Of several values none is chosen. The
-    notes are first about names, then about values.
+    that it spells, text in quotes for the text: only where the value has not the type
+    that the schema asks for, or is not in its `enum`, and the new one is right. Of
+    several values none is chosen. Notes are first about names, then about values.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> repair_arguments(schema, {"number": "12"}, {"number": "n"})
@@ -55,7 +55,8 @@ def repair_arguments(
             continue
         better = _near(value, types, part)
         if _is_right(better, types, part):
-            notes.append(f"{name}: {_brief(value)} read as {_brief(better)}")
+            before, after = (clip(repr(each), 60) for each in (value, better))
+            notes.append(f"{name}: {before} read as {after}")
             repaired[name] = better
     return repaired, notes
 
@@ -91,11 +92,6 @@ def _near(value: Any, types: set[str], part: Mapping[str, Any]) -> Any:
     if isinstance(value, float) and value.is_integer() and types == {"integer"}:
         value = int(value)  # JSON Schema lets 12.0 pass for an integer
     return value
-
-
-def _brief(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}…"
 
 
 def _unquote(text: str) -> str:

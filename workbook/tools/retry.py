@@ -1,8 +1,8 @@
 """Trying again, and asking a person when that does not help.
 
-Only failures that say that they may pass are tried again, with growing pauses. What is
-left after the last attempt goes to a person, if there is one. A call that changes the
-world is repeated only when it carries a key by which the other side knows it again.
+Only failures that say that they may pass are tried again, with growing pauses. A call
+that changes the world is repeated only when it carries a key by which the other side
+knows it again.
 """
 
 from __future__ import annotations
@@ -20,10 +20,7 @@ from workbook.tools.tool import ContractError, Tool
 
 @dataclass(frozen=True, slots=True)
 class HandOver(ToolError):  # noqa: N818 - no exception
-    """What a person needs to know who goes on by hand; `message` says it in sentences.
-
-    It is also the error that the observation holds when nobody helps.
-    """
+    """What a person needs who goes on by hand; the error when nobody helps."""
 
     tool: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -32,19 +29,12 @@ class HandOver(ToolError):  # noqa: N818 - no exception
     by_hand: str = ""
 
 
-AskPerson = Callable[[HandOver], dict[str, Any] | None]
-"""Returns the result of the call, or None for "no help"."""
-
-FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 8.0
-
-
 def with_retries(
     tool: Tool,
     attempts: int = 3,
     *,
     sleep: Callable[[float], None] = time.sleep,
-    ask_person: AskPerson | None = None,
+    ask_person: Callable[[HandOver], dict[str, Any] | None] | None = None,
     by_hand: str = "",
 ) -> Tool:
     """Return a tool that tries again after failures that are `retryable`.
@@ -52,17 +42,10 @@ def with_retries(
     The pauses are 0.5, 1, 2, 4, 8, 8 … seconds. `timeout_s` holds for each attempt;
     the new tool itself has none. Other failures leave at once.
 
-    Args:
-        tool: a READ tool, or a WRITE tool whose `idempotency_key` is required.
-        attempts: calls at the most, the first one included.
-        sleep: waits so many seconds.
-        ask_person: asked once, after the last attempt. Without it, or when the answer
-            is None, the observation is an error of kind `needs_person`.
-        by_hand: what that person is to do; made of the description if not given.
-
-    Raises:
-        ContractError: the tool writes and has no required `idempotency_key`, so a
-            second attempt could do the same thing twice.
+    After the last attempt `ask_person` is asked once for the result. Without it, or
+    when the answer is None, the observation is an error of kind `needs_person`.
+    `by_hand` says what that person is to do; otherwise the description does.
+    ContractError where the tool writes and has no required `idempotency_key`.
     """
     if attempts < 1:
         raise ContractError(f"attempts is {attempts}; at least one call is made")
@@ -79,25 +62,24 @@ def with_retries(
             lambda error: isinstance(error, ToolFailure) and error.error.retryable
         ),
         stop=tenacity.stop_after_attempt(attempts),
-        wait=tenacity.wait_exponential(multiplier=FIRST_PAUSE_S, max=LONGEST_PAUSE_S),
+        wait=tenacity.wait_exponential(multiplier=0.5, max=8),
         sleep=sleep,
         reraise=True,  # the failure itself, not tenacity's RetryError around it
     )
 
-    def run(**arguments: Any) -> dict[str, Any]:
+    def run(**arguments: Any) -> Any:
         try:
-            result: dict[str, Any] = retrying(_attempt, tool, arguments)
-            return result
+            return retrying(_attempt, tool, arguments)
         except ToolFailure as failure:
             if not failure.error.retryable:
                 raise
             handed = _hand_over(tool, arguments, attempts, failure.error, by_hand)
-            answer = ask_person(handed) if ask_person is not None else None
-            if answer is None:
-                needs_person = ToolFailure(handed.kind, handed.message)
-                needs_person.error = handed
-                raise needs_person from None
-            return answer
+        answer = ask_person(handed) if ask_person is not None else None
+        if answer is None:
+            needs_person = ToolFailure(handed.kind, handed.message)
+            needs_person.error = handed
+            raise needs_person
+        return answer
 
     return replace(tool, run=run, timeout_s=None)
 

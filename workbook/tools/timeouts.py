@@ -8,7 +8,6 @@ keeps no process alive. This module knows nothing about tools.
 from __future__ import annotations
 
 import contextvars
-import os
 import threading
 from collections.abc import Callable, Mapping
 from queue import Empty, SimpleQueue
@@ -22,35 +21,13 @@ class TimedOut(Exception):  # noqa: N818 - an outcome, not a fault of the caller
 # Why not `with ThreadPoolExecutor() as pool: pool.submit(f).result(timeout=0.5)`?
 # `result` does give up after 0.5 s, but leaving the `with` joins the thread: the caller
 # waits for the stuck function after all, and without the `with` at the interpreter's
-# end. Daemon threads of our own are joined by nobody.
-
-
-class _Worker(threading.Thread):
-    """A thread that runs one job after the other until it is handed None.
-
-    Starting a thread for each call would cost more than most tools do.
-    """
-
-    def __init__(self) -> None:
-        super().__init__(name="tool-worker", daemon=True)
-        self.jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-
-    def run(self) -> None:
-        while (job := self.jobs.get()) is not None:
-            job()
-            del job  # an idle worker must not keep the last arguments alive
-
-
-_idle: list[_Worker] = []
-# A child process inherits the list but none of its threads.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_idle.clear)
+# end. A daemon thread of our own is joined by nobody.
 
 
 def call_with_timeout(
     function: Callable[..., Any], arguments: Mapping[str, Any], timeout_s: float | None
 ) -> Any:
-    """Return `function(**arguments)`, or stop waiting for it.
+    """Return `function(**arguments)`, or stop waiting for it; raises what it raises.
 
     The function sees the caller's context variables. Without a limit it is called
     here, in this thread.
@@ -58,7 +35,6 @@ def call_with_timeout(
     Raises:
         TimedOut: nothing came back in `timeout_s` seconds. The function goes on by
             itself, and what it returns later is dropped.
-        BaseException: whatever the function raises.
     """
     if timeout_s is None:
         return function(**arguments)
@@ -71,20 +47,11 @@ def call_with_timeout(
         except BaseException as error:
             outcome.put((None, error))
 
-    try:
-        worker = _idle.pop()
-    except IndexError:
-        worker = _Worker()
-        worker.start()
-    worker.jobs.put(job)
+    threading.Thread(target=job, name="tool", daemon=True).start()
     try:
         result, error = outcome.get(timeout=timeout_s)
-    except BaseException as given_up:  # late, or the person does not want to wait
-        worker.jobs.put(None)  # should it ever come back, it ends
-        if not isinstance(given_up, Empty):
-            raise
+    except Empty:
         raise TimedOut(f"no answer within {timeout_s:g} s") from None
-    _idle.append(worker)
     if error is not None:
         raise error
     return result

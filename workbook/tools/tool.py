@@ -20,11 +20,8 @@ from workbook.tools.arguments import closed_schema, only_parameter, validator_fo
 from workbook.tools.calls import Effect, to_json
 from workbook.tools.repair import types_of
 
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""The names that function calling accepts."""
-
+# What models and frameworks call the argument of a tool that has only one.
 USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
-"""What models and frameworks call the argument of a tool that has only one."""
 
 
 class ContractError(ValueError):
@@ -35,9 +32,8 @@ class ContractError(ValueError):
 class Tool:
     """A function with its contract; ContractError when the definition cannot be kept.
 
-    `parameters` is a JSON Schema of an object, and extra fields are refused whether it
-    says so or not. Without `timeout_s` the tool runs in the calling thread and is not
-    given up: for functions that bound their own work.
+    Extra fields are refused whether `parameters`, a JSON Schema, say so or not. Without
+    `timeout_s` the tool runs in the calling thread, for as long as it takes.
     """
 
     name: str
@@ -51,17 +47,16 @@ class Tool:
     max_output_chars: int = 20_000  # of the result as JSON
 
     def __post_init__(self) -> None:
-        if not NAME.fullmatch(self.name):
+        # What function calling accepts.
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.name):
             raise ContractError(
                 f"tool name {self.name!r}: use 1 to 64 letters, digits, _ or -"
             )
         if not self.description.strip():
             raise ContractError(f"{self.name}: a model chooses by the description")
         if not callable(self.run) or inspect.iscoroutinefunction(self.run):
-            raise ContractError(
-                f"{self.name}: run is {self.run!r}; use a function, and not an async "
-                "one: nobody awaits it"
-            )
+            words = "use a function, and not an async one: nobody awaits it"
+            raise ContractError(f"{self.name}: run is {self.run!r}; {words}")
         limit = self.timeout_s
         if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
             raise ContractError(
