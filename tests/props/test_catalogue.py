@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from workbook.loop.turns import Action
-from workbook.props.catalogue import builtin_tool, builtin_tools, makers
+from workbook.props.catalogue import builtin_tool, makers
 from workbook.tools.calls import Effect, ToolCall
 from workbook.tools.registry import ToolRegistry
 
@@ -24,7 +24,7 @@ ASKED = {
 
 def test_each_tool_is_found_under_its_name():
     """what a module of tools or props offers is found, and called what it says"""
-    assert [tool.name for tool in builtin_tools()] == list(makers())
+    assert [make().name for make in makers().values()] == list(makers())
     assert set(makers()) == {*ASKED, "WebSearch"}
 
 
@@ -48,7 +48,7 @@ def test_each_tool_answers_a_text_turn(name):
 
 def test_only_the_payment_writes():
     """one tool changes the world, all others only read"""
-    writes = [tool.name for tool in builtin_tools() if tool.effect is Effect.WRITE]
+    writes = [name for name in makers() if builtin_tool(name).effect is Effect.WRITE]
     assert writes == ["Pay"]
 
 
@@ -66,8 +66,8 @@ def test_two_registries_share_no_state():
 def test_tools_import_neither_langchain_nor_an_http_client():
     """making every tool imports no LangChain and no HTTP client"""
     code = (
-        "import sys; from workbook.props.catalogue import builtin_tools\n"
-        "builtin_tools()\n"
+        "import sys; from workbook.props.catalogue import makers\n"
+        "[make() for make in makers().values()]\n"
         "print([m for m in ('langchain_core', 'httpx', 'pandas') if m in sys.modules])"
     )
     done = subprocess.run(

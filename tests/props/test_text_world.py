@@ -1,6 +1,7 @@
 """What holds in every world, whatever an agent writes."""
 
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -73,13 +74,11 @@ def test_the_same_seed_and_actions_give_the_same_texts(name, data):
     assert texts(name, seed, task, actions) == texts(name, seed, task, actions)
 
 
-def random_action(rng, world):
-    """Return something that the world offers, something near it, or noise."""
-    kind = rng.random()
-    if kind < 0.4 and world.actions():
-        return rng.choice(world.actions())
-    if kind < 0.8:
-        return rng.choice(VERBS).format(rng.choice(WORDS), rng.choice(WORDS))
+def random_action(rng, seen):
+    """Return a verb with names that were just seen, or with others, or noise."""
+    if rng.random() < 0.8:
+        words = (*WORDS, *re.findall(r"[a-z]+ \d|p\d\d", seen), "next page", "back")
+        return rng.choice(VERBS).format(rng.choice(words), rng.choice(words))
     return "".join(chr(rng.randrange(0x3100)) for _ in range(rng.randrange(40)))
 
 
@@ -90,9 +89,10 @@ def test_two_thousand_random_actions(name):
     world = make_world(name)
     for number in range(2000):
         if number % 50 == 0:
-            world.reset(rng.choice(TASKS[name]))
-        result = world.step(random_action(rng, world))
-        assert result.text
+            seen = world.reset(rng.choice(TASKS[name]))
+        result = world.step(random_action(rng, seen))
+        seen = result.text
+        assert seen
         assert result.done == world.done
         assert world.steps == number % 50 + 1
 
@@ -142,10 +142,9 @@ def test_a_thought_changes_nothing(name, thought):
     """a thought is answered with "OK." and changes nothing in the world"""
     world = make_world(name)
     world.reset(TASKS[name][0])
-    before = world.actions()
+    before = {**vars(world), "steps": 1}
     assert world.step(thought) == StepResult("OK.")
-    assert world.actions() == before
-    assert world.steps == 1
+    assert vars(world) == before
 
 
 @EACH_WORLD
@@ -153,7 +152,6 @@ def test_before_a_reset_there_is_nothing_to_do(name):
     """before a reset every action is answered with what to do first"""
     world = make_world(name)
     assert world.step("search[Moon]") == StepResult(NO_TASK)
-    assert world.actions() == ()
 
 
 @pytest.mark.parametrize(
@@ -169,25 +167,8 @@ def test_after_the_end_nothing_counts(name, ending):
     world.reset(TASKS[name][0])
     assert [world.step(action).done for action in ending][-1]
     assert world.step(ending[-1]) == StepResult(OVER, 0.0, True)
-    assert world.actions() == ()
     world.reset(TASKS[name][0])
     assert (world.steps, world.done) == (0, False)
-
-
-@EACH_WORLD
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_what_is_offered_can_be_done(name, seed):
-    """every action that `actions()` offers is understood and does something"""
-    rng = random.Random(seed)
-    world = make_world(name, seed)
-    world.reset(rng.choice(TASKS[name]))
-    for _ in range(60):
-        if world.done:
-            break
-        offered = world.actions()
-        assert offered
-        result = world.step(rng.choice(offered))
-        assert not result.text.startswith(("Invalid action", "Nothing happens"))
 
 
 @EACH_WORLD

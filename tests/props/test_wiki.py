@@ -122,13 +122,6 @@ def test_lookup_needs_an_open_article(wiki):
     )
 
 
-def test_lookup_is_offered_once_an_article_is_open(wiki):
-    """lookup is offered as soon as there is an article to look in"""
-    assert wiki.actions() == ("search[entity]", "finish[answer]")
-    say(wiki, "search[Danube]")
-    assert wiki.actions() == ("search[entity]", "lookup[string]", "finish[answer]")
-
-
 @pytest.mark.parametrize(
     ("answer", "reward"),
     [("Warsaw", 1.0), ("warsaw.", 1.0), ("Warsaw, Poland", 0.0), ("", 0.0)],
@@ -155,4 +148,6 @@ def test_a_search_always_finds_or_suggests(name):
     world = WikiWorld()
     world.reset(TASK)
     text = world.step(f"search[{name.replace('[', '').replace(']', '')}]").text
-    assert text.count("; ") == 4 or "Could not find" not in text
+    assert (
+        text.partition("titles: ")[2].count("; ") == 4 or "Could not find" not in text
+    )

@@ -66,22 +66,17 @@ def run_experiment(
     progress: Callable[[Trial, int, int], None] | None = marks,
     **options: Any,
 ) -> list[Trial]:
-    """Ask every question with every method; all of one method first.
-
-    That order is kind to a prompt cache: the exemplars of a method are read once.
+    """Ask every question with every method; all of one method first (caching).
 
     Args:
         methods: `standard`, `cot`, `act`, `react`.
-        model: is asked.
-        questions: are asked, in this order.
         exemplars: what every prompt shows before the question.
         world: makes the world of a question, a new one each time.
         is_right: decides whether (answer, accepted answer) agree.
         progress: is told of each trial, with how many of how many.
         options: for `paper_agent.run`: `max_steps`, `numbered`, …
 
-    Raises:
-        ValueError: no such method, or no questions.
+    Raises ValueError: no such method, or no questions.
     """
     methods = list(methods)
     if unknown := [name for name in methods if name not in METHODS]:
@@ -91,8 +86,7 @@ def run_experiment(
     trials = []
     for method in methods:
         for number, question in enumerate(questions, start=1):
-            timed = _Timed(model)
-            there = world(question)
+            timed, there = _Timed(model), world(question)
             attempt = run(method, timed, question.text, exemplars, there, **options)
             right = matches_any(attempt.answer, question.answers, is_right)
             trials.append(Trial(method, question.slug, attempt, right, timed.seconds))
@@ -106,10 +100,7 @@ def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
 
     Columns: `right` of `asked`, the 95 % Wilson interval of that rate in percent
     (`low`, `high`), `no answer`, model `calls`, tokens `read` and `written`, and the
-    model's `seconds`.
-
-    Raises:
-        ValueError: no trials.
+    model's `seconds`. Without trials it raises ValueError.
     """
     import pandas as pd
 
@@ -143,9 +134,7 @@ class _Timed:
     """A model whose own time is added up."""
 
     def __init__(self, model: TextModel) -> None:
-        self.name = model.name
-        self.seconds = 0.0
-        self._model = model
+        self.name, self.seconds, self._model = model.name, 0.0, model
 
     def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
         reply = self._model.complete(prompt, stop=stop)

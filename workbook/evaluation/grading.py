@@ -18,9 +18,7 @@ def same_number(answer: str, gold: str) -> bool:
     """Return whether `answer` names one number, and that number is `gold`.
 
     Words around it are no fault ("144 boxes"), a second number is ("12 * 12 = 144").
-
-    Raises:
-        ValueError: `gold` is not a number.
+    Where `gold` is not a number, it raises ValueError.
 
     >>> same_number("$1,692.00", "1692"), same_number("16.92", "1692")
     (True, False)
@@ -48,11 +46,8 @@ def wilson_interval(successes: int, n: int, z: float = 1.96) -> tuple[float, flo
     """Return the range in which the true rate of success may lie.
 
     Wilson's score interval: all rates p for which the observed share lies at most `z`
-    standard errors, taken at p, away from p; 1.96 gives 95 %. It stays within 0 and 1,
-    and it says something even after 0 of 20.
-
-    Raises:
-        ValueError: no trial, successes below 0 or above `n`, or no finite `z` ≥ 0.
+    standard errors, taken at p, away from p; 1.96 gives 95 %. It raises ValueError for
+    no trial, successes below 0 or above `n`, or no finite `z` ≥ 0.
 
     >>> low, high = wilson_interval(0, 20)
     >>> round(low, 2), round(high, 2)

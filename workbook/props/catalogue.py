@@ -31,8 +31,3 @@ def builtin_tool(name: str) -> Tool:
     if name not in makers():
         raise KeyError(f"no built-in tool is named {name!r}; use {', '.join(makers())}")
     return makers()[name]()
-
-
-def builtin_tools() -> tuple[Tool, ...]:
-    """Return a new one of every tool."""
-    return tuple(make() for make in makers().values())

@@ -38,8 +38,7 @@ class HouseTask:
         where = f"{_into(self.place)} the {self.place}"
         name = f"{self.state} {self.kind}".strip()
         if self.count == 1:
-            article = "an" if name[0] in "aeiou" else "a"
-            return f"put {article} {name} {where}"
+            return f"put {'an' if name[0] in 'aeiou' else 'a'} {name} {where}"
         plural = re.sub("fe$", "ve", re.sub("o$", "oe", name)) + "s"
         count = {2: "two", 3: "three"}[self.count]
         return f"find {count} {plural} and put them {where}"
@@ -118,22 +117,6 @@ class HouseWorld(TextWorld[HouseTask]):
                 return StepResult(text, float(done), done)
         return None
 
-    def _legal(self) -> tuple[str, ...]:
-        here, held = self.here, self._held()
-        legal = [f"go to {place}" for place in PLACES if place != here]
-        if kind_of(here) in HOUSE["closable"]:
-            legal.append(f"close {here}" if here in self.open else f"open {here}")
-        if here and not held:
-            legal += [f"take {thing.name} from {here}" for thing in self._visible()]
-        if here and held:
-            legal += [f"put {held.name} in/on {here}"] if self._reachable() else []
-            legal += [
-                f"{verb} {held.name} with {here}"
-                for verb, how in HOUSE["treatments"].items()
-                if kind_of(here) == how["place"] and held.kind in how["kinds"]
-            ]
-        return (*legal, "look", "inventory", "think: …")
-
     def _reached(self, task: HouseTask) -> bool:
         wanted = {task.state} if task.state else set()
         return task.count <= sum(
@@ -168,9 +151,8 @@ class HouseWorld(TextWorld[HouseTask]):
         if kind_of(self.here) not in HOUSE["closable"]:
             raise _NothingHappens(f"{self.here} cannot be opened or closed")
         if (verb == "open") == (self.here in self.open):
-            raise _NothingHappens(
-                f"{self.here} is already {verb.replace('close', 'closed')}"
-            )
+            state = verb.replace("close", "closed")
+            raise _NothingHappens(f"{self.here} is already {state}")
         self.open ^= {self.here}
         seen = f" {self._contents()}" if verb == "open" else ""
         return f"You {verb} {self.here}.{seen}"
@@ -186,9 +168,8 @@ class HouseWorld(TextWorld[HouseTask]):
         held = self._must_hold(thing_name)
         self._must_be_at(place_name)
         if kind_of(self.here) != how["place"]:
-            raise _NothingHappens(
-                f"one cannot {verb} a thing with {self.here}: find a {how['place']}"
-            )
+            wrong = f"one cannot {verb} a thing with {self.here}"
+            raise _NothingHappens(f"{wrong}: find a {how['place']}")
         if held.kind not in how["kinds"]:
             raise _NothingHappens(f"one cannot {verb} a {held.kind}")
         held.states = held.states - {how["takes"]} | {how["gives"]}
@@ -198,9 +179,6 @@ class HouseWorld(TextWorld[HouseTask]):
         if not self.here:
             return "You are not at any place. Use: go to …"
         return f"You are at {self.here}. {self._contents()}"
-
-    def _inventory(self) -> str:
-        return f"You are holding {self._held() or 'nothing'}."
 
     def _must_be_at(self, name: str) -> None:
         if _named(name, [self.here]) is None:
@@ -241,7 +219,7 @@ _VERBS: dict[str, Callable[..., str]] = {
     r"put (.*?) (?:in/on|into|onto|in|on) (.*)": HouseWorld._put,
     r"(clean|heat|cool) (.*) with (.*)": HouseWorld._treat,
     r"look": HouseWorld._look,
-    r"inventory": HouseWorld._inventory,
+    r"inventory": lambda house: f"You are holding {house._held() or 'nothing'}.",
 }
 
 
@@ -250,10 +228,9 @@ def _into(place: str) -> str:
 
 
 def _place(name: str) -> str:
-    place = _named(name, PLACES)
-    if place is None:
-        raise _NothingHappens(f"there is no {echo(name)!r} in this house")
-    return place
+    if place := _named(name, PLACES):
+        return place
+    raise _NothingHappens(f"there is no {echo(name)!r} in this house")
 
 
 def _named(name: str, among: Iterable[str]) -> str | None:

@@ -11,11 +11,8 @@ from workbook.tools.tool import Tool
 FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
 FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s
 
-ALIASES = dict.fromkeys(
-    ("number", "numbers", "num", "nums", "integer", "integers", "value", "values", "x"),
-    "n",
-)
-"""What models call the one number, also when they mean several."""
+NAMES = "number numbers num nums integer integers value values x"
+"""What models call the one number `n`, also when they mean several."""
 
 
 def factorial_of(n: int) -> dict[str, int]:
@@ -43,31 +40,29 @@ def prime_factors_of(n: int) -> dict[str, int | list[int]]:
 
 def factorial() -> Tool:
     """Return the tool `Factorial`: one integer from 0 to 20."""
-    return _number_tool(
-        "Factorial",
+    description = (
         "Computes n! exactly. One integer from 0 to 20 per call: 21! does not fit "
-        'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.',
-        factorial_of,
-        (0, FACTORIAL_LIMIT),
-        ("factorial", "階乗", "阶乘", "階乘", "!"),
+        'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.'
     )
+    asked_by = ("factorial", "階乗", "阶乘", "階乘", "!")
+    limits = (0, FACTORIAL_LIMIT)
+    return _number_tool("Factorial", description, factorial_of, limits, asked_by)
 
 
 def prime_factors() -> Tool:
     """Return the tool `PrimeFactors`: one integer from 2 to 10**12."""
-    return _number_tool(
-        "PrimeFactors",
+    description = (
         "Splits one integer into its prime factors. From 2 to 1000000000000, one "
         'integer per call. Right: {"n": 360}. Wrong: {"n": [12, 15]}; call once '
-        "for each.",
-        prime_factors_of,
-        (2, FACTORISE_LIMIT),
-        (
-            *("factor", "factorise", "factorize", "factorising", "factorizing"),
-            *("factorisation", "factorization", "prime factor", "prime"),
-            *("素因数分解", "素因数", "因数分解", "质因数", "質因數", "分解质因数"),
-        ),
+        "for each."
     )
+    asked_by = (
+        *("factor", "factorise", "factorize", "factorising", "factorizing"),
+        *("factorisation", "factorization", "prime factor", "prime"),
+        *("素因数分解", "素因数", "因数分解", "质因数", "質因數", "分解质因数"),
+    )
+    limits = (2, FACTORISE_LIMIT)
+    return _number_tool("PrimeFactors", description, prime_factors_of, limits, asked_by)
 
 
 def _number_tool(
@@ -79,7 +74,8 @@ def _number_tool(
 ) -> Tool:
     n = {"type": "integer", "minimum": limits[0], "maximum": limits[1]}
     schema = {"properties": {"n": n}, "required": ["n"]}
-    more: dict[str, Any] = {"aliases": ALIASES, "asked_by": asked_by}
+    aliases = dict.fromkeys(NAMES.split(), "n")
+    more: dict[str, Any] = {"aliases": aliases, "asked_by": asked_by}
     return Tool(name, description, schema, run, timeout_s=None, **more)
 
 

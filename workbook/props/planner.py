@@ -1,7 +1,4 @@
-"""Split a question into ordered steps, by rules and without a model.
-
-The rules are written down in `plan`; their patterns are in `data/plan_rules.toml`.
-"""
+"""Split a question into ordered steps, by the rules in `plan` and without a model."""
 
 from __future__ import annotations
 

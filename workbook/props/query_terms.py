@@ -15,10 +15,9 @@ MAX_TERMS = 32  # of one query; a longer query is cut here
 CJK = "\u3005\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _RUN = re.compile(f"[{CJK}]+")
 _WORD = re.compile(rf"(?:(?![{CJK}])[^\W_])+")
-_HIRAGANA = re.compile("[\u3040-\u309f]+")
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?=\s)|(?<=[。！？])")
+_BETWEEN = re.compile("|".join(["[\u3040-\u309f]", *KNOWN["question_words"].split()]))
 STOP_WORDS = frozenset(KNOWN["stop_words"].split())
-QUESTION_WORDS = re.compile("|".join(KNOWN["question_words"].split()))
 
 SATURATION = 1.2  # BM25's k1, at which FTS5's is fixed
 TITLE_WEIGHT = 4.0  # a word in the title counts as often as four in the text
@@ -30,10 +29,7 @@ def normalise(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of scripts that have spaces, without English stop words.
-
-    A query of nothing but stop words keeps them: "The Who" is a band.
-    """
+    """Return the words, stop words only where nothing else is ("The Who")."""
     found = [word.casefold() for word in _WORD.findall(normalise(text))]
     return [word for word in found if word not in STOP_WORDS] or found
 
@@ -41,16 +37,10 @@ def words(text: str) -> list[str]:
 def runs(text: str) -> list[str]:
     """Return the runs of Chinese and Japanese characters that carry the subject.
 
-    Hiragana (mostly grammar) separates them. A query in hiragana alone is kept whole.
+    Hiragana and question words separate them, unless there is nothing else.
     """
     found = _RUN.findall(normalise(text))
-    parts = [
-        part
-        for run in found
-        for piece in _HIRAGANA.split(run)
-        for part in QUESTION_WORDS.split(piece)
-        if part
-    ]
+    parts = [part for run in found for part in _BETWEEN.split(run) if part]
     return parts or found
 
 
@@ -63,43 +53,28 @@ def language(query: str) -> str:
 
 def overlapping(run: str, length: int) -> list[str]:
     """Return every piece of `run` with this many characters, in order."""
-    if len(run) <= length:
-        return [run]
-    return [run[i : i + length] for i in range(len(run) - length + 1)]
+    return [run[i : i + length] for i in range(max(1, len(run) - length + 1))]
 
 
 def in_pairs(text: str) -> str:
-    """Return the pairs of characters in each run, with spaces between, to be indexed.
-
-    The last character stands alone too, so that a search for it finds it there.
-    """
+    """Return the pairs of characters in each run, and its last one, to be indexed."""
     found = _RUN.findall(normalise(text))
     return " ".join(run[i : i + 2] for run in found for i in range(len(run)))
 
 
 def snippet(text: str, terms: Sequence[str], width: int = 300) -> str:
     """Return `text` from the sentence with the most terms on, at most `width` long."""
-    sentences = [part for part in _SENTENCE_END.split(text.strip()) if part]
-    if not sentences:
-        return ""
-
-    def held(i: int) -> int:
-        shaped = normalise(sentences[i]).casefold()
-        return sum(term in shaped for term in terms)
-
-    best = max(range(len(sentences)), key=held)  # the first of those that are equal
-    joined = "".join(
-        part if part.endswith(("。", "！", "？")) else part + " "
-        for part in sentences[best:]
-    ).strip()
-    return joined if len(joined) <= width else joined[: width - 1].rstrip() + "…"
+    sentences = _SENTENCE_END.split(text)
+    shaped = [normalise(sentence).casefold() for sentence in sentences]
+    held = [sum(term in sentence for term in terms) for sentence in shaped]
+    best = "".join(sentences[held.index(max(held)) :]).strip()
+    return best if len(best) <= width else best[: width - 1].rstrip() + "…"
 
 
 def coverage(query: str, title: str, text: str) -> float:
-    """Return how much of `query` a page is about, from 0 to 1, without an index.
+    """Return how much of `query` a page is about, 0 to 1: BM25 without an index.
 
-    Saturated as BM25 is for a text of average length: the mean over the terms of
-    f / (f + 1.2), where f = mentions in the text + 4 · mentions in the title.
+    The mean over the terms of f / (f + 1.2), f = mentions + 4 · mentions in the title.
     """
     terms = words(query) + [p for run in runs(query) for p in overlapping(run, 2)]
     if not terms:

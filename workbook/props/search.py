@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sqlite3
 import threading
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 from workbook.props import query_terms as qt
@@ -53,9 +54,9 @@ class LocalSearch:
 
     def __init__(self, articles: Iterable[Article]) -> None:
         self._articles = sorted(articles, key=lambda each: each.doc_id)
-        used = Counter(each.doc_id for each in self._articles)
-        if twice := [doc_id for doc_id, times in used.items() if times > 1]:
-            raise ValueError(f"two articles have the doc_id {twice[0]!r}")
+        for one, other in pairwise(self._articles):
+            if one.doc_id == other.doc_id:
+                raise ValueError(f"two articles have the doc_id {one.doc_id!r}")
         self._lock = threading.Lock()  # a tool with a timeout runs in its own thread
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
         self._db.executescript(
@@ -82,19 +83,18 @@ class LocalSearch:
         """Return the `k` best documents, the best one first. Every string is legal.
 
         The score is the share of BM25 that the query could have got at most:
-        Σ bm25(term, document) / Σ idf(term) · (k1 + 1), k1 = 1.2. A term that no
-        article holds has the largest idf of all: half a match scores low.
+        Σ bm25(term, document) / Σ idf(term) · (k1 + 1), k1 = 1.2, also over the terms
+        that no article holds.
         """
         with self._lock:
             terms = self._terms(query)
             scores = self._scores(terms)
-        shown = [term.text for term in terms]
-        best = sorted(scores, key=lambda row: (-scores[row], row))[: max(k, 0)]
-        found = [(self._articles[row], scores[row]) for row in best]
-        return [
-            Document(a.doc_id, a.title, qt.snippet(a.text, shown), score, self.name)
-            for a, score in found
-        ]
+        shown, found = [term.text for term in terms], []
+        for row in sorted(scores, key=lambda row: (-scores[row], row))[: max(k, 0)]:
+            each = self._articles[row]
+            text = qt.snippet(each.text, shown)
+            found.append(Document(each.doc_id, each.title, text, scores[row]))
+        return found
 
     def _terms(self, query: str) -> list[Term]:
         terms = [Term("words", word) for word in qt.words(query)]
@@ -115,8 +115,7 @@ class LocalSearch:
         ).fetchall()
 
     def _scores(self, terms: Iterable[Term]) -> dict[int, float]:
-        attainable = 0.0
-        found: dict[int, float] = defaultdict(float)
+        attainable, found = 0.0, defaultdict[int, float](float)
         for term in terms:
             rows = self._rows(term)
             attainable += idf(len(self._articles), len(rows)) * (qt.SATURATION + 1)

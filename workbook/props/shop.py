@@ -1,7 +1,6 @@
 """A web shop in text: search, look at products, choose options, buy one.
 
-A purchase is marked from 0 to 1 for how well it matches the task. The idea is WebShop's
-(Yao et al. 2022, arXiv:2207.01206); the shop is ours.
+The idea is WebShop's (Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from workbook.paths import DATA
 from workbook.props.text_world import TextWorld, echo, rows_of, same_letters
 
 PER_PAGE = 5
-BUTTONS = frozenset({"next page", "previous page", "back", "buy now"})
+BUTTONS = ("next page", "previous page", "back", "buy now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Product:
     options: Mapping[str, Mapping[str, int]]
 
     def values(self) -> list[str]:
-        """Return the values of all options; each stands there once."""
+        """Return the values of all options."""
         return [value for option in self.options.values() for value in option]
 
 
@@ -91,11 +90,10 @@ def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> 
     departments = {p.kind: p.department for p in load_products()}
     kind = 0.5 if product.department == departments[task.kind] else 0.0
     kind = 1.0 if product.kind == task.kind else kind
-    attributes = sum(wanted in product.attributes for wanted in task.attributes)
-    options = sum(chosen.get(name) == value for name, value in task.options.items())
-    affordable = price_of(product, chosen) <= task.budget_cents
-    parts = len(task.attributes) + len(task.options) + 1
-    return kind * (attributes + options + affordable) / parts
+    met = [wanted in product.attributes for wanted in task.attributes]
+    met += [chosen.get(name) == value for name, value in task.options.items()]
+    met += [price_of(product, chosen) <= task.budget_cents]
+    return kind * sum(met) / len(met)
 
 
 @dataclass(slots=True)
@@ -135,10 +133,6 @@ class ShopWorld(TextWorld[ShopTask]):
                 return self._click(task, same_letters(target))
         return None
 
-    def _legal(self) -> tuple[str, ...]:
-        clicks = (f"click[{target}]" for target in self._targets())
-        return ("search[query]", *clicks, "think[…]")
-
     def _find(self, query: str) -> tuple[Product, ...]:
         wanted = _words(query)
 
@@ -176,9 +170,9 @@ class ShopWorld(TextWorld[ShopTask]):
         product, chosen = self.visit.product, self.visit.chosen
         if product is None:
             return StepResult("Nothing happens: open a product before you buy.")
+        bought = [product.title, *(f"{n} {chosen[n]}" for n in sorted(chosen))]
         price = dollars(price_of(product, chosen))
-        with_options = "".join(f", {name} {chosen[name]}" for name in sorted(chosen))
-        text = f"You bought {product.title}{with_options} for {price}."
+        text = f"You bought {', '.join(bought)} for {price}."
         return StepResult(text, match_score(task, product, chosen), done=True)
 
     def _listed(self) -> tuple[Product, ...]:
@@ -187,18 +181,16 @@ class ShopWorld(TextWorld[ShopTask]):
         first = self.visit.page * PER_PAGE
         return self.visit.found[first : first + PER_PAGE]
 
-    def _targets(self) -> tuple[str, ...]:
+    def _targets(self) -> list[str]:
         visit = self.visit
         if visit.product:
-            return (*visit.product.values(), "back", "buy now")
+            return [*visit.product.values(), "back", "buy now"]
         if visit.found is None:
-            return ()
+            return []
         targets = [product.product_id for product in self._listed()]
-        if (visit.page + 1) * PER_PAGE < len(visit.found):
-            targets.append("next page")
-        if visit.page:
-            targets.append("previous page")
-        return (*targets, "back")
+        targets += ["next page"] * ((visit.page + 1) * PER_PAGE < len(visit.found))
+        targets += ["previous page"] * (visit.page > 0)
+        return [*targets, "back"]
 
     def _page(self) -> str:
         visit = self.visit
@@ -208,9 +200,10 @@ class ShopWorld(TextWorld[ShopTask]):
             return "You are on the search page. Use: search[query]"
         else:
             lines = [f"Found: {len(visit.found)}. Page {visit.page + 1}."]
-            for each in self._listed():
-                price = dollars(each.price_cents)
-                lines.append(f"[{each.product_id}] {each.title}, {price}")
+            lines += [
+                f"[{each.product_id}] {each.title}, {dollars(each.price_cents)}"
+                for each in self._listed()
+            ]
         buttons = [f"[{name}]" for name in self._targets() if name in BUTTONS]
         return "\n".join([*lines, " ".join(buttons)])
 
@@ -225,7 +218,7 @@ def _describe(product: Product, chosen: Mapping[str, str]) -> list[str]:
     lines = [f"{product.title}, {price}", f"About: {', '.join(product.attributes)}"]
     for name, values in product.options.items():
         offers = [
-            f"[{value}]" + (f" +{dollars(extra)}" if extra else "")
+            f"[{value}] +{dollars(extra)}" if extra else f"[{value}]"
             for value, extra in values.items()
         ]
         taken = f" (chosen: {chosen[name]})" if name in chosen else ""

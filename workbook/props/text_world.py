@@ -1,7 +1,7 @@
 """What every text world here has in common: a task, a step, and an answer to anything.
 
-A world never raises for what an agent wrote, and with the same seed it answers the same
-actions with the same texts, as in ReAct's experiments (arXiv:2210.03629).
+A world never raises for what an agent wrote; the same seed, task and actions give the
+same texts, as in ReAct's experiments (arXiv:2210.03629).
 """
 
 from __future__ import annotations
@@ -25,13 +25,10 @@ class TextWorld(ABC, Generic[TaskT]):
     """The bookkeeping that the three worlds share; chance is drawn from the seed."""
 
     name: str
-    forms: str
-    """The verbs of this world, told to an agent that used another."""
+    forms: str  # the verbs of this world, told to an agent that used another
 
     def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-        self.steps = 0
-        self.done = False
+        self.seed, self.steps, self.done = seed, 0, False
         self.task: TaskT | None = None
 
     def reset(self, task: TaskT) -> str:
@@ -55,10 +52,6 @@ class TextWorld(ABC, Generic[TaskT]):
         self.done = result.done
         return result
 
-    def actions(self) -> tuple[str, ...]:
-        """Return what makes sense now; nothing before a reset and after the end."""
-        return () if self.task is None or self.done else self._legal()
-
     @abstractmethod
     def _begin(self, task: TaskT) -> str:
         """Set the world up for a task."""
@@ -67,16 +60,11 @@ class TextWorld(ABC, Generic[TaskT]):
     def _act(self, task: TaskT, action: str) -> StepResult | None:
         """Carry an action out; None when the world has no such verb."""
 
-    @abstractmethod
-    def _legal(self) -> tuple[str, ...]:
-        """Return the actions that make sense now."""
-
 
 def echo(text: str) -> str:
     """Return what an agent wrote, short enough to be said back, and as text to send."""
     said = text.strip()
-    if len(said) > LONGEST_ECHO:
-        said = said[:LONGEST_ECHO] + "…"
+    said = said if len(said) <= LONGEST_ECHO else said[:LONGEST_ECHO] + "…"
     return said.encode("utf-8", "replace").decode("utf-8")
 
 

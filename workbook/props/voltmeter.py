@@ -1,8 +1,7 @@
 """A voltmeter that is not there: noise, ranges and warm-up without a laboratory.
 
-The instrument is picky in the way that real ones are: range strings must be exact, an
-input above the range is an overload, and the first readings drift. Its clock is
-simulated: a reading of 100 s takes no time and moves the clock by 100 s.
+It is as picky as real ones: range strings must be exact, an input above the range is an
+overload, the first readings drift. Its clock is simulated: a reading takes no time.
 """
 
 from __future__ import annotations
@@ -18,13 +17,8 @@ from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
 RANGES_V = {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0}
-"""Range strings, exactly as the instrument wants them, and full scale in volts."""
-
 MIN_INTEGRATION_S, MAX_INTEGRATION_S = 0.001, 100.0
 WARM_UP_S = 10.0
-_DRIFT = 5e-3  # of full scale when switched on
-_DRIFT_DECAY_S = 2.0
-_NOISE = 1e-4  # of full scale, standard deviation at 1 s of integration
 _AC = re.compile("ac|~|交流", re.IGNORECASE)
 
 CHANNELS_V = {1: 1.5021, 2: 0.0483, 3: 12.61}
@@ -40,8 +34,7 @@ class Voltmeter:
     """
 
     def __init__(self, channels: Mapping[int, float] = CHANNELS_V, seed: int = 0):
-        self.channels = dict(channels)
-        self.clock_s = 0.0
+        self.channels, self.clock_s = dict(channels), 0.0
         self._random = random.Random(seed)
 
     def wait(self, seconds: float) -> None:
@@ -51,14 +44,10 @@ class Voltmeter:
     def read(
         self, channel: int, range: str, integration_s: float = 0.1
     ) -> dict[str, Any]:
-        """Take one reading: `value_v`, `noise_v` (standard deviation), `status`.
-
-        `range` is a key of `RANGES_V`, letter by letter, or AUTO: the lowest that holds
-        the value. The result names the range that was used.
-        """
+        """Take one reading in a range of `RANGES_V`, letter by letter, or AUTO."""
         if channel not in self.channels:
-            message = f"there is no channel {channel!r}."
             hint = f"Use one of {', '.join(map(str, sorted(self.channels)))}."
+            message = f"there is no channel {channel!r}."
             raise ToolFailure("unknown_channel", message, hint=hint)
         if not MIN_INTEGRATION_S <= integration_s <= MAX_INTEGRATION_S:
             message = f"the integration time is {integration_s} s."
@@ -72,13 +61,14 @@ class Voltmeter:
             above = [name for name, volts in RANGES_V.items() if volts > full_scale]
             higher = " or ".join(above) or "none is left, disconnect it"
             message = f"channel {channel} is above the range {range}."
-            hint = f"Use a higher range: {higher}."
-            raise ToolFailure("overload", message, hint=hint)
-        noise_v = _NOISE * full_scale / math.sqrt(integration_s)
+            raise ToolFailure(
+                "overload", message, hint=f"Use a higher range: {higher}."
+            )
+        noise_v = 1e-4 * full_scale / math.sqrt(integration_s)
         value_v = true_v + self._random.gauss(0.0, noise_v)
         status = "ready"
         if started_s < WARM_UP_S:
-            value_v += _DRIFT * full_scale * math.exp(-started_s / _DRIFT_DECAY_S)
+            value_v += 5e-3 * full_scale * math.exp(-started_s / 2.0)
             status = f"warming up, {WARM_UP_S - started_s:g} s left: reading drifts"
         return {
             "value_v": float(f"{value_v:.6g}"),
@@ -90,8 +80,7 @@ class Voltmeter:
 
     def tool(self) -> Tool:
         """Return this instrument as a tool for one reading a call."""
-        last = max(self.channels)
-        least, most = MIN_INTEGRATION_S, MAX_INTEGRATION_S
+        last, least, most = max(self.channels), MIN_INTEGRATION_S, MAX_INTEGRATION_S
         seconds = {"type": "number", "minimum": least, "maximum": most}
         return Tool(
             name="Voltmeter",

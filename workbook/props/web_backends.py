@@ -30,9 +30,7 @@ MAX_BYTES = 2_000_000
 MAX_HTML_CHARS = 200_000  # of the part that is read: a page of open tags takes a second
 MAX_RESULTS = 20
 MAX_TEXT_CHARS = 300
-_CAPTCHA = re.compile(
-    r"^captcha$|百度安全验证|wappass\.baidu\.com|<title>[^<]*captcha", re.IGNORECASE
-)
+_CAPTCHA = re.compile(KNOWN["captcha"], re.IGNORECASE)
 USER_AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
 
 
@@ -44,19 +42,17 @@ def failure(kind: str, name: str, detail: object = "", hint: str = "") -> ToolFa
 
 
 class Backend(Protocol):
-    """A search: the bundled articles, or a service."""
+    """A search that returns at most `k` documents, or raises `ToolFailure`."""
 
     @property
     def name(self) -> str: ...
 
-    def search(self, query: str, k: int) -> list[Document]:
-        """Return at most `k` documents, or raise `ToolFailure`: it could not search."""
-        ...
+    def search(self, query: str, k: int) -> list[Document]: ...
 
 
 @dataclass(frozen=True)
 class Service(ABC):
-    """A search on the web, by a client or by a new one each time."""
+    """A search on the web, by `client` or by a new one each time."""
 
     client: httpx.Client | None = field(default=None, repr=False)
     name: str = ""
@@ -119,9 +115,8 @@ class Serper(Service):
         key = (self.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
         if not key:
             raise failure("no_key", self.name)
-        body = {"q": query, "num": k}
-        url, headers = "https://google.serper.dev/search", {"X-API-KEY": key}
-        page = self._fetch("POST", url, headers=headers, json=body)
+        asked = {"headers": {"X-API-KEY": key}, "json": {"q": query, "num": k}}
+        page = self._fetch("POST", "https://google.serper.dev/search", **asked)
         for hit in _having(json.loads(page)["organic"], "title", "link"):
             text = str(hit.get("snippet") or "")
             yield document(self.name, query, hit["title"], hit["link"], text)
@@ -174,28 +169,24 @@ def _refused(name: str, answer: httpx.Response) -> ToolFailure:
 
 
 def baidu_results(page: str) -> list[tuple[str, str, str]]:
-    """Return title, address and text of each result on one of Baidu's pages.
-
-    A page of results holds an element `content_left`; without results it is empty.
-    """
+    """Return title, address and text of each result in a page's `content_left`."""
     start = re.search(r"""<div[^<>]*\bid=["']?content_left\b""", page)
     if start is None:
         raise ValueError("there is no list of results in the page")
-    found = []
-    soup = _soup(page[start.start() :])
+    found, soup = [], _soup(page[start.start() :])
     for result in soup.find_all("div", class_="result", limit=MAX_RESULTS):
         if heading := result.find("h3"):
             link = heading.find("a")
             url = str(result.get("mu") or (link and link.get("href")) or "")
-            title = _one_line(heading.extract().get_text())
+            title = " ".join(heading.extract().get_text().split())
             if title and url:
-                found.append((title, url, _one_line(result.get_text(" "))))
+                found.append((title, url, " ".join(result.get_text(" ").split())))
     return found
 
 
 def text_of(html: str) -> str:
     """Return the text of a piece of HTML, on one line, without scripts."""
-    return _one_line(_soup(html).get_text())
+    return " ".join(_soup(html).get_text().split())
 
 
 def _soup(html: str) -> BeautifulSoup:
@@ -206,14 +197,9 @@ def _soup(html: str) -> BeautifulSoup:
     """
     from bs4 import BeautifulSoup
 
-    text = html[:MAX_HTML_CHARS] + "\n"
-    reader = HTMLParser()
+    text, reader = html[:MAX_HTML_CHARS] + "\n", HTMLParser()
     reader.feed(text)
     return BeautifulSoup(text[: len(text) - len(reader.rawdata)], "html.parser")
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 def document(

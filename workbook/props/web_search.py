@@ -6,7 +6,7 @@ and why each of them failed. This module knows no HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -51,31 +51,15 @@ class Found:
 
 
 class Cascade:
-    """Backends in the order in which they are asked, and itself one.
+    """Backends in the order in which they are asked, each for `limit_s` at the most."""
 
-    After `limit_s` a backend is left to itself: names are looked up without any limit.
-    """
-
-    name = "web"
-
-    def __init__(
-        self, backends: Sequence[Backend], limit_s: float = BACKEND_LIMIT_S
-    ) -> None:
+    def __init__(self, backends: Sequence[Backend], limit_s: float = BACKEND_LIMIT_S):
         if not backends:
             raise ValueError("a cascade needs at least one backend")
-        self.backends = tuple(backends)
-        self.limit_s = limit_s
-
-    def search(self, query: str, k: int = 5) -> list[Document]:
-        """Return the documents of the first backend that has any."""
-        return list(self.find(query, k).documents)
+        self.backends, self.limit_s = tuple(backends), limit_s
 
     def find(self, query: str, k: int = 5) -> Found:
-        """Ask one backend after the other until one has documents.
-
-        Raises:
-            ToolFailure: `no_backend`, when every one of them failed.
-        """
+        """Ask until one has documents; ToolFailure `no_backend` if every one failed."""
         attempts: list[Tried] = []
         asked = {"query": query, "k": k}
         for backend in self.backends:
@@ -87,16 +71,14 @@ class Cascade:
             attempts.append(Tried(backend.name, found=len(documents)))
             if documents:
                 return Found(tuple(documents[:k]), tuple(attempts))
-        failed = [(each.backend, each.error) for each in attempts if each.error]
+        failed = {each.backend: each.error for each in attempts if each.error}
         if len(failed) < len(attempts):
             return Found((), tuple(attempts))
-        reasons = " ".join(f"{name}: {error.message}" for name, error in failed)
-        raise ToolFailure(
-            "no_backend",
-            f"no search could be made: {reasons}",
-            retryable=any(error.retryable for _, error in failed),
-            hint=" ".join(dict.fromkeys(e.hint for _, e in failed if e.hint)),
-        )
+        reasons = " ".join(f"{name}: {error.message}" for name, error in failed.items())
+        again = any(error.retryable for error in failed.values())
+        hint = " ".join(dict.fromkeys(e.hint for e in failed.values() if e.hint))
+        message = f"no search could be made: {reasons}"
+        raise ToolFailure("no_backend", message, again, hint)
 
 
 def _reason(name: str, error: Exception) -> ToolError:
@@ -121,20 +103,9 @@ USAGE = (
 
 
 def search_tool(
-    name: str, description: str, backend: Backend, timeout_s: float | None
+    name: str, description: str, run: Callable[..., Any], timeout_s: float | None
 ) -> Tool:
-    """Return a backend as a tool with the arguments `query` and `k`."""
-
-    def run(query: str, k: int = 3) -> dict[str, Any]:
-        if not isinstance(backend, Cascade):
-            return {"documents": [each.as_dict() for each in backend.search(query, k)]}
-        answer = backend.find(query, k)
-        return {
-            "documents": [each.as_dict() for each in answer.documents],
-            "backend": answer.backend,
-            "tried": [each.as_dict() for each in answer.attempts],
-        }
-
+    """Return a tool with the arguments `query` and `k`."""
     text = {"type": "string", "minLength": 1, "maxLength": MAX_QUERY_CHARS}
     number = {"type": "integer", "minimum": 1, "maximum": MAX_DOCUMENTS}
     return Tool(
@@ -149,22 +120,29 @@ def search_tool(
 
 def wiki_search(backend: Backend | None = None) -> Tool:
     """Return the tool `WikiSearch` over the bundled articles."""
-    return search_tool(
-        "WikiSearch",
-        "Searches bundled articles, offline. A score near 1 fits, below 0.3 hardly.",
-        backend or bundled_search(),
-        timeout_s=None,
-    )
+    search = (backend or bundled_search()).search
+
+    def run(query: str, k: int = 3) -> dict[str, Any]:
+        return {"documents": [each.as_dict() for each in search(query, k)]}
+
+    about = "Searches bundled articles, offline. A score near 1 fits, below 0.3 hardly."
+    return search_tool("WikiSearch", about, run, timeout_s=None)
 
 
 def web_search(backends: Sequence[Backend] | None = None) -> Tool:
     """Return the tool `WebSearch`: Serper, Baidu, Wikipedia, then bundled articles."""
-    return search_tool(
-        "WebSearch",
-        "Searches the web and says which backend answered and which failed.",
-        Cascade(default_backends() if backends is None else backends),
-        timeout_s=20.0,
-    )
+    cascade = Cascade(default_backends() if backends is None else backends)
+
+    def run(query: str, k: int = 3) -> dict[str, Any]:
+        found = cascade.find(query, k)
+        return {
+            "documents": [each.as_dict() for each in found.documents],
+            "backend": found.backend,
+            "tried": [each.as_dict() for each in found.attempts],
+        }
+
+    about = "Searches the web and says which backend answered and which failed."
+    return search_tool("WebSearch", about, run, timeout_s=20.0)
 
 
 TOOLS = {"WikiSearch": wiki_search, "WebSearch": web_search}

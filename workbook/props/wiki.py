@@ -30,10 +30,7 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class WikiTask:
-    """One question, and a shortest run that finds the answer (`expert`).
-
-    It takes the articles `titles`, in that order; the answer stands in the last.
-    """
+    """One question, and a shortest run to its answer (`expert`), by way of `titles`."""
 
     slug: str
     text: str
@@ -67,17 +64,10 @@ def lookup_next(
 ) -> tuple[str, int]:
     """Return the next sentence that holds `keyword`, and the new position.
 
-    It works like the "find in page" of a browser: each call shows one match more.
-    Capital and small letters count as the same. A blank keyword matches nothing.
-
-    Args:
-        sentences: the sentences of the article, in order.
-        keyword: what is looked for.
-        position: how many matches were shown before, 0 at first.
-
-    Returns:
-        `"(Result i / n) sentence"` with i from 1 to n, and the position plus one; after
-        the last match `"No more results."` and the position as it was.
+    As "find in page" does, each call shows one match more: `"(Result i / n) sentence"`,
+    i from 1 to n, where `position` is how many were shown before; after the last match
+    `"No more results."` and the position as it was. Capital and small letters count as
+    the same; a blank keyword matches nothing.
 
     >>> lookup_next(["The Nile is long.", "It floods.", "The Nile ends."], "nile", 1)
     ('(Result 2 / 2) The Nile ends.', 2)
@@ -112,10 +102,6 @@ class WikiWorld(TextWorld[WikiTask]):
                 right = any(exact_match(answer, gold) for gold in task.answers)
                 return StepResult(f"Your answer: {answer}", float(right), done=True)
         return None
-
-    def _legal(self) -> tuple[str, ...]:
-        lookup = ("lookup[string]",) if self._open else ()
-        return ("search[entity]", *lookup, "finish[answer]")
 
     def _turn_to(self, article: Article | None) -> None:
         self._open, self._keyword, self._position = article, "", 0

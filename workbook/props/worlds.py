@@ -10,12 +10,11 @@ from workbook.props.shop import ShopWorld, shop_tasks
 from workbook.props.text_world import TextWorld
 from workbook.props.wiki import WikiWorld, wiki_tasks
 
-_PARTS: dict[str, tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]] = {
+WORLDS: dict[str, tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]] = {
     "wiki": (WikiWorld, wiki_tasks),
     "house": (HouseWorld, house_tasks),
     "shop": (ShopWorld, shop_tasks),
 }
-WORLDS = tuple(_PARTS)
 
 
 def make_world(name: str, seed: int = 0) -> TextWorld[Any]:
@@ -29,7 +28,7 @@ def tasks(world: str) -> tuple[Any, ...]:
 
 
 def _part(name: str) -> tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]:
-    if name not in _PARTS:
+    if name not in WORLDS:
         known = ", ".join(WORLDS)
         raise ValueError(f"there is no world {name!r}: choose one of {known}")
-    return _PARTS[name]
+    return WORLDS[name]

@@ -1,7 +1,6 @@
 """The engines that play a scenario, each writing the same trace events.
 
-An engine gets the same question, the same tools and the same model. What differs is
-what it does with them; that is what a trace shows.
+Each gets the same question, tools and model; what it does with them, a trace shows.
 """
 
 from __future__ import annotations
@@ -40,20 +39,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Listener = Callable[[TraceEvent], None]
-LOCAL_TOKENS = 120
-"""The longest turn of the local model, which may never find an end of its own."""
+LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What plays a scenario, its states if it has any, and whether every one is for it.
-
-    It tells `emit` what happens; a KeyboardInterrupt out of `emit` is the user's stop.
-    """
+    """What plays a scenario and tells `emit`, and its states if it has any."""
 
     play: Callable[[Scenario, Any, list[Tool], TraceWriter], None]
     table: Table | None = None
-    in_museum: bool = True
 
 
 def play(
@@ -64,13 +58,9 @@ def play(
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
 ) -> Trace:
-    """Play a scenario on an engine and return what happened.
-
-    A name that is not there, or a model that cannot be had, is told by its exception.
+    """Play a scenario (see `slugs()`) on one of `ENGINES` and return what happened.
 
     Args:
-        slug: the scenario's name, see `slugs()`.
-        engine: one of `ENGINES`.
         model: asked in place of the scenario's script: a model, or a name as in
             `WORKBOOK_MODEL`. The tools stay the scenario's.
         path: where the trace is written as well, as JSONL.
@@ -101,8 +91,9 @@ def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
 def find_engine(name: str) -> Engine:
     """Return an engine by its name; raises ScenarioError, with those that there are."""
     if name not in list(ENGINES):
-        known = ", ".join(ENGINES)
-        raise ScenarioError(f"there is no engine {name!r}; there is {known}")
+        raise ScenarioError(
+            f"there is no engine {name!r}; there is {', '.join(ENGINES)}"
+        )
     return ENGINES[name]
 
 
@@ -173,15 +164,12 @@ ENGINES = {
     "naive": Engine(play_naive),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
-    "create_agent": Engine(play_create_agent, in_museum=False),
-    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), CORE, False),
+    "create_agent": Engine(play_create_agent),
+    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), table=CORE),
 }
-"""The engines by name, in the order in which the lessons meet them.
+"""The engines by name, in the order in which the lessons meet them."""
 
-The last two ask for function calls: a script of text steps is not for them.
-"""
-
-MUSEUM = [name for name, engine in ENGINES.items() if engine.in_museum]
+MUSEUM = ["naive", "langchain", "fsm"]  # the others ask for function calls
 
 
 def _asked_model(scenario: Scenario, model: Any) -> TextModel:

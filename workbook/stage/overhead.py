@@ -1,10 +1,7 @@
 """What an engine costs per step when the model and the tool cost next to nothing.
 
-The same short script on four engines in one process: the naive loop, LangChain's
-classic `AgentExecutor`, its `create_agent`, and the machine. The machine alone writes
-its trace to disk meanwhile; the others write nothing.
-
-`measure` times any engines in turns; the benchmarks add more of them to these four.
+The same short script on four engines in one process. The machine alone writes its trace
+to disk meanwhile. `measure` times any engines; the benchmarks add more of them.
 """
 
 from __future__ import annotations
@@ -41,11 +38,8 @@ Runner = Callable[[int, Path], Callable[[], object]]
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     """Measure the four engines and return one row each, of its fastest run.
 
-    As `timeit` has it, what took longer was disturbed by something else.
-
-    Args:
-        steps: model calls a run, 2 or more; each but the last asks for a tool.
-        repeats: timed runs of each engine.
+    As `timeit` has it, what took longer was disturbed by something else. Each of the
+    `steps` model calls (2 or more) but the last asks for a tool.
     """
     if steps < 2 or repeats < 1:
         raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
@@ -64,8 +58,7 @@ def measure(
     """Return the seconds of each timed run, by engine.
 
     The engines take turns, so that what else the computer does disturbs all alike, and
-    each run has one before it that warms up and is not timed. Getting ready (building
-    the agent, the script, the empty trace file) is never timed; writing the trace is.
+    each run has one before it that warms up. Getting ready is never timed.
     """
     seconds: dict[str, list[float]] = {engine: [] for engine in runners}
     paths = (folder / f"{number}.jsonl" for number in itertools.count())
@@ -127,8 +120,7 @@ def graph_run(steps: int, path: Path) -> Callable[[], object]:
 def machine_run(steps: int, path: Path) -> Callable[[], object]:
     """Get the machine ready; its trace goes to `path`, line by line."""
     script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
-    limits = Limits(steps=steps, tool_calls=steps, wall_s=600)
-    emit = TraceWriter(path)
+    limits, emit = Limits(steps=steps, tool_calls=steps, wall_s=600), TraceWriter(path)
     machine = Machine(script, tools, limits=limits, hook=emit)
 
     def run() -> object:
@@ -144,4 +136,3 @@ RUNNERS: dict[str, Runner] = {
     "create_agent": graph_run,
     "machine": machine_run,
 }
-"""The engines in the order of the table."""

@@ -1,7 +1,7 @@
 """A trace and a place in it: what had happened by then, and what was about to.
 
-The player shows this; it knows no widget, no thread and no file. A run that is still
-going on and one that was saved last week are the same here: events, some of them seen.
+The player shows this; it knows no widget, no thread and no file. A run that still goes
+on and one that was saved are the same here: events, some of them seen.
 """
 
 from __future__ import annotations
@@ -19,25 +19,21 @@ from workbook.record.show import escape_mermaid
 from workbook.record.trace import Trace
 
 START = "ASK_MODEL"
-PHASES = {
+PHASES = {  # of an engine without states, by the event that it wrote last
     Kind.MODEL_REQUEST: START,
     Kind.MODEL_TURN: "READ_TURN",
     Kind.TOOL_CALL: "RUN_TOOL",
     Kind.OBSERVATION: "APPEND",
 }
-"""What an engine without states is doing, by the event that it wrote last."""
-
-LOOP = {
+LOOP = {  # the arrows that it has if all goes well
     (START, "READ_TURN"): "it answered",
     ("READ_TURN", "RUN_TOOL"): "an action",
     ("RUN_TOOL", "APPEND"): "it came back",
     ("APPEND", START): "again",
     ("READ_TURN", "DONE"): "final answer",
 }
-"""The arrows that such an engine has if all goes well."""
 
-Arrow = tuple[str, str, str]
-"""From one state, or phase, to another, and what leads there."""
+Arrow = tuple[str, str, str]  # from one state, or phase, to another, and why
 
 
 class Sent(NamedTuple):
@@ -60,10 +56,7 @@ class Budget(NamedTuple):
 
 @dataclass
 class Playback:
-    """Events, to which a run that goes on appends, and how many are wanted on view.
-
-    `table` is that of the machine that wrote them; an engine without states has none.
-    """
+    """Events, to which a run may append, how many are wanted, a machine's table."""
 
     events: list[TraceEvent] = field(default_factory=list)
     wanted: float = 0
@@ -134,7 +127,6 @@ class Playback:
         ]
 
     def _taken(self, events: list[TraceEvent]) -> list[Arrow]:
-        """Return the arrows that the run took."""
         if self.table is None:
             return _phases_taken(events)
         return [
@@ -150,10 +142,8 @@ class Playback:
             return None
         seq, kept = requests[-1]["seq"], requests[-1]["kept"]
         whole = trace.prompt(seq)
-        old, new = (
-            part if isinstance(part, str) else render_messages(part)
-            for part in (whole[:kept], whole[kept:])
-        )
+        parts = (whole[:kept], whole[kept:])
+        old, new = (p if isinstance(p, str) else render_messages(p) for p in parts)
         return Sent(seq, old, new, "parent" in requests[-1])
 
     def turn(self) -> TraceEvent | None:
@@ -162,10 +152,7 @@ class Playback:
         return said[-1] if said and said[-1]["kind"] == Kind.MODEL_TURN else None
 
     def budgets(self) -> list[Budget]:
-        """Return what the run has spent and may spend, as far as it says so.
-
-        Calls that the machine closed unmade after it had reached an end are not spent.
-        """
+        """Return what was spent, not counting calls closed unmade, and what is left."""
         if not (seen := self.seen):
             return []
         rules = self.table.rules if self.table else ()

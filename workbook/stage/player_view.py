@@ -1,7 +1,6 @@
 """What the player shows: its widgets, and a playback as HTML in them.
 
-It knows nothing of how a run is played. What stands in the parts is written by
-`data/player.html`, how they look by `data/player.css`.
+What stands in the parts is in `data/player.html`, how they look in `data/player.css`.
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ BUTTONS = {
 
 
 class PlayerView:
-    """The widgets of a player. What they do when they are used, the player says.
-
-    `options` are what can be chosen, by name; `chosen` what is, in the same order.
-    """
+    """The widgets of a player; `chosen` is one of each of the `options`, in order."""
 
     def __init__(
         self, options: Mapping[str, Any], chosen: Iterable[Any], can_choose: bool
@@ -61,16 +57,10 @@ class PlayerView:
         left_out, now, events, budgets, prompt, turn = self.parts.values()
         columns = ((self.output, left_out), (events, budgets), (prompt,), (turn,))
         halves = [widgets.VBox(parts).add_class("half") for parts in columns]
-        rows = [
-            row(*self.buttons.values(), self.slider),
-            self.status,
-            now,
-            row(*halves[:2]),
-            row(*halves[2:]),
-            widgets.HTML(f"<style>{STYLE.read_text(encoding='utf-8')}</style>"),
-        ]
-        if can_choose:
-            rows.insert(0, row(*self.choices.values()))
+        style = widgets.HTML(f"<style>{STYLE.read_text(encoding='utf-8')}</style>")
+        rows = [row(*self.choices.values())] if can_choose else []
+        rows += [row(*self.buttons.values(), self.slider), self.status, now]
+        rows += [row(*halves[:2]), row(*halves[2:]), style]
         self.widget = widgets.VBox(rows).add_class("player")
 
     def show(self, playback: Playback, running: bool, told: str) -> None:

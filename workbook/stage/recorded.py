@@ -1,10 +1,9 @@
 """What the real model said, kept for machines that do not have it.
 
-A lesson asks `real_model(lesson)`. Where the weights are there, that is the model.
-Where they cannot be had, it plays what the model said when the lesson was written, says
-so, and refuses a prompt that nobody recorded. The variable WORKBOOK_RECORD changes
-that: with 1 the answers of the real model are written down anew, with 0 the recording
-is played although the weights are there.
+Where the weights are there, `real_model(lesson)` is the model. Otherwise it plays what
+the model said when the lesson was written, says so, and refuses any other prompt. With
+WORKBOOK_RECORD=1 the real model's answers are recorded anew, with 0 they are played
+although the weights are there.
 """
 
 from __future__ import annotations
@@ -30,10 +29,8 @@ class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's
 def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
     """Return the local model, or a recording of it where the weights are missing.
 
-    Args:
-        lesson: whose recording; the file is `data/recorded/<lesson>.json`.
-        cue: what each turn begins with; see `Prefilled`.
-        settings: of the model, for instance `max_tokens=60`; see `LocalTextModel`.
+    `cue` is what each turn begins with (see `Prefilled`), `settings` are the model's
+    (see `LocalTextModel`), the file is `data/recorded/<lesson>.json`.
     """
     from workbook.models.local import LocalTextModel, local_server
     from workbook.models.weights import WeightsError

@@ -1,8 +1,7 @@
 """Be the model: a run in which the learner writes the turns.
 
 `Session` is the runtime and knows no widget: it reads a turn, runs the tool and writes
-the Observation, exactly as the loop of lesson 01 does. `be_the_model` puts a text box
-in front of it. The question and the sentences stand in `data/be_the_model.toml`.
+the Observation, as the loop of lesson 01 does. Its texts are `data/be_the_model.toml`.
 """
 
 from __future__ import annotations
@@ -19,17 +18,11 @@ from workbook.record.show import NO_FORMULA
 from workbook.tools.calculator import safe_eval
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
-_OBSERVATION = re.compile(
-    r"^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]", re.I | re.M
-)
+_OBSERVATION = re.compile(r"(?im)^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]")
 
 
 class Session:
-    """One run with a person in the model's place.
-
-    `transcript` holds who wrote what: `user`, `model` or `runtime`, and the text. The
-    tools are functions of the text after `Action Input:`.
-    """
+    """One run with a person in the model's place; `transcript` is who wrote what."""
 
     def __init__(self, tools: Mapping[str, Callable[[str], object]]) -> None:
         self.tools = tools
@@ -37,10 +30,7 @@ class Session:
         self.answer: str | None = None
 
     def send(self, text: str) -> list[str]:
-        """Read one turn, do what it asks for, and say what was done.
-
-        An unreadable turn changes nothing.
-        """
+        """Read a turn, do what it asks for, and say so; unreadable ones are not kept."""
         if self.answer is not None:
             return [TEXTS["over"]]
         turn, forged = parse_turn(text), _OBSERVATION.search(text)

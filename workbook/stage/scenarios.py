@@ -1,8 +1,7 @@
 """Scenarios: one question, its tools, what the model says, and how each engine ends.
 
-A scenario is a file, `data/scenarios/<slug>.toml`; this module reads it and says what
-came of a run. `workbook.stage.engines` plays it. The README beside the files has the
-keys.
+A scenario is a file, `data/scenarios/<slug>.toml`, with the keys in the README there.
+This module reads it and says what came of a run; `workbook.stage.engines` plays it.
 """
 
 from __future__ import annotations
@@ -115,12 +114,8 @@ class Scenario(_Entry):
 
     def script(self) -> Script:
         """Return a fresh scripted model that plays the turns."""
-        return Script(
-            self.turns,
-            window_tokens=self.window_tokens,
-            loop=self.repeat_turns,
-            repeat_last=self.repeat_last_turn,
-        )
+        again = {"loop": self.repeat_turns, "repeat_last": self.repeat_last_turn}
+        return Script(self.turns, window_tokens=self.window_tokens, **again)
 
 
 def slugs() -> list[str]:
@@ -141,21 +136,20 @@ def read_scenario(path: Path) -> Scenario:
     """Read a scenario's file, as it is now; ScenarioError tells what is wrong in it."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path.name} is not TOML: {error}") from None
-    try:
         scenario = Scenario.model_validate({**data, "slug": path.stem})
         read_turns(scenario.turns)  # tells a wrong turn by its number in the file
         turns = [turn for entry in scenario.turns for turn in _written_out(entry)]
         scenario = scenario.model_copy(update={"turns": turns})
         scenario.script()
-    except ValidationError as error:
-        told = "; ".join(_in_words(**problem) for problem in error.errors())
-    except (TypeError, ValueError) as error:
-        told = str(error)
-    else:
         return scenario
-    raise ScenarioError(f"{path.name} does not hold together: {told}")
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        told = f"is not TOML: {error}"
+    except ValidationError as error:
+        problems = "; ".join(_in_words(**problem) for problem in error.errors())
+        told = f"does not hold together: {problems}"
+    except (TypeError, ValueError) as error:
+        told = f"does not hold together: {error}"
+    raise ScenarioError(f"{path.name} {told}")
 
 
 def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
@@ -180,16 +174,12 @@ def _written_out(entry: dict[str, Any]) -> list[Any]:
 
 
 def outcome(trace: Trace) -> dict[str, Any]:
-    """Say how a run ended: the keys of `[ends.<engine>]`.
-
-    `model_turns` counts the answers that the model gave. Those that it gave to a tool
-    (an event with a parent) are not the agent's and do not count.
-    """
+    """Say how a run ended, as `[ends.<engine>]` does, without what its tools asked."""
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
     kinds = [event["kind"] for event in trace if "parent" not in event]
-    counted = {"model_turns": Kind.MODEL_TURN, "tool_calls": Kind.TOOL_CALL}
     return {key: end[key] for key in ("state", "reason", "answer")} | {
-        key: kinds.count(kind) for key, kind in counted.items()
+        "model_turns": kinds.count(Kind.MODEL_TURN),
+        "tool_calls": kinds.count(Kind.TOOL_CALL),
     }
 
 

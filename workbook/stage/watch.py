@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -16,7 +15,7 @@ from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
-from workbook.stage.engines import ENGINES, MUSEUM, find_engine, play
+from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs
@@ -28,15 +27,12 @@ DEFAULT_HOSTED = "gpt-4o-mini"
 
 
 class Watched:
-    """The listener of a run that somebody watches, and may stop: on any engine.
+    """The listener of a run that pauses before each turn, and that somebody may stop.
 
     Once it is stopped, the next event raises KeyboardInterrupt, as Ctrl-C would.
-    `pause_s` is how long the model seems to think before each turn.
     """
 
-    def __init__(
-        self, listener: Callable[[TraceEvent], None], pause_s: float = 0.0
-    ) -> None:
+    def __init__(self, listener: Listener, pause_s: float = 0.0) -> None:
         self.listener, self.pause_s = listener, pause_s
         self._said, self._raised = threading.Event(), False
 
@@ -57,11 +53,8 @@ class Watched:
 class Player:
     """A run, step by step; where widgets do not run, the trace as a table.
 
-    A name that is not there is told at once (ScenarioError, UnknownModel).
-
     Args:
-        scenario: its name, see `slugs()`.
-        engine: one of `ENGINES`.
+        scenario: its name, see `slugs()`; `engine` is one of `ENGINES`.
         model: "local", "slow" (the script, a turn a second), a hosted model's name, or
             a model; None plays the script.
         trace: a saved run, `Trace.read(path)`, in place of a scenario.
@@ -82,10 +75,8 @@ class Player:
         if isinstance(model, str):
             model_name(model)
         if not isinstance(trace, Trace | None):
-            raise TypeError(
-                f"trace takes a Trace, not a {type(trace).__name__}:"
-                " player(trace=Trace.read('run.jsonl'))"
-            )
+            wrong = f"trace takes a Trace, not a {type(trace).__name__}"
+            raise TypeError(f"{wrong}: player(trace=Trace.read('run.jsonl'))")
         self.saved = trace
         asked = SCRIPTED if model is None else model
         engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
@@ -121,8 +112,7 @@ class Player:
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
         self.cancel()
-        self.run = self._thread = None
-        self._problem = ""
+        self.run, self._thread, self._problem = None, None, ""
         if self.saved is not None:
             self.playback = Playback.of(self.saved)
         else:
