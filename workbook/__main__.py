@@ -1,8 +1,4 @@
-"""`python -m workbook`: doctor, fetch-model, progress, reset.
-
-Arguments are read here and the work is done elsewhere. Whatever a person mistypes ends
-in a sentence and exit code 2.
-"""
+"""`python -m workbook`: what a person mistypes ends in a sentence and exit code 2."""
 
 from __future__ import annotations
 
@@ -11,21 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-EPILOG = """examples:
-  python -m workbook doctor             is everything there that lessons need?
-  python -m workbook fetch-model        get the small real model (93 MB, once)
-  python -m workbook reset parse_turn   begin one exercise again
-"""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="python -m workbook",
-        description="Is all well? Fetch the model, see your progress.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    about = "Is all well? Fetch the model, see your progress."
+    parser = argparse.ArgumentParser(prog="python -m workbook", description=about)
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, (_, text) in COMMANDS.items():
         command = commands.add_parser(name, help=text, description=text)
@@ -81,8 +67,8 @@ def _reset(options: argparse.Namespace) -> int:
 
     what = find(options.slug).slug if options.slug else "all exercises"
     if not options.yes:
-        answer = input(f"Forget your progress in {what}? [y/N] ")
-        if answer.strip().lower() not in ("y", "yes"):
+        answer = input(f"Forget your progress in {what}? [y/N] ").strip().lower()
+        if answer not in ("y", "yes"):
             print("Nothing was changed.")
             return 0
     reset(options.slug)
@@ -91,7 +77,7 @@ def _reset(options: argparse.Namespace) -> int:
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "doctor": (_doctor, "what is installed, what is missing, how to mend it"),
-    "fetch-model": (_fetch_model, "fetch the weights of the local model"),
+    "fetch-model": (_fetch_model, "get the small real model (93 MB, once)"),
     "progress": (_progress, "what you have done"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),
 }

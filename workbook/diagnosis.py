@@ -1,7 +1,6 @@
 """What is installed, which model is in use, and what to do about what is not well.
 
-Each question is a function that returns a row. A row that fails means that a lesson
-would not run; what is optional is a note at most. No row holds the value of a key.
+Each question returns a row, broken where a lesson would not run. None shows a key.
 """
 
 from __future__ import annotations
@@ -29,10 +28,9 @@ def about(*packages: str) -> str:
     """Return the versions of Python, the workbook and `packages`, and the model."""
     from workbook.models.choice import describe_model
 
-    parts = [f"Python {platform.python_version()}"]
-    for name in (PROJECT, *packages):
-        parts.append(f"{name} {_installed(name) or 'not installed'}")
-    return " · ".join([*parts, describe_model()])
+    names = (PROJECT, *packages)
+    parts = [f"{name} {_installed(name) or 'not installed'}" for name in names]
+    return " · ".join([f"Python {platform.python_version()}", *parts, describe_model()])
 
 
 class Health(StrEnum):
@@ -101,18 +99,16 @@ def _requirements(lines: list[str]) -> Iterator[Requirement]:
             requirement = Requirement(line.partition("#")[0].strip())
         except InvalidRequirement:
             continue  # an option, a comment, an editable install
-        marker = requirement.marker
-        if marker is None or marker.evaluate({"extra": ""}):
+        if not requirement.marker or requirement.marker.evaluate({"extra": ""}):
             yield requirement
 
 
 def _problem(requirement: Requirement) -> str:
-    found = _installed(requirement.name)
-    if found is None:
-        return f"{requirement.name} is missing"
-    if not requirement.specifier.contains(found, prereleases=True):
-        return f"{requirement.name} is {found}, needs {requirement.specifier}"
-    return ""
+    name, wanted = requirement.name, requirement.specifier
+    if (found := _installed(name)) is None:
+        return f"{name} is missing"
+    fits = wanted.contains(found, prereleases=True)
+    return "" if fits else f"{name} is {found}, needs {wanted}"
 
 
 def _installed(name: str) -> str | None:
@@ -160,8 +156,6 @@ def browser() -> Row:
     for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
         if found := shutil.which(name):
             return Row("Chromium", Health.WELL, f"{found} (for contributors)")
-    command = "apt-get install chromium"
-    if sys.platform != "linux":
-        command = "python -m playwright install chromium"
-    fix = f"only for the browser tests: {command}"
+    tool = "apt-get" if sys.platform == "linux" else "python -m playwright"
+    fix = f"only for the browser tests: {tool} install chromium"
     return Row("Chromium", Health.NOTE, "not found", fix)

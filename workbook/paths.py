@@ -1,16 +1,11 @@
-"""Where things are: the checkout, its data, and the folders of the user.
-
-Every other module asks here, so that a path is written down once.
-"""
+"""Where things are: the checkout, its data, and the folders of the user."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-"""The checkout: the package is installed from it with `pip install -e .`."""
-
+ROOT = Path(__file__).resolve().parents[1]  # installed with `pip install -e .`
 DATA = ROOT / "data"
 
 

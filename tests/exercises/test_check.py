@@ -256,7 +256,7 @@ def test_a_misspelt_function_names_the_near_miss(capsys):
     """a renamed function is told the name that was probably meant"""
     assert check(learner(RIGHT, "who_write")) is ours
     out = capsys.readouterr().out
-    assert "There is no exercise who_write; did you mean who_writes?" in out
+    assert "There is no exercise 'who_write'. Did you mean who_writes?" in out
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_a_misspelt_function_names_the_near_miss(capsys):
         ("model", "It got 'model'."),
         (3, "It got 3."),
         (dict, "It got <class 'dict'>."),
-        (lambda label: label, "There is no exercise <lambda>."),
+        (lambda label: label, "There is no exercise '<lambda>'."),
     ],
 )
 def test_something_else_than_a_function(capsys, argument, words):
@@ -333,7 +333,7 @@ def test_help_for_no_exercise(capsys, ask):
     ask("zebra")
     assert "`python -m workbook progress` lists them" in capsys.readouterr().out
     ask(None)
-    assert "takes a function or its name" in capsys.readouterr().out
+    assert "It got None." in capsys.readouterr().out
 
 
 def test_progress_counts_what_was_passed(capsys):

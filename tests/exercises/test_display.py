@@ -6,7 +6,14 @@ from hypothesis import strategies as st
 
 from workbook.exercises.display import Code, Message, Table, as_message
 from workbook.exercises.explain import difference
-from workbook.exercises.report import Failure, Outcome, Report, clip, shorten
+from workbook.exercises.report import (
+    Failure,
+    Outcome,
+    Report,
+    clip,
+    error_in_words,
+    shorten,
+)
 
 LONG_TEXT = f"{'a' * 90}\n{'b' * 90}\n"
 NASTY = "<script>alert('$x$')</script>"
@@ -14,7 +21,7 @@ NASTY = "<script>alert('$x$')</script>"
 
 def report(text):
     failure = Failure(text, evidence=(("returned", text),), traceback=text)
-    return Report(text, Outcome.WRONG, 1, 2, (failure,), text, text)
+    return Report(text, Outcome.WRONG, 1, 2, (failure,), text)
 
 
 def test_everything_in_html_is_escaped():
@@ -46,7 +53,7 @@ def test_no_colour_is_fixed():
 def test_the_text_is_as_the_style_has_it():
     """a failure reads: headline, requirement, evidence, the next step"""
     failure = Failure("it is so", evidence=(("called", "f(1)"), ("returned", "2")))
-    shown = Report("f", Outcome.WRONG, 1, 2, (failure,), next_step="hint(f)")
+    shown = Report("f", Outcome.WRONG, 1, 2, (failure,))
     assert str(as_message(shown)) == (
         "f · wrong · 1 of 2\n✗ it is so\n  called    f(1)\n  returned  2\nnext: hint(f)"
     )
@@ -80,6 +87,7 @@ def test_many_failures_are_counted():
     assert str(shown).split("\n")[1:] == [
         *(f"✗ rule {n}" for n in range(1, 6)),
         "✗ and 3 more",
+        "next: hint(f)",
     ]
     assert "and 3 more" in shown._repr_html_()
     assert "rule 6" not in shown._repr_html_()
@@ -123,3 +131,10 @@ def test_a_value_that_cannot_be_shown():
             raise ValueError
 
     assert shorten(Broken()) == "<a Broken whose repr raised ValueError>"
+
+
+def test_a_wanted_error_is_told_in_words():
+    """of each lookahead in a pattern, the text that it looks for is named"""
+    words = error_in_words((OSError, KeyError), r"(?s)(?=.*THINK)(?=.*2\.5 V)")
+    assert words.startswith("an OSError or a KeyError ")
+    assert words.endswith('"THINK" and "2.5 V"')

@@ -17,6 +17,7 @@ import warnings
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.grade import grade, harmless
@@ -26,9 +27,6 @@ from workbook.exercises.time_limit import guarded, time_limit
 SETUP_LIMIT_S, CELL_LIMIT_S = 60.0, 5.0
 COURSE_CALLS = {"check", "hint", "solution", "progress", "reset", "doctor"}
 NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
-OTHER_CELL = (
-    "the name is from a cell that is neither setup nor an exercise; those are not run"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +53,8 @@ class Answers:
     problem: str = ""  # why it could not be read, or why its setup failed
     broken: dict[str, Failure] = field(default_factory=dict)  # by exercise
     namespace: dict[str, Any] = field(default_factory=dict)  # as it is by now
+    # By exercise: the namespace when its cell had run, its function with it.
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """By exercise: the namespace when its cell had run, its function with it."""
     has_setup: bool = True
 
     def report(self, slug: str) -> Report:
@@ -67,13 +65,8 @@ class Answers:
         if slug not in self.seen:
             missing = Failure(f"no cell defines {slug}")
             return Report(slug, Outcome.NOT_ATTEMPTED, failures=(missing,))
-        now = dict(self.namespace)
-        self.namespace.update(self.seen[slug])
-        try:
+        with patch.dict(self.namespace, self.seen[slug]):
             report = grade(exercises()[slug], self.seen[slug][slug])
-        finally:
-            self.namespace.clear()
-            self.namespace.update(now)
         if report.outcome is Outcome.RAISED and not self.has_setup:
             return replace(report, note=f"{NO_SETUP}; {report.note}".rstrip("; "))
         return report
@@ -83,11 +76,8 @@ def notebooks_in(path: Path) -> list[Path]:
     """Return the notebooks at or below a path, as a class list, without checkpoints."""
     if path.is_file():
         return [path]
-    found = [
-        book
-        for book in path.rglob("*.ipynb")
-        if book.is_file() and "/." not in f"/{book.relative_to(path).as_posix()}"
-    ]
+    found = [book for book in path.rglob("*.ipynb") if book.is_file()]
+    found = [b for b in found if "/." not in f"/{b.relative_to(path).as_posix()}"]
     if not found:
         what = "holds no notebook" if path.is_dir() else "is not there"
         raise CourseError(f"--answers {path}: it {what}. Give a notebook or a folder.")
@@ -126,9 +116,8 @@ def read_cells(path: Path) -> list[Cell]:
             if cell.cell_type == "code"
         ]
     except Exception as error:
-        raise CourseError(
-            f"{path.name} cannot be read as a notebook: {describe_error(error)}"
-        ) from None
+        problem = f"{path.name} cannot be read as a notebook: {describe_error(error)}"
+        raise CourseError(problem) from None
 
 
 def _run(cell: Cell, answers: Answers) -> None:
@@ -162,8 +151,9 @@ def _cell_failure(cell: Cell, error: BaseException) -> Failure:
         where = f" in line {error.lineno}" if error.lineno else ""
         text = f"cell {cell.number} has a syntax error{where}: {error.msg}"
         return Failure(text, evidence=(("line", (error.text or "").strip()),))
-    guess = (("perhaps", OTHER_CELL),) if isinstance(error, NameError) else ()
-    return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=guess)
+    guess = "the name is from a cell that is neither setup nor an exercise: not run"
+    evidence = (("perhaps", guess),) if isinstance(error, NameError) else ()
+    return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=evidence)
 
 
 def to_python(source: str) -> str:
@@ -172,15 +162,11 @@ def to_python(source: str) -> str:
 
     if source.startswith("%%"):  # %%time and the like: the code below is what counts
         source = source.partition("\n")[2]
-    transformer = TransformerManager()  # type: ignore[no-untyped-call]
-    return str(transformer.transform_cell(source))
+    return str(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
 
 
 def without_course_calls(source: str) -> ast.Module:
-    """Return the code without the course's calls and without magics.
-
-    `f = check(f)` and `check(f)` become `f`; `@check` above a function goes.
-    """
+    """Return the code without magics, `@check` and `hint(f)`; of `check(f)`, `f`."""
     tree = ast.parse(source)
     _Stripper().visit(tree)
     return ast.fix_missing_locations(tree)
@@ -194,9 +180,8 @@ class _Stripper(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if _is_check(node.func) and node.args:
             return node.args[0]
-        called = ast.unparse(node.func)
-        magic = called.startswith("get_ipython().")
-        if magic or called.removeprefix("workbook.") in COURSE_CALLS:
+        called = ast.unparse(node.func).removeprefix("workbook.")
+        if called in COURSE_CALLS or called.startswith("get_ipython()."):
             return ast.Constant(None)
         return self.generic_visit(node)
 

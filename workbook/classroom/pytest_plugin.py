@@ -21,19 +21,16 @@ COLUMNS = ("learner", "notebook", "exercise", "outcome", "met", "of", "message")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the two options."""
     group = parser.getgroup("workbook", "exercises of the workbook")
     group.addoption(
         "--answers",
         metavar="PATH",
         type=Path,
-        help="grade the exercises in a notebook, or in all notebooks of a folder (one"
-        " subfolder per learner, if you like), in place of the test suite. Only the"
-        " setup cells and the exercise cells are run, with your rights: in a container,"
-        " if you do not trust the learners.",
+        help="grade a notebook, or all of a folder with one subfolder per learner, in"
+        " place of the test suite. Only setup and exercise cells are run, with your"
+        " rights: in a container, if you do not trust the learners.",
     )
-    what = "with --answers: write the results there"
-    group.addoption("--answers-csv", metavar="FILE", type=Path, help=what)
+    group.addoption("--answers-csv", metavar="FILE", type=Path, help="the results")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,17 +55,15 @@ class AnswerFailed(Exception):  # noqa: N818 - what happened, not an error's nam
 
 
 class NotebookFile(pytest.File):
-    """A learner's notebook; each exercise in it is an item."""
+    """A learner's notebook; its cells run when its answers are first read."""
 
     @cached_property
     def answers(self) -> Any:
-        """What the notebook defines; its cells run when this is first read."""
         from workbook.classroom.notebooks import read_answers
 
         return read_answers(self.path)
 
     def collect(self) -> Iterator[ExerciseItem]:
-        """Yield one item per exercise."""
         for slug in self.answers.slugs:
             yield ExerciseItem.from_parent(self, name=slug)
 
@@ -79,7 +74,6 @@ class ExerciseItem(pytest.Item):
     parent: NotebookFile
 
     def runtest(self) -> None:
-        """Grade it."""
         from workbook.exercises.display import as_message
 
         report = self.parent.answers.report(self.name)
@@ -132,9 +126,7 @@ class AnswersPlugin:
         hook.pytest_collection_finish(session=session)
         return True
 
-    def pytest_report_teststatus(
-        self, report: pytest.CollectReport | pytest.TestReport
-    ) -> tuple[str, str, str] | None:
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
         """Give "not attempted" a category of its own."""
         found = _graded(report)
         if found and found.outcome is Outcome.NOT_ATTEMPTED and report.when == "call":
@@ -149,17 +141,15 @@ class AnswersPlugin:
         folder, _, name = notebook.rpartition("/")
         row: tuple[object, ...] = ("could not be graded", "", "", "")
         if found := _graded(report):
-            untouched = found.outcome is Outcome.NOT_ATTEMPTED and found.total
-            said = [] if untouched else [f.requirement for f in found.failures[:1]]
-            for failure in found.failures[:1]:
-                shown = ("raised", "stopped")
-                said += [text for label, text in failure.evidence if label in shown]
-            row = (str(found.outcome), found.passed, found.total, "; ".join(said))
+            said, untouched = [], found.outcome is Outcome.NOT_ATTEMPTED and found.total
+            for failure in [] if untouched else found.failures[:1]:
+                came = dict(failure.evidence)
+                said = [failure.requirement, came.get("raised") or came.get("stopped")]
+            message = "; ".join(filter(None, said))
+            row = (str(found.outcome), found.passed, found.total, message)
         self.rows.append((folder, name, slug, *row))
 
-    def pytest_terminal_summary(
-        self, terminalreporter: pytest.TerminalReporter
-    ) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Print how many exercises ended how, by learner and notebook."""
         if not self.rows:
             return

@@ -22,7 +22,7 @@ KEPT_CHARACTERS = 2000
 
 
 class ArgumentChanged(AssertionError):  # noqa: N818 - what happened
-    """The function changed what it was given."""
+    """The function changed what it was given: its name, before, after."""
 
 
 class InputAsked(RuntimeError):  # noqa: N818 - what happened
@@ -33,7 +33,6 @@ class Printed(io.StringIO):
     """Keeps the first characters of what is printed, and drops the rest."""
 
     def write(self, text: str, /) -> int:
-        """Keep what there is room for."""
         super().write(text[: max(0, KEPT_CHARACTERS - self.tell())])
         return len(text)
 
@@ -47,7 +46,6 @@ class Call:
     result: Any = None
     error: BaseException | None = None
     printed: str = ""
-    changed: tuple[str, Any, Any] | None = None  # name, before, after
 
 
 class Watch:
@@ -85,14 +83,12 @@ class Watch:
             raise
         finally:
             call.printed = printed.getvalue()
-            names = inspect.signature(self.original).parameters
-            pairs = list(zip(names, call.arguments, args, strict=False))
-            pairs += [(name, call.keywords[name], kwargs[name]) for name in kwargs]
-            for name, was, now in pairs:
-                if was is not now and differs(was, now):
-                    call.changed = name, was, snapshot(now)
-        if call.changed:
-            raise ArgumentChanged("the arguments stay as they were")
+        names = inspect.signature(self.original).parameters
+        pairs = list(zip(names, call.arguments, args, strict=False))
+        pairs += [(name, call.keywords[name], kwargs[name]) for name in kwargs]
+        for name, was, now in pairs:
+            if was is not now and differs(was, now):
+                raise ArgumentChanged(name, was, snapshot(now))
         return call.result
 
 

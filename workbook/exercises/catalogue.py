@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from workbook.paths import DATA, ROOT
 
@@ -32,7 +32,6 @@ class Lesson:
 
     @property
     def notebook(self) -> Path:
-        """Where the notebook is."""
         return ROOT / "notebooks" / f"{self.slug}.ipynb"
 
 
@@ -53,12 +52,10 @@ class Exercise:
     def function(self) -> Callable[..., Any]:
         """Return the package's own function."""
         module, _, name = self.target.partition(":")
-        found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-        return found
+        return cast(Callable[..., Any], getattr(importlib.import_module(module), name))
 
     @property
     def tests_path(self) -> Path:
-        """Where the tests are."""
         return ROOT / self.tests
 
 
@@ -95,7 +92,6 @@ def find(slug: str) -> Exercise:
     """Return the exercise of that name; a `CourseError` names the nearest one."""
     if slug in exercises():
         return exercises()[slug]
-    near = near_miss(slug)
-    guess = f"Did you mean {near}?" if near else ""
-    guess = guess or "`python -m workbook progress` lists them."
+    near, others = near_miss(slug), "`python -m workbook progress` lists them."
+    guess = f"Did you mean {near}?" if near else others
     raise CourseError(f"There is no exercise {slug!r}. {guess}")

@@ -13,108 +13,82 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from workbook.exercises.catalogue import (
-    CourseError,
-    Exercise,
-    exercises,
-    find,
-    near_miss,
-)
+from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
 from workbook.exercises.display import Code, Message, as_message, show
 from workbook.exercises.progress import Progress
 from workbook.exercises.report import Outcome, shorten
 
 Function = Callable[..., Any]
-USAGE = "check takes the function itself, without brackets: check(parse_turn). It got"
 
 
 def check(function: Function, *, traceback: bool = False) -> Function:
-    """Test your function and say what it does not do yet.
+    """Test your function, say what it does not do yet, and return one that works.
 
-    Args:
-        function: the function itself, without brackets: `check(parse_turn)`.
-        traceback: show the whole traceback of the first failure.
-
-    Returns:
-        Your function when it passes, otherwise the package's: a notebook goes on with
-        one that works. `parse_turn = check(parse_turn)` below your `def`, or `@check`
-        above it.
+    That is yours when it passes, otherwise the package's, so that a notebook goes on.
+    `parse_turn = check(parse_turn)` stands below your `def`, or `@check` above it.
+    `traceback` asks for the whole traceback of the first failure.
     """
-    with _said("check could not run"):
-        exercise, problem = _exercise_of(function)
-        if exercise is None or problem:
-            show(Message("check could not start", [(" ", problem)]))
-            return exercise.function() if exercise else function
+    answer = function
+    with _said():
+        slug = _name_of(function, "check")
+        near = exercises().get(near_miss(slug) or "")
+        answer = near.function() if near else function
+        exercise = find(slug)
+        if inspect.unwrap(function) is inspect.unwrap(exercise.function()):
+            raise CourseError(
+                f"{slug} is the package's own function: there is nothing of yours to"
+                f" check. Put your `def {slug}` above the check, in the same cell."
+            )
         from workbook.exercises.grade import grade
 
         report = grade(exercise, function)
         show(as_message(report, with_traceback=traceback))
-        with _said():
-            Progress().checked(exercise.slug, report.outcome)
-        passed = report.outcome is Outcome.PASSED
-        return function if passed else exercise.function()
-    return function
+        answer = function if report.outcome is Outcome.PASSED else answer
+        Progress().checked(slug, report.outcome)
+    return answer
 
 
 @contextmanager
-def _said(title: str = "") -> Iterator[None]:
+def _said() -> Iterator[None]:
     """Say what stands in the way, and go on."""
     try:
         yield
     except CourseError as error:
-        show(Message(title, [(" ", str(error))]) if title else Message(str(error)))
+        show(Message(str(error)))
 
 
-def _exercise_of(function: object) -> tuple[Exercise | None, str]:
-    """Return the exercise that is meant, and what is wrong with the argument."""
-    plain: Any = inspect.unwrap(function) if callable(function) else function
-    if not isinstance(plain, types.FunctionType | types.BuiltinFunctionType):
-        return None, f"{USAGE} {shorten(function, 60)}."
-    slug = plain.__name__
-    if slug not in exercises():
-        near = near_miss(slug)
-        guess = f"; did you mean {near}?" if near else "."
-        return exercises().get(near or ""), f"There is no exercise {slug}{guess}"
-    exercise = exercises()[slug]
-    if plain is inspect.unwrap(exercise.function()):
-        return exercise, (
-            f"{slug} is the package's own function: there is nothing of yours to check."
-            f" Put your `def {slug}` above the check, in the same cell."
-        )
-    return exercise, ""
+def _name_of(function: object, caller: str) -> str:
+    if isinstance(function, str) and caller != "check":
+        return function
+    plain = inspect.unwrap(function) if callable(function) else function
+    if isinstance(plain, types.FunctionType | types.BuiltinFunctionType):
+        return plain.__name__
+    raise CourseError(
+        f"{caller} takes the function itself, without brackets: {caller}(parse_turn)."
+        f" It got {shorten(function, 60)}."
+    )
 
 
 def hint(function: Function | str) -> None:
     """Show the next hint. There are three: a pointer, a plan, almost the code."""
     with _said():
-        exercise = _named(function, "hint")
+        exercise = find(_name_of(function, "hint"))
         seen, hints = Progress().get(exercise.slug).hints, exercise.hints
-        number = min(seen + 1, len(hints))
-        with _said():
-            Progress().hint_seen(exercise.slug, number)
-        lines = [(" ", f"{n}. {hints[n - 1]}") for n in range(1, number + 1)]
+        lines = [(" ", f"{n}. {text}") for n, text in enumerate(hints[: seen + 1], 1)]
+        title = f"{exercise.slug} · hint {len(lines)} of {len(hints)}"
         if seen >= len(hints):
             more = f"That is all of them. solution({exercise.slug}) shows ours."
             lines.append((" ", more))
-        show(Message(f"{exercise.slug} · hint {number} of {len(hints)}", lines))
+        show(Message(title, lines))
+        Progress().hint_seen(exercise.slug, min(seen + 1, len(hints)))
 
 
 def solution(function: Function | str) -> None:
     """Show the package's own function, with the private helpers that it needs."""
     with _said():
-        exercise = _named(function, "solution")
+        exercise = find(_name_of(function, "solution"))
         source = source_with_helpers(exercise.function())
         show(Code(f"{exercise.slug}, from {exercise.target.partition(':')[0]}", source))
-
-
-def _named(function: object, caller: str) -> Exercise:
-    slug = function if isinstance(function, str) else getattr(function, "__name__", "")
-    if not slug:
-        raise CourseError(
-            f"{caller} takes a function or its name: {caller}('parse_turn')."
-            f" It got {shorten(function, 60)}."
-        )
-    return find(slug)
 
 
 def source_with_helpers(function: Function) -> str:
@@ -128,16 +102,14 @@ def source_with_helpers(function: Function) -> str:
     for node in ast.parse(source).body:
         named = getattr(node, "target", None) or getattr(node, "targets", [node])[0]
         nodes[getattr(named, "name", "") or getattr(named, "id", "")] = node
-    needed = [function.__name__]
-    for name in needed:  # it grows
-        for part in ast.walk(nodes[name]):
-            used = part.id if isinstance(part, ast.Name) else ""
-            if used.startswith("_") and used in nodes and used not in needed:
-                needed.append(used)
+    name = function.__name__
+    needed = [name]
+    for this in needed:  # it grows
+        used = {part.id for part in ast.walk(nodes[this]) if isinstance(part, ast.Name)}
+        private = {found for found in used & nodes.keys() if found.startswith("_")}
+        needed += private.difference(needed)
     shown = []
-    order = sorted(needed, key=lambda n: (n == function.__name__, nodes[n].lineno))
-    for node in map(nodes.__getitem__, order):
+    for node in [nodes[n] for n in nodes if n in needed and n != name] + [nodes[name]]:
         above = [part.lineno for part in getattr(node, "decorator_list", [])]
-        first = min([node.lineno, *above])
-        shown.append("\n".join(lines[first - 1 : node.end_lineno]))
+        shown.append("\n".join(lines[min([node.lineno, *above]) - 1 : node.end_lineno]))
     return "\n\n\n".join(shown)

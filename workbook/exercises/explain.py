@@ -10,9 +10,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
 from types import FunctionType, NoneType
+from typing import Any
 
 from workbook.exercises.call_recorder import (
     ArgumentChanged,
@@ -35,20 +37,18 @@ from workbook.exercises.time_limit import TimeUp
 
 LONG = 160  # characters of two values from which on it is said where they part
 Comparison = tuple[str, object, object]  # operator, left, right of an `assert`
+Evidence = Iterator[tuple[str, str]]  # label, text
 
-CAUSES: dict[type[BaseException], str] = {
+CAUSES: dict[type[BaseException], str] = {  # the first kind that fits counts
     ArgumentChanged: "work on a copy, and return that",
     TimeUp: "a loop whose condition never changes, or that has too many rounds",
     RecursionError: "the function calls itself and has no case in which it stops",
     SystemExit: "return a value; exit() would end the whole program",
     InputAsked: "what you need is in the arguments",
-    NotImplementedError: "one way through the function still ends at the stub's last"
-    " line",
-    UnboundLocalError: "a variable gets its value only on some ways through the"
-    " function",
+    NotImplementedError: "one way through it still ends at the stub's last line",
+    UnboundLocalError: "a variable gets its value only on some ways through",
     NameError: "a misspelt name, or one from a cell that has not been run",
 }
-"""What an exception is mostly due to; the first kind that fits counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Seen:
 def explain(seen: Seen) -> Failure:
     """Return the failure that a learner reads."""
     name = seen.test.__name__
-    paragraphs = (seen.test.__doc__ or "").strip().split("\n\n")
+    paragraphs = (seen.test.__doc__ or name).strip().split("\n\n")
     requirement, *more = (" ".join(paragraph.split()) for paragraph in paragraphs)
     call, right = _subject(seen)
     evidence: list[tuple[str, str]] = []
@@ -86,7 +86,6 @@ def explain(seen: Seen) -> Failure:
         evidence.append(("printed", clip(repr(call.printed), LONG)))
     if cause := _cause(seen, call, right) or _advice(more, call):
         evidence.append(("perhaps", cause))
-    requirement = requirement or name.removeprefix("test_").replace("_", " ")
     traceback = full_traceback(seen.error)
     return Failure(requirement, name, tuple(evidence), seen.raised, traceback)
 
@@ -121,12 +120,10 @@ def _subject(seen: Seen) -> tuple[Call | None, tuple[object, ...]]:
     return (calls[-1] if calls else None), ()
 
 
-def _outcome(
-    seen: Seen, call: Call | None, right: tuple[object, ...]
-) -> Iterator[tuple[str, str]]:
+def _outcome(seen: Seen, call: Call | None, right: tuple[object, ...]) -> Evidence:
     """Yield what came of the call, and what should have."""
-    if isinstance(seen.error, ArgumentChanged) and call and call.changed:
-        name, before, after = call.changed
+    if isinstance(seen.error, ArgumentChanged):
+        name, before, after = seen.error.args
         yield "changed", f"{name}, which is now {shorten(after)}"
         yield "expected", f"{name} stays {shorten(before)}"
         return
@@ -152,7 +149,7 @@ def _outcome(
         yield from _in_the_tests_words(seen, call)
 
 
-def _in_the_tests_words(seen: Seen, call: Call | None) -> Iterator[tuple[str, str]]:
+def _in_the_tests_words(seen: Seen, call: Call | None) -> Evidence:
     """Say what the test wanted as it stands in the test, for want of two values."""
     error, (condition, *sides) = seen.error, _asserted(seen.statement)
     operator, *values = seen.compared or ("",)
@@ -181,20 +178,14 @@ def _in_the_tests_words(seen: Seen, call: Call | None) -> Iterator[tuple[str, st
 
 
 def _asserted(statement: str) -> tuple[str, ...]:
-    """Return what an `assert` asserts, and its two sides where it compares two.
-
-    >>> _asserted("assert f(1) == 2, 'a message'")
-    ('f(1) == 2', 'f(1)', '2')
-    """
-    try:
-        nodes = ast.parse(statement.strip()).body
-    except SyntaxError:
-        return ("",)
-    match nodes:
-        case [ast.Assert(test=ast.Compare(left=left, comparators=[right]) as test)]:
-            return clip(ast.unparse(test), 300), ast.unparse(left), ast.unparse(right)
-        case [ast.Assert(test=test)]:
-            return (clip(ast.unparse(test), 300),)
+    """Return what an `assert` asserts, and its two sides where it compares two."""
+    with suppress(SyntaxError):  # of `with …:`, without its block
+        match ast.parse(statement.strip()).body:
+            case [ast.Assert(test=ast.Compare(left=left, comparators=[right]) as test)]:
+                sides = ast.unparse(left), ast.unparse(right)
+                return clip(ast.unparse(test), 300), *sides
+            case [ast.Assert(test=test)]:
+                return (clip(ast.unparse(test), 300),)
     return ("",)
 
 
@@ -236,22 +227,15 @@ def _slip(call: Call, wanted: object) -> str:
     return f"it returns {have} where {want} is expected" if have != want else ""
 
 
-def difference(found: object, wanted: object) -> str:
-    """Say where two texts of many lines, or two long lists, part; '' for short ones.
-
-    >>> difference(["a" * 60, "b" * 60, "c"], ["a" * 60, "b" * 60, "d"])
-    "in item 3: 'c', not 'd'"
-    """
-    noun, sides = "item", [found, wanted]
+def difference(found: Any, wanted: Any) -> str:
+    """Say where two texts of many lines, or two long lists, part; '' for short ones."""
+    noun, end = "item", object()
     if isinstance(found, str) and isinstance(wanted, str):
-        noun, sides = "line", [found.split("\n"), wanted.split("\n")]
-    ours, theirs = sides
-    if not isinstance(ours, list) or not isinstance(theirs, list):
+        noun, found, wanted = "line", found.split("\n"), wanted.split("\n")
+    lists = isinstance(found, list) and isinstance(wanted, list)
+    if not lists or len(shorten(found)) + len(shorten(wanted)) <= LONG:
         return ""
-    if len(shorten(found)) + len(shorten(wanted)) <= LONG:
-        return ""
-    end = object()
-    for number, pair in enumerate(zip_longest(ours, theirs, fillvalue=end), start=1):
+    for number, pair in enumerate(zip_longest(found, wanted, fillvalue=end), start=1):
         if differs(*pair):
             have, want = ("nothing" if v is end else shorten(v, 120) for v in pair)
             return f"in {noun} {number}: {have}, not {want}"

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import ModuleType
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from _pytest.assertion import util as assertion_util
@@ -42,12 +42,7 @@ _raises = pytest.raises
 
 
 def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
-    """Run the exercise's tests on a function.
-
-    Raises:
-        CourseError: the tests themselves could not be run.
-        KeyboardInterrupt: somebody stopped it.
-    """
+    """Run the exercise's tests on a function; a `CourseError`: they cannot be run."""
     slug, run = exercise.slug, _Run(exercise, Watch(function, exercise.slug))
     quiet = warnings.catch_warnings(action="ignore")  # of marks without their plugin
     with harmless(), quiet, pytest.MonkeyPatch.context() as patch, _quick(exercise):
@@ -128,9 +123,7 @@ def _quick(exercise: Exercise) -> Iterator[None]:
     before = settings.get_current_profile_name()
     settings.register_profile(
         "workbook-check",
-        database=None,
-        deadline=None,
-        derandomize=True,
+        settings.get_profile("ci"),  # no database, no deadline, not random
         max_examples=25,
         phases=[Phase.explicit, Phase.generate, Phase.shrink],
         report_multiple_bugs=False,
@@ -190,26 +183,17 @@ class _Run:
         self, item: pytest.Function, call: pytest.CallInfo[None]
     ) -> pytest.TestReport:
         """Keep the first failure of each requirement, in place of pytest's text."""
-        if call.excinfo and call.when == "call":
+        if (info := call.excinfo) and call.when == "call":
             if item.originalname not in self.failures:
-                self.failures[item.originalname] = self._failure(item, call.excinfo)
-            if isinstance(call.excinfo.value, TimeUp):
+                self.failures[item.originalname] = self._failure(item, info)
+            if isinstance(info.value, TimeUp):
                 item.session.shouldfail = "time up"
-        elif call.excinfo:
-            error = call.excinfo.value
-            self.broken = f"{item.name}: {type(error).__name__}: {error}"
-        return pytest.TestReport(
-            item.nodeid,
-            item.location,
-            {},
-            "failed" if call.excinfo else "passed",
-            None,
-            "call",
-        )
+        elif info:
+            self.broken = f"{item.name}: {type(info.value).__name__}: {info.value}"
+        end: Literal["failed", "passed"] = "failed" if info else "passed"
+        return pytest.TestReport(item.nodeid, item.location, {}, end, None, "call")
 
-    def _failure(
-        self, item: pytest.Function, info: pytest.ExceptionInfo[Any]
-    ) -> Failure:
+    def _failure(self, item: pytest.Function, info: Any) -> Failure:
         own = [entry for entry in info.traceback if entry.path == item.path]
         statement = str(own[-1].statement) if own else ""
         compared = self._compared if isinstance(info.value, AssertionError) else None
@@ -219,13 +203,13 @@ class _Run:
     def report(self) -> Report:
         """Return what this run found."""
         slug, total = self.exercise.slug, len(self.requirements)
-        failures, hint = tuple(self.failures.values()), f"hint({slug})"
+        failures = tuple(self.failures.values())
         if not failures:
             return Report(slug, Outcome.PASSED, total, total)
         if 0 < self.watch.count == self.watch.unwritten:  # a stub
             goal = (Failure(self.exercise.goal),)
-            return Report(slug, Outcome.NOT_ATTEMPTED, 0, total, goal, next_step=hint)
+            return Report(slug, Outcome.NOT_ATTEMPTED, 0, total, goal)
         outcome = Outcome.RAISED if failures[0].raised else Outcome.WRONG
         met, left = len(self.begun) - len(failures), total - len(self.begun)
         note = f"{left} of {total} were not looked at: the time was up" if left else ""
-        return Report(slug, outcome, met, total, failures, note, hint)
+        return Report(slug, outcome, met, total, failures, note)

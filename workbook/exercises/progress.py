@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated
 
 from filelock import FileLock
-from pydantic import Field, TypeAdapter
+from pydantic import NonNegativeInt, TypeAdapter
 
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
 from workbook.exercises.display import Message, Table, show
@@ -27,8 +26,8 @@ class Entry:
     """One exercise: the last outcome, how often it was checked, hints seen."""
 
     outcome: str = ""
-    checks: Annotated[int, Field(ge=0)] = 0
-    hints: Annotated[int, Field(ge=0)] = 0
+    checks: NonNegativeInt = 0
+    hints: NonNegativeInt = 0
     passed_at: str = ""  # the first time, UTC, ISO 8601
 
 

@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from workbook.exercises.time_limit import TimeUp, guarded, time_limit
@@ -48,22 +49,10 @@ class Report:
     total: int = 0
     failures: tuple[Failure, ...] = ()
     note: str = ""  # a sentence to show first: what looks odd
-    next_step: str = ""
-
-    @property
-    def headline(self) -> str:
-        """What stands first: `parse_turn · wrong · 6 of 8`."""
-        counted = self.total and self.outcome is not Outcome.NOT_ATTEMPTED
-        met = f" · {self.passed} of {self.total}" if counted else ""
-        return f"{self.slug} · {self.outcome}{met}"
 
 
 def shorten(value: object, limit: int = 240) -> str:
-    """Return the repr of a value; a long one loses its middle.
-
-    >>> shorten([Outcome.WRONG, shorten, "<A.B: 1>"])
-    "[Outcome.WRONG, <function shorten>, '<A.B: 1>']"
-    """
+    """Return the repr of a value; a long one loses its middle."""
     return clip(without_noise(written(value)), limit)
 
 
@@ -106,37 +95,28 @@ def with_article(noun: str) -> str:
 
 
 def error_in_words(kinds: Any, match: str | None) -> str:
-    r"""Say which exception a `pytest.raises` waits for.
-
-    >>> print(error_in_words((OSError, KeyError), "(?s)(?=.*THINK)(?=.*2\\.5 V)"))
-    an OSError or a KeyError whose message has "THINK" and "2.5 V"
-    """
+    """Say which exception a `pytest.raises` waits for: one part for each lookahead."""
     kinds = kinds if isinstance(kinds, tuple) else (kinds,)
     words = " or ".join(with_article(kind.__name__) for kind in kinds)
-    if not match:
-        return words
-    parts = re.findall(r"\(\?=\.\*(.+?)\)", match) or [match]
-    plain = (re.sub(r"\\(\W)", r"\1", part) for part in parts)
-    return f"{words} whose message has " + " and ".join(f'"{p}"' for p in plain)
+    parts = re.findall(r"\(\?=\.\*(.+?)\)", match or "") or [match]
+    has = " and ".join(re.sub(r"\\(\W)", r"\1", f'"{part}"') for part in parts)
+    return f"{words} whose message has {has}" if match else words
 
 
 def describe_error(error: BaseException) -> str:
     """Return an exception as one line."""
     text = clip(without_noise(" ".join(written(error, str).split())), 240)
-    if isinstance(error, TimeUp):
-        return text
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    kind = type(error).__name__
+    return text if isinstance(error, TimeUp) else f"{kind}: {text}".removesuffix(": ")
 
 
 def full_traceback(error: BaseException) -> str:
     """Return the traceback from the test's own line on, without the machinery's."""
     machinery = ("/pluggy/", "/_pytest/", "/hypothesis/", "/workbook/exercises/")
     told = traceback.TracebackException.from_exception(error)
-    told.stack[:] = [
-        frame
-        for frame in told.stack
-        if not any(name in frame.filename.replace("\\", "/") for name in machinery)
-    ]
+    for frame in list(told.stack):
+        if any(name in Path(frame.filename).as_posix() for name in machinery):
+            told.stack.remove(frame)
     return "".join(told.format())
 
 
