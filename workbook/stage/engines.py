@@ -91,9 +91,8 @@ def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
 def find_engine(name: str) -> Engine:
     """Return an engine by its name; raises ScenarioError, with those that there are."""
     if name not in list(ENGINES):
-        raise ScenarioError(
-            f"there is no engine {name!r}; there is {', '.join(ENGINES)}"
-        )
+        known = ", ".join(ENGINES)
+        raise ScenarioError(f"there is no engine {name!r}; there is {known}")
     return ENGINES[name]
 
 

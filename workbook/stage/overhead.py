@@ -36,11 +36,7 @@ Runner = Callable[[int, Path], Callable[[], object]]
 
 
 def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
-    """Measure the four engines and return one row each, of its fastest run.
-
-    As `timeit` has it, what took longer was disturbed by something else. Each of the
-    `steps` model calls (2 or more) but the last asks for a tool.
-    """
+    """Measure the four engines and return one row each, of its fastest run."""
     if steps < 2 or repeats < 1:
         raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
     import pandas as pd
@@ -57,8 +53,7 @@ def measure(
 ) -> dict[str, list[float]]:
     """Return the seconds of each timed run, by engine.
 
-    The engines take turns, so that what else the computer does disturbs all alike, and
-    each run has one before it that warms up. Getting ready is never timed.
+    They take turns, each after a run to warm up; getting ready is never timed.
     """
     seconds: dict[str, list[float]] = {engine: [] for engine in runners}
     paths = (folder / f"{number}.jsonl" for number in itertools.count())
@@ -92,8 +87,7 @@ def text_turns(steps: int) -> list[str]:
 
 def naive_run(steps: int, path: Path) -> Callable[[], object]:
     """Get the naive loop ready."""
-    tools = {"Note": trusting_function(note_tool())}
-    script = Script(text_turns(steps))
+    script, tools = Script(text_turns(steps)), {"Note": trusting_function(note_tool())}
     return lambda: naive_loop(script, tools, QUESTION)
 
 

@@ -1,7 +1,6 @@
 """A trace and a place in it: what had happened by then, and what was about to.
 
-The player shows this; it knows no widget, no thread and no file. A run that still goes
-on and one that was saved are the same here: events, some of them seen.
+A run that still goes on and one that was saved are the same: events, some of them seen.
 """
 
 from __future__ import annotations
@@ -117,12 +116,11 @@ class Playback:
         return self.table.start if self.table else START
 
     def _usual(self) -> list[Arrow]:
-        """Return what is always drawn; of a machine, not the ways to its odd ends."""
         if self.table is None:
             return [(*arrow, label) for arrow, label in LOOP.items()]
         return [
             (rule.source, rule.target, rule.event)
-            for rule in self.table.rules
+            for rule in self.table.rules  # but not the ways to its odd ends
             if not re.match("cancel|failed|out_of_", rule.event)
         ]
 

@@ -30,7 +30,7 @@ class Session:
         self.answer: str | None = None
 
     def send(self, text: str) -> list[str]:
-        """Read a turn and do what it asks for; an unreadable one is not kept."""
+        """Read a turn, do what it asks for, and say so; keep no unreadable one."""
         if self.answer is not None:
             return [TEXTS["over"]]
         turn, forged = parse_turn(text), _OBSERVATION.search(text)

@@ -1,7 +1,7 @@
 """The player: a run, step by step, with the lit state and the exact prompt.
 
-`player("endless_retry", engine="fsm")` is all one types. It plays a scenario and shows
-the run as it goes on, or a trace that was saved: `player(trace=Trace.read(path))`.
+`player("endless_retry", engine="fsm")` plays a scenario and shows the run meanwhile;
+`player(trace=Trace.read(path))` shows a trace that was saved.
 """
 
 from __future__ import annotations
@@ -27,10 +27,7 @@ DEFAULT_HOSTED = "gpt-4o-mini"
 
 
 class Watched:
-    """The listener of a run that pauses before each turn, and that somebody may stop.
-
-    Once it is stopped, the next event raises KeyboardInterrupt, as Ctrl-C would.
-    """
+    """A run's listener: pauses before turns; once stopped, raises as Ctrl-C would."""
 
     def __init__(self, listener: Listener, pause_s: float = 0.0) -> None:
         self.listener, self.pause_s = listener, pause_s
