@@ -1,6 +1,5 @@
 """`check`, `hint` and `solution`: what a learner calls in a notebook.
 
-They find out which exercise is meant, grade it, show the result and note the progress.
 None of them raises for what a learner wrote, so that Run All always reaches the end.
 """
 
@@ -92,10 +91,7 @@ def solution(function: Function | str) -> None:
 
 
 def source_with_helpers(function: Function) -> str:
-    """Return a function's source, after that of its module's private helpers.
-
-    What is public can be imported, so all of it together can be pasted into a cell.
-    """
+    """Return a function's source, after the private helpers that it needs in a cell."""
     function = inspect.unwrap(function)
     source = inspect.getsource(inspect.getmodule(function) or function)
     lines, nodes = source.splitlines(), {}

@@ -1,7 +1,6 @@
 """What a learner has done, kept by the exercise's name in the user's data folder.
 
-One small JSON file, replaced as a whole. It is a convenience: when it cannot be read or
-written, an exercise works all the same.
+One small JSON file. When it cannot be read or written, exercises work all the same.
 """
 
 from __future__ import annotations
