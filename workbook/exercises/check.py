@@ -76,8 +76,7 @@ def hint(function: Function | str) -> None:
         lines = [(" ", f"{n}. {text}") for n, text in enumerate(hints[: seen + 1], 1)]
         title = f"{exercise.slug} · hint {len(lines)} of {len(hints)}"
         if seen >= len(hints):
-            more = f"That is all of them. solution({exercise.slug}) shows ours."
-            lines.append((" ", more))
+            lines.append((" ", f"That is all. solution({exercise.slug}) shows ours."))
         show(Message(title, lines))
         Progress().hint_seen(exercise.slug, min(seen + 1, len(hints)))
 

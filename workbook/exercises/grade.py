@@ -170,9 +170,7 @@ class _Run:
             yield
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Function, call: pytest.CallInfo[None]
-    ) -> pytest.TestReport:
+    def pytest_runtest_makereport(self, item: pytest.Function, call: Any) -> Any:
         """Keep the first failure of each requirement, in place of pytest's text."""
         if (info := call.excinfo) and call.when == "call":
             if item.originalname not in self.failures:

@@ -56,7 +56,6 @@ class Progress:
             return {}
 
     def get(self, slug: str) -> Entry:
-        """Return what is known of one exercise."""
         return self.entries().get(slug, Entry())
 
     def checked(self, slug: str, outcome: Outcome) -> None:
@@ -69,7 +68,6 @@ class Progress:
                 entry.passed_at = datetime.now(UTC).isoformat(timespec="seconds")
 
     def hint_seen(self, slug: str, number: int) -> None:
-        """Note that the first `number` hints have been seen."""
         with self.changed() as entries:
             entries.setdefault(slug, Entry()).hints = number
 
