@@ -34,8 +34,6 @@ def about(*packages: str) -> str:
 
 
 class Health(StrEnum):
-    """How a row is."""
-
     WELL = "ok"
     NOTE = "note"
     BROKEN = "not well"

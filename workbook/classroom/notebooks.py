@@ -1,9 +1,8 @@
 """A learner's notebook, read for its answers.
 
-Only setup cells and those that define an exercise's function are run, in their order;
-calls of `check`, `hint` and the like are taken out first. As in the notebook, the cells
-after an exercise see the package's function, so that one wrong answer does not spoil
-the next; and an answer is graded with the helpers that its own cell saw.
+Only setup and exercise cells are run, without their calls of `check` and `hint`. Later
+cells see the package's function, so that one wrong answer does not spoil the next; and
+an answer is graded with the helpers that its own cell saw.
 """
 
 from __future__ import annotations

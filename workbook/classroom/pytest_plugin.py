@@ -34,7 +34,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the fixtures, or the grading of notebooks."""
     from workbook.exercises.grade import fixtures
 
     answers, table = config.getoption("--answers"), config.getoption("--answers-csv")
@@ -82,7 +81,6 @@ class ExerciseItem(pytest.Item):
             raise AnswerFailed(str(as_message(report)))
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> str:
-        """Return what the learner would read."""
         return str(excinfo.value)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
@@ -127,7 +125,6 @@ class AnswersPlugin:
         return True
 
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, str] | None:
-        """Give "not attempted" a category of its own."""
         found = _graded(report)
         if found and found.outcome is Outcome.NOT_ATTEMPTED and report.when == "call":
             return "not attempted", "-", "NOT ATTEMPTED"
@@ -150,7 +147,6 @@ class AnswersPlugin:
         self.rows.append((folder, name, slug, *row))
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Print how many exercises ended how, by learner and notebook."""
         if not self.rows:
             return
         import pandas

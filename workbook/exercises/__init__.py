@@ -1,4 +1,1 @@
-"""Exercises: what there is to write, and how it is checked in a notebook.
-
-`check` runs the package's own unit tests on a learner's function.
-"""
+"""Exercises: what to write, and `check`, which runs the package's own tests on it."""

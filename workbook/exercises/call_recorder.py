@@ -1,7 +1,6 @@
 """A function under watch: what it was called with, what came back, what it did besides.
 
-`Watch.function` stands in for a learner's function in a test. It passes everything on,
-and keeps the last calls so that a failure can show them. It knows no test.
+`Watch.function` stands in for it in a test, and the last calls are kept for a report.
 """
 
 from __future__ import annotations
@@ -17,9 +16,6 @@ from typing import Any
 
 from workbook.exercises.time_limit import guarded
 
-KEPT_CALLS = 50
-KEPT_CHARACTERS = 2000
-
 
 class ArgumentChanged(AssertionError):  # noqa: N818 - what happened
     """The function changed what it was given: its name, before, after."""
@@ -30,10 +26,10 @@ class InputAsked(RuntimeError):  # noqa: N818 - what happened
 
 
 class Printed(io.StringIO):
-    """Keeps the first characters of what is printed, and drops the rest."""
+    """Keeps the first 2,000 characters of what is printed, and drops the rest."""
 
     def write(self, text: str, /) -> int:
-        super().write(text[: max(0, KEPT_CHARACTERS - self.tell())])
+        super().write(text[: max(0, 2000 - self.tell())])
         return len(text)
 
 
@@ -54,7 +50,7 @@ class Watch:
     def __init__(self, original: Callable[..., Any], name: str) -> None:
         self.original = original
         self.name = name
-        self.calls: deque[Call] = deque(maxlen=KEPT_CALLS)
+        self.calls: deque[Call] = deque(maxlen=50)
         self.count = 0
         self.values = 0  # calls that gave something else than None
         self.unwritten = 0  # calls that met the stub's own error, or no code at all
@@ -64,7 +60,6 @@ class Watch:
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function to hand to a test."""
         return functools.wraps(self.original)(lambda *a, **k: self._call(a, k))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

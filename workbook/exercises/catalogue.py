@@ -1,8 +1,4 @@
-"""The list of exercises: `data/exercises.toml`, read once.
-
-It says what each exercise is called, which function of the package answers it and
-which tests decide. Whether its entries are complete is tested, and not asked here.
-"""
+"""The list of exercises: `data/exercises.toml`, read once; tests see to its entries."""
 
 from __future__ import annotations
 

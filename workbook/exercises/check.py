@@ -1,6 +1,5 @@
 """`check`, `hint` and `solution`: what a learner calls in a notebook.
 
-They find out which exercise is meant, grade it, show the result and note the progress.
 None of them raises for what a learner wrote, so that Run All always reaches the end.
 """
 
@@ -77,8 +76,7 @@ def hint(function: Function | str) -> None:
         lines = [(" ", f"{n}. {text}") for n, text in enumerate(hints[: seen + 1], 1)]
         title = f"{exercise.slug} · hint {len(lines)} of {len(hints)}"
         if seen >= len(hints):
-            more = f"That is all of them. solution({exercise.slug}) shows ours."
-            lines.append((" ", more))
+            lines.append((" ", f"That is all. solution({exercise.slug}) shows ours."))
         show(Message(title, lines))
         Progress().hint_seen(exercise.slug, min(seen + 1, len(hints)))
 
@@ -92,10 +90,7 @@ def solution(function: Function | str) -> None:
 
 
 def source_with_helpers(function: Function) -> str:
-    """Return a function's source, after that of its module's private helpers.
-
-    What is public can be imported, so all of it together can be pasted into a cell.
-    """
+    """Return a function's source, after the private helpers that it needs in a cell."""
     function = inspect.unwrap(function)
     source = inspect.getsource(inspect.getmodule(function) or function)
     lines, nodes = source.splitlines(), {}

@@ -78,7 +78,7 @@ def as_message(report: Report, *, with_traceback: bool = False) -> Message:
             lines += [("traceback", failure.traceback)] if with_traceback else []
     if more := len(report.failures[NAMED:]):
         lines.append(("✗", f"and {more} more"))
-    if report.outcome is not Outcome.PASSED:
+    if report.passed < report.total:
         lines.append(("next:", f"`hint({report.slug})`"))
     counted = f" · {report.passed} of {report.total}" if report.total else ""
     title = f"{report.slug} · {report.outcome}{counted if attempted else ''}"

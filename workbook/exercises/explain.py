@@ -110,8 +110,7 @@ def _subject(seen: Seen) -> tuple[Call | None, tuple[object, ...]]:
     if seen.raised:
         calls = [c for c in calls if c.error is seen.error] or calls
     elif seen.compared and seen.compared[0] in ("==", "is"):
-        sides = seen.compared[1:]
-        texts = _asserted(seen.statement)[1:]
+        texts, sides = _asserted(seen.statement)[1:], seen.compared[1:]
         for text, value, other in zip(texts, sides, sides[::-1], strict=False):
             named = text.isidentifier() or text.startswith(f"{seen.watch.name}(")
             for call in reversed(calls if named else []):
@@ -137,8 +136,7 @@ def _outcome(seen: Seen, call: Call | None, right: tuple[object, ...]) -> Eviden
         if place := error_place(call.error, seen.watch.original):
             yield "at", place
     if seen.wanted:
-        raised = "" if call and call.error else " is raised"
-        yield "expected", seen.wanted + raised
+        yield "expected", seen.wanted + ("" if call and call.error else " is raised")
     elif right and call:
         yield "expected", shorten(right[0])
         if parts := difference(call.result, *right):

@@ -65,10 +65,7 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
 
 
 def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
-    """Return a pytest plugin with a fixture an exercise, of the same name.
-
-    It gives what `subjects` has for that name, else the package's function.
-    """
+    """Return a pytest plugin with a fixture an exercise: of `subjects`, else ours."""
     plugin = ModuleType("workbook_subjects")
     ours = {slug: exercise.function for slug, exercise in exercises().items()}
     for slug, subject in {**ours, **subjects}.items():
@@ -80,11 +77,7 @@ def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
 
 @contextmanager
 def harmless() -> Iterator[None]:
-    """Keep learners' code from printing, asking, and ending the process.
-
-    `input()` raises `InputAsked`; `exit()` in a notebook, which otherwise ends the
-    kernel after the cell, raises `SystemExit` as `sys.exit()` does.
-    """
+    """Keep learners' code from printing, asking, and ending the process or kernel."""
 
     def refuse(*_: object) -> str:
         raise InputAsked("input() waits for a person; use the function's arguments")
@@ -158,12 +151,10 @@ class _Run:
         self._wanted = ""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Function]) -> None:
-        """Keep the tests that take the exercise's fixture."""
         items[:] = [item for item in items if self.exercise.slug in item.fixturenames]
         self.requirements = {item.originalname for item in items}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note that the test file cannot be imported."""
         if report.failed:
             self.broken = str(report.longrepr).strip().splitlines()[-1]
 
@@ -179,9 +170,7 @@ class _Run:
             yield
 
     @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(
-        self, item: pytest.Function, call: pytest.CallInfo[None]
-    ) -> pytest.TestReport:
+    def pytest_runtest_makereport(self, item: pytest.Function, call: Any) -> Any:
         """Keep the first failure of each requirement, in place of pytest's text."""
         if (info := call.excinfo) and call.when == "call":
             if item.originalname not in self.failures:
@@ -201,7 +190,6 @@ class _Run:
         return explain(Seen(test, info.value, statement, watch, compared, wanted))
 
     def report(self) -> Report:
-        """Return what this run found."""
         slug, total = self.exercise.slug, len(self.requirements)
         failures = tuple(self.failures.values())
         if not failures:

@@ -1,7 +1,6 @@
 """What a learner has done, kept by the exercise's name in the user's data folder.
 
-One small JSON file, replaced as a whole. It is a convenience: when it cannot be read or
-written, an exercise works all the same.
+One small JSON file. When it cannot be read or written, exercises work all the same.
 """
 
 from __future__ import annotations
@@ -57,7 +56,6 @@ class Progress:
             return {}
 
     def get(self, slug: str) -> Entry:
-        """Return what is known of one exercise."""
         return self.entries().get(slug, Entry())
 
     def checked(self, slug: str, outcome: Outcome) -> None:
@@ -70,7 +68,6 @@ class Progress:
                 entry.passed_at = datetime.now(UTC).isoformat(timespec="seconds")
 
     def hint_seen(self, slug: str, number: int) -> None:
-        """Note that the first `number` hints have been seen."""
         with self.changed() as entries:
             entries.setdefault(slug, Entry()).hints = number
 

@@ -57,7 +57,6 @@ def shorten(value: object, limit: int = 240) -> str:
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text; a long one loses its middle."""
     if len(text) <= limit:
         return text
     end = max(1, limit // 2 - 2)
@@ -90,7 +89,6 @@ def written(value: object, form: Callable[[object], str] = repr) -> str:
 
 
 def with_article(noun: str) -> str:
-    """Return `a list`, `an int`."""
     return f"{'an' if noun[0] in 'AEIOUaeiou' else 'a'} {noun}"
 
 
@@ -104,7 +102,6 @@ def error_in_words(kinds: Any, match: str | None) -> str:
 
 
 def describe_error(error: BaseException) -> str:
-    """Return an exception as one line."""
     text = clip(without_noise(" ".join(written(error, str).split())), 240)
     kind = type(error).__name__
     return text if isinstance(error, TimeUp) else f"{kind}: {text}".removesuffix(": ")
