@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbook.exercises.display import Table
+from workbook.exercises.display import Grid
 from workbook.paths import ROOT, user_data
 
 PROJECT = "react-workbook"
@@ -48,7 +48,7 @@ class Row(NamedTuple):
     fix: str = ""
 
 
-class Diagnosis(Table):
+class Diagnosis(Grid):
     """All rows."""
 
     @property

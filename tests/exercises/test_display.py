@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.exercises.display import Code, Message, Table, as_message
+from workbook.exercises.display import Code, Grid, Notice, as_message
 from workbook.exercises.explain import difference
 from workbook.exercises.report import (
     Failure,
@@ -28,8 +28,8 @@ def test_everything_in_html_is_escaped():
     """what a learner's code produced is never HTML in a notebook"""
     shown = [
         as_message(report(NASTY), with_traceback=True),
-        Message(NASTY, [(" ", NASTY)]),
-        Table([NASTY], [[NASTY]], NASTY),
+        Notice(NASTY, [(" ", NASTY)]),
+        Grid([NASTY], [[NASTY]], NASTY),
     ]
     for thing in shown:
         assert "<script" not in thing._repr_html_()
@@ -75,9 +75,7 @@ def test_names_in_backticks_are_code():
         assert "use <code>split_fields</code>" in shown._repr_html_()
     assert "  returned  '`a`'" in str(shown)
     assert "&#x27;`a`&#x27;" in shown._repr_html_()
-    assert (
-        "<code>a</code> ```b```" in Message("t", [(" ", "`a` ```b```")])._repr_html_()
-    )
+    assert "<code>a</code> ```b```" in Notice("t", [(" ", "`a` ```b```")])._repr_html_()
 
 
 def test_many_failures_are_counted():

@@ -43,11 +43,11 @@ def test_scenario_ends_as_its_file_says(slug, engine):
 
 
 @pytest.mark.parametrize("slug", slugs())
-def test_scenario_has_a_lesson_and_ends_for_the_engines_of_the_lessons(slug):
-    """A scenario says what it teaches, and how the three engines must end."""
+def test_scenario_says_what_it_teaches(slug):
+    """A scenario says what it teaches; its ends, if any, are for known engines."""
     scenario = load(slug)
     assert scenario.teaches.endswith((".", "?"))
-    assert set(MUSEUM) <= set(scenario.ends) <= set(ENGINES)
+    assert set(scenario.ends) <= set(ENGINES)
 
 
 @pytest.mark.parametrize("engine", MUSEUM)

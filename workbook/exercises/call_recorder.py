@@ -34,7 +34,7 @@ class Printed(io.StringIO):
 
 
 @dataclass(slots=True)
-class Call:
+class RecordedCall:
     """One call: the arguments as they were before it, and what came of it."""
 
     arguments: tuple[Any, ...]
@@ -50,7 +50,7 @@ class Watch:
     def __init__(self, original: Callable[..., Any], name: str) -> None:
         self.original = original
         self.name = name
-        self.calls: deque[Call] = deque(maxlen=50)
+        self.calls: deque[RecordedCall] = deque(maxlen=50)
         self.count = 0
         self.values = 0  # calls that gave something else than None
         self.unwritten = 0  # calls that met the stub's own error, or no code at all
@@ -63,7 +63,7 @@ class Watch:
         return functools.wraps(self.original)(lambda *a, **k: self._call(a, k))
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        call = Call(snapshot(args), snapshot(kwargs))
+        call = RecordedCall(snapshot(args), snapshot(kwargs))
         self.calls.append(call)
         self.count += 1
         printed = Printed()

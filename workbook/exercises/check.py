@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
-from workbook.exercises.display import Code, Message, as_message, show
+from workbook.exercises.display import Code, Notice, as_message, show
 from workbook.exercises.progress import Progress
 from workbook.exercises.report import Outcome, shorten
 
@@ -53,7 +53,7 @@ def _said() -> Iterator[None]:
     try:
         yield
     except CourseError as error:
-        show(Message(str(error)))
+        show(Notice(str(error)))
 
 
 def _name_of(function: object, caller: str) -> str:
@@ -77,7 +77,7 @@ def hint(function: Function | str) -> None:
         title = f"{exercise.slug} · hint {len(lines)} of {len(hints)}"
         if seen >= len(hints):
             lines.append((" ", f"That is all. solution({exercise.slug}) shows ours."))
-        show(Message(title, lines))
+        show(Notice(title, lines))
         Progress().hint_seen(exercise.slug, min(seen + 1, len(hints)))
 
 

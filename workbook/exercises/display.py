@@ -33,7 +33,7 @@ def show(thing: object) -> None:
 
 
 @dataclass(frozen=True)
-class Message:
+class Notice:
     """A title that stands out, and lines of (label, text)."""
 
     title: str
@@ -67,7 +67,7 @@ class Message:
         )
 
 
-def as_message(report: Report, *, with_traceback: bool = False) -> Message:
+def as_message(report: Report, *, with_traceback: bool = False) -> Notice:
     """Return a report as a learner reads it: of the first failure, the evidence too."""
     lines = [("!", report.note)] if report.note else []
     attempted = report.outcome is not Outcome.NOT_ATTEMPTED
@@ -82,7 +82,7 @@ def as_message(report: Report, *, with_traceback: bool = False) -> Message:
         lines.append(("next:", f"`hint({report.slug})`"))
     counted = f" · {report.passed} of {report.total}" if report.total else ""
     title = f"{report.slug} · {report.outcome}{counted if attempted else ''}"
-    return Message(title, lines, COLOURS.get(report.outcome, RED))
+    return Notice(title, lines, COLOURS.get(report.outcome, RED))
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Table:
+class Grid:
     """Rows under a head, and a line below them."""
 
     head: Sequence[str]

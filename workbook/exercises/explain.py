@@ -18,8 +18,8 @@ from typing import Any
 
 from workbook.exercises.call_recorder import (
     ArgumentChanged,
-    Call,
     InputAsked,
+    RecordedCall,
     Watch,
     differs,
 )
@@ -90,7 +90,7 @@ def explain(seen: Seen) -> Failure:
     return Failure(requirement, name, tuple(evidence), seen.raised, traceback)
 
 
-def _advice(paragraphs: list[str], call: Call | None) -> str:
+def _advice(paragraphs: list[str], call: RecordedCall | None) -> str:
     """Return the test's own guess, where what came of the call carries it."""
     for paragraph in paragraphs:
         if guess := re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph):
@@ -101,7 +101,7 @@ def _advice(paragraphs: list[str], call: Call | None) -> str:
     return ""
 
 
-def _subject(seen: Seen) -> tuple[Call | None, tuple[object, ...]]:
+def _subject(seen: Seen) -> tuple[RecordedCall | None, tuple[object, ...]]:
     """Return the call that the test is about; and, in a tuple, what it had to equal.
 
     A value stands for the call where the test names it: `x.ok is True` names none.
@@ -119,7 +119,9 @@ def _subject(seen: Seen) -> tuple[Call | None, tuple[object, ...]]:
     return (calls[-1] if calls else None), ()
 
 
-def _outcome(seen: Seen, call: Call | None, right: tuple[object, ...]) -> Evidence:
+def _outcome(
+    seen: Seen, call: RecordedCall | None, right: tuple[object, ...]
+) -> Evidence:
     """Yield what came of the call, and what should have."""
     if isinstance(seen.error, ArgumentChanged):
         name, before, after = seen.error.args
@@ -147,7 +149,7 @@ def _outcome(seen: Seen, call: Call | None, right: tuple[object, ...]) -> Eviden
         yield from _in_the_tests_words(seen, call)
 
 
-def _in_the_tests_words(seen: Seen, call: Call | None) -> Evidence:
+def _in_the_tests_words(seen: Seen, call: RecordedCall | None) -> Evidence:
     """Say what the test wanted as it stands in the test, for want of two values."""
     error, (condition, *sides) = seen.error, _asserted(seen.statement)
     operator, *values = seen.compared or ("",)
@@ -193,7 +195,7 @@ def _reason(error: BaseException) -> str:
     return clip(message.strip(), 300)
 
 
-def _cause(seen: Seen, call: Call | None, right: tuple[object, ...]) -> str:
+def _cause(seen: Seen, call: RecordedCall | None, right: tuple[object, ...]) -> str:
     """Return a likely cause in a few words, or an empty text."""
     error, watch = seen.error, seen.watch
     if seen.raised or isinstance(error, ArgumentChanged):
@@ -210,7 +212,7 @@ def _cause(seen: Seen, call: Call | None, right: tuple[object, ...]) -> str:
     return _slip(call, *right) if right else ""
 
 
-def _slip(call: Call, wanted: object) -> str:
+def _slip(call: RecordedCall, wanted: object) -> str:
     """Return what makes a result differ from the one that was wanted."""
     result = call.result
     if len(call.arguments) == 1 and result is call.arguments[0]:

@@ -15,7 +15,7 @@ from filelock import FileLock
 from pydantic import NonNegativeInt, TypeAdapter
 
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
-from workbook.exercises.display import Message, Table, show
+from workbook.exercises.display import Grid, Notice, show
 from workbook.exercises.report import Outcome
 from workbook.paths import user_data
 
@@ -52,7 +52,7 @@ class Progress:
             except OSError:
                 aside = self.path
             title = "The file with your progress could not be read; a new one is begun."
-            show(Message(title, [(" ", f"The old one is kept as {aside}.")]))
+            show(Notice(title, [(" ", f"The old one is kept as {aside}.")]))
             return {}
 
     def get(self, slug: str) -> Entry:
@@ -88,7 +88,7 @@ class Progress:
             ) from None
 
 
-def progress() -> Table:
+def progress() -> Grid:
     """Return a table of the exercises and what you have done with them."""
     rows, known = [], Progress().entries()
     for slug, exercise in exercises().items():
@@ -99,7 +99,7 @@ def progress() -> Table:
     done = sum(row[2] == "passed" for row in rows)
     head = ("lesson", "exercise", "state", "checks", "hints seen")
     footer = f"{done} of {len(rows)} exercises passed, {len(lessons())} lessons"
-    return Table(head, rows, footer)
+    return Grid(head, rows, footer)
 
 
 def reset(slug: str | None = None) -> None:
@@ -107,4 +107,4 @@ def reset(slug: str | None = None) -> None:
     with Progress().changed() as entries:
         for name in list(entries) if slug is None else [find(slug).slug]:
             entries.pop(name, None)
-    show(Message(f"Your progress in {slug or 'all exercises'} is forgotten."))
+    show(Notice(f"Your progress in {slug or 'all exercises'} is forgotten."))

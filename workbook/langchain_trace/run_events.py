@@ -20,7 +20,7 @@ Fields = Mapping[str, Any]
 TEXT: Fields = {"kind": "text"}  # the turn that no parser was to read
 
 
-class Call(NamedTuple):
+class RunningTool(NamedTuple):
     """A tool call that has no observation yet; `exists` is false for a made-up tool."""
 
     seq: int
@@ -41,7 +41,7 @@ class RunEvents:
         self._lock = threading.RLock()
         self._written: set[Kind] = set()  # the two ends of a run
         self._above: dict[UUID, UUID | None] = {}  # run id to the run around it
-        self._running: dict[UUID, Call] = {}  # tools, by run id
+        self._running: dict[UUID, RunningTool] = {}  # tools, by run id
         self._requested: list[Fields] = []  # function calls not seen to run
         self._unread: Fields | None = None  # a turn that waits for its parser
         self._ids: set[str] = set()
@@ -114,7 +114,7 @@ class RunEvents:
                     break
             own = self._own_id(call_id)
             inside = self._inside(self._above.get(run_id))
-            self._running[run_id] = call = Call(-1, own, tool, exists)
+            self._running[run_id] = call = RunningTool(-1, own, tool, exists)
             about = {"call_id": own, "tool": tool, "arguments": args}
             try:
                 seq = self._emit(Kind.TOOL_CALL, **about, **inside)

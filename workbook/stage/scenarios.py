@@ -45,7 +45,7 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class Failure(_Entry):
+class Refusal(_Entry):
     """How a tool says no; see `ToolFailure`."""
 
     kind: str
@@ -60,7 +60,7 @@ class ScriptedTool(_Entry):
     name: str
     description: str
     returns: list[str] = []
-    fails: Failure | None = None
+    fails: Refusal | None = None
     raises: Annotated[str, AfterValidator(_exception)] | None = None
     message: str = ""
     takes_s: Seconds = 0.0
