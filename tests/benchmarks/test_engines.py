@@ -29,10 +29,11 @@ OURS = "machine, traced"
 STEPS = 20
 REPEATS = 12
 ATTEMPTS = 3
-GOALS = {"create_agent": 20, "AgentExecutor": 5}
+GOALS = {"create_agent": 10, "AgentExecutor": 3}
 """How many times the machine's cost each of LangChain's engines has at least.
 
-By the best run of each, in one process: what took longer was disturbed by other work.
+The machine is plain code: with shortcuts in its checks it cost about a third less, and
+a reader had to step over them. By the best run of each, in one process: what took longer was disturbed by other work.
 """
 
 
@@ -124,7 +125,7 @@ def test_each_engine_runs_to_its_answer(ready, tmp_path):
 
 
 def test_the_machine_costs_a_fraction_of_a_framework(tmp_path, capsys):
-    """with traces on disk, a twentieth of create_agent and a fifth of AgentExecutor"""
+    """with traces on disk, a tenth of create_agent and a third of AgentExecutor"""
     for attempt in range(ATTEMPTS):
         folder = tmp_path / str(attempt)
         folder.mkdir()

@@ -7,7 +7,6 @@ caught: the driver makes it FAILED.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
@@ -35,7 +34,7 @@ def think(run: Run) -> str:
         "model_turn",
         text=completion.text,
         turn=reply.turn,
-        usage=asdict(completion.usage),
+        usage=completion.usage.as_data(),
     )
     if reply.asked:
         run.call = reply.asked[0].call

@@ -6,7 +6,6 @@ Each function reads one of them, in its several shapes. No state, no callbacks.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from langchain_core.agents import AgentAction, AgentFinish
@@ -88,12 +87,12 @@ def turn_of(response: LLMResult) -> dict[str, Any]:
             ]
             turn = {"kind": "calls", "thought": text.strip(), "calls": calls}
         usage = from_message(message).usage
-        return {"text": text, "turn": turn, "usage": asdict(usage)}
+        return {"text": text, "turn": turn, "usage": usage.as_data()}
     spent = (response.llm_output or {}).get("token_usage") or {}
     cached = (spent.get("prompt_tokens_details") or {}).get("cached_tokens")
     read, wrote = spent.get("prompt_tokens"), spent.get("completion_tokens")
     usage = Usage(read or 0, wrote or 0, cached or 0)
-    fields = {"text": generation.text, "turn": turn, "usage": asdict(usage)}
+    fields = {"text": generation.text, "turn": turn, "usage": usage.as_data()}
     timings = (generation.generation_info or {}).get("timings")
     return {**fields, "timings": timings} if timings else fields
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any
 
 from workbook.loop.turns import as_data, parse_turn
@@ -108,7 +107,7 @@ def naive_loop(
         emit("model_request", prompt=history, stop=[])
         reply = model.complete(history)
         turn = as_data(parse_turn(reply.text))
-        emit("model_turn", text=reply.text, turn=turn, usage=asdict(reply.usage))
+        emit("model_turn", text=reply.text, turn=turn, usage=reply.usage.as_data())
         history += reply.text
         if "Final Answer:" in reply.text:
             answer = reply.text.split("Final Answer:")[1].strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from workbook.loop.naive import Emit, ignore
 from workbook.loop.prompting import (
@@ -117,7 +117,7 @@ class _Talk:
 
     def read_as(self, reply: Completion, turn: Turn) -> None:
         """Tell the trace what a reply was read as."""
-        said, usage = as_data(turn), asdict(reply.usage)
+        said, usage = as_data(turn), reply.usage.as_data()
         self.emit("model_turn", text=reply.text, turn=said, usage=usage)
 
 

@@ -8,7 +8,7 @@ Nothing here knows which tools exist, and nothing a model writes raises an excep
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import Any, Literal
@@ -79,7 +79,8 @@ def as_data(turn: Turn) -> dict[str, Any]:
     >>> as_data(Final("", "88"))
     {'kind': 'final', 'thought': '', 'answer': '88'}
     """
-    return {"kind": type(turn).__name__.lower(), **asdict(turn)}
+    fields: dict[str, Any] = {name: getattr(turn, name) for name in turn.__match_args__}
+    return {"kind": type(turn).__name__.lower(), **fields}
 
 
 class Label(StrEnum):

@@ -29,6 +29,10 @@ class Usage:
             self.cached + other.cached,
         )
 
+    def as_data(self) -> dict[str, int]:
+        """Return the counts as a trace shows them."""
+        return {"input": self.input, "output": self.output, "cached": self.cached}
+
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:

@@ -87,6 +87,7 @@ class TraceWriter:
         self._sent: str | list[Any] = ""
         self._hidden: list[tuple[int, str, str]] = []
         self._end = 0  # of the whole lines, in bytes
+        self._torn = False  # a part of a line may stand behind them
         self._file = None if path is None else _open_alone(Path(path))
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
@@ -130,12 +131,12 @@ class TraceWriter:
         return event, line
 
     def _append(self, file: FileIO, line: bytes) -> None:
-        if file.tell() > self._end:  # what is left of a write that failed
+        if self._torn:  # what is left of a write that failed
             file.truncate(self._end)
-        rest = line
+        rest, self._torn = line, True
         while rest:  # a disk that fills up takes a part
             rest = rest[file.write(rest) :]
-        self._end += len(line)
+        self._end, self._torn = self._end + len(line), False
 
     def _only_what_is_new(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Return a request whose `kept` counts what was written, not what was said."""
