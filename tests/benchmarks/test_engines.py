@@ -33,7 +33,8 @@ GOALS = {"create_agent": 10, "AgentExecutor": 3}
 """How many times the machine's cost each of LangChain's engines has at least.
 
 The machine is plain code: with shortcuts in its checks it cost about a third less, and
-a reader had to step over them. By the best run of each, in one process: what took longer was disturbed by other work.
+a reader had to step over them. By the best run of each, in one process: what took
+longer was disturbed by other work.
 """
 
 
