@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import IPython  # noqa: F401 - two threads that import it at once trip over each other
 import nbformat
 import pytest
 from nbclient import NotebookClient
