@@ -34,6 +34,13 @@ def test_an_observation_of_the_model_is_cut_off(session):
     assert session.answer is None
 
 
+def test_an_observation_in_front_of_a_step_is_not_kept(session):
+    """What is kept of a turn is what was read, wherever the Observation stands."""
+    said = session.send("**observation：** 99\n" + EXAMPLE)
+    assert session.transcript[-2] == ("model", EXAMPLE.strip())
+    assert "You wrote an Observation" in said[0]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -12,13 +12,20 @@ import tomllib
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbook.loop.turns import Action, Final, Malformed, parse_turn
+from workbook.loop.turns import (
+    Action,
+    Final,
+    Label,
+    Malformed,
+    heard,
+    parse_turn,
+    split_fields,
+)
 from workbook.paths import DATA
 from workbook.record.show import NO_FORMULA
 from workbook.tools.calculator import safe_eval
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
-_OBSERVATION = re.compile(r"(?im)^[ \t>#*_-]*observation[ \t*_]*\d*[ \t*_]*[:：]")
 
 
 class Session:
@@ -33,11 +40,12 @@ class Session:
         """Read a turn, do what it asks for, and say so; keep no unreadable one."""
         if self.answer is not None:
             return [TEXTS["over"]]
-        turn, forged = parse_turn(text), _OBSERVATION.search(text)
+        turn = parse_turn(text)
+        forged = any(label == Label.OBSERVATION for label, _ in split_fields(text))
         if isinstance(turn, Malformed):
             advice = f"Unreadable ({turn.reason}). {TEXTS['unreadable'][turn.reason]}"
             return [advice, TEXTS["not_yours"]] if forged else [advice]
-        kept = text[: forged.start()] if forged else text
+        kept, _ = heard(text, turn)
         self.transcript.append(("model", kept.strip()))
         done = self._finish(turn) if isinstance(turn, Final) else self._act(turn)
         return [f"{TEXTS['cut']} {TEXTS['not_yours']}", done] if forged else [done]
