@@ -17,6 +17,10 @@ _HOMES = {
     "solution": "workbook.exercises.check",
     "progress": "workbook.exercises.progress",
     "reset": "workbook.exercises.progress",
+    "yours": "workbook.exercises.your_agent",
+    "your_parts": "workbook.exercises.your_agent",
+    "your_agent": "workbook.exercises.your_agent",
+    "predict": "workbook.exercises.predict",
     "about": "workbook.diagnosis",
     "doctor": "workbook.diagnosis",
 }

@@ -43,7 +43,10 @@ class Exercise:
     difficulty: int  # 1 to 5
     minutes: int
     goal: str  # what to write, in a sentence or two
-    hints: list[str]  # a pointer, a plan, almost the code
+    hints: list[str]  # a pointer, a plan, the code with one gap, ___
+    role: str = ""  # what it does in the learner's agent; see `your_agent`
+    raises: tuple[str, ...] = ()  # what it may raise, as its card says
+    calls_back: bool = False  # it calls a model, tools or handlers, which may raise
 
     def function(self) -> Callable[..., Any]:
         """Return the package's own function."""

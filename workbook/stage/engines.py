@@ -6,7 +6,7 @@ Each gets the same question, tools and model; what it does with them, a trace sh
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -39,14 +39,19 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Listener = Callable[[TraceEvent], None]
+Parts = Mapping[str, Callable[..., Any]]
+"""Functions of the reader's own, by the exercise's name, in place of the package's."""
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What plays a scenario and tells `emit`, and its states if it has any."""
+    """What plays a scenario and tells `emit`, and its states if it has any.
 
-    play: Callable[[Scenario, Any, list[Tool], TraceWriter], None]
+    It is handed `parts`, and uses those that it has a place for.
+    """
+
+    play: Callable[[Scenario, Any, list[Tool], TraceWriter, Parts], None]
     table: Table | None = None
 
 
@@ -55,6 +60,7 @@ def play(
     engine: str = "naive",
     model: Any = None,
     *,
+    parts: Parts | None = None,
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
 ) -> Trace:
@@ -63,28 +69,31 @@ def play(
     Args:
         model: asked in place of the scenario's script: a model, or a name as in
             `WORKBOOK_MODEL`. The tools stay the scenario's.
+        parts: functions in place of the package's: `your_parts("parse_turn")`.
         path: where the trace is written as well, as JSONL.
         listener: told each event; a KeyboardInterrupt that it raises stops the run.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
-        chosen.play(scenario, asked, tools, emit)  # its clock has just started
+        chosen.play(scenario, asked, tools, emit, parts or {})  # its clock has started
         return emit.trace()
 
 
-def compare(slug: str, engines: Iterable[str] = ()) -> dict[str, str]:
+def compare(
+    slug: str, engines: Iterable[str] = (), parts: Parts | None = None
+) -> dict[str, str]:
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
-    return row | {engine: in_words(play(slug, engine)) for engine in names}
+    return row | {e: in_words(play(slug, e, parts=parts)) for e in names}
 
 
-def museum(engines: Iterable[str] = ()) -> pd.DataFrame:
+def museum(engines: Iterable[str] = (), parts: Parts | None = None) -> pd.DataFrame:
     """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
-    rows = {slug: compare(slug, engines) for slug in slugs()}
+    rows = {slug: compare(slug, engines, parts) for slug in slugs()}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
@@ -108,7 +117,11 @@ def in_words(trace: Trace) -> str:
 
 
 def play_naive(
-    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+    scenario: Scenario,
+    model: TextModel,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Parts,
 ) -> None:
     """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
     functions = {tool.name: trusting_function(tool) for tool in tools}
@@ -123,7 +136,11 @@ def play_naive(
 
 
 def play_langchain(
-    scenario: Scenario, model: TextModel, tools: list[Tool], emit: TraceWriter
+    scenario: Scenario,
+    model: TextModel,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Parts,
 ) -> None:
     """Play on LangChain's classic agent, as tutorials build it."""
     from workbook.langchain_trace.agents import run_classic
@@ -133,7 +150,7 @@ def play_langchain(
 
 
 def play_create_agent(
-    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter
+    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Parts
 ) -> None:
     """Play on LangChain's agent of today, the model's turns as they are."""
     from workbook.langchain_trace.agents import run_graph
@@ -150,6 +167,7 @@ def play_fsm(
     model: Any,
     tools: list[Tool],
     emit: TraceWriter,
+    parts: Parts,
     adapter: Callable[..., Conversation] = TextTurns,
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from typing import Any
 
 from workbook.models.base import Completion, Prefilled, TextModel, Usage
+from workbook.models.choice import get_text_model, model_health, model_name
 from workbook.paths import DATA
 
 FOLDER = DATA / "recorded"
@@ -48,6 +49,24 @@ def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
         model = Recording(lesson, settings)
         print(f"{why}\nYou see what the model said on {model.date} instead.")
     return Prefilled(model, cue) if cue else model
+
+
+def own_model(cue: str = "", **settings: Any) -> TextModel | None:
+    """Return the hosted model that `WORKBOOK_MODEL` names; else say how to name one.
+
+    `settings` are those of `ChatOpenAI`, such as `max_tokens`.
+    """
+    healthy, found, fix = model_health()
+    if healthy and model_name() not in ("scripted", "local"):
+        print(f"your own model: {found}")
+        model = get_text_model(None, **settings)
+        return Prefilled(model, cue) if cue else model
+    print(
+        "This cell repeats the experiment on a model of your own: set WORKBOOK_MODEL to"
+        " its name, and OPENAI_API_KEY or OPENAI_BASE_URL, before JupyterLab is"
+        f" started.{f' {fix}' if not healthy else ''}"
+    )
+    return None
 
 
 class Recording:
