@@ -20,7 +20,7 @@ from typing import Any
 from workbook.exercises.catalogue import CourseError, Exercise, exercises, find
 from workbook.exercises.report import Outcome, describe_error
 from workbook.exercises.source import self_contained
-from workbook.exercises.time_limit import guarded, time_limit
+from workbook.exercises.time_limit import TimeUp, guarded, time_limit
 from workbook.paths import user_data
 
 Function = Callable[..., Any]
@@ -53,7 +53,7 @@ def keep(slug: str, cells: Sequence[str]) -> str:
         return str(error)
     except (LookupError, SyntaxError) as error:
         problem = str(error)
-    except Exception as error:
+    except (Exception, SystemExit, TimeUp) as error:
         problem = describe_error(error)
     if problem:
         return f"{slug} works here, and could not be kept for later lessons: {problem}"
@@ -85,7 +85,7 @@ def load(exercise: Exercise) -> Function | None:
         if f"{seal}\n" == _seal(exercise, body):
             return function
         problem = _problem(exercise, function)
-    except Exception as error:
+    except (Exception, SystemExit, TimeUp) as error:
         problem = describe_error(error)
     if problem:
         STALE[exercise.slug] = problem
