@@ -118,9 +118,13 @@ def rules(exercise):
     """Return what is tested, a sentence a test, as a failing check prints it."""
     tree = ast.parse(exercise.tests_path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            if exercise.slug in [argument.arg for argument in node.args.args]:
-                yield ast.get_docstring(node).splitlines()[0].strip()
+        name = getattr(node, "name", "")
+        if name.startswith("test_") and exercise.slug in _arguments(node):
+            yield ast.get_docstring(node).splitlines()[0].strip()
+
+
+def _arguments(function):
+    return [argument.arg for argument in function.args.args]
 
 
 def card(exercise, lesson):
