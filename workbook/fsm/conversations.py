@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
 from workbook.fsm.table import Event
@@ -93,7 +94,10 @@ _WRAPPED = re.compile(r"^(?:<tool_call>|```\w*)|(?:</tool_call>|```)$")
 
 
 class TextTurns:
-    """A prompt that only grows: the question, then turns and observations."""
+    """A prompt that only grows: the question, then turns and observations.
+
+    `partial(TextTurns, parse=mine)` is an adapter that reads turns with your parser.
+    """
 
     def __init__(
         self,
@@ -101,8 +105,9 @@ class TextTurns:
         tools: ToolRegistry,
         question: str,
         preamble: str | None = None,
+        parse: Callable[[str], Turn] = parse_turn,
     ) -> None:
-        self.model, self.tools = model, tools
+        self.model, self.tools, self.parse = model, tools, parse
         if preamble is None:
             preamble = TEXT_PREAMBLE.format(tools=tools.describe())
         self._prompt = f"{preamble}Question: {question}\n"
@@ -116,7 +121,7 @@ class TextTurns:
         return self.model.complete(self._prompt, stop=STOP)
 
     def read(self, completion: Completion) -> Reply:
-        turn = _unless_cut(completion, parse_turn(completion.text))
+        turn = _unless_cut(completion, _turn(self.parse(completion.text)))
         kept, notes = _kept(completion, turn)
         self._prompt += kept
         shown = as_data(turn) | notes
@@ -242,6 +247,13 @@ class FunctionCalls:
             hint="Read the observation of the first call, or use a new call_id.",
         )
         return Asked(written, refusal)
+
+
+def _turn(read: Any) -> Turn:
+    """Return what a parser has read, if it is a turn."""
+    if isinstance(read, Turn) and all(isinstance(part, str) for part in astuple(read)):
+        return read
+    raise TypeError(f"the parser returned {read!r}, not an Action, Final or Malformed")
 
 
 def _unless_cut(completion: Completion, turn: Turn) -> Turn:
