@@ -94,10 +94,7 @@ _WRAPPED = re.compile(r"^(?:<tool_call>|```\w*)|(?:</tool_call>|```)$")
 
 
 class TextTurns:
-    """A prompt that only grows: the question, then turns and observations.
-
-    `partial(TextTurns, parse=mine)` is an adapter that reads turns with your parser.
-    """
+    """A prompt that only grows: the question, then turns and observations."""
 
     def __init__(
         self,
@@ -105,7 +102,7 @@ class TextTurns:
         tools: ToolRegistry,
         question: str,
         preamble: str | None = None,
-        parse: Callable[[str], Turn] = parse_turn,
+        parse: Callable[[str], Turn] = parse_turn,  # `partial(TextTurns, parse=mine)`
     ) -> None:
         self.model, self.tools, self.parse = model, tools, parse
         if preamble is None:
@@ -121,7 +118,7 @@ class TextTurns:
         return self.model.complete(self._prompt, stop=STOP)
 
     def read(self, completion: Completion) -> Reply:
-        turn = _unless_cut(completion, _turn(self.parse(completion.text)))
+        turn = _unless_cut(completion, self.parse(completion.text))
         kept, notes = _kept(completion, turn)
         self._prompt += kept
         shown = as_data(turn) | notes
@@ -249,15 +246,10 @@ class FunctionCalls:
         return Asked(written, refusal)
 
 
-def _turn(read: Any) -> Turn:
-    """Return what a parser has read, if it is a turn."""
-    if isinstance(read, Turn) and all(isinstance(part, str) for part in astuple(read)):
-        return read
-    raise TypeError(f"the parser returned {read!r}, not an Action, Final or Malformed")
-
-
 def _unless_cut(completion: Completion, turn: Turn) -> Turn:
     """Return the turn, unless the model was cut in the middle of its step."""
+    if not isinstance(turn, Turn) or not all(isinstance(x, str) for x in astuple(turn)):
+        raise TypeError(f"the parser returned {turn!r}: no Action, Final or Malformed")
     if completion.finish_reason != "length" or isinstance(turn, Malformed):
         return turn
     read = turn.input if isinstance(turn, Action) else turn.answer
@@ -301,12 +293,9 @@ def _as_written(arguments: Any) -> dict[str, Any]:
 
 def _own_message(text: str, calls: list[dict[str, Any]]) -> Message:
     """Return the model's own message, as it goes back to it: its words, our ids."""
+    made = [{"name": c["tool"], "arguments": to_json(c["arguments"])} for c in calls]
     asked = [
-        {
-            "id": call["call_id"],
-            "type": "function",
-            "function": {"name": call["tool"], "arguments": to_json(call["arguments"])},
-        }
-        for call in calls
+        {"id": call["call_id"], "type": "function", "function": function}
+        for call, function in zip(calls, made, strict=True)
     ]
     return {"role": "assistant", "content": text, "tool_calls": asked}

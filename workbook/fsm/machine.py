@@ -151,30 +151,27 @@ class Machine:
         self._cancelled.set()
 
     def _drive(self, run: Run) -> str:
-        """Return the end that the driver told of; one that tells of none has FAILED."""
-        here = self.table.start
+        """Return the end that the driver told of; a driver that told of none FAILED."""
+        here, ends = self.table.start, frozenset(self.table.ends)
 
-        def told(rule: Rule, raised: BaseException | None = None) -> None:
+        def told(rule: Rule, raised: BaseException | None) -> None:
             nonlocal here
-            if rule.source != here or rule.target not in self.table.states:
+            if rule.source != here or here in ends or rule.target not in states:
+                way = f"from {rule.source} to {rule.target!r}"
                 raise LookupError(
-                    f"in {here}, the driver told of a way from {rule.source} to "
-                    f"{rule.target!r}; the states are {', '.join(self.table.states)}"
+                    f"the driver told of a way {way}; the run is in {here}"
                 )
-            if here not in self.table.ends:
-                run.moved(rule, raised)
-                here = rule.target
+            run.moved(rule, raised)
+            here = rule.target
 
+        states = self.table.states
         handlers = {state: _stoppable(work) for state, work in self.handlers.items()}
         try:
             said = self.drive(self.table, handlers, run, told)
-            if here not in self.table.ends:
-                raise LookupError(
-                    f"the driver returned {said!r}, but by what it told of, the run "
-                    f"is in {here}"
-                )
+            if here not in ends:
+                raise LookupError(f"the driver returned {said!r}; the run is in {here}")
         except BaseException as error:
-            if here not in self.table.ends:
+            if here not in ends:
                 stopped = isinstance(error, KeyboardInterrupt)
                 event = Event.CANCEL if stopped else Event.FAILED
                 told(self.table.rows[here, event], error)
@@ -225,25 +222,21 @@ def assemble(
 ) -> Machine:
     """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
 
-    `options` are the Machine's. A `table` or an `adapter` goes before the parts'.
+    A `table` and an `adapter` go before the parts'; `options` are the Machine's.
     """
 
     def given(**places: str) -> dict[str, Any]:
-        return {place: parts[s] for place, s in places.items() if s in parts}
+        return {place: parts[slug] for place, slug in places.items() if slug in parts}
 
-    checks = given(validate="validate_arguments", repair="repair_arguments")
-    if table is None:
-        table = parts["agent_table"]() if "agent_table" in parts else CORE
+    registry = given(validate="validate_arguments", repair="repair_arguments")
     if adapter in (None, TextTurns) and hasattr(model, "complete"):
         adapter = partial(TextTurns, **given(parse="parse_turn"))
+    table = table or parts.get("agent_table", lambda: CORE)()
+    table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
+    options |= given(drive="drive") | {"adapter": adapter}
+    handlers = given(**{State.THINK: "think"})
     return Machine(
-        model,
-        ToolRegistry(tools, **checks),
-        table.using(**given(advance="advance", audit="audit", mermaid="mermaid")),
-        handlers=given(**{State.THINK: "think"}),
-        adapter=adapter,
-        **given(drive="drive"),
-        **options,
+        model, ToolRegistry(tools, **registry), table, handlers=handlers, **options
     )
 
 

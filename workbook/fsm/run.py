@@ -80,11 +80,7 @@ class Run:
             self.in_flight = False
 
     def ask(self) -> Completion:
-        """Ask the model, and take down what is new in the request.
-
-        Raises:
-            TimedOut: the run's time was over before the model had answered.
-        """
+        """Ask the model, and take down what is new in the request; may be TimedOut."""
         self.spent.steps += 1
         self.emit("model_request", **self.conversation.request())
         limit_s = None if self.at_once else self.left_s()

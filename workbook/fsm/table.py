@@ -67,8 +67,7 @@ class IllegalTransition(LookupError):  # noqa: N818 - what happened, not an erro
 class Table:
     """Rows, the state in which a run starts, and the states in which it ends.
 
-    It contains the states that its rows mention, and no others. `parts` are functions
-    that stand in for this module's: see `using`.
+    It contains the states that its rows mention, and no others; for parts, see `using`.
     """
 
     rules: tuple[Rule, ...]
@@ -103,8 +102,8 @@ class Table:
         A row for the same state and event replaces the old one.
         """
         rows = {(rule.source, rule.event): rule for rule in (*self.rules, *rules)}
-        ends = {*self.ends, *ends}
-        return Table(tuple(rows.values()), start or self.start, ends, self.parts)
+        start, ends = start or self.start, {*self.ends, *ends}
+        return replace(self, rules=tuple(rows.values()), start=start, ends=ends)
 
     def using(self, **parts: Callable[..., Any]) -> Table:
         """Return the same table with an `advance`, `audit` or `mermaid` of your own."""
