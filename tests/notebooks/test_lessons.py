@@ -9,6 +9,7 @@ from tests.notebooks.conftest import lessons, read, text_outputs
 from workbook.exercises.catalogue import exercises
 
 LESSONS = lessons()
+MOST_CELLS = 60
 IDS = [path.stem for path in LESSONS]
 
 
@@ -94,7 +95,8 @@ def test_lesson_is_committed_without_outputs(path):
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
 def test_lesson_reads_as_the_style_asks(path):
-    """Short cells, short lines, a setup cell first, a link to the lesson's place."""
+    """At most sixty cells, short ones, short lines, a setup cell first."""
+    assert len(read(path).cells) <= MOST_CELLS
     code = [cell for cell in read(path).cells if cell.cell_type == "code"]
     assert "setup" in code[0].metadata.get("tags", [])
     for cell in code:
