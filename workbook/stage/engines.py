@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.exercises.your_agent import Parts
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine
+from workbook.fsm.machine import assemble
 from workbook.fsm.table import CORE, Table
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop
 from workbook.models.base import TextModel
@@ -33,7 +33,6 @@ from workbook.stage.scenarios import (
     slugs,
 )
 from workbook.tools.adapters import trusting_function
-from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -175,9 +174,14 @@ def play_fsm(
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    registry = ToolRegistry(tools)
-    machine = Machine(model, registry, limits=limits, adapter=adapter, hook=emit)
-    machine.run(scenario.question)
+    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
+    try:
+        machine = assemble(parts, model, tools, **options)
+    except Exception as error:  # a part of the reader's; a run raises nothing
+        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
+    else:
+        machine.run(scenario.question)
 
 
 ENGINES = {
