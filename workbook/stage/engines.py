@@ -12,7 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
+from workbook.fsm.conversations import (
+    TEXT_PREAMBLE,
+    Conversation,
+    FunctionCalls,
+    TextTurns,
+)
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.fsm.table import CORE, Table
@@ -32,6 +37,7 @@ from workbook.stage.scenarios import (
     slugs,
 )
 from workbook.tools.adapters import trusting_function
+from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -172,9 +178,35 @@ def play_fsm(
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    registry = ToolRegistry(tools)
-    machine = Machine(model, registry, limits=limits, adapter=adapter, hook=emit)
+    registry = registry_with(tools, parts)
+    machine = Machine(
+        model,
+        registry,
+        limits=limits,
+        adapter=adapter,
+        hook=emit,
+        preamble=warned(scenario, registry, parts) if adapter is TextTurns else None,
+    )
     machine.run(scenario.question)
+
+
+def registry_with(tools: list[Tool], parts: Parts) -> ToolRegistry:
+    """Return the tools' registry, with the reader's checks, repairs and arithmetic."""
+    if evaluate := parts.get("safe_eval"):
+        theirs = calculator(evaluate=evaluate)
+        tools = [theirs if tool.name == theirs.name else tool for tool in tools]
+    validate, repair = parts.get("validate_arguments"), parts.get("repair_arguments")
+    return ToolRegistry(tools, validate=validate, repair=repair)
+
+
+def warned(scenario: Scenario, tools: ToolRegistry, parts: Parts) -> str | None:
+    """Return what stands before the question if the reader's preflight warns of it."""
+    warn, question = parts.get("preflight"), scenario.question
+    said = [
+        f"{tool.name}: {w}. " for tool in tools if warn for w in warn(question, tool)
+    ]
+    before = TEXT_PREAMBLE.format(tools=tools.describe())
+    return f"{before}Warning: {''.join(said)}\n" if said else None
 
 
 ENGINES = {
