@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.your_agent import Parts
+from workbook.exercises.your_agent import PartBroken, Parts
 from workbook.fsm.conversations import (
     TEXT_PREAMBLE,
     Conversation,
@@ -193,7 +193,7 @@ def play_fsm(
     machine.run(scenario.question)
 
 
-def registry_with(tools: list[Tool], parts: Parts) -> ToolRegistry:
+def registry_with(tools: list[Tool], parts: Given) -> ToolRegistry:
     """Return the tools' registry, with the reader's checks, repairs and arithmetic."""
     if evaluate := parts.get("safe_eval"):
         theirs = calculator(evaluate=evaluate)
@@ -202,12 +202,18 @@ def registry_with(tools: list[Tool], parts: Parts) -> ToolRegistry:
     return ToolRegistry(tools, validate=validate, repair=repair)
 
 
-def warned(scenario: Scenario, tools: ToolRegistry, parts: Parts) -> str | None:
+def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
     """Return what stands before the question if the reader's preflight warns of it."""
     warn, question = parts.get("preflight"), scenario.question
-    said = [
-        f"{tool.name}: {w}. " for tool in tools if warn for w in warn(question, tool)
-    ]
+    try:
+        said = [
+            f"{tool.name}: {w}. "
+            for tool in tools
+            if warn
+            for w in warn(question, tool)
+        ]
+    except PartBroken:  # which `Parts.line` tells
+        return None
     before = TEXT_PREAMBLE.format(tools=tools.describe())
     return f"{before}Warning: {''.join(said)}\n" if said else None
 
