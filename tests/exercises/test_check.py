@@ -208,20 +208,27 @@ def test_a_guess_is_told_only_of_what_it_explains(capsys, body, guess):
     assert ("you look at the state alone" in capsys.readouterr().out) is bool(guess)
 
 
+LOOP = "model, tools, question, *, preamble=''"
+
+
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("slug", "parameters", "body", "words"),
     [
-        ("return ('Action: Search', ) * calls", "a tuple where a list is expected"),
-        ("return [('Search', 'price')] * calls", "expected  [\"('Search', 'price')\""),
-        ("return ['Final Answer: 1'] * calls", "where     how_it_ends is the test's"),
+        ("audit", "table", "return ()", "a tuple where a list is expected"),
+        ("audit", "table", "return [('a', 'b')]", "expected  []"),
+        (
+            "naive_loop",
+            LOOP,
+            "return '2'",
+            "where     sent_by is the test's own: the p",
+        ),
     ],
 )
-def test_a_script_that_is_none_is_told_plainly(capsys, body, words):
-    """a script of the wrong form is told as such, and a helper with what it does"""
-    check(learner(body, "endless_script", "calls"))
+def test_another_type_is_told_plainly(capsys, slug, parameters, body, words):
+    """a result of the wrong form is told as such, and a helper with what it does"""
+    check(learner(body, slug, parameters))
     out = capsys.readouterr().out
     assert words in out
-    assert "a turn is" not in out
 
 
 def test_what_the_function_prints_is_kept_out_of_the_way(capsys):

@@ -16,7 +16,7 @@ from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.fsm.table import CORE, Table
-from workbook.loop.naive import Fuse, FuseBlown, naive_loop
+from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
@@ -31,7 +31,7 @@ from workbook.stage.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.tools.adapters import trusting_function
+from workbook.tools.adapters import BoundTools, trusting_function
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -122,12 +122,20 @@ def play_naive(
     tools: list[Tool],
     emit: TraceWriter,
     parts: Parts,
+    engine: str = "naive",
 ) -> None:
-    """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
-    functions = {tool.name: trusting_function(tool) for tool in tools}
-    fused = Fuse(model, scenario.steps)
+    """Play on a loop of lesson 01, behind a fuse; whatever it throws ends the run."""
+    if engine == "naive":
+        loop = parts.get("naive_loop", naive_loop)
+    else:
+        places = {"parse_turn": "parse", "build_history": "history"}
+        read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
+        loop = partial(reading_loop, **read)
+    trusting = {tool.name: trusting_function(tool) for tool in tools}
+    functions = BoundTools(tools) if engine == "registry" else trusting
+    run = traced(loop, emit, engine)
     try:
-        naive_loop(fused, functions, scenario.question, emit=emit)
+        run(Fuse(model, scenario.steps), functions, scenario.question)
     except (Exception, KeyboardInterrupt) as error:
         blown = isinstance(error, FuseBlown)
         state, reason = "EXHAUSTED" if blown else "ERROR", type(error).__name__
@@ -179,6 +187,8 @@ def play_fsm(
 
 ENGINES = {
     "naive": Engine(play_naive),
+    "reading": Engine(partial(play_naive, engine="reading")),
+    "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
     "create_agent": Engine(play_create_agent),
