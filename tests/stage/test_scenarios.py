@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from workbook.exercises.your_agent import your_parts
 from workbook.loop.naive import build_history, naive_loop
 from workbook.loop.turns import parse_turn
 from workbook.record.equivalence import first_difference
@@ -275,6 +276,15 @@ def test_a_loop_runs_on_the_parts_it_has_a_place_for():
         found[engine] = set(used)
     read = {"parse_turn", "build_history"}
     assert found == {"naive": {"naive_loop"}, "reading": read, "registry": read}
+
+
+def test_a_row_or_a_museum_says_once_whose_parts_were_used(capsys):
+    """Many runs, one line that says whose parts they used."""
+    parts = your_parts("naive_loop")
+    compare("price_question", ["naive", "reading"], parts)
+    museum(["naive"], parts=parts)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["parts in this run · ours: naive_loop"] * 2
 
 
 def test_a_part_that_breaks_ends_its_run_alone():

@@ -78,8 +78,7 @@ def play(
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
         chosen.play(scenario, asked, tools, emit, parts or {})  # its clock has started
-        if isinstance(parts, Parts):
-            print(parts.line())
+        _say_whose(parts)
         return emit.trace()
 
 
@@ -89,15 +88,23 @@ def compare(
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
-    return row | {e: in_words(play(slug, e, parts=parts)) for e in names}
+    row |= {e: in_words(play(slug, e, parts=dict(parts or {}))) for e in names}
+    _say_whose(parts)
+    return row
 
 
 def museum(engines: Iterable[str] = (), parts: Given | None = None) -> pd.DataFrame:
     """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
-    rows = {slug: compare(slug, engines, parts) for slug in slugs()}
+    rows = {slug: compare(slug, engines, dict(parts or {})) for slug in slugs()}
+    _say_whose(parts)
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _say_whose(parts: Given | None) -> None:
+    if isinstance(parts, Parts):
+        print(parts.line())
 
 
 def find_engine(name: str) -> Engine:
