@@ -49,7 +49,7 @@ def test_a_wrong_answer_says_call_result_and_expectation(capsys):
     assert check(learner(WRONG)) is ours
     assert capsys.readouterr().out.splitlines()[:5] == [
         "who_writes · wrong · 2 of 3",
-        "✗ the runtime runs the tool, and it alone writes the Observation",
+        "✗ what a tool gave is written by whoever ran the tool",
         "  called    who_writes('Observation')",
         "  returned  'model'",
         "  expected  'runtime'",
