@@ -245,7 +245,7 @@ def test_a_part_looks_like_the_function():
 
 
 def test_with_all_parts_lit_progress_writes_a_page(capsys):
-    """with every part the learner's own, progress writes what was built, with figures"""
+    """with every part the learner's own, progress writes a page with figures"""
     assert main(["progress"]) == 0
     assert "What you built" not in capsys.readouterr().out
     solve()

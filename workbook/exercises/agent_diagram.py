@@ -62,7 +62,7 @@ class YourAgent:
         }
 
     def write_page(self) -> Path:
-        """Write a page that says what was built, with the tests that each part passes."""
+        """Write a page that says what was built, with the tests that a part passes."""
         from workbook.exercises.grade import grade
 
         lines = ["# What you built", "", repr(self).partition("\n")[0], ""]
