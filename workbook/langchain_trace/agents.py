@@ -70,18 +70,17 @@ def llm_math_tool(model: Any, evaluate: Callable[[str], str] | None = None) -> T
     """
     from langchain_classic.chains.llm_math.base import LLMMathChain
 
-    with _quiet():
-        chain = LLMMathChain.from_llm(text_llm(model))
-
-    def run(question: str) -> str:
-        with _quiet():
+    class Reader(LLMMathChain):
+        def _process_llm_result(self, llm_output: str, run_manager: Any) -> Any:
             if evaluate is None:
-                return str(chain.run(question))
-            asked = {"question": question, "stop": ["```output"]}
-            return evaluate(chain.llm_chain.invoke(asked)["text"])
+                return super()._process_llm_result(llm_output, run_manager)
+            return {self.output_key: evaluate(llm_output)}
 
-    about = "Useful for when you need to answer questions about math."
-    return TextTool(name=CALCULATOR, func=run, description=about)
+    return TextTool(
+        name=CALCULATOR,
+        func=Reader.from_llm(text_llm(model)).run,
+        description="Useful for when you need to answer questions about math.",
+    )
 
 
 def math_script() -> Script:
