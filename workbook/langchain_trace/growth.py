@@ -53,8 +53,9 @@ def plot_growth(rows: Iterable[tuple[int, int, int]]) -> Axes:
     total = sum(new) + sum(again)
     _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
     ax.bar(calls, again, label="sent before", color="#1f77b4")
-    bars = ax.bar(calls, new, bottom=again, label="new", color="#d62728")
-    ax.bar_label(bars, [f"{tokens:,}" for _, tokens, _ in rows], padding=2)
+    ax.bar(calls, new, bottom=again, label="new", color="#ff7f0e")
+    for number, tokens, _ in rows:
+        ax.text(number, 8, f"{tokens:,}", ha="center", color="white")
     share = sum(again) / total if total else 0.0
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
     ax.set(xlabel="call of the agent's model", ylabel="input tokens")
@@ -108,8 +109,8 @@ def plot_caching(frame: pd.DataFrame) -> Figure:
         (left, frame["prompt_ms"] / 1000, "%.2f"),
         (right, share, "%.0f"),
     ):
-        bars = axes.bar(frame["case"], heights, color=["#1f77b4", "#2ca02c", "#d62728"])
-        axes.bar_label(bars, fmt=fmt)
+        axes.bar_label(axes.bar(frame["case"], heights, color="#1f77b4"), fmt=fmt)
+        axes.margins(y=0.15)
         axes.set_xlabel("prompt")
     left.set_title("One early edit, all is read again")
     left.set_ylabel("time to read the prompt, seconds")
