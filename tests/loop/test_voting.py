@@ -82,6 +82,16 @@ def test_when_both_give_up_there_is_no_answer(back_off, order, votes):
 # the runners
 
 
+def test_another_back_off_may_decide():
+    """a rule of one's own is asked with the order, ReAct's answer and the votes"""
+
+    def back_off(*given):
+        return str(given)
+
+    decided = run_back_off(REACT_FIRST, lambda: None, lambda: ["1"], back_off)
+    assert decided == str((REACT_FIRST, None, ["1"]))
+
+
 def not_asked():
     raise AssertionError("the second method was asked without need")
 
