@@ -10,6 +10,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
@@ -23,7 +24,8 @@ Function = Callable[..., Any]
 def check(function: Function, *, traceback: bool = False) -> Function:
     """Test your function, say what it does not do yet, and return one that works.
 
-    That is yours when it passes, otherwise the package's, so that a notebook goes on.
+    That is yours when it passes, and then a part of your agent, too (see `yours`).
+    Otherwise it is the package's, so that a notebook goes on.
     `parse_turn = check(parse_turn)` stands below your `def`, or `@check` above it.
     `traceback` asks for the whole traceback of the first failure.
     """
@@ -39,8 +41,11 @@ def check(function: Function, *, traceback: bool = False) -> Function:
                 f" check. Put your `def {slug}` above the check, in the same cell."
             )
         from workbook.exercises.grade import grade
+        from workbook.exercises.kept import cells_of, keep
 
         report = grade(exercise, function)
+        if report.outcome is Outcome.PASSED:
+            report = replace(report, note=keep(slug, cells_of(function)))
         show(as_message(report, with_traceback=traceback))
         answer = function if report.outcome is Outcome.PASSED else answer
         Progress().checked(slug, report.outcome)

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from workbook.exercises.your_agent import Parts
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Listener = Callable[[TraceEvent], None]
-Parts = Mapping[str, Callable[..., Any]]
-"""Functions of the reader's own, by the exercise's name, in place of the package's."""
+Given = Mapping[str, Callable[..., Any]]
+"""Functions by the exercise's name, to be used in place of the package's."""
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
@@ -51,7 +52,7 @@ class Engine:
     It is handed `parts`, and uses those that it has a place for.
     """
 
-    play: Callable[[Scenario, Any, list[Tool], TraceWriter, Parts], None]
+    play: Callable[[Scenario, Any, list[Tool], TraceWriter, Given], None]
     table: Table | None = None
 
 
@@ -60,7 +61,7 @@ def play(
     engine: str = "naive",
     model: Any = None,
     *,
-    parts: Parts | None = None,
+    parts: Given | None = None,
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
 ) -> Trace:
@@ -77,11 +78,13 @@ def play(
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
         chosen.play(scenario, asked, tools, emit, parts or {})  # its clock has started
+        if isinstance(parts, Parts):
+            print(parts.line())
         return emit.trace()
 
 
 def compare(
-    slug: str, engines: Iterable[str] = (), parts: Parts | None = None
+    slug: str, engines: Iterable[str] = (), parts: Given | None = None
 ) -> dict[str, str]:
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
@@ -89,7 +92,7 @@ def compare(
     return row | {e: in_words(play(slug, e, parts=parts)) for e in names}
 
 
-def museum(engines: Iterable[str] = (), parts: Parts | None = None) -> pd.DataFrame:
+def museum(engines: Iterable[str] = (), parts: Given | None = None) -> pd.DataFrame:
     """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
@@ -121,7 +124,7 @@ def play_naive(
     model: TextModel,
     tools: list[Tool],
     emit: TraceWriter,
-    parts: Parts,
+    parts: Given,
 ) -> None:
     """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
     functions = {tool.name: trusting_function(tool) for tool in tools}
@@ -140,7 +143,7 @@ def play_langchain(
     model: TextModel,
     tools: list[Tool],
     emit: TraceWriter,
-    parts: Parts,
+    parts: Given,
 ) -> None:
     """Play on LangChain's classic agent, as tutorials build it."""
     from workbook.langchain_trace.agents import run_classic
@@ -150,7 +153,7 @@ def play_langchain(
 
 
 def play_create_agent(
-    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Parts
+    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Given
 ) -> None:
     """Play on LangChain's agent of today, the model's turns as they are."""
     from workbook.langchain_trace.agents import run_graph
@@ -167,7 +170,7 @@ def play_fsm(
     model: Any,
     tools: list[Tool],
     emit: TraceWriter,
-    parts: Parts,
+    parts: Given,
     adapter: Callable[..., Conversation] = TextTurns,
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""
