@@ -56,7 +56,7 @@ def test_exactly_half_is_enough(back_off):
 
 
 def test_a_sample_without_an_answer_counts_as_a_sample(back_off):
-    """half of all samples, those without an answer included"""
+    """half means half of all samples, those without an answer included"""
     assert back_off(COT_FIRST, "88", ["90", "90", None, None, None]) == "88"
 
 
