@@ -74,16 +74,19 @@ def _name_of(function: object, caller: str) -> str:
 
 
 def hint(function: Function | str) -> None:
-    """Show the next hint. There are three: a pointer, a plan, almost the code."""
+    """Show the next hint. There are three: a pointer, a plan, code with a gap."""
     with _said():
         exercise = find(_name_of(function, "hint"))
         seen, hints = Progress().get(exercise.slug).hints, exercise.hints
-        lines = [(" ", f"{n}. {text}") for n, text in enumerate(hints[: seen + 1], 1)]
-        title = f"{exercise.slug} · hint {len(lines)} of {len(hints)}"
+        number = min(seen + 1, len(hints))
+        words = hints[: min(number, len(hints) - 1)]
+        lines = [(" ", f"{n}. {text}") for n, text in enumerate(words, 1)]
         if seen >= len(hints):
             lines.append((" ", f"That is all. solution({exercise.slug}) shows ours."))
-        show(Notice(title, lines))
-        Progress().hint_seen(exercise.slug, min(seen + 1, len(hints)))
+        show(Notice(f"{exercise.slug} · hint {number} of {len(hints)}", lines))
+        if number == len(hints):
+            show(Code("all but one piece, ___", hints[-1]))
+        Progress().hint_seen(exercise.slug, number)
 
 
 def solution(function: Function | str) -> None:

@@ -12,10 +12,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.exercises.your_agent import Parts
-from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
+from workbook.exercises.your_agent import PartBroken, Parts
+from workbook.fsm.conversations import (
+    TEXT_PREAMBLE,
+    Conversation,
+    FunctionCalls,
+    TextTurns,
+)
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine
+from workbook.fsm.machine import assemble
 from workbook.fsm.table import CORE, Table
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
@@ -33,6 +38,7 @@ from workbook.stage.scenarios import (
     slugs,
 )
 from workbook.tools.adapters import BoundTools, trusting_function
+from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -190,9 +196,30 @@ def play_fsm(
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    registry = ToolRegistry(tools)
-    machine = Machine(model, registry, limits=limits, adapter=adapter, hook=emit)
+    if evaluate := parts.get("safe_eval"):
+        theirs = calculator(evaluate=evaluate)
+        tools = [theirs if tool.name == theirs.name else tool for tool in tools]
+    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
+    try:
+        machine = assemble(parts, model, tools, **options)
+    except Exception as error:  # a part of the reader's; a run raises nothing
+        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
+        return
+    if adapter is TextTurns:
+        machine.preamble = warned(scenario, machine.tools, parts)
     machine.run(scenario.question)
+
+
+def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
+    """Return what stands before the question if the reader's preflight warns of it."""
+    warn, question = parts.get("preflight"), scenario.question
+    try:
+        said = [f"{t.name}: {w}. " for t in tools if warn for w in warn(question, t)]
+    except PartBroken:  # which `Parts.line` tells
+        return None
+    before = TEXT_PREAMBLE.format(tools=tools.describe())
+    return f"{before}Warning: {''.join(said)}\n" if said else None
 
 
 ENGINES = {
