@@ -39,10 +39,30 @@ def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
     expect(widget).to_contain_text("Final Answer: <b>88</b>")
     expect(widget).to_contain_text("That is right")
 
+    expect(widget.get_by_role("button", name="Send my turn")).to_be_disabled()
+
     message = ["returned", "who_writes('Observation')"]
     lesson.solve("who_writes", WRONG, RIGHT, message=message)
     lesson.type_into("hint(who_writes)", "hint(who_writes)")
     expect(hints).to_contain_text("hint 1 of 3")
+
+
+def test_keys_after_a_button_go_into_the_box(open_lesson):
+    """Whoever types on after a button writes a turn, and deletes no cell."""
+    lesson = open_lesson("00_start_here")
+    lesson.run("from workbook import about")
+    lesson.run("be_the_model()")
+    widget = lesson.page.locator(".be-the-model")
+    box = widget.get_by_role("textbox", name="Your turn")
+    cells = lesson.page.locator(".jp-Notebook .jp-Cell")
+    before = cells.count()
+    for button in ("Show me one turn", "Send my turn", "Start again"):
+        widget.get_by_role("button", name=button).click()
+        lesson.page.keyboard.type("dddd")  # at once: d, d would delete the cell
+        expect(box).to_be_focused()
+        lesson.page.keyboard.type("xx")
+        expect(box).to_have_value(re.compile("xx"))
+        assert cells.count() == before
 
 
 def test_lesson_01_runs_and_shows_its_museum(open_lesson):
