@@ -75,6 +75,27 @@ def test_lesson_01_runs_and_shows_its_museum(open_lesson):
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 
 
+def test_the_museum_is_whole_at_1024(open_lesson):
+    """On a small screen no part is cut off, and an ending opens by keyboard."""
+    lesson = open_lesson("00_start_here")
+    lesson.page.set_viewport_size({"width": 1024, "height": 768})
+    source = "from workbook.stage import museum\nmuseum()"
+    lesson.type_into("be_the_model()", source)
+    shown = lesson.page.locator(".museum")
+    expect(shown).to_be_visible(timeout=60_000)
+    sideways = "e => e.scrollWidth > e.clientWidth"
+    area = shown.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')]")
+    assert not shown.evaluate(sideways)
+    assert not area.evaluate(sideways)
+    assert shown.bounding_box()["x"] + shown.bounding_box()["width"] <= 1024
+    chip = shown.locator(".chip.wrong summary").first
+    chip.focus()
+    lesson.page.keyboard.press("Enter")
+    expect(shown.locator("details[open] .answer")).to_contain_text("Action Input")
+    expect(chip).to_be_focused()
+    assert chip.evaluate("e => getComputedStyle(e.closest('td')).textAlign") == "left"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_trace_is_a_table(open_lesson, scheme):
     """A trace shows itself as a table in either theme."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
@@ -23,6 +23,7 @@ from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
+from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
     ScenarioError,
@@ -34,9 +35,6 @@ from workbook.stage.scenarios import (
 from workbook.tools.adapters import trusting_function
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Listener = Callable[[TraceEvent], None]
 Parts = Mapping[str, Callable[..., Any]]
@@ -89,12 +87,20 @@ def compare(
     return row | {e: in_words(play(slug, e, parts=parts)) for e in names}
 
 
-def museum(engines: Iterable[str] = (), parts: Parts | None = None) -> pd.DataFrame:
-    """Play every scenario on every engine and return the endings as a table."""
-    import pandas as pd
+def museum(engines: Iterable[str] = (), parts: Parts | None = None) -> Museum:
+    """Play every scenario on every engine and return how each run ended."""
+    names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
+    scenarios = {slug: load(slug) for slug in slugs()}
 
-    rows = {slug: compare(slug, engines, parts) for slug in slugs()}
-    return pd.DataFrame.from_dict(rows, orient="index")
+    def ending(scenario: Scenario, engine: str) -> Ending:
+        trace = play(scenario.slug, engine, parts=parts)
+        end = outcome(trace)
+        return Ending(end, in_words(trace), scenario.is_right(end))
+
+    return Museum(
+        scenarios,
+        {e: {slug: ending(s, e) for slug, s in scenarios.items()} for e in names},
+    )
 
 
 def find_engine(name: str) -> Engine:
