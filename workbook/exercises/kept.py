@@ -65,7 +65,7 @@ def write(exercise: Exercise, text: str) -> None:
     path, new = path_of(exercise.slug), folder() / f".{exercise.slug}.new"
     try:
         folder().mkdir(parents=True, exist_ok=True)
-        new.write_text(f"{_seal(exercise, text)}{text}", encoding="utf-8")
+        new.write_text(f"{seal(exercise, text)}{text}", encoding="utf-8")
         os.replace(new, path)
         switched_off(exercise.slug).unlink(missing_ok=True)
     except OSError as error:
@@ -80,9 +80,9 @@ def load(exercise: Exercise) -> Function | None:
     path = path_of(exercise.slug)
     try:
         text = path.read_text(encoding="utf-8")
-        seal, _, body = text.partition("\n")
+        first, _, body = text.partition("\n")
         function = run_text(exercise, text, str(path))
-        if f"{seal}\n" == _seal(exercise, body):
+        if f"{first}\n" == seal(exercise, body):
             return function
         problem = _problem(exercise, function)
     except (Exception, SystemExit, TimeUp) as error:
@@ -149,7 +149,7 @@ def _problem(exercise: Exercise, function: Function) -> str:
     return f"{first.requirement if first else report.outcome}. {raised}".strip()
 
 
-def _seal(exercise: Exercise, body: str) -> str:
+def seal(exercise: Exercise, body: str) -> str:
     """Return the first line of a kept file: which tests passed on which text."""
     checked = exercise.tests_path.read_bytes() + body.encode()
     digest = hashlib.sha256(checked).hexdigest()[:16]
