@@ -22,7 +22,7 @@ from workbook.fsm.conversations import (
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import assemble
 from workbook.fsm.table import CORE, Table
-from workbook.loop.naive import Fuse, FuseBlown, naive_loop
+from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
@@ -37,7 +37,7 @@ from workbook.stage.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.tools.adapters import trusting_function
+from workbook.tools.adapters import BoundTools, trusting_function
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -84,8 +84,7 @@ def play(
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
         chosen.play(scenario, asked, tools, emit, parts or {})  # its clock has started
-        if isinstance(parts, Parts):
-            print(parts.line())
+        _say_whose(parts)
         return emit.trace()
 
 
@@ -95,15 +94,23 @@ def compare(
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
-    return row | {e: in_words(play(slug, e, parts=parts)) for e in names}
+    row |= {e: in_words(play(slug, e, parts=dict(parts or {}))) for e in names}
+    _say_whose(parts)
+    return row
 
 
 def museum(engines: Iterable[str] = (), parts: Given | None = None) -> pd.DataFrame:
     """Play every scenario on every engine and return the endings as a table."""
     import pandas as pd
 
-    rows = {slug: compare(slug, engines, parts) for slug in slugs()}
+    rows = {slug: compare(slug, engines, dict(parts or {})) for slug in slugs()}
+    _say_whose(parts)
     return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _say_whose(parts: Given | None) -> None:
+    if isinstance(parts, Parts):
+        print(parts.line())
 
 
 def find_engine(name: str) -> Engine:
@@ -131,12 +138,20 @@ def play_naive(
     tools: list[Tool],
     emit: TraceWriter,
     parts: Given,
+    engine: str = "naive",
 ) -> None:
-    """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
-    functions = {tool.name: trusting_function(tool) for tool in tools}
-    fused = Fuse(model, scenario.steps)
+    """Play on a loop of lesson 01, behind a fuse; whatever it throws ends the run."""
+    if engine == "naive":
+        loop = parts.get("naive_loop", naive_loop)
+    else:
+        places = {"parse_turn": "parse", "build_history": "history"}
+        read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
+        loop = partial(reading_loop, **read)
+    trusting = {tool.name: trusting_function(tool) for tool in tools}
+    functions = BoundTools(tools) if engine == "registry" else trusting
+    run = traced(loop, emit, engine)
     try:
-        naive_loop(fused, functions, scenario.question, emit=emit)
+        run(Fuse(model, scenario.steps), functions, scenario.question)
     except (Exception, KeyboardInterrupt) as error:
         blown = isinstance(error, FuseBlown)
         state, reason = "EXHAUSTED" if blown else "ERROR", type(error).__name__
@@ -210,6 +225,8 @@ def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
 
 ENGINES = {
     "naive": Engine(play_naive),
+    "reading": Engine(partial(play_naive, engine="reading")),
+    "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
     "create_agent": Engine(play_create_agent),
