@@ -15,7 +15,7 @@ from workbook.models.prompts import clip, render_messages
 from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
-LINE_CHARS, MAX_CHARS = 90, 2000
+LINE_CHARS, MAX_CHARS = 72, 2000
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
