@@ -45,6 +45,7 @@ class Run:
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     answer: str | None = None
+    notes: dict[str, Any] = field(default_factory=dict)  # what guards keep of this run
 
     rule: Rule | None = None  # the row that was taken last
     error: BaseException | None = None  # what a handler raised

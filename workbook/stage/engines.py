@@ -173,11 +173,12 @@ def play_langchain(
     emit: TraceWriter,
     parts: Given,
 ) -> None:
-    """Play on LangChain's classic agent, as tutorials build it."""
-    from workbook.langchain_trace.agents import run_classic
+    """Play on LangChain's classic agent as tutorials build it: llm-math calculates."""
+    from workbook.langchain_trace.agents import run_classic, with_llm_math
 
     steps = scenario.steps
-    run_classic(model, tools, scenario.question, emit=emit, max_iterations=steps)
+    theirs = with_llm_math(tools, model, parts.get("evaluate_math_block"))
+    run_classic(model, theirs, scenario.question, emit=emit, max_iterations=steps)
 
 
 def play_create_agent(
