@@ -167,11 +167,17 @@ def test_an_unreadable_turn_stays_in_the_box(session):
     assert "Unreadable" in view.said.value
 
 
-def test_without_widgets_the_transcript_is_shown(session):
-    """The page that is saved holds the transcript as HTML and as text."""
-    bundle = be_the_model(session)._repr_mimebundle_()
-    assert "Question:" in bundle["text/html"]
-    assert "application/vnd.jupyter.widget-view+json" in bundle
+def test_without_widgets_the_transcript_is_shown(session, monkeypatch):
+    """A page on which widgets do not run has the transcript as an output of its own."""
+    outputs = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, raw: outputs.append(data)
+    )
+    be_the_model(session)._ipython_display_()
+    widget, page = outputs
+    assert "application/vnd.jupyter.widget-view+json" in widget
+    assert "Question:" in page["text/html"]
+    assert set(page) == {"text/html", "text/plain"}
 
 
 def test_by_default_there_is_a_calculator():

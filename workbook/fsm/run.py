@@ -24,7 +24,7 @@ from workbook.tools.timeouts import TimedOut, call_with_timeout
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Run:
     """One run, from the question to its end."""
 

@@ -6,16 +6,22 @@ Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
+from workbook.paths import DATA
+from workbook.record import drawing
 from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
-LINE_CHARS, MAX_CHARS = 90, 2000
+LOOK = DATA / "mermaid.json"
+MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
+LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
+LINE_CHARS, MAX_CHARS = 72, 2000
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -39,9 +45,25 @@ class Mermaid:
     """The source of a diagram. A notebook draws it; elsewhere it shows as text."""
 
     text: str
+    title: str = "Diagram"
+
+    @property
+    def source(self) -> str:
+        """The text with its name, in colours for white pages and for dark ones."""
+        look = json.loads(LOOK.read_text(encoding="utf-8"))
+        if self.text.count(" --> ") > MANY_ARROWS:
+            look["themeVariables"]["fontSize"] = "22px"
+            look["state"] = look["flowchart"] = {"nodeSpacing": 10, "rankSpacing": 10}
+        head = f"%%{{init: {json.dumps(look)}}}%%"
+        name = f"    accTitle: {escape_mermaid(self.title)}"
+        lit = re.sub(r"(?m)^( *classDef now .*)$", rf"\1,{LIT}", self.text)
+        first = r"(?m)^((?:graph|flowchart|stateDiagram|sequenceDiagram)\b.*)$"
+        return re.sub(first, lambda m: f"{head}\n{m[0]}\n{name}", lit, count=1)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {MIME_TYPE: self.text, "text/plain": self.text}
+        bundle = {MIME_TYPE: self.source, "text/plain": self.text}
+        picture = drawing.svg(self.text, self.title)
+        return bundle | ({"image/svg+xml": picture} if picture else {})
 
     def __str__(self) -> str:
         return self.text
@@ -123,10 +145,6 @@ def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
     return f"<table>{caption}{body}</table>"
 
 
-def _edge(whose: str) -> str:
-    return f"border-left:4px solid {VOICES[whose][1]};padding-left:8px;text-align:left"
-
-
 def _folded(text: str) -> str:
     line, more = clip(" ".join(text.split()), LINE_CHARS), len(text) - MAX_CHARS
     shown = text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"
@@ -136,3 +154,7 @@ def _folded(text: str) -> str:
         f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
         f"pre-wrap'>{html.escape(shown)}</div></details>"
     )
+
+
+def _edge(whose: str) -> str:
+    return f"border-left:4px solid {VOICES[whose][1]};padding-left:8px;text-align:left"

@@ -10,7 +10,6 @@ import html
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from workbook.loop.turns import (
     Action,
@@ -23,9 +22,9 @@ from workbook.loop.turns import (
 )
 from workbook.paths import DATA
 from workbook.record.show import NO_FORMULA, VOICES
+from workbook.stage.player_view import KEYS, show_widget
 from workbook.tools.calculator import safe_eval
 
-NO_SHORTCUTS = (DATA / "widget.html").read_text(encoding="utf-8")
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
 
 
@@ -115,9 +114,8 @@ class BeTheModel:
         for button, work in zip(self.buttons.values(), works, strict=True):
             button.on_click(lambda _, do=work: do())
         self.buttons[TEXTS["buttons"][0]].button_style = "primary"
-        # JupyterLab takes letters for commands unless its shortcuts are off in here.
         rows = [self.transcript, self.said, self.next, self.box]
-        rows += [widgets.HBox([*self.buttons.values()]), widgets.HTML(NO_SHORTCUTS)]
+        rows += [widgets.HBox([*self.buttons.values()]), widgets.HTML(KEYS)]
         self.widget = widgets.VBox(rows).add_class("be-the-model")
         self._show([])
 
@@ -147,12 +145,9 @@ class BeTheModel:
         self.buttons[TEXTS["buttons"][0]].disabled = self.session.answer is not None
         self.box.focus()
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return {
-            **self.widget._repr_mimebundle_(**kwargs),
-            "text/html": f"<p><i>{TEXTS['elsewhere']}</i></p>{self.session.to_html()}",
-            "text/plain": self.session.next_step,
-        }
+    def _ipython_display_(self) -> None:
+        elsewhere = f"<i>{TEXTS['elsewhere']}</i>{self.session.to_html()}"
+        show_widget(self.widget, TEXTS["question"], elsewhere)
 
 
 be_the_model = BeTheModel  # what one types
