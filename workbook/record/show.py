@@ -14,7 +14,7 @@ from typing import Any
 
 from workbook.models.prompts import clip, render_messages
 from workbook.paths import DATA
-from workbook.record import drawing
+from workbook.record.drawing import svg
 from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
@@ -62,7 +62,7 @@ class Mermaid:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = {MIME_TYPE: self.source, "text/plain": self.text}
-        picture = drawing.svg(self.text, self.title)
+        picture = svg(self.text, self.title)
         return bundle | ({"image/svg+xml": picture} if picture else {})
 
     def __str__(self) -> str:
