@@ -65,7 +65,9 @@ def _progress(options: argparse.Namespace) -> int:
     from workbook.exercises.agent_diagram import your_agent
     from workbook.exercises.progress import progress
 
-    print(progress(), your_agent(), sep="\n\n")
+    print(progress(), agent := your_agent(), sep="\n\n")
+    if agent.all_yours:
+        print(f"All of it is yours. What you built: {agent.write_page()}")
     return 0
 
 

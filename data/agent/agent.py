@@ -1,14 +1,16 @@
 """Your agent, put together from your parts.
 
-    python agent.py                          the price question, on a script
-    python agent.py --model local            the same on the small model on this machine
-    python agent.py --model NAME "question"  your question to a hosted model
-    python agent.py --milestone --model local    five price questions: how many right?
+python agent.py                          the price question, on a script
+python agent.py --model local            the same on the small model on this machine
+python agent.py --model NAME "question"  your question to a hosted model
+python agent.py --milestone --model local    five price questions: how many right?
 """
 
 import argparse
 import sys
 from functools import partial
+
+from your_agent import PARTS
 
 from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, State, TextTurns
@@ -16,7 +18,6 @@ from workbook.models import get_text_model
 from workbook.models.base import Prefilled
 from workbook.tools import ToolRegistry
 from workbook.tools.calculator import calculator
-from your_agent import PARTS
 
 QUESTION = (
     "A product costs $100. First 20% is taken off, then 10% is added."
@@ -91,7 +92,9 @@ def main():
     """Answer one question, or five."""
     options = argparse.ArgumentParser(prog="agent.py", description="Your agent.")
     options.add_argument("question", nargs="?", default=QUESTION)
-    options.add_argument("--model", default="scripted", help="scripted, local, or a name")
+    options.add_argument(
+        "--model", default="scripted", help="scripted, local, or a name"
+    )
     options.add_argument("--milestone", action="store_true", help="five questions")
     given = options.parse_args()
     try:
@@ -106,7 +109,9 @@ def main():
         print(f"{type(problem).__name__}: {problem}", file=sys.stderr)
         return 1
     print(PARTS.line(), file=sys.stderr)
-    print(ended.answer if ended.answer is not None else f"{ended.state}: {ended.message}")
+    print(
+        ended.answer if ended.answer is not None else f"{ended.state}: {ended.message}"
+    )
     return 0 if ended.answer is not None else 1
 
 

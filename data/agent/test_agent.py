@@ -5,12 +5,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from your_agent import PARTS
+
 from workbook.exercises.catalogue import find
 from workbook.exercises.display import as_message
 from workbook.exercises.grade import grade
 from workbook.exercises.report import Outcome
-
-from your_agent import PARTS
 
 HOME = Path(__file__).resolve().parents[1]
 OWN = [slug for slug in PARTS if (HOME / "your_agent" / f"{slug}.py").exists()]

@@ -39,10 +39,30 @@ def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
     expect(widget).to_contain_text("Final Answer: <b>88</b>")
     expect(widget).to_contain_text("That is right")
 
+    expect(widget.get_by_role("button", name="Send my turn")).to_be_disabled()
+
     message = ["returned", "who_writes('Observation')"]
     lesson.solve("who_writes", WRONG, RIGHT, message=message)
     lesson.type_into("hint(who_writes)", "hint(who_writes)")
     expect(hints).to_contain_text("hint 1 of 3")
+
+
+def test_keys_after_a_button_go_into_the_box(open_lesson):
+    """Whoever types on after a button writes a turn, and deletes no cell."""
+    lesson = open_lesson("00_start_here")
+    lesson.run("from workbook import about")
+    lesson.run("be_the_model()")
+    widget = lesson.page.locator(".be-the-model")
+    box = widget.get_by_role("textbox", name="Your turn")
+    cells = lesson.page.locator(".jp-Notebook .jp-Cell")
+    before = cells.count()
+    for button in ("Show me one turn", "Send my turn", "Start again"):
+        widget.get_by_role("button", name=button).click()
+        lesson.page.keyboard.type("dddd")  # at once: d, d would delete the cell
+        expect(box).to_be_focused()
+        lesson.page.keyboard.type("xx")
+        expect(box).to_have_value(re.compile("xx"))
+        assert cells.count() == before
 
 
 def test_lesson_01_runs_and_shows_its_museum(open_lesson):
@@ -53,6 +73,27 @@ def test_lesson_01_runs_and_shows_its_museum(open_lesson):
     expect(lesson.output('museum(["naive"])')).to_contain_text("EXHAUSTED (fuse)")
     expect(lesson.output("plt.bar(calls").locator("img")).to_be_visible()
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
+
+
+def test_the_museum_is_whole_at_1024(open_lesson):
+    """On a small screen no part is cut off, and an ending opens by keyboard."""
+    lesson = open_lesson("00_start_here")
+    lesson.page.set_viewport_size({"width": 1024, "height": 768})
+    source = "from workbook.stage import museum\nmuseum()"
+    lesson.type_into("be_the_model()", source)
+    shown = lesson.page.locator(".museum")
+    expect(shown).to_be_visible(timeout=60_000)
+    sideways = "e => e.scrollWidth > e.clientWidth"
+    area = shown.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')]")
+    assert not shown.evaluate(sideways)
+    assert not area.evaluate(sideways)
+    assert shown.bounding_box()["x"] + shown.bounding_box()["width"] <= 1024
+    chip = shown.locator(".chip.wrong summary").first
+    chip.focus()
+    lesson.page.keyboard.press("Enter")
+    expect(shown.locator("details[open] .answer")).to_contain_text("Action Input")
+    expect(chip).to_be_focused()
+    assert chip.evaluate("e => getComputedStyle(e.closest('td')).textAlign") == "left"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -48,7 +48,7 @@ def test_the_agent_answers_and_its_tests_pass(python, tmp_path):
     run = leave(python, tmp_path / "mine", "agent.py")
     assert (run.stdout, run.returncode) == ("88\n", 0), run.stderr
     assert run.stderr.startswith("parts in this run · yours: ")
-    assert "ours" not in run.stderr
+    assert "; ours" not in run.stderr
     run = leave(python, tmp_path / "mine", "-m", "pytest", "-q")
     assert f"{len(exercises()) + 2} passed" in run.stdout, run.stdout
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.learner import RAISES, cells_with_answer, solve, spoil
 from workbook import check, reset, your_agent, your_parts, yours
+from workbook.__main__ import main
 from workbook.exercises import kept
 from workbook.exercises.catalogue import CourseError, exercises, find
 from workbook.exercises.your_agent import PartBroken, fits
@@ -241,3 +242,15 @@ def test_a_part_looks_like_the_function():
 
     assert inspect.unwrap(yours("who_writes")) is who_writes
     assert cells_with_answer("who_writes")
+
+
+def test_with_all_parts_lit_progress_writes_a_page(capsys):
+    """with every part the learner's own, progress writes a page with figures"""
+    assert main(["progress"]) == 0
+    assert "What you built" not in capsys.readouterr().out
+    solve()
+    assert main(["progress"]) == 0
+    assert "What you built: " in capsys.readouterr().out
+    page = (kept.folder() / "what_you_built.md").read_text("utf-8")
+    assert "| `who_writes` | who writes which line | 00 | 3 of 3 |" in page
+    assert page.count("| `") == len(exercises())

@@ -115,7 +115,7 @@ def assert_yours(lesson, executed):
         if cell.cell_type != "code":
             continue
         for said in re.findall(
-            r"parts in this run.*ours: ([\w, ]+)", text_outputs(cell)
+            r"parts in this run.*; ours: ([\w, ]+)", text_outputs(cell)
         ):
             assert solved_by_now.isdisjoint(said.split(", ")), cell.source
         solved_by_now |= set(re.findall(r"(\w+) = check\(", cell.source))

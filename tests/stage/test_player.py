@@ -31,6 +31,16 @@ def told(shown):
     return re.sub(r"<[^>]+>", "", shown.view.status.value)
 
 
+def displayed(shown, monkeypatch):
+    """Return the outputs that a cell has which ends with the player."""
+    outputs = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, raw: outputs.append(data)
+    )
+    shown._ipython_display_()
+    return outputs
+
+
 def drawn(shown):
     (output,) = shown.view.output.outputs
     return output["data"]["text/vnd.mermaid"]
@@ -243,7 +253,7 @@ def test_the_new_part_of_the_prompt_is_marked():
 
 
 @pytest.mark.parametrize("engine", MUSEUM)
-def test_what_a_tool_brings_is_text_everywhere(engine):
+def test_what_a_tool_brings_is_text_everywhere(engine, monkeypatch):
     """HTML in an observation is escaped at every step and on the static page"""
     shown = player("html_from_a_tool", engine)
     press(shown, "run")
@@ -251,7 +261,7 @@ def test_what_a_tool_brings_is_text_everywhere(engine):
         shown.view.slider.value = position
         for part in (shown.view.status, *shown.view.parts.values()):
             assert not re.search(r"<(img|script|b>S)", part.value)
-    page = shown._repr_mimebundle_()["text/html"]
+    page = displayed(shown, monkeypatch)[1]["text/html"]
     assert "&lt;script&gt;" in page
     assert not re.search(r"<(img|script)", page)
 
@@ -265,18 +275,20 @@ def test_colours_come_in_pairs():
 
 
 @pytest.mark.parametrize("engine", ["naive", "fsm"])
-def test_a_page_without_widgets_shows_the_run(engine):
-    """Without widgets there is the whole trace as a table, and the diagram"""
-    bundle = player("price_question", engine)._repr_mimebundle_()
-    assert bundle["text/html"].count("<tr>") > 15
-    assert "class DONE now" in bundle["text/vnd.mermaid"]
-    assert "application/vnd.jupyter.widget-view+json" in bundle
+def test_a_page_without_widgets_shows_the_run(engine, monkeypatch):
+    """The whole trace and its picture are an output of their own, beside the widget"""
+    widget, page = displayed(player("price_question", engine), monkeypatch)
+    assert "application/vnd.jupyter.widget-view+json" in widget
+    assert "application/vnd.jupyter.widget-view+json" not in page
+    assert page["text/html"].startswith("<details><summary>")
+    assert page["text/html"].count("<tr>") > 15
+    assert re.search(r"<svg.*>DONE<.*</svg>", page["text/html"], re.DOTALL)
 
 
-def test_a_live_model_is_not_asked_for_a_static_page():
+def test_a_live_model_is_not_asked_for_a_static_page(monkeypatch):
     """To show itself, the player asks no model that costs something"""
     script = Script(["Final Answer: 1"])
-    player(model=script)._repr_mimebundle_()
+    displayed(player(model=script), monkeypatch)
     assert script.asked == 0
 
 
@@ -318,12 +330,12 @@ def test_a_wrong_name_is_told_at_once(arguments, error, words):
         player(**arguments)
 
 
-def test_a_saved_trace_without_events_shows_nothing_else():
+def test_a_saved_trace_without_events_shows_nothing_else(monkeypatch):
     """An empty trace is said to be empty; no other run is played in its place"""
     shown = player(trace=Trace(()))
     press(shown, "run", "step", "back")
     assert told(shown) == "A trace without events."
-    page = shown._repr_mimebundle_()["text/plain"]
+    page = displayed(shown, monkeypatch)[1]["text/plain"]
     assert page == "A trace without events. 0 events."
 
 

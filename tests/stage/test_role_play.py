@@ -13,6 +13,11 @@ def calculator(text):
     return {"100*0.2": 20, "100-20": 80}[text]
 
 
+def press(view, *names):
+    for name in names:
+        view.buttons[name].click()
+
+
 @pytest.fixture
 def session():
     return Session({"Calculator": calculator})
@@ -99,29 +104,80 @@ def test_whatever_is_typed_is_shown_as_text(session):
 def test_the_widget_sends_shows_and_restarts(session):
     """The buttons do what they say."""
     view = be_the_model(session)
-    send, example, again = view.widget.children[3].children
-    example.click()
-    send.click()
+    press(view, "Show me one turn", "Send my turn")
     assert "Observation: 20" in view.transcript.value
     assert view.box.value == ""
-    again.click()
+    press(view, "Start again")
     assert "Observation" not in view.transcript.value
+
+
+def test_an_example_does_not_overwrite_what_was_typed(session):
+    """Show me one turn leaves what is in the box, and shows the turn above it."""
+    view = be_the_model(session)
+    view.box.value = "Thought: mine"
+    press(view, "Show me one turn")
+    assert view.box.value == "Thought: mine"
+    assert "Action Input: 100*0.2" in view.said.value
+
+
+def test_after_the_end_nothing_can_be_sent(session):
+    """Send is off once the run has ended, and on again after Start again."""
+    view = be_the_model(session)
+    view.box.value = "Final Answer: 88"
+    press(view, "Send my turn")
+    assert view.buttons["Send my turn"].disabled
+    press(view, "Start again")
+    assert not view.buttons["Send my turn"].disabled
+
+
+@pytest.mark.parametrize("button", ["Send my turn", "Show me one turn", "Start again"])
+def test_after_a_button_the_box_has_the_focus(session, button, monkeypatch):
+    """Whoever goes on typing types into the box, which has a name."""
+    view, asked = be_the_model(session), []
+    assert view.box.description == "Your turn"
+    monkeypatch.setattr(type(view.box), "focus", lambda box: asked.append(box))
+    press(view, button)
+    assert asked == [view.box]
+
+
+def test_what_is_said_stands_above_the_box(session):
+    """The comment on a turn comes before the box in which the next one is written."""
+    view = be_the_model(session)
+    rows = view.widget.children
+    assert rows.index(view.said) < rows.index(view.box)
+
+
+@pytest.mark.parametrize(
+    "more", ["Final Answer: 88", "Action: Calculator\nAction Input: 100-20"]
+)
+def test_two_steps_in_one_turn_are_told(session, more):
+    """Of two steps in one turn the first is taken, and you are told so."""
+    said = session.send(f"{EXAMPLE}\n{more}")
+    assert "more than one step" in said[0]
+    assert session.transcript[-1] == ("runtime", "Observation: 20")
+    assert len(session.send(EXAMPLE)) == 1
 
 
 def test_an_unreadable_turn_stays_in_the_box(session):
     """You can mend what you typed."""
     view = be_the_model(session)
     view.box.value = "hello"
-    view.widget.children[3].children[0].click()
+    press(view, "Send my turn")
     assert view.box.value == "hello"
     assert "Unreadable" in view.said.value
 
 
-def test_without_widgets_the_transcript_is_shown(session):
-    """The page that is saved holds the transcript as HTML and as text."""
-    bundle = be_the_model(session)._repr_mimebundle_()
-    assert "Question:" in bundle["text/html"]
-    assert "application/vnd.jupyter.widget-view+json" in bundle
+def test_without_widgets_the_transcript_is_shown(session, monkeypatch):
+    """A page on which widgets do not run has the transcript as an output of its own."""
+    outputs = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, raw: outputs.append(data)
+    )
+    be_the_model(session)._ipython_display_()
+    widget, page = outputs
+    assert "application/vnd.jupyter.widget-view+json" in widget
+    assert "Question:" in page["text/html"]
+    assert set(page) == {"text/html", "text/plain"}
 
 
 def test_by_default_there_is_a_calculator():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from workbook.exercises.catalogue import exercises
 from workbook.exercises.kept import folder
-from workbook.exercises.your_agent import state
+from workbook.exercises.your_agent import Part, state
 from workbook.record.show import Mermaid
 
 ROLES = ("writes the prompt", "reads the turn", "decides", "acts", "looks back")
@@ -59,6 +60,21 @@ class YourAgent:
             **Mermaid(self.mermaid())._repr_mimebundle_(**kwargs),
             "text/plain": repr(self),
         }
+
+    def write_page(self) -> Path:
+        """Write a page that says what was built, with the tests that a part passes."""
+        from workbook.exercises.grade import grade
+
+        lines = ["# What you built", "", repr(self).partition("\n")[0], ""]
+        lines += ["| part | what it does | lesson | tests |", "|---|---|---|---|"]
+        for slug, exercise in exercises().items():
+            report = grade(exercise, Part(slug).function)
+            tests = f"{report.passed} of {report.total}"
+            lesson = exercise.lesson[:2]
+            lines.append(f"| `{slug}` | {exercise.title} | {lesson} | {tests} |")
+        page = folder() / "what_you_built.md"
+        page.write_text("\n".join([*lines, ""]), encoding="utf-8")
+        return page
 
 
 def your_agent() -> YourAgent:

@@ -65,7 +65,7 @@ class Part:
         return self.__wrapped__(*args, **kwargs)
 
     def __repr__(self) -> str:
-        reason = self.broken or STALE.get(self.exercise.slug)
+        reason = self.broken or (self.path.exists() and STALE.get(self.exercise.slug))
         since = f", since {reason}" if self.whose == "ours" and reason else ""
         return f"<{self.exercise.slug}: {self.whose}{since}>"
 
@@ -91,7 +91,12 @@ class Part:
             text = self.path.read_text(encoding="utf-8")
             return run_text(self.exercise, text, str(self.path))
         except BaseException as error:
-            raise _broke(self.exercise.slug, error, str(self.path)) from error
+            problem = _broke(self.exercise.slug, error, str(self.path))
+
+            def broken(*args: Any, **kwargs: Any) -> Any:
+                raise problem
+
+            return broken
 
     def _called(self, function: Function, args: Any, kwargs: Any) -> Any:
         """Call the learner's function; PartBroken for what its card does not allow."""

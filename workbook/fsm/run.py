@@ -24,7 +24,7 @@ from workbook.tools.timeouts import TimedOut, call_with_timeout
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Run:
     """One run, from the question to its end."""
 
@@ -45,6 +45,7 @@ class Run:
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     answer: str | None = None
+    notes: dict[str, Any] = field(default_factory=dict)  # what guards keep of this run
 
     rule: Rule | None = None  # the row that was taken last
     error: BaseException | None = None  # what a handler raised

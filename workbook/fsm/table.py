@@ -231,30 +231,23 @@ def exits(*states: str) -> tuple[Rule, ...]:
     )
 
 
-# In each state the ends come first: so Mermaid draws no label on top of another.
-# fmt: off
-CORE = Table((
-    Rule(State.THINK, Event.FINAL_ANSWER, State.DONE,
-         "the model gave its answer"),
-    Rule(State.THINK, Event.OUT_OF_STEPS, State.EXHAUSTED,
-         "another model call is not allowed"),
-    Rule(State.THINK, Event.OUT_OF_TIME, State.EXHAUSTED,
-         "no time is left for a model call"),
-    Rule(State.THINK, Event.TOOL_REQUESTED, State.EXECUTE_TOOL,
-         "the model asked for a tool"),
-    Rule(State.THINK, Event.UNREADABLE_TURN, State.OBSERVE,
-         "tell the model what could not be read"),
-    Rule(State.EXECUTE_TOOL, Event.OUT_OF_TOOL_CALLS, State.EXHAUSTED,
-         "another tool call is not allowed"),
-    Rule(State.EXECUTE_TOOL, Event.OUT_OF_TIME, State.EXHAUSTED,
-         "no time is left for a tool call"),
-    Rule(State.EXECUTE_TOOL, Event.TOOL_RETURNED, State.OBSERVE,
-         "a result or an error: both are observations"),
-    Rule(State.OBSERVE, Event.MORE_CALLS, State.EXECUTE_TOOL,
-         "the same message asked for more"),
-    Rule(State.OBSERVE, Event.OBSERVED, State.THINK,
-         "the model has seen it, its turn"),
-    *exits(State.THINK, State.EXECUTE_TOOL, State.OBSERVE),
-))
+def agent_table() -> Table:
+    """Return the table of an agent: what may follow what, from question to answer."""
+    S, E = State, Event  # noqa: N806 - the ends come first: so no label is drawn twice
+    rows = (
+        Rule(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
+        Rule(S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"),
+        Rule(S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"),
+        Rule(S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"),
+        Rule(S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"),
+        Rule(S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"),
+        Rule(S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"),
+        Rule(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
+        Rule(S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"),
+        Rule(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
+    )
+    return Table(rows + exits(S.THINK, S.EXECUTE_TOOL, S.OBSERVE))
+
+
+CORE = agent_table()
 """The machine of lesson 05."""
-# fmt: on

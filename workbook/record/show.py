@@ -6,17 +6,33 @@ Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.models.prompts import render_messages
+from workbook.models.prompts import clip, render_messages
+from workbook.paths import DATA
+from workbook.record.drawing import svg
 from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
-MAX_CHARS = 400
+LOOK = DATA / "mermaid.json"
+MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
+LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
+LINE_CHARS, MAX_CHARS = 72, 2000
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
+
+# Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
+# colour has a contrast above 3:1 on white and on JupyterLab's dark page.
+VOICES = {
+    "user": ("○", "#888888"),
+    "model": ("◆", "#1f77b4"),
+    "runtime": ("■", "#2ca02c"),
+    "tool": ("▲", "#c2700a"),
+    "danger": ("✕", "#d62728"),
+}
 
 # `#` opens an entity in Mermaid, `;` ends a statement, `:` a name; doubled, `%` opens a
 # comment and `$` a formula.
@@ -29,9 +45,25 @@ class Mermaid:
     """The source of a diagram. A notebook draws it; elsewhere it shows as text."""
 
     text: str
+    title: str = "Diagram"
+
+    @property
+    def source(self) -> str:
+        """The text with its name, in colours for white pages and for dark ones."""
+        look = json.loads(LOOK.read_text(encoding="utf-8"))
+        if self.text.count(" --> ") > MANY_ARROWS:
+            look["themeVariables"]["fontSize"] = "22px"
+            look["state"] = look["flowchart"] = {"nodeSpacing": 10, "rankSpacing": 10}
+        head = f"%%{{init: {json.dumps(look)}}}%%"
+        name = f"    accTitle: {escape_mermaid(self.title)}"
+        lit = re.sub(r"(?m)^( *classDef now .*)$", rf"\1,{LIT}", self.text)
+        first = r"(?m)^((?:graph|flowchart|stateDiagram|sequenceDiagram)\b.*)$"
+        return re.sub(first, lambda m: f"{head}\n{m[0]}\n{name}", lit, count=1)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        return {MIME_TYPE: self.text, "text/plain": self.text}
+        bundle = {MIME_TYPE: self.source, "text/plain": self.text}
+        picture = svg(self.text, self.title)
+        return bundle | ({"image/svg+xml": picture} if picture else {})
 
     def __str__(self) -> str:
         return self.text
@@ -72,6 +104,15 @@ def summary(event: TraceEvent) -> str:
             return str(other)
 
 
+def voice(event: TraceEvent) -> str:
+    """Say whose event it is, as a key of `VOICES`; what went wrong is danger."""
+    if event.get("ok") is False or event.get("state", "DONE") != "DONE":
+        return "danger"
+    whose = {"run_started": "user", "model_turn": "model"}
+    whose |= {"tool_call": "tool", "observation": "tool"}
+    return whose.get(event["kind"], "runtime")
+
+
 def amount(number: int, prompt: str | list[Any]) -> str:
     """Say how much of a prompt that is.
 
@@ -83,22 +124,37 @@ def amount(number: int, prompt: str | list[Any]) -> str:
 
 
 def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
-    """Return an HTML table of events; long texts are cut to `MAX_CHARS`."""
+    """Return an HTML table of events, a line each; long texts are folded, then cut.
+
+    What was asked inside a tool call stands below it, indented.
+    """
     caption = f"<caption>lost: {html.escape(lost)}</caption>" * bool(lost)
     columns = ("seq", "step", "at", "kind", "what")
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
     rows = "".join(
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
         f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
-        f"<td><code>{html.escape(event['kind'])}</code></td>"
-        f"<td class='{NO_FORMULA}' style='text-align:left;white-space:pre-wrap'>"
-        f"{html.escape(_cut(summary(event)))}</td></tr>"
+        f"<td style='white-space:nowrap;{_edge(voice(event))}'>"
+        f"{'↳ ' * ('parent' in event)}{VOICES[voice(event)][0]} "
+        f"<code>{html.escape(event['kind'])}</code></td><td class='{NO_FORMULA}' style="
+        f"'text-align:left;padding-left:{2 * ('parent' in event) + 0.5}em'>"
+        f"{_folded(summary(event))}</td></tr>"
         for event in events
     )
     body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return f"<table>{caption}{body}</table>"
 
 
-def _cut(text: str) -> str:
-    more = len(text) - MAX_CHARS
-    return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"
+def _folded(text: str) -> str:
+    line, more = clip(" ".join(text.split()), LINE_CHARS), len(text) - MAX_CHARS
+    shown = text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"
+    if line == text:
+        return html.escape(text)
+    return (
+        f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
+        f"pre-wrap'>{html.escape(shown)}</div></details>"
+    )
+
+
+def _edge(whose: str) -> str:
+    return f"border-left:4px solid {VOICES[whose][1]};padding-left:8px;text-align:left"

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.exercises.your_agent import PartBroken, Parts
 from workbook.fsm.conversations import (
@@ -29,6 +29,7 @@ from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
+from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
     ScenarioError,
@@ -41,9 +42,6 @@ from workbook.tools.adapters import BoundTools, trusting_function
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Listener = Callable[[TraceEvent], None]
 Given = Mapping[str, Callable[..., Any]]
@@ -99,13 +97,22 @@ def compare(
     return row
 
 
-def museum(engines: Iterable[str] = (), parts: Given | None = None) -> pd.DataFrame:
-    """Play every scenario on every engine and return the endings as a table."""
-    import pandas as pd
+def museum(engines: Iterable[str] = (), parts: Given | None = None) -> Museum:
+    """Play every scenario on every engine and return how each run ended."""
+    names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
+    scenarios = {slug: load(slug) for slug in slugs()}
 
-    rows = {slug: compare(slug, engines, dict(parts or {})) for slug in slugs()}
+    def ending(scenario: Scenario, engine: str) -> Ending:
+        trace = play(scenario.slug, engine, parts=dict(parts or {}))
+        end = outcome(trace)
+        return Ending(end, in_words(trace), scenario.is_right(end))
+
+    shown = Museum(
+        scenarios,
+        {e: {slug: ending(s, e) for slug, s in scenarios.items()} for e in names},
+    )
     _say_whose(parts)
-    return pd.DataFrame.from_dict(rows, orient="index")
+    return shown
 
 
 def _say_whose(parts: Given | None) -> None:
@@ -166,11 +173,12 @@ def play_langchain(
     emit: TraceWriter,
     parts: Given,
 ) -> None:
-    """Play on LangChain's classic agent, as tutorials build it."""
-    from workbook.langchain_trace.agents import run_classic
+    """Play on LangChain's classic agent as tutorials build it: llm-math calculates."""
+    from workbook.langchain_trace.agents import run_classic, with_llm_math
 
     steps = scenario.steps
-    run_classic(model, tools, scenario.question, emit=emit, max_iterations=steps)
+    theirs = with_llm_math(tools, model, parts.get("evaluate_math_block"))
+    run_classic(model, theirs, scenario.question, emit=emit, max_iterations=steps)
 
 
 def play_create_agent(

@@ -11,12 +11,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbook.paths import DATA
-from workbook.record.show import MIME_TYPE, summary
+from workbook.record import drawing
+from workbook.record.show import Mermaid, summary
 from workbook.record.trace import Trace
 from workbook.stage.playback import Playback
 
 STYLE = DATA / "player.css"
+KEYS = (DATA / "widget.html").read_text(encoding="utf-8")  # they stay in the widget
 TEMPLATE = DATA / "player.html"
+TEXT_INSTEAD = "The same as text, for pages on which the widget above does not run"
 PARTS = ("left_out", "now", "events", "budgets", "prompt", "turn")
 BUTTONS = {
     "run": "play to the end",
@@ -76,16 +79,29 @@ class PlayerView:
                 part.value = getattr(template(), name)(playback).strip()
             if (diagram := playback.diagram()) != self._diagram:
                 self._diagram = diagram
-                data = {MIME_TYPE: diagram, "text/plain": diagram}
+                data = Mermaid(diagram, "States of the run")._repr_mimebundle_()
                 shown = {"output_type": "display_data", "data": data, "metadata": {}}
                 self.output.outputs = (shown,)  # only a new tuple is drawn anew
             self.showing = False
 
 
+def show_widget(widget: Any, title: str, elsewhere: str) -> None:
+    """Show a widget and, as an output of its own, what pages without widgets show.
+
+    Of two kinds of one output JupyterLab takes the widget, even where it is gone.
+    """
+    from IPython.display import display
+
+    folded = f"<details><summary>{TEXT_INSTEAD}</summary>{elsewhere}</details>"
+    for shown in (widget._repr_mimebundle_(), {"text/html": folded}):
+        display(shown | {"text/plain": title}, raw=True)  # type: ignore[no-untyped-call]
+
+
 def static_html(playback: Playback, title: str) -> str:
     """Return the whole trace as a table, and the diagram, for pages without widgets."""
     table = Trace(tuple(playback.events)).to_html()
-    return str(template().static(title, table, playback.diagram()))
+    picture = drawing.svg(playback.diagram(), title)
+    return str(template().static(title, table, picture))
 
 
 @functools.cache

@@ -10,7 +10,6 @@ import html
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from workbook.loop.turns import (
     Action,
@@ -22,7 +21,8 @@ from workbook.loop.turns import (
     split_fields,
 )
 from workbook.paths import DATA
-from workbook.record.show import NO_FORMULA
+from workbook.record.show import NO_FORMULA, VOICES
+from workbook.stage.player_view import KEYS, show_widget
 from workbook.tools.calculator import safe_eval
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
@@ -41,14 +41,17 @@ class Session:
         if self.answer is not None:
             return [TEXTS["over"]]
         turn = parse_turn(text)
-        forged = any(label == Label.OBSERVATION for label, _ in split_fields(text))
+        labels = [label for label, _ in split_fields(text)]
+        forged = Label.OBSERVATION in labels
         if isinstance(turn, Malformed):
             advice = f"Unreadable ({turn.reason}). {TEXTS['unreadable'][turn.reason]}"
             return [advice, TEXTS["not_yours"]] if forged else [advice]
         kept, _ = heard(text, turn)
         self.transcript.append(("model", kept.strip()))
         done = self._finish(turn) if isinstance(turn, Final) else self._act(turn)
-        return [f"{TEXTS['cut']} {TEXTS['not_yours']}", done] if forged else [done]
+        steps = sum(label in (Label.ACTION, Label.FINAL_ANSWER) for label in labels)
+        cut = [f"{TEXTS['cut']} {TEXTS['not_yours']}"] if forged else []
+        return [*cut, *[TEXTS["one_step"]] * (steps > 1), done]
 
     def _act(self, turn: Action) -> str:
         if turn.tool not in self.tools:
@@ -84,8 +87,8 @@ class Session:
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
         return "".join(
-            f"<div class='{NO_FORMULA}' style='{TEXTS['style']}{TEXTS['ink'][who]}'>"
-            f"<small><b>{who}</b></small>\n{html.escape(text)}</div>"
+            f"<div class='{NO_FORMULA}' style='{TEXTS['style']}{VOICES[who][1]}'>"
+            f"<small>{VOICES[who][0]} <b>{who}</b></small>\n{html.escape(text)}</div>"
             for who, text in self.transcript
         )
 
@@ -101,15 +104,18 @@ class BeTheModel:
         self.transcript, self.next, self.said = (
             widgets.HTML(layout=wide) for _ in range(3)
         )
-        self.box = widgets.Textarea(placeholder=TEXTS["hint"], rows=4, layout=wide)
-        send = widgets.Button(description="Send my turn", button_style="primary")
-        example = widgets.Button(description="Show me one turn")
-        again = widgets.Button(description="Start again")
-        send.on_click(lambda _: self._send())
-        example.on_click(lambda _: setattr(self.box, "value", TEXTS["example"]))
-        again.on_click(lambda _: self._restart())
-        buttons = widgets.HBox([send, example, again])
-        rows = [self.transcript, self.next, self.box, buttons, self.said]
+        self.box = widgets.Textarea(
+            description=TEXTS["label"], placeholder=TEXTS["hint"], rows=4, layout=wide
+        )
+        self.buttons = {
+            words: widgets.Button(description=words) for words in TEXTS["buttons"]
+        }
+        works = (self._send, self._example, self._restart)
+        for button, work in zip(self.buttons.values(), works, strict=True):
+            button.on_click(lambda _, do=work: do())
+        self.buttons[TEXTS["buttons"][0]].button_style = "primary"
+        rows = [self.transcript, self.said, self.next, self.box]
+        rows += [widgets.HBox([*self.buttons.values()]), widgets.HTML(KEYS)]
         self.widget = widgets.VBox(rows).add_class("be-the-model")
         self._show([])
 
@@ -120,6 +126,13 @@ class BeTheModel:
             self.box.value = ""
         self._show(said)
 
+    def _example(self) -> None:
+        if self.box.value.strip():  # what was typed stays
+            self._show([TEXTS["for_example"] + TEXTS["example"]])
+        else:
+            self.box.value = TEXTS["example"].strip()
+            self._show([])
+
     def _restart(self) -> None:
         self.session, self.box.value = Session(self.session.tools), ""
         self._show([])
@@ -127,14 +140,14 @@ class BeTheModel:
     def _show(self, said: list[str]) -> None:
         self.transcript.value = self.session.to_html()
         self.next.value = f"<b>Next:</b> {html.escape(self.session.next_step)}"
-        self.said.value = "".join(f"<p>{html.escape(line)}</p>" for line in said)
+        lines = (f"<p style='white-space:pre-wrap'>{html.escape(s)}</p>" for s in said)
+        self.said.value = f"<div role='status'>{''.join(lines)}</div>"
+        self.buttons[TEXTS["buttons"][0]].disabled = self.session.answer is not None
+        self.box.focus()
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return {
-            **self.widget._repr_mimebundle_(**kwargs),
-            "text/html": f"<p><i>{TEXTS['elsewhere']}</i></p>{self.session.to_html()}",
-            "text/plain": self.session.next_step,
-        }
+    def _ipython_display_(self) -> None:
+        elsewhere = f"<i>{TEXTS['elsewhere']}</i>{self.session.to_html()}"
+        show_widget(self.widget, TEXTS["question"], elsewhere)
 
 
 be_the_model = BeTheModel  # what one types

@@ -7,8 +7,10 @@ This module reads it and says what came of a run; `workbook.stage.engines` plays
 from __future__ import annotations
 
 import difflib
+import re
 import time
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -103,6 +105,9 @@ class Scenario(_Entry):
     teaches: str
     turns: list[Any] = Field(alias="turn")
     source: str = ""
+    group: str = ""
+    right: str = ""
+    right_if: re.Pattern[str] | None = None
     tool_names: list[str] = Field([], alias="tools")
     scripted_tools: list[ScriptedTool] = Field([], alias="tool")
     repeat_last_turn: bool = False
@@ -111,6 +116,11 @@ class Scenario(_Entry):
     steps: Count = 12
     cancel_after_tool_calls: Count | None = None
     ends: dict[str, End] = {}
+
+    def is_right(self, end: Mapping[str, Any]) -> bool:
+        """Say whether an `outcome` is right: its answer, or else its state."""
+        told = str(end["answer"] if end["state"] == "DONE" else end["state"])
+        return bool(self.right_if and self.right_if.fullmatch(" ".join(told.split())))
 
     def script(self) -> Script:
         """Return a fresh scripted model that plays the turns."""

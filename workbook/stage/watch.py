@@ -13,11 +13,10 @@ from typing import Any
 
 from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record.events import Kind, TraceEvent
-from workbook.record.show import MIME_TYPE
 from workbook.record.trace import Trace
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
 from workbook.stage.playback import Playback
-from workbook.stage.player_view import BUTTONS, PlayerView, static_html
+from workbook.stage.player_view import BUTTONS, PlayerView, show_widget, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs
 
 SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
@@ -126,18 +125,14 @@ class Player:
         """Whether a run is going on."""
         return self._thread is not None and self._thread.is_alive()
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+    def _ipython_display_(self) -> None:
         events = self.playback.events
         slug, engine, model = self._chosen()
         if not events and self.saved is None and model in (SCRIPTED, SLOW):
             events = list(play(slug, engine))  # a live model is not asked for a page
         playback = Playback(events, math.inf, self.playback.table)
-        return {
-            **self.view.widget._repr_mimebundle_(**kwargs),
-            "text/html": static_html(playback, self._title()),
-            MIME_TYPE: playback.diagram(),
-            "text/plain": f"{self._title()} {len(playback.events)} events.",
-        }
+        told = f"{self._title()} {len(playback.events)} events."
+        show_widget(self.view.widget, told, static_html(playback, self._title()))
 
     def _slid(self, change: Any) -> None:
         if not self.view.showing:
