@@ -102,7 +102,11 @@ class Playback:
         arrows = dict.fromkeys([*self._usual(), *self._taken(self.seen)])
         # As each is in half a page's width, with words large enough for a class.
         way = "TB" if self.table else "LR"
-        lines = ["stateDiagram-v2", f"    direction {way}", f"    [*] --> {self._start}"]
+        lines = [
+            "stateDiagram-v2",
+            f"    direction {way}",
+            f"    [*] --> {self._start}",
+        ]
         for source, target, label in arrows:
             told = f" : {escape_mermaid(label)}" if label else ""
             lines.append(f"    {source} --> {target}{told}")
