@@ -15,7 +15,7 @@ def observed(tool, **arguments):
 
 
 def test_the_tool_says_what_it_is(percent_tool):
-    """it is Percent(amount: number, percent: number), reads only, and has a time limit"""
+    """it is Percent(amount: number, percent: number), reads only, has a time limit"""
     tool = percent_tool()
     assert tool.signature() == "Percent(amount: number, percent: number)"
     assert tool.effect is Effect.READ
