@@ -91,7 +91,7 @@ def test_reset_forgets_the_run():
     shown = player()
     press(shown, "run", "reset")
     assert "Press Run, or Step" in told(shown)
-    assert shown.view.slider.max == 0
+    assert shown.view.slider.value == 0
 
 
 def test_what_is_to_come_is_not_told():
@@ -204,8 +204,21 @@ def test_cancel_stops_a_run_that_waits():
     assert shown.running
     assert not shown.view.buttons["cancel"].disabled
     press(shown, "cancel")
-    assert told(shown).endswith("CANCELLED.")
+    assert told(shown).endswith("CANCELLED. You stopped this run.")
     assert shown.view.buttons["cancel"].disabled
+    press(shown, "back", "back")
+    assert told(shown).endswith("You stopped this run.")
+    press(shown, "reset")
+    assert "stopped" not in told(shown)
+
+
+def test_stepping_back_takes_later_states_back():
+    """An arrow that was taken later is not drawn before"""
+    shown = player("endless_retry", "fsm")
+    press(shown, "run")
+    assert "EXHAUSTED" in drawn(shown)
+    press(shown, "back", "back")
+    assert "EXHAUSTED" not in drawn(shown)
 
 
 def test_run_pressed_twice_is_one_run():

@@ -12,11 +12,12 @@ from typing import Any
 
 from workbook.paths import DATA
 from workbook.record import drawing
-from workbook.record.show import Mermaid, summary
+from workbook.record.show import VOICES, Mermaid, summary, voice
 from workbook.record.trace import Trace
 from workbook.stage.playback import Playback
 
 STYLE = DATA / "player.css"
+UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
 KEYS = (DATA / "widget.html").read_text(encoding="utf-8")  # they stay in the widget
 TEMPLATE = DATA / "player.html"
 TEXT_INSTEAD = "The same as text, for pages on which the widget above does not run"
@@ -47,7 +48,7 @@ class PlayerView:
             for name, tooltip in BUTTONS.items()
         }
         self.buttons["run"].button_style = "primary"
-        self.slider = widgets.IntSlider(min=0, max=0, description="events")
+        self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
         self.output = widgets.Output().add_class("diagram")
         self.status = widgets.HTML()
         self.parts = {name: widgets.HTML().add_class(name) for name in PARTS}
@@ -58,12 +59,12 @@ class PlayerView:
             return widgets.HBox(parts).add_class("row")
 
         left_out, now, events, budgets, prompt, turn = self.parts.values()
-        columns = ((self.output, left_out), (events, budgets), (prompt,), (turn,))
+        columns = ((self.output, left_out), (prompt,), (events,), (turn, budgets))
         halves = [widgets.VBox(parts).add_class("half") for parts in columns]
         style = widgets.HTML(f"<style>{STYLE.read_text(encoding='utf-8')}</style>")
         rows = [row(*self.choices.values())] if can_choose else []
         rows += [row(*self.buttons.values(), self.slider), self.status, now]
-        rows += [row(*halves[:2]), row(*halves[2:]), style]
+        rows += [row(*halves[:2]), row(*halves[2:]), style, widgets.HTML(KEYS)]
         self.widget = widgets.VBox(rows).add_class("player")
 
     def show(self, playback: Playback, running: bool, told: str) -> None:
@@ -72,14 +73,15 @@ class PlayerView:
             self.showing = True
             self.slider.max = max(len(playback.events), self.slider.value)
             self.slider.value = playback.position
-            self.slider.max = len(playback.events)
+            self.slider.max = len(playback.events) or UNKNOWN
             self.buttons["cancel"].disabled = not running
             self.status.value = template().status(told)
             for name, part in self.parts.items():
                 part.value = getattr(template(), name)(playback).strip()
             if (diagram := playback.diagram()) != self._diagram:
                 self._diagram = diagram
-                data = Mermaid(diagram, "States of the run")._repr_mimebundle_()
+                title = f"The states of the run, now {playback.lit or 'not begun'}"
+                data = Mermaid(diagram, title)._repr_mimebundle_()
                 shown = {"output_type": "display_data", "data": data, "metadata": {}}
                 self.output.outputs = (shown,)  # only a new tuple is drawn anew
             self.showing = False
@@ -110,5 +112,5 @@ def template() -> Any:
     from jinja2 import Environment
 
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.globals["summary"] = summary
+    page.globals |= {"summary": summary, "voice": voice, "voices": VOICES}
     return page.from_string(TEMPLATE.read_text(encoding="utf-8")).module

@@ -30,7 +30,7 @@ class Watched:
 
     def __init__(self, listener: Listener, pause_s: float = 0.0) -> None:
         self.listener, self.pause_s = listener, pause_s
-        self._said, self._raised = threading.Event(), False
+        self._said, self.raised = threading.Event(), False
 
     def stop(self) -> None:
         """End the run at its next event, or at once where it pauses."""
@@ -40,9 +40,9 @@ class Watched:
         self.listener(event)
         if event["kind"] == Kind.MODEL_REQUEST:
             self._said.wait(self.pause_s)
-        over = self._raised or event["kind"] == Kind.RUN_FINISHED
+        over = self.raised or event["kind"] == Kind.RUN_FINISHED
         if self._said.is_set() and not over:
-            self._raised = True
+            self.raised = True
             raise KeyboardInterrupt("stopped by the user")
 
 
@@ -182,7 +182,8 @@ class Player:
             place = f"{playback.position} of {len(playback.events)} events"
             if self.running:
                 return f"{place} so far; the run goes on."
-            return f"{place}: {playback.lit or 'not begun'}."
+            stopped = " You stopped this run." * bool(self.run and self.run.raised)
+            return f"{place}: {playback.lit or 'not begun'}.{stopped}"
         if self.running:
             return "Getting ready…"
         try:
