@@ -1,6 +1,7 @@
 """The player in JupyterLab, in a real browser."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -208,3 +209,34 @@ def test_the_keyboard_is_enough(show):
     page.expect_lit("ASK_MODEL")
     page.page.keyboard.press("ArrowLeft")
     page.expect_status("1 of")
+    page.page.keyboard.press("End")
+    page.expect_status("EXHAUSTED")
+    page.page.keyboard.press("Home")
+    page.expect_status("0 of")
+
+
+def test_letters_stay_in_the_player(show):
+    """A letter chooses from a list, and a button keeps it: no cell changes its kind"""
+    page = show('player("price_question")')
+    cells = page.page.locator(".jp-Notebook .jp-CodeCell")
+    before = cells.count()
+    choice = page.root.get_by_role("combobox").first
+    choice.focus()
+    page.page.keyboard.type("m")
+    expect(choice).to_have_value("made_up_observation")
+    page.button("Run").focus()
+    page.page.keyboard.type("mdd")
+    expect(page.root).to_be_visible()
+    assert cells.count() == before
+
+
+def test_the_player_fits_900_pixels(show):
+    """The whole of the player is on view at once, the picture has a name"""
+    page = show('player("price_question", "langchain")')
+    page.press(*["Step"] * 12)
+    page.expect_status("12 of")
+    seen = page.page.locator(".jp-WindowedPanel-outer").first.bounding_box()
+    assert page.root.bounding_box()["height"] <= seen["height"]
+    expect(page.root.get_by_role("slider", name="events")).to_be_visible()
+    picture = page.root.locator(".jp-RenderedMermaid img")
+    expect(picture).to_have_attribute("alt", re.compile("now RUN_TOOL|now ASK_MODEL"))
