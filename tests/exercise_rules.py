@@ -5,8 +5,11 @@ has an empty hint, or is never checked by its notebook fails the build.
 """
 
 import ast
+import html
 import inspect
 import runpy
+
+import nbformat
 
 from workbook.classroom.notebooks import read_cells, to_python
 from workbook.exercises.catalogue import ROOT, exercises, lessons
@@ -109,6 +112,65 @@ def notebook(exercise, lesson):
     if len(cell.source.splitlines()) > CELL_LINES:
         yield f"{name}, {slug}: the cell has more than {CELL_LINES} lines"
     yield from (f"{name}, {slug}: {breach}" for breach in _stub(stub, exercise))
+
+
+def rules(exercise):
+    """Return what is tested, a sentence a test, as a failing check prints it."""
+    tree = ast.parse(exercise.tests_path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        name = getattr(node, "name", "")
+        if name.startswith("test_") and exercise.slug in _arguments(node):
+            yield ast.get_docstring(node).splitlines()[0].strip()
+
+
+def _arguments(function):
+    return [argument.arg for argument in function.args.args]
+
+
+def card(exercise, lesson):
+    """The card before the stub states the goal and every rule that is tested."""
+    cells = nbformat.read(lesson.notebook, as_version=4).cells
+    place = _place_of_stub(cells, exercise.slug)
+    text = html.unescape(cells[place - 1].source) if place else ""
+    if exercise.goal not in text:
+        yield f"{exercise.slug}: the card lacks the goal: {exercise.goal}"
+    for rule in rules(exercise):
+        if rule not in text:
+            yield f"{exercise.slug}: the card lacks the rule: {rule}"
+
+
+def used(exercise, lesson):
+    """The code cell behind the stub uses the function."""
+    cells = nbformat.read(lesson.notebook, as_version=4).cells
+    place = _place_of_stub(cells, exercise.slug)
+    behind = [c for c in cells[place + 1 :] if c.cell_type == "code"][:1]
+    names = [
+        word
+        for cell in behind
+        for node in ast.walk(ast.parse(to_python(cell.source)))
+        for word in (getattr(node, "id", None), getattr(node, "value", None))
+    ]
+    if exercise.slug not in names:
+        yield f"{exercise.slug}: the code cell behind its stub does not use it"
+
+
+def _place_of_stub(cells, slug):
+    places = [n for n, cell in enumerate(cells) if f"def {slug}(" in cell.source]
+    return next((n for n in places if cells[n].cell_type == "code"), 0)
+
+
+def last_hint(exercise):
+    """The third hint is code that can be run, with one gap."""
+    code = exercise.hints[-1]
+    try:
+        names = [getattr(node, "id", "") for node in ast.walk(ast.parse(code))]
+    except SyntaxError as error:
+        yield f"{exercise.slug}: the third hint is no Python: {error}"
+        return
+    if names.count("___") != 1:
+        yield f"{exercise.slug}: {names.count('___')} gaps in the third hint, not one"
+    if f"def {exercise.slug}(" not in code:
+        yield f"{exercise.slug}: the third hint does not define it"
 
 
 def _stub(function, exercise):

@@ -46,6 +46,26 @@ def test_the_notebook_checks_the_exercise(slug):
     assert_no_breach(rules.notebook(exercise, lessons()[exercise.lesson]))
 
 
+@EXERCISES
+def test_the_card_states_every_rule(slug):
+    """a rule that is tested stands on the card, in the words that a failure has"""
+    exercise = exercises()[slug]
+    assert_no_breach(rules.card(exercise, lessons()[exercise.lesson]))
+
+
+@EXERCISES
+def test_what_was_written_is_used_at_once(slug):
+    """behind each exercise the lesson runs the learner's function"""
+    exercise = exercises()[slug]
+    assert_no_breach(rules.used(exercise, lessons()[exercise.lesson]))
+
+
+@EXERCISES
+def test_the_last_hint_is_code_with_one_gap(slug):
+    """the third hint can be pasted: only one gap is left"""
+    assert_no_breach(rules.last_hint(exercises()[slug]))
+
+
 def test_no_exercise_is_there_twice():
     """each exercise has one entry, and so has each lesson"""
     text = (DATA / "exercises.toml").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ _HOMES = {
     "reset": "workbook.exercises.progress",
     "yours": "workbook.exercises.your_agent",
     "your_parts": "workbook.exercises.your_agent",
-    "your_agent": "workbook.exercises.your_agent",
+    "your_agent": "workbook.exercises.agent_diagram",
     "predict": "workbook.exercises.predict",
     "about": "workbook.diagnosis",
     "doctor": "workbook.diagnosis",

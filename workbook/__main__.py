@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -18,6 +19,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if name == "reset":
             command.add_argument("slug", nargs="?", help="one exercise: parse_turn")
             command.add_argument("--yes", action="store_true", help="do not ask")
+        elif name == "collect":
+            command.add_argument(
+                "path", nargs="?", type=Path, help="a notebook or a folder"
+            )
+        elif name == "export":
+            command.add_argument("folder", type=Path, help="a new or empty folder")
     options = parser.parse_args(arguments)
     from workbook.exercises.catalogue import CourseError
 
@@ -55,30 +62,43 @@ def _fetch_model(options: argparse.Namespace) -> int:
 
 
 def _progress(options: argparse.Namespace) -> int:
+    from workbook.exercises.agent_diagram import your_agent
     from workbook.exercises.progress import progress
 
-    print(progress())
+    print(progress(), agent := your_agent(), sep="\n\n")
+    if agent.all_yours:
+        print(f"All of it is yours. What you built: {agent.write_page()}")
     return 0
 
 
 def _reset(options: argparse.Namespace) -> int:
-    from workbook.exercises.catalogue import find
     from workbook.exercises.progress import reset
 
-    what = find(options.slug).slug if options.slug else "all exercises"
-    if not options.yes:
-        answer = input(f"Forget your progress in {what}? [y/N] ").strip().lower()
-        if answer not in ("y", "yes"):
-            print("Nothing was changed.")
-            return 0
-    reset(options.slug)
+    reset(options.slug, yes=options.yes)
+    return 0
+
+
+def _collect(options: argparse.Namespace) -> int:
+    from workbook.classroom.collect import collect
+    from workbook.paths import ROOT
+
+    print(collected := collect(options.path or ROOT / "notebooks"))
+    return 0 if collected.well else 1
+
+
+def _export(options: argparse.Namespace) -> int:
+    from workbook.exercises.export import export
+
+    print(export(options.folder))
     return 0
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "doctor": (_doctor, "what is installed, what is missing, how to mend it"),
     "fetch-model": (_fetch_model, "get the small real model (93 MB, once)"),
-    "progress": (_progress, "what you have done"),
+    "progress": (_progress, "what you have done, and the parts of your agent"),
+    "collect": (_collect, "make your agent's parts anew from your notebooks"),
+    "export": (_export, "write your agent as a package of its own"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),
 }
 

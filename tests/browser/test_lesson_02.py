@@ -30,7 +30,7 @@ def lesson(open_lesson):
 def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):
     """Run all: no error, four rows of marks, a table, three plots; then an exercise."""
     assert lesson.errors() == []
-    experiment = lesson.output("outcomes = run_experiment(METHODS, model, questions")
+    experiment = lesson.output("outcomes = run_experiment([")
     expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
     expect(experiment.locator("table tbody tr")).to_have_count(4)
     for words in PLOTS:
@@ -45,8 +45,8 @@ def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):
 def take_pictures(lesson, folder):
     """Take a picture of every output that is worth a look."""
     folder.mkdir(parents=True, exist_ok=True)
-    seen = ("outcomes = run", "rows.append((question.text", "recorded = json", *PLOTS)
-    for number, words in enumerate((*seen, "searches = [s for s", "worlds = pd")):
+    seen = ("outcomes = run", "rows.append((alone", "recorded = json", *PLOTS)
+    for number, words in enumerate((*seen, "opened, seen", "side_by_side({**")):
         cell = lesson.cell(words)
         cell.scroll_into_view_if_needed()
         cell.screenshot(path=folder / f"lesson_02_{number}.png")

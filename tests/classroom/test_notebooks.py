@@ -301,9 +301,7 @@ def test_the_run_fails_when_one_answer_is_wrong(graded):
     """the exit code is 1 when one answer is wrong, and its report is shown"""
     run, _ = graded
     assert run.returncode == 1
-    assert (
-        "✗ the runtime runs the tool, and it alone writes the Observation" in run.stdout
-    )
+    assert "✗ what a tool gave is written by whoever ran the tool" in run.stdout
     assert "Traceback" not in run.stdout
 
 

@@ -85,14 +85,14 @@ def test_one_exercise_can_be_forgotten(kept, capsys):
     """reset of one exercise leaves the others"""
     kept.checked("who_writes", Outcome.PASSED)
     kept.checked("parse_turn", Outcome.PASSED)
-    reset("who_writes")
+    reset("who_writes", yes=True)
     assert list(kept.entries()) == ["parse_turn"]
 
 
 def test_all_can_be_forgotten(kept, capsys):
     """reset without a name forgets all"""
     kept.checked("who_writes", Outcome.PASSED)
-    reset()
+    reset(yes=True)
     assert kept.entries() == {}
 
 
@@ -100,5 +100,5 @@ def test_a_misspelt_name_forgets_nothing(kept):
     """reset of an exercise that does not exist says which one was meant"""
     kept.checked("who_writes", Outcome.PASSED)
     with pytest.raises(CourseError, match="Did you mean who_writes"):
-        reset("who_write")
+        reset("who_write", yes=True)
     assert list(kept.entries()) == ["who_writes"]

@@ -211,12 +211,12 @@ TINY = table(
 )
 
 
-def test_it_is_a_state_diagram(mermaid):
+def test_it_is_a_state_diagram():
     """the first line says what kind of diagram it is"""
     assert mermaid(TINY).splitlines()[0] == "stateDiagram-v2"
 
 
-def test_every_row_is_an_arrow(mermaid):
+def test_every_row_is_an_arrow():
     """each row is an arrow from its source to its target, labelled with its event"""
     assert arrows(mermaid(TINY)) == [
         "THINK --> OBSERVE : tool_requested",
@@ -226,34 +226,34 @@ def test_every_row_is_an_arrow(mermaid):
     ]
 
 
-def test_an_arrow_leads_to_the_start(mermaid):
+def test_an_arrow_leads_to_the_start():
     """one arrow leads from [*] to the start"""
     assert first_states(mermaid(TINY)) == ["THINK"]
 
 
-def test_the_start_is_the_tables_own(mermaid):
+def test_the_start_is_the_tables_own():
     """the start is the table's start, whichever state that is"""
     screened = table(("SCREEN", "suspicious", "REFUSED"), start="SCREEN")
     assert first_states(mermaid(screened)) == ["SCREEN"]
 
 
-def test_an_arrow_leads_out_of_each_end(mermaid):
+def test_an_arrow_leads_out_of_each_end():
     """one arrow leads from each end of this table to [*]"""
     assert last_states(mermaid(TINY)) == ["CANCELLED", "DONE"]
 
 
 @pytest.mark.parametrize("state", [S.OBSERVE, S.DONE])
-def test_one_state_is_lit(mermaid, state):
+def test_one_state_is_lit(state):
     """the highlighted state, live or an end, gets the class now"""
     assert lit_states(mermaid(TINY, state)) == [state]
 
 
-def test_without_a_highlight_nothing_is_lit(mermaid):
+def test_without_a_highlight_nothing_is_lit():
     """without a highlight no state gets a class"""
     assert lit_states(mermaid(TINY)) == []
 
 
-def test_the_class_is_defined(mermaid):
+def test_the_class_is_defined():
     """a lit state needs a line `classDef now …` that says how it looks"""
     assert "classDef now " in mermaid(TINY, highlight=S.OBSERVE)
 

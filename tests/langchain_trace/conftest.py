@@ -20,6 +20,14 @@ def calculator_tool():
 
 
 @pytest.fixture
+def llm_math():
+    """LangChain's calculator, which asks a model for each expression."""
+    from workbook.langchain_trace.agents import llm_math_tool, math_script
+
+    return llm_math_tool(math_script())
+
+
+@pytest.fixture
 def tool():
     """Make a tool that takes one text and answers as a function says."""
     from workbook.tools.tool import Tool

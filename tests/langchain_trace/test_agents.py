@@ -5,12 +5,15 @@ import pytest
 from workbook.langchain_trace.agents import (
     classic_agent,
     graph_agent,
+    llm_math_tool,
+    math_script,
     run_classic,
     run_graph,
 )
 from workbook.models.base import WithoutStop
 from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
+from workbook.stage.engines import play
 from workbook.stage.scenarios import load
 from workbook.tools.adapters import to_langchain
 from workbook.tools.calls import ToolFailure
@@ -42,11 +45,11 @@ PRICES = {
 
 @pytest.mark.parametrize(("slug", "answer"), PRICES.items(), ids=PRICES)
 def test_the_price_question_takes_five_calls_and_four_hidden_ones(
-    emit, calculator_tool, slug, answer
+    emit, llm_math, slug, answer
 ):
     """five calls of the agent, four of the calculator, each with its parent"""
     scenario = load(slug)
-    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    run_classic(scenario.script(), [llm_math], scenario.question, emit=emit)
     calls = emit.trace().of("tool_call")
     assert end(emit) == ("DONE", "final_answer", answer)
     assert len(kinds(emit, "model_turn", inside=False)) == 5
@@ -73,11 +76,29 @@ def test_the_price_question_by_function_calls(emit, calculator_tool, slug, answe
 
 
 def test_our_own_calculator_asks_nobody(emit, calculator_tool):
-    """with calculator="direct" there is no hidden call"""
+    """the agent runs the tools that it is given: with ours there is no hidden call"""
     script = load("price_question").script()
-    run_classic(script, [calculator_tool], "?", emit=emit, calculator="direct")
+    run_classic(script, [calculator_tool], "?", emit=emit)
     assert kinds(emit, "model_request", inside=True) == []
     assert end(emit)[2] == "88"
+
+
+def test_llm_math_takes_another_function_for_the_models_reply(emit):
+    """what the model wrote for llm-math is read by the function that it is given"""
+    tool = llm_math_tool(math_script(), evaluate=lambda reply: reply[:11])
+    run_classic(load("price_question").script(), [tool], "?", emit=emit)
+    observed = [e["text"] for e in emit.trace().of("observation")]
+    assert observed[0] == "```text\n100"
+    assert [e["stop"] for e in kinds(emit, "model_request", inside=True)] == [
+        ["```output"]
+    ] * 4
+
+
+def test_the_engine_takes_a_part_for_llm_math():
+    """on the engine langchain an evaluate_math_block of the reader's own is used"""
+    parts = {"evaluate_math_block": lambda reply: "Answer: mine"}
+    trace = play("price_question", "langchain", parts=parts)
+    assert {e["text"] for e in trace.of("observation")} == {"Answer: mine"}
 
 
 def test_the_label_that_is_there_is_not_said_again(emit, calculator_tool):

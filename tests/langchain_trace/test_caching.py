@@ -34,9 +34,9 @@ class Server:
 
 
 @pytest.fixture
-def trace(emit, calculator_tool):
+def trace(emit, llm_math):
     scenario = load("price_question")
-    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    run_classic(scenario.script(), [llm_math], scenario.question, emit=emit)
     return emit.trace()
 
 

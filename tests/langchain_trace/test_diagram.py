@@ -43,12 +43,12 @@ def numbered(*events):
 
 
 def test_a_trace_without_events_has_its_participants(sequence_diagram):
-    """the diagram begins with its head, and nothing more where nothing happened"""
+    """first come the lines of head(trace); without events nothing follows"""
     assert sequence_diagram([]) == HEAD
 
 
 def test_a_run_without_tools(sequence_diagram):
-    """requests go out with ->>, turns and the end come back with -->>"""
+    """asking is User->>Agent, Agent->>Model; answering Model-->>Agent, Agent-->>User"""
     trace = numbered(ASKED, REQUEST, ANSWERS, END)
     assert sequence_diagram(trace) == HEAD + (
         "\n    User->>Agent: 2+2?"
@@ -59,7 +59,7 @@ def test_a_run_without_tools(sequence_diagram):
 
 
 def test_a_tool_is_called_and_answers(sequence_diagram):
-    """a call goes from the agent to the tool, its observation comes back"""
+    """a tool_call is Agent->>T1, its observation T1-->>Agent, by the tool's id"""
     trace = numbered(CALLS, call(), answer())
     assert sequence_diagram(trace) == HEAD + (
         "\n    participant T1 as Sum"
@@ -70,7 +70,7 @@ def test_a_tool_is_called_and_answers(sequence_diagram):
 
 
 def test_each_tool_has_its_own_line(sequence_diagram):
-    """tools get their ids in the order of their first call"""
+    """each tool has its id: T1, T2, in the order of their first calls"""
     calls = [call("B"), answer("B"), call("A"), answer("A"), call("B"), answer("B")]
     assert sequence_diagram(numbered(*calls)) == HEAD + (
         "\n    participant T1 as B"
@@ -82,7 +82,7 @@ def test_each_tool_has_its_own_line(sequence_diagram):
 
 
 def test_the_hidden_call_comes_from_the_tool(sequence_diagram):
-    """an event with a parent is the tool's own: it asks the model, not the agent"""
+    """for an event with a parent, the tool of that event takes the Agent's place"""
     inside = {"parent": 0}
     trace = numbered(call(), {**REQUEST, **inside}, {**HIDDEN, **inside}, answer())
     assert sequence_diagram(trace) == HEAD + (
@@ -95,14 +95,14 @@ def test_the_hidden_call_comes_from_the_tool(sequence_diagram):
 
 
 def test_a_transition_is_no_arrow(sequence_diagram):
-    """a transition of the state machine is nobody speaking"""
+    """a transition is no arrow: nobody speaks"""
     assert sequence_diagram(numbered(ASKED, MOVED)) == HEAD + (
         "\n    User->>Agent: 2+2?"
     )
 
 
 def test_an_error_says_so(sequence_diagram):
-    """what a tool brings back is escaped, and an error is named"""
+    """behind four spaces, the arrow and ": " stands label(event), which escapes"""
     trace = numbered(call(), answer(text='no; "sum" #1', ok=False))
     assert sequence_diagram(trace) == HEAD + (
         "\n    participant T1 as Sum"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbook.langchain_trace.growth import context_growth as ours
 from workbook.langchain_trace.growth import plot_growth
 
 
@@ -58,6 +59,6 @@ def test_a_history_that_was_cut_shows_below_zero(context_growth):
 def test_the_plot_says_how_much_was_sent_before(monkeypatch, events, title):
     """the title of the plot is its finding, and the axes have units"""
     monkeypatch.setenv("MPLBACKEND", "agg")
-    ax = plot_growth(events)
+    ax = plot_growth(ours(events))
     assert ax.get_title().startswith(title)
     assert ax.get_ylabel() == "input tokens"

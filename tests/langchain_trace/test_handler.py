@@ -55,10 +55,10 @@ def test_any_run_can_be_traced(emit):
     assert emit.events[-1]["answer"] == "done"
 
 
-def test_every_event_is_one(emit, calculator_tool):
+def test_every_event_is_one(emit, llm_math):
     """each event carries what its kind must carry, numbered without holes"""
     script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
-    run_classic(script, [calculator_tool], "?", emit=emit)
+    run_classic(script, [llm_math], "?", emit=emit)
     for seq, event in enumerate(emit.events):
         check_event(event, seq)
 
@@ -148,7 +148,7 @@ def test_the_turn_is_what_langchain_read(emit, calculator_tool):
 def test_the_turn_stands_before_what_came_of_it(emit, calculator_tool):
     """a turn is written before its tool call, though it was parsed in between"""
     script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
-    run_classic(script, [calculator_tool], "?", emit=emit, calculator="direct")
+    run_classic(script, [calculator_tool], "?", emit=emit)
     kinds = [e["kind"] for e in emit.events]
     assert kinds[1:4] == ["model_request", "model_turn", "tool_call"]
 

@@ -71,7 +71,7 @@ def test_a_perfect_model_hands_the_question_back():
 
 @pytest.mark.parametrize("expression", ["2**5000 % 7", "10**400 - 10**400"])
 def test_what_no_float_can_hold_is_refused(evaluate_math_block, expression):
-    """a number that is too large on the way raises ValueError, also where it cancels
+    """a number that no float can hold raises ValueError, also on the way
 
     perhaps: you do not evaluate `as_floats(expression)` first"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words

@@ -20,10 +20,10 @@ STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
 
 
 @pytest.fixture
-def price(emit, calculator_tool):
+def price(emit, llm_math):
     """The trace of the price question on the classic agent."""
     scenario = load("price_question")
-    run_classic(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+    run_classic(scenario.script(), [llm_math], scenario.question, emit=emit)
     return emit.trace()
 
 

@@ -23,7 +23,6 @@ def first_turn(model, calculator, emit):
         [calculator],
         QUESTION,
         emit=emit,
-        calculator="direct",
         max_iterations=1,
         **few_shot(),
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.loop.answers import exact_match, f1
+from workbook.loop.answers import exact_match, f1, normalize_answer
 
 # normalize_answer
 
@@ -21,13 +21,13 @@ from workbook.loop.answers import exact_match, f1
     ],
     ids=["small letters", "one space", "no full stop", "no punctuation"],
 )
-def test_case_space_and_punctuation_do_not_count(normalize_answer, text, expected):
+def test_case_space_and_punctuation_do_not_count(text, expected):
     """small letters, one space between words, no punctuation"""
     assert normalize_answer(text) == expected
 
 
 @pytest.mark.parametrize("mark", "$+_^`|~<=>%&#@*")
-def test_signs_do_not_count(normalize_answer, mark):
+def test_signs_do_not_count(mark):
     """all of string.punctuation goes, signs such as $, + and _ with it"""
     assert normalize_answer(f"{mark}8{mark}8 dollars") == "88 dollars"
 
@@ -36,12 +36,12 @@ def test_signs_do_not_count(normalize_answer, mark):
     ("text", "expected"),
     [("The Beatles", "beatles"), ("a cup of AN apple", "cup of apple")],
 )
-def test_articles_do_not_count(normalize_answer, text, expected):
+def test_articles_do_not_count(text, expected):
     """a, an and the are dropped"""
     assert normalize_answer(text) == expected
 
 
-def test_a_word_that_begins_like_an_article_stays(normalize_answer):
+def test_a_word_that_begins_like_an_article_stays():
     """only whole words are articles: Theodor, Anna and Atlas stay"""
     assert normalize_answer("Theodor, Anna, Atlas") == "theodor anna atlas"
 
@@ -50,7 +50,7 @@ def test_a_word_that_begins_like_an_article_stays(normalize_answer):
     ("text", "expected"),
     [("１２３", "123"), ("ＡＢＣ大学", "abc大学"), ("東京\u3000タワー", "東京 タワー")],
 )
-def test_full_width_becomes_half_width(normalize_answer, text, expected):
+def test_full_width_becomes_half_width(text, expected):
     """full-width letters, digits and spaces count as their half-width twins"""
     assert normalize_answer(text) == expected
 
@@ -59,12 +59,12 @@ def test_full_width_becomes_half_width(normalize_answer, text, expected):
     ("text", "expected"),
     [("「京都」。", "京都"), ("《西游记》", "西游记"), ("（昔の）都！", "昔の都")],
 )
-def test_cjk_punctuation_does_not_count(normalize_answer, text, expected):
+def test_cjk_punctuation_does_not_count(text, expected):
     """the brackets, points and quotes of Japanese and Chinese are punctuation too"""
     assert normalize_answer(text) == expected
 
 
-def test_nothing_stays_nothing(normalize_answer):
+def test_nothing_stays_nothing():
     """an answer of articles and punctuation alone is empty"""
     assert normalize_answer(" The ... ") == ""
 

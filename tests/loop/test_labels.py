@@ -7,12 +7,12 @@ from workbook.loop import turns as labels
 
 @pytest.mark.parametrize("label", ["Thought", "Action", "Action Input"])
 def test_the_model_writes_what_it_thinks_and_asks_for(who_writes, label):
-    """the model writes the thought, the action and its input"""
+    """a thought and a request are text: whoever continues the text writes them"""
     assert who_writes(label) == "model"
 
 
 def test_the_runtime_writes_the_observation(who_writes):
-    """the runtime runs the tool, and it alone writes the Observation
+    """what a tool gave is written by whoever ran the tool
 
     perhaps, of model: the model can ask for a tool, and has no way to run one
     """
@@ -20,7 +20,7 @@ def test_the_runtime_writes_the_observation(who_writes):
 
 
 def test_the_model_writes_the_answer(who_writes):
-    """the model writes the Final Answer; the runtime passes it on
+    """the last line is text as well; passing it on is not writing it
 
     perhaps, of runtime: the runtime stops at this line, and does not write it
     """

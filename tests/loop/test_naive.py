@@ -2,7 +2,9 @@
 
 import pytest
 
-from workbook.loop.naive import Fuse, FuseBlown, ignore, naive_loop
+from workbook.loop import naive
+from workbook.loop.naive import Fuse, FuseBlown, ignore, reading_loop, traced
+from workbook.loop.turns import Final
 from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 from workbook.record.events import REQUIRED
@@ -13,26 +15,78 @@ CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
 TOOLS = {"Sum": lambda text: 2}
 
 
-def run(model, **options):
+def run(model, loop=naive.naive_loop, tools=TOOLS, **options):
     trace = TraceWriter(secrets=())
-    answer = naive_loop(model, TOOLS, "1+1?", emit=trace, **options)
+    answer = traced(loop, trace)(model, tools, "1+1?", **options)
     return answer, trace.trace()
 
 
-def test_it_answers_with_what_follows_final_answer():
-    """The loop hands back the words behind "Final Answer:"."""
-    answer, _ = run(Script(["Thought: easy.\nFinal Answer: 2 "]))
-    assert answer == "2"
+# the exercise
 
 
-def test_the_tools_result_is_in_the_next_prompt():
-    """The runtime writes the Observation, and the model reads it the next time."""
-    model = Script([CALL, "Final Answer: 2"])
-    run(model, preamble="Add.\n")
-    assert [request.prompt for request in model.requests] == [
-        "Add.\nQuestion: 1+1?\n",
-        f"Add.\nQuestion: 1+1?\n{CALL}\nObservation: 2\n",
-    ]
+def sent_by(loop, turns, **options):
+    """the prompts that the loop sends to a model that says these turns"""
+    model = Script(turns)
+    loop(model, TOOLS, "1+1?", **options)
+    return [request.prompt for request in model.requests]
+
+
+def test_it_answers_with_what_follows_final_answer(naive_loop):
+    """it returns what stands behind "Final Answer:", without the spaces around it"""
+    model = Script(["Thought: easy.\nFinal Answer: 2 "])
+    assert naive_loop(model, TOOLS, "1+1?") == "2"
+
+
+def test_the_first_prompt_is_preamble_and_question(naive_loop):
+    """the first prompt is the preamble as it is, then `Question: …` and a line end"""
+    turns = ["Final Answer: 2"]
+    assert sent_by(naive_loop, turns) == ["Question: 1+1?\n"]
+    expected = ["Add.\nQuestion: 1+1?\n"]
+    assert sent_by(naive_loop, turns, preamble="Add.\n") == expected
+
+
+def test_the_tool_gets_the_input(naive_loop):
+    """the tool behind `Action: ` is called with the text behind `Action Input: `"""
+    asked = []
+    tools = {"Sum": asked.append, "Search": lambda text: "nothing"}
+    model = Script([CALL, "Action: Search\nAction Input: two + two", "Final Answer: 2"])
+    naive_loop(model, tools, "1+1?")
+    assert asked == ["1+1"]
+
+
+def test_the_next_prompt_holds_everything(naive_loop):
+    """each prompt is the one before it, the whole reply, and a line `Observation: …`"""
+    first = "Question: 1+1?\n"
+    second = f"{first}{CALL}\nObservation: 2\n"
+    third = f"{second}I add again.\n{CALL}\nObservation: 2\n"
+    turns = [CALL, f"I add again.\n{CALL}", "Final Answer: 2"]
+    assert sent_by(naive_loop, turns) == [first, second, third]
+
+
+def test_the_two_words_end_it_wherever_they_stand(naive_loop):
+    """the words "Final Answer:" anywhere in a reply end it, and no tool is run"""
+    asked = []
+    model = Script([f"{CALL}\nObservation: 3\nFinal Answer: 3"])
+    assert naive_loop(model, {"Sum": asked.append}, "1+1?") == "3"
+    assert asked == []
+
+
+@pytest.mark.parametrize("turns", [1, 5, 40])
+def test_it_goes_on_as_long_as_the_model_does(naive_loop, turns):
+    """it has no limit of its own: it asks until there is an answer"""
+    model = Script([CALL] * turns + ["Final Answer: 2"])
+    assert naive_loop(model, TOOLS, "1+1?") == "2"
+
+
+def test_nothing_is_caught(naive_loop):
+    """nothing is caught: what the model or a tool raises leaves the loop"""
+    with pytest.raises(FuseBlown):
+        naive_loop(Fuse(Script([CALL] * 4), 3), TOOLS, "1+1?")
+    with pytest.raises(ZeroDivisionError):
+        naive_loop(Script([CALL] * 4), {"Sum": lambda text: 1 / 0}, "1+1?")
+
+
+# what else the package's own does
 
 
 def test_it_sends_no_stop_sequence():
@@ -54,13 +108,33 @@ def test_the_trace_tells_the_run_in_order():
     for event in trace:
         assert set(REQUIRED[event["kind"]]) <= set(event)
     assert trace.end["answer"] == "2"
+    assert trace.of("tool_call")[0]["arguments"] == {"input": "1+1"}
 
 
-def test_a_made_up_observation_is_believed():
-    """A whole run that the model made up is taken for an answer; no tool is asked."""
-    answer, trace = run(Script([f"{CALL}\nObservation: 3\nFinal Answer: 3"]))
-    assert answer == "3"
-    assert trace.of("tool_call") == []
+def test_any_loop_can_be_traced():
+    """A trace is made from outside: a loop that knows nothing of it has one too."""
+
+    def loop(model, tools, question):
+        return tools["Sum"](model.complete(question).text)
+
+    answer, trace = run(Script(["1+1"]), loop, {"Sum": lambda text: "two"})
+    assert answer == trace.end["answer"] == "two"
+    assert [len(trace.of(kind)) for kind in ("model_turn", "observation")] == [1, 1]
+
+
+def test_a_loop_may_ask_which_tools_there_are():
+    """Traced tools are those that are there; a call of another is told, and fails."""
+
+    def loop(model, tools, question):
+        assert list(tools) == ["Sum"]
+        assert "None" not in tools
+        assert tools.get("None") is None
+        return tools["None"]("-")
+
+    trace = TraceWriter(secrets=())
+    with pytest.raises(KeyError):
+        traced(loop, trace)(Script([]), TOOLS, "1+1?")
+    assert [call["tool"] for call in trace.trace().of("tool_call")] == ["None"]
 
 
 @pytest.mark.parametrize(
@@ -74,13 +148,6 @@ def test_an_unexpected_turn_ends_the_run(text, error):
         run(Script([text]))
 
 
-def test_a_tool_that_raises_ends_the_run():
-    """What a tool throws goes through the loop, and the history is gone."""
-    tools = {"Sum": lambda text: 1 / 0}
-    with pytest.raises(ZeroDivisionError):
-        naive_loop(Script([CALL]), tools, "1+1?")
-
-
 class Refusal(str):
     """What a tool wrapper hands a loop of texts for a call that failed."""
 
@@ -90,9 +157,8 @@ class Refusal(str):
 def test_a_tool_that_says_no_has_failed():
     """A failure that comes back as text is no result in the trace; the loop goes on."""
     tools = {"Sum": lambda text: Refusal("no sums today")}
-    trace = TraceWriter(secrets=())
-    naive_loop(Script([CALL, "Final Answer: ?"]), tools, "1+1?", emit=trace)
-    (observation,) = trace.trace().of("observation")
+    _, trace = run(Script([CALL, "Final Answer: ?"]), tools=tools)
+    (observation,) = trace.of("observation")
     assert (observation["ok"], observation["text"]) == (False, "no sums today")
 
 
@@ -134,3 +200,45 @@ def test_ignore_keeps_nothing():
     """Without a trace, an event is told to nobody."""
     assert ignore("tool_call", tool="Sum") is None
     assert Trace(()).end is None
+
+
+# with a parser
+
+
+def test_a_parser_reads_what_the_loop_is_told():
+    """An answer that rests on a made-up Observation is dropped: the step is done."""
+    model = Script([f"{CALL}\nObservation: 3\nFinal Answer: 3", "Final: two"])
+    answer, _ = run(model, reading_loop)
+    assert answer == "two"
+    assert model.requests[1].prompt == f"Question: 1+1?\n{CALL}\nObservation: 2\n"
+
+
+@pytest.mark.parametrize("text", ["", "I think.", "Action: Sum"])
+def test_an_unreadable_turn_is_told_to_the_model(text):
+    """With a parser, a turn that cannot be read is an Observation and no exception."""
+    model = Script([text, "Final Answer: 2"])
+    answer, trace = run(model, reading_loop)
+    assert (answer, trace.of("tool_call")) == ("2", [])
+    assert "\nObservation: Error: " in model.requests[1].prompt
+
+
+def test_nothing_else_is_mended():
+    """A tool that is not there, and one that raises, still end the run."""
+    with pytest.raises(KeyError):
+        run(Script(["Action: None\nAction Input: -"]), reading_loop)
+    with pytest.raises(ZeroDivisionError):
+        run(Script([CALL]), reading_loop, {"Sum": lambda text: 1 / 0})
+
+
+def test_parser_and_history_are_arguments():
+    """Somebody else's parser and history are used in place of ours."""
+    model = Script(["88"])
+    answer = reading_loop(
+        model,
+        {},
+        "1+1?",
+        parse=lambda text: Final("", f"<{text}>"),
+        history=lambda question, steps, preamble: f"{preamble}{question}{steps}",
+        preamble="Q",
+    )
+    assert (answer, model.requests[0].prompt) == ("<88>", "Q1+1?[]")

@@ -19,6 +19,12 @@ def world(**options):
     return ToolWorld({"Sum": lambda text: 84}, gold="84", **options)
 
 
+def reads_angles(text):
+    """Read `Sum<1>` in place of `Sum[1]`."""
+    verb, angle, argument = text.rstrip(">").partition("<")
+    return (verb.lower(), argument) if angle else None
+
+
 class OnlyChats:
     """A model that takes messages and nothing else."""
 
@@ -96,6 +102,31 @@ def test_a_reply_without_an_action_is_followed_by_a_second_call():
     assert second.stop == ("\n",)
     assert attempt.steps[0] == PaperStep("I multiply.", "Sum[12 * 7]", "84")
     assert attempt.calls == 3
+
+
+def test_the_first_prompt_may_be_written_by_another():
+    """A writer of one's own is asked once, and its prompt grows with the steps."""
+
+    def prompt(question, exemplars, *, numbered):
+        return f"Mind {len(exemplars)}, {numbered}.\n\nQuestion: {question}\nThought 1:"
+
+    script = Script([SUM, END])
+    run("react", script, "7 * 12?", [], world(), prompt=prompt)
+    first, second = (request.prompt for request in script.requests)
+    assert first == "Mind 0, True.\n\nQuestion: 7 * 12?\nThought 1:"
+    assert second == (
+        f"{first} I multiply.\nAction 1: Sum[12 * 7]\nObservation 1: 84\nThought 2:"
+    )
+
+
+def test_actions_may_be_read_by_another():
+    """A parser of one's own reads every action, for the world and for the trace."""
+    trace = TraceWriter(secrets=())
+    script = Script([" Sum<12 * 7>", " Finish<84>"])
+    attempt = run("act", script, "?", [], world(), parse=reads_angles, emit=trace)
+    assert (attempt.answer, attempt.reward) == ("84", 1.0)
+    turns = [event["turn"]["kind"] for event in trace.trace().of("model_turn")]
+    assert turns == ["action", "final"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 7])

@@ -20,7 +20,7 @@ def test_reads_an_answer(parse_turn):
 
 
 def test_text_before_the_first_label_is_thought(parse_turn):
-    """a turn may open with its thought, since the prompt ended in "Thought:" """
+    """text before the first label is a thought: the prompt may have ended in one"""
     text = " I add.\nAction: Calculator\nAction Input: 1+1"
     assert parse_turn(text) == Action("I add.", "Calculator", "1+1")
 
@@ -32,13 +32,13 @@ def test_a_made_up_observation_is_not_taken_as_one(parse_turn):
 
 
 def test_of_two_actions_the_first_counts(parse_turn):
-    """the first step wins: of two actions the first one"""
+    """the first step wins, and what follows it is dropped: of two actions the first"""
     text = f"{CALL}\nAction: Search\nAction Input: Tokyo"
     assert parse_turn(text) == Action("I add.", "Calculator", "1+1")
 
 
 def test_an_answer_before_an_action_counts(parse_turn):
-    """the first step wins: an answer, when an action follows it"""
+    """of an answer and an action, too, the first one wins"""
     assert parse_turn(f"Final Answer: 88\n{CALL}") == Final("", "88")
 
 

@@ -56,7 +56,7 @@ def test_exactly_half_is_enough(back_off):
 
 
 def test_a_sample_without_an_answer_counts_as_a_sample(back_off):
-    """half of all samples, those without an answer included"""
+    """half means half of all samples, those without an answer included"""
     assert back_off(COT_FIRST, "88", ["90", "90", None, None, None]) == "88"
 
 
@@ -80,6 +80,16 @@ def test_when_both_give_up_there_is_no_answer(back_off, order, votes):
 
 
 # the runners
+
+
+def test_another_back_off_may_decide():
+    """a rule of one's own is asked with the order, ReAct's answer and the votes"""
+
+    def back_off(*given):
+        return str(given)
+
+    decided = run_back_off(REACT_FIRST, lambda: None, lambda: ["1"], back_off)
+    assert decided == str((REACT_FIRST, None, ["1"]))
 
 
 def not_asked():

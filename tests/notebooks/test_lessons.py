@@ -2,13 +2,18 @@
 
 import inspect
 import re
+import tempfile
+from pathlib import Path
 
 import pytest
 
+from tests.learner import RAISES
 from tests.notebooks.conftest import lessons, read, text_outputs
+from workbook.exercises import kept
 from workbook.exercises.catalogue import exercises
 
 LESSONS = lessons()
+MOST_CELLS = 60
 IDS = [path.stem for path in LESSONS]
 
 
@@ -48,9 +53,26 @@ def as_shipped(path):
     return read(path), {}
 
 
+WALK = tempfile.mkdtemp()  # one learner's data, from the first lesson to the last
+
+
 def with_solutions(path):
-    """Return a lesson with every stub solved, to be run from its recording."""
-    return solved(read(path), path.stem), {"WORKBOOK_RECORD": "0"}
+    """Return a lesson with every stub solved, as a learner who solved those before."""
+    environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": WALK}
+    return solved(read(path), path.stem), environment
+
+
+def with_broken_parts(path):
+    """Return a solved lesson of a learner whose earlier parts have all gone bad."""
+    home = Path(tempfile.mkdtemp())
+    (home / "your_agent").mkdir()
+    for slug, exercise in exercises().items():
+        if exercise.lesson < path.stem:
+            body = RAISES.format(slug=slug)
+            text = kept.seal(exercise, body) + body
+            (home / "your_agent" / f"{slug}.py").write_text(text, encoding="utf-8")
+    environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": str(home)}
+    return solved(read(path), path.stem), environment
 
 
 @pytest.mark.in_ci
@@ -83,6 +105,33 @@ def test_lesson_runs_with_every_exercise_solved(path, executed):
             ]
             assert re.search(r"\bpassed\b", text_outputs(cell)), exercise.slug
 
+    assert_yours(path.stem, executed)
+
+
+def assert_yours(lesson, executed):
+    """What has been solved by then is the learner's in each run that says whose."""
+    solved_by_now = {e.slug for e in exercises().values() if e.lesson < lesson}
+    for cell in executed.cells:
+        if cell.cell_type != "code":
+            continue
+        for said in re.findall(
+            r"parts in this run.*; ours: ([\w, ]+)", text_outputs(cell)
+        ):
+            assert solved_by_now.isdisjoint(said.split(", ")), cell.source
+        solved_by_now |= set(re.findall(r"(\w+) = check\(", cell.source))
+
+
+@pytest.mark.in_ci
+@pytest.mark.prepared(by=with_broken_parts)
+@pytest.mark.parametrize("path", LESSONS[1:], ids=IDS[1:])
+def test_lesson_goes_on_with_broken_parts(path, executed):
+    """Where the parts of earlier lessons break, the run names them and Run All ends."""
+    shown = "\n".join(map(text_outputs, executed.cells))
+    earlier = [e.slug for e in exercises().values() if e.lesson < path.stem]
+    used = [s for s in earlier if any(f'"{s}"' in c.source for c in executed.cells)]
+    for slug in used:
+        assert f"your {slug} broke in line" in shown, slug
+
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
 def test_lesson_is_committed_without_outputs(path):
@@ -94,7 +143,8 @@ def test_lesson_is_committed_without_outputs(path):
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
 def test_lesson_reads_as_the_style_asks(path):
-    """Short cells, short lines, a setup cell first, a link to the lesson's place."""
+    """At most sixty cells, short ones, short lines, a setup cell first."""
+    assert len(read(path).cells) <= MOST_CELLS
     code = [cell for cell in read(path).cells if cell.cell_type == "code"]
     assert "setup" in code[0].metadata.get("tags", [])
     for cell in code:

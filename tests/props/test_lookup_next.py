@@ -40,14 +40,10 @@ def test_there_is_an_end(lookup_next, position):
     assert lookup_next(NILE, "Nile", position) == ("No more results.", position)
 
 
-def test_nothing_found_is_an_end_too(lookup_next):
-    """a string that stands nowhere gives no results, not an exception"""
-    assert lookup_next(NILE, "Amazon", 0) == ("No more results.", 0)
-
-
-def test_an_article_without_sentences(lookup_next):
-    """an article without sentences gives no results"""
-    assert lookup_next((), "Nile", 0) == ("No more results.", 0)
+@pytest.mark.parametrize(("sentences", "keyword"), [(NILE, "Amazon"), ((), "Nile")])
+def test_nothing_found_is_an_end_too(lookup_next, sentences, keyword):
+    """where nothing is found there are no results either, and no exception"""
+    assert lookup_next(sentences, keyword, 0) == ("No more results.", 0)
 
 
 @pytest.mark.parametrize("keyword", ["nile", "NILE", " Nile "])
@@ -65,15 +61,18 @@ def test_a_blank_keyword_matches_nothing(lookup_next, keyword):
     assert lookup_next(NILE, keyword, 0) == ("No more results.", 0)
 
 
-def test_japanese_has_no_blanks_between_words(lookup_next):
-    """a keyword may stand anywhere in a sentence: Japanese has no blanks"""
-    assert lookup_next(JAPANESE, "日本", 1) == ("(Result 2 / 2) 日本で最も高い。", 2)
-
-
-def test_the_keyword_is_text_and_no_pattern(lookup_next):
-    """the keyword is plain text: a bracket or a dot in it stands for itself"""
-    assert lookup_next(["a (b", "a.c", "abc"], "a.c", 0) == ("(Result 1 / 1) a.c", 1)
-    assert lookup_next(["a (b", "a.c", "abc"], "(b", 0) == ("(Result 1 / 1) a (b", 1)
+@pytest.mark.parametrize(
+    ("sentences", "keyword", "found"),
+    [
+        (JAPANESE[1:], "日本", "日本で最も高い。"),
+        (["a (b", "a.c", "abc"], "a.c", "a.c"),
+        (["a (b", "a.c", "abc"], "(b", "a (b"),
+    ],
+    ids=["no blanks between words", "a dot", "a bracket"],
+)
+def test_the_keyword_is_text_and_no_pattern(lookup_next, sentences, keyword, found):
+    """the keyword is plain text that may stand anywhere in a sentence"""
+    assert lookup_next(sentences, keyword, 0) == (f"(Result 1 / 1) {found}", 1)
 
 
 @settings(max_examples=25, deadline=None)

@@ -114,6 +114,15 @@ def test_a_search_in_between_starts_the_lookup_again(wiki):
     assert say(wiki, "lookup[river]").startswith("(Result 1 / 2)")
 
 
+def test_another_lookup_may_walk():
+    """a lookup of one's own is given sentences, keyword and position"""
+    world = WikiWorld(lookup=lambda *given: (f"{len(given[0])}, {given[1:]}", 7))
+    world.reset(TASK)
+    seen = say(world, "search[Danube]", "lookup[river]")
+    assert seen.endswith(", ('river', 0)")
+    assert say(world, "lookup[river]").endswith(", ('river', 7)")
+
+
 def test_lookup_needs_an_open_article(wiki):
     """lookup without an open article says what to do first"""
     assert "search[entity]" in say(wiki, "lookup[river]")

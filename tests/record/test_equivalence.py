@@ -2,7 +2,12 @@
 
 import pytest
 
-from workbook.record.equivalence import calls_of, first_difference, plain_text
+from workbook.record.equivalence import (
+    calls_of,
+    equivalent,
+    first_difference,
+    plain_text,
+)
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 
@@ -33,13 +38,13 @@ def run_of(*calls, answer="88", engine="fsm", ids="call_{}", steps=True):
 # equivalent
 
 
-def test_a_trace_is_the_same_run_as_itself(equivalent):
+def test_a_trace_is_the_same_run_as_itself():
     """a trace is equivalent to itself"""
     trace = run_of(*PRICE)
     assert equivalent(trace, trace) is True
 
 
-def test_ids_times_and_steps_do_not_count(equivalent):
+def test_ids_times_and_steps_do_not_count():
     """call_ids, prompts, times and the engine's name do not matter
 
     perhaps: you compare events; they carry times and ids"""
@@ -48,14 +53,14 @@ def test_ids_times_and_steps_do_not_count(equivalent):
     assert equivalent(one, other) is True
 
 
-def test_the_name_of_an_only_argument_does_not_count(equivalent):
+def test_the_name_of_an_only_argument_does_not_count():
     """{"input": "1+1"} and {"expression": "1+1"} are the same arguments"""
     one = run_of(calculate("1+1", "2"))
     other = run_of(calculate("1+1", "2", tool="calculator", argument="input"))
     assert equivalent(one, other) is True
 
 
-def test_numbers_are_numbers(equivalent):
+def test_numbers_are_numbers():
     """20.0, 20 and llm-math's "Answer: 20.0" are the same observation and answer"""
     one = run_of(calculate("100*0.2", "20"), answer="88.0")
     other = run_of(calculate("100*0.2", "Answer: 20.0"), answer=" 88")
@@ -70,29 +75,29 @@ def test_numbers_are_numbers(equivalent):
         calculate("100*0.2", "30.0"),
     ],
 )
-def test_tool_arguments_and_observation_count(equivalent, changed):
+def test_tool_arguments_and_observation_count(changed):
     """another tool, other arguments or another observation make another run"""
     assert equivalent(run_of(*PRICE), run_of(changed, PRICE[1])) is False
 
 
-def test_the_order_counts(equivalent):
+def test_the_order_counts():
     """the same calls in another order are another run"""
     assert equivalent(run_of(*PRICE), run_of(*reversed(PRICE))) is False
 
 
-def test_how_often_counts(equivalent):
+def test_how_often_counts():
     """one call more or less makes another run
 
     perhaps: zip stops at the end of the shorter list"""
     assert equivalent(run_of(*PRICE), run_of(*PRICE, PRICE[1])) is False
 
 
-def test_the_answer_counts(equivalent):
+def test_the_answer_counts():
     """another answer makes another run"""
     assert equivalent(run_of(*PRICE), run_of(*PRICE, answer="80")) is False
 
 
-def test_a_run_without_an_end_is_another_run(equivalent):
+def test_a_run_without_an_end_is_another_run():
     """a trace that has not ended is no match for one that has, and raises nothing
 
     perhaps, of AttributeError: trace.end is None while a run goes on"""

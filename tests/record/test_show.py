@@ -33,6 +33,7 @@ def test_html_escapes_whatever_anybody_wrote():
     page = hostile_trace().to_html()
     assert set(re.findall(r"<(\w+)", page)) <= {
         "table", "thead", "tbody", "tr", "th", "td", "code",
+        "details", "summary", "div",
     }  # fmt: skip
 
 
@@ -47,7 +48,28 @@ def test_a_long_text_is_cut_and_says_by_how_much():
     """A page of log does not fill the page."""
     emit = TraceWriter()
     emit("observation", call_id="1", tool="t", ok=True, text="x" * 5000)
-    assert "x… (4600 more characters)" in emit.trace().to_html()
+    assert "x… (3000 more characters)" in emit.trace().to_html()
+
+
+def test_a_text_of_several_lines_is_one_line_until_it_is_opened():
+    """An event is one line of the table; the whole text stands folded below it."""
+    emit = TraceWriter()
+    emit("observation", call_id="1", tool="t", ok=True, text="one\ntwo")
+    emit("observation", call_id="2", tool="t", ok=True, text="short")
+    page = emit.trace().to_html()
+    assert "<summary>one two</summary>" in page
+    assert ">one\ntwo</div></details>" in page
+    assert ">short</td>" in page
+
+
+def test_what_a_tool_asked_is_indented():
+    """An event with a parent stands a step to the right, with an arrow."""
+    emit = TraceWriter()
+    emit("model_request", prompt="a")
+    emit("model_request", prompt="b", parent=0)
+    outer, inner = emit.trace().to_html().split("<tr><td>")[1:]
+    assert "↳" in inner
+    assert "↳" not in outer
 
 
 def test_messages_are_shown_with_their_roles_and_calls():

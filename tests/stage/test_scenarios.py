@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from workbook.exercises.your_agent import your_parts
+from workbook.loop.naive import build_history, naive_loop
+from workbook.loop.turns import parse_turn
 from workbook.record.equivalence import first_difference
 from workbook.record.events import check_event
 from workbook.stage.engines import ENGINES, MUSEUM, compare, museum, play
@@ -222,6 +225,79 @@ def test_the_museum_has_a_row_a_scenario_and_a_column_an_engine():
     assert compare("missing_action", ["naive"])["naive"].startswith("ERROR")
 
 
+TOO_SOON = "before I have calculated it.\nAction: Calculator\nAction Input: 240*0.15"
+
+
+@pytest.mark.parametrize(
+    ("slug", "naive", "reading", "registry"),
+    [
+        ("made_up_observation", "450,000", "about 139,000", "about 139,000"),
+        ("missing_action", None, "56", "56"),
+        ("final_answer_in_thought", TOO_SOON, "36", "36"),
+        ("unknown_tool", None, None, "1024"),
+        ("endless_retry", None, None, None),
+    ],
+)
+def test_a_parser_mends_what_is_read_and_a_registry_what_is_called(
+    slug, naive, reading, registry
+):
+    """With a parser every turn is read; with a registry every call comes back."""
+    engines = {"naive": naive, "reading": reading, "registry": registry}
+    answers = {engine: play(slug, engine).end["answer"] for engine in engines}
+    assert answers == engines
+
+
+@pytest.mark.parametrize("slug", slugs())
+def test_with_a_registry_no_tool_raises(slug):
+    """On the loop with parser and registry, each call has an observation."""
+    trace = play(slug, "registry")
+    cancelled = load(slug).cancel_after_tool_calls is not None
+    assert len(trace.of("tool_call")) == len(trace.of("observation")) + cancelled
+
+
+def test_a_loop_runs_on_the_parts_it_has_a_place_for():
+    """A loop, a parser and a history of the reader's own are plugged into the loops."""
+    used = []
+
+    def part(name, function):
+        def noted(*args, **kwargs):
+            used.append(name)
+            return function(*args, **kwargs)
+
+        return noted
+
+    ours = {"naive_loop": naive_loop, "parse_turn": parse_turn}
+    ours["build_history"] = build_history
+    parts = {name: part(name, function) for name, function in ours.items()}
+    found = {}
+    for engine in ("naive", "reading", "registry"):
+        used.clear()
+        assert play("price_question", engine, parts=parts).end["answer"] == "88"
+        found[engine] = set(used)
+    read = {"parse_turn", "build_history"}
+    assert found == {"naive": {"naive_loop"}, "reading": read, "registry": read}
+
+
+def test_a_row_or_a_museum_says_once_whose_parts_were_used(capsys):
+    """Many runs, one line that says whose parts they used."""
+    parts = your_parts("naive_loop")
+    compare("price_question", ["naive", "reading"], parts)
+    museum(["naive"], parts=parts)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == ["parts in this run · ours: naive_loop"] * 2
+
+
+def test_a_part_that_breaks_ends_its_run_alone():
+    """A loop that raises ends the run in ERROR, with what it raised."""
+
+    def broken(model, tools, question, *, preamble=""):
+        raise LookupError("a slip of mine")
+
+    end = play("price_question", "naive", parts={"naive_loop": broken}).end
+    assert (end["state"], end["reason"]) == ("ERROR", "LookupError")
+    assert end["message"] == "a slip of mine"
+
+
 WELL_BEHAVED = [
     "price_question",
     "price_question_ja",
@@ -231,9 +307,9 @@ WELL_BEHAVED = [
 ]
 
 
-@pytest.mark.parametrize("engine", ["naive", "langchain"])
+@pytest.mark.parametrize("engine", ["naive", "langchain", "reading", "registry"])
 @pytest.mark.parametrize("slug", WELL_BEHAVED)
-def test_a_well_behaved_scenario_is_the_same_run_on_the_three_engines(slug, engine):
+def test_a_well_behaved_scenario_is_the_same_run_on_all_engines(slug, engine):
     """Tool, arguments, observation and answer are the same, in the same order."""
     assert first_difference(play(slug, engine), play(slug, "fsm")) is None
 

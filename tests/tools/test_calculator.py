@@ -89,7 +89,7 @@ def test_a_whole_result_is_an_int(safe_eval):
     ],
 )
 def test_refuses_what_is_not_arithmetic(safe_eval, expression):
-    """whatever is not arithmetic is refused: names, calls, text, comparisons, …"""
+    """whatever is not arithmetic is refused: names, calls, text, comparisons, 6 ^ 2"""
     with pytest.raises(CalculatorError):
         safe_eval(expression)
 
@@ -131,7 +131,7 @@ def test_division_by_zero_is_refused(safe_eval, expression):
     "expression", ["", "1 +", "(1", "1 1", "20%", "2 × 3", "１+１"]
 )
 def test_what_is_no_expression_is_refused(safe_eval, expression):
-    """what cannot be read as an expression is refused, not a crash"""
+    """what cannot be read as an expression is refused: an empty text, 20%, 2 × 3"""
     with pytest.raises(CalculatorError):
         safe_eval(expression)
 
@@ -218,7 +218,7 @@ whole = st.integers(-99, 99)
 @given(st.tuples(whole, whole, whole), st.tuples(*[st.sampled_from("+-*")] * 2))
 @settings(max_examples=25, deadline=None)
 def test_agrees_with_python(safe_eval, numbers, signs):
-    """any sum or product of integers agrees with Python's own"""
+    """sums and products of integers agree with Python's own"""
     a, b, c = numbers
     expression = f"{a} {signs[0]} ({b} {signs[1]} {c})"
     assert safe_eval(expression) == eval(expression)
@@ -361,3 +361,10 @@ def test_the_tool_says_what_is_wrong():
     assert "os" in seen.error.message
     assert seen.error.hint
     assert not seen.error.retryable
+
+
+def test_the_tool_calculates_with_what_it_is_given():
+    """as a tool it calculates with the function that it was given"""
+    registry = ToolRegistry([calculator(evaluate=len)])
+    call = ToolCall("Calculator", {"expression": "1 + 1"}, "call_1")
+    assert registry.run(call).text() == "5"

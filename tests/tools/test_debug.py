@@ -5,8 +5,8 @@ import itertools
 import pytest
 
 from workbook.loop.turns import Action
-from workbook.tools.calls import ToolCall, ToolError
-from workbook.tools.debug import debug_call, log_calls
+from workbook.tools.calls import ToolError
+from workbook.tools.debug import debug_call
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -70,27 +70,3 @@ def test_the_table_shows_html_as_text(registry):
     page = debug_call(registry, "<b>x</b>", "")._repr_html_()
     assert "<b>" not in page
     assert "&lt;b&gt;" in page
-
-
-def test_every_call_is_logged(registry):
-    """a logged tool tells about every call and every observation, in order"""
-    events = []
-
-    def emit(kind, **fields):
-        events.append((kind, fields))
-
-    loud = log_calls(emit, clock=ticking())(registry["Double"])
-    logged = ToolRegistry([loud])
-    assert logged.run(ToolCall("Double", {"n": 4}, "c")).text() == "8"
-    assert logged.run(ToolCall("Double", {"n": 13}, "c")).error.kind == "tool_raised"
-    first, second = (
-        {"call_id": f"Double_{number}", "tool": "Double"} for number in (1, 2)
-    )
-    ok = {"ok": True, "text": "{'result': 8}", "elapsed_s": 1}
-    bad = {"ok": False, "text": "RuntimeError: unlucky", "elapsed_s": 1}
-    assert events == [
-        ("tool_call", {**first, "arguments": {"n": 4}}),
-        ("observation", {**first, **ok}),
-        ("tool_call", {**second, "arguments": {"n": 13}}),
-        ("observation", {**second, **bad}),
-    ]

@@ -7,8 +7,7 @@ import pytest
 from workbook.props.catalogue import builtin_tool, makers
 from workbook.props.number_theory import factorial
 from workbook.props.web_search import wiki_search
-from workbook.tools.descriptions import lint_description as package_lint
-from workbook.tools.descriptions import lint_examples, names_number
+from workbook.tools.descriptions import lint_description, lint_examples, names_number
 from workbook.tools.tool import Tool
 
 GOOD = (
@@ -29,13 +28,13 @@ def measuring(text, **part):
     return Tool("Measure", text, schema, dict)
 
 
-def test_nothing_is_missing(lint_description):
+def test_nothing_is_missing():
     """a description with limit, both examples and one value a call has no problem"""
     assert lint_description(described(GOOD)) == []
 
 
-def test_everything_is_missing(lint_description):
-    """problems come in the order of PROBLEMS, all of them"""
+def test_everything_is_missing():
+    """problems come in one order, all of them"""
     expected = [
         "too short",
         "limit is not named",
@@ -46,12 +45,12 @@ def test_everything_is_missing(lint_description):
     assert lint_description(described("Computes n!.")) == expected
 
 
-def test_too_long(lint_description):
+def test_too_long():
     """more than 1,024 characters are too long"""
     assert lint_description(described(GOOD.ljust(1025, "x"))) == ["too long"]
 
 
-def test_a_thousand_characters_are_not_too_long(lint_description):
+def test_a_thousand_characters_are_not_too_long():
     """a description of exactly 1,024 characters is not too long"""
     assert lint_description(described(GOOD.ljust(1024, "x"))) == []
 
@@ -71,7 +70,7 @@ Do not use it for products of other numbers: the calculator is there for that.
 """
 
 
-def test_a_long_description_that_says_it_all(lint_description):
+def test_a_long_description_that_says_it_all():
     """limits, right and wrong examples take room: 700 characters are not too long"""
     assert lint_description(described(WELL_MADE)) == []
 
@@ -92,7 +91,7 @@ def test_a_long_description_that_says_it_all(lint_description):
 def test_the_words_for_one_value_a_call(words):
     """one value a call can be said in many words"""
     text = f'From 0 to 20: {words}. Right: {{"n": 5}}. Wrong: {{"n": [3]}}.'
-    assert package_lint(described(text)) == []
+    assert lint_description(described(text)) == []
 
 
 @pytest.mark.parametrize("words", ["called a factorial", "once upon a time", "per se"])
@@ -101,22 +100,22 @@ def test_words_that_do_not_say_one_value_a_call(words):
     text = (
         f'From 0 to 20, {words}, it computes. Right: {{"n": 5}}. Wrong: {{"n": 0.5}}.'
     )
-    assert package_lint(described(text)) == ["one value a call is not said"]
+    assert lint_description(described(text)) == ["one value a call is not said"]
 
 
-def test_the_limit_is_a_number_of_its_own(lint_description):
+def test_the_limit_is_a_number_of_its_own():
     """the limit 20 is not named by 2024"""
     text = GOOD.replace("from 0 to 20", "since 2024")
     assert lint_description(described(text)) == ["limit is not named"]
 
 
-def test_no_wrong_example(lint_description):
+def test_no_wrong_example():
     """an example of a wrong call is missed when there is only a right one"""
     text = GOOD.partition("Wrong")[0]
     assert lint_description(described(text)) == ["no wrong example"]
 
 
-def test_one_value_matters_for_numbers_only(lint_description):
+def test_one_value_matters_for_numbers_only():
     """a tool that takes text need not say that it wants one value a call"""
     schema = {
         "type": "object",
@@ -127,13 +126,13 @@ def test_one_value_matters_for_numbers_only(lint_description):
     assert lint_description(Tool("Search", text, schema, dict)) == []
 
 
-def test_a_quantity_without_a_unit(lint_description):
+def test_a_quantity_without_a_unit():
     """a parameter of the type number needs a unit"""
     text = 'Measures a length. Right: {"length": 5}. Wrong: {"length": "5"}.'
     assert lint_description(measuring(text)) == ["no unit"]
 
 
-def test_a_unit_in_the_parameter(lint_description):
+def test_a_unit_in_the_parameter():
     """the unit may stand in the parameter's own description"""
     text = 'Measures a length. Right: {"length": 5}. Wrong: {"length": "5"}.'
     assert lint_description(measuring(text, description="in metres")) == []
@@ -146,14 +145,14 @@ UNITS = ["°C", "celsius", "kelvin", "dollars", "km/h", "Hz", "kg", "mm", "joule
 def test_a_unit_without_a_number(unit):
     """a unit is one in words and in signs, with and without a number before it"""
     text = f'Measures it in {unit}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
-    assert package_lint(measuring(text)) == []
+    assert lint_description(measuring(text)) == []
 
 
 @pytest.mark.parametrize("words", ["in general", "in a list", "温度"])
 def test_what_is_no_unit(words):
     """words that look like a unit are none"""
     text = f'Measures {words}. Right: {{"length": 5}}. Wrong: {{"length": "5"}}.'
-    assert package_lint(measuring(text)) == ["no unit"]
+    assert lint_description(measuring(text)) == ["no unit"]
 
 
 @pytest.mark.parametrize(
@@ -170,7 +169,7 @@ def test_what_is_no_unit(words):
 )
 def test_the_labels_of_examples(text, missing):
     """labels count in three languages, and a "not" in a sentence is no label"""
-    assert package_lint(described(text)) == missing
+    assert lint_description(described(text)) == missing
 
 
 def test_an_example_in_backticks_is_held_against_the_schema():
@@ -182,7 +181,7 @@ def test_an_example_in_backticks_is_held_against_the_schema():
 
 
 @pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
-def test_our_own_descriptions(lint_description, tool):
+def test_our_own_descriptions(tool):
     """every tool of the workbook follows its own rules"""
     assert lint_description(tool) == []
 
@@ -219,4 +218,4 @@ def test_a_number_in_a_text(text, named):
 def test_a_search_names_its_limit():
     """the limit of a parameter that is not required must be named too"""
     vague = replace(wiki_search(), description="Searches. k is a number.")
-    assert "limit is not named" in package_lint(vague)
+    assert "limit is not named" in lint_description(vague)

@@ -681,3 +681,26 @@ def test_a_tool_is_shown_as_a_model_reads_it():
 
     tool = builtin_tool("Factorial")
     assert repr(tool) == f"<Tool {tool.signature()}: {tool.description}>"
+
+
+def test_the_readers_checks_and_repairs_are_asked():
+    """a registry checks and repairs with the functions it was given, in bind and run"""
+    asked = []
+
+    def validate(schema, arguments):
+        asked.append(sorted(schema["properties"]))
+        return ["no"] if arguments["n"] == 13 else []
+
+    def repair(schema, arguments, aliases):
+        return {"n": arguments["n"] + 1}, [f"input is {aliases['input']}"]
+
+    schema = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    tool = Tool("Echo", "Says it.", schema, lambda n: {"result": n})
+    registry = ToolRegistry([tool], validate=validate, repair=repair)
+    bound = registry.bind(ToolRequest("Echo", {"n": 1}, "c"))
+    assert (bound.arguments, bound.notes) == ({"n": 2}, ("input is n",))
+    assert registry.run(bound).text() == "2\nNote: input is n"
+    assert registry.bind(ToolRequest("Echo", {"n": 12}, "c")).message == "no."
+    refused = registry.run(ToolCall("Echo", {"n": 13}, "c"))
+    assert refused.error.kind == "invalid_arguments"
+    assert asked == [["n"]] * 4

@@ -7,7 +7,6 @@ an answer is graded with the helpers that its own cell saw.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import linecache
 import re
@@ -21,10 +20,10 @@ from unittest.mock import patch
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.grade import grade, harmless
 from workbook.exercises.report import Failure, Outcome, Report, describe_error
+from workbook.exercises.source import to_python, without_course_calls
 from workbook.exercises.time_limit import guarded, time_limit
 
 SETUP_LIMIT_S, CELL_LIMIT_S = 60.0, 5.0
-COURSE_CALLS = {"check", "hint", "solution", "progress", "reset", "doctor"}
 NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
 
 
@@ -153,37 +152,3 @@ def _cell_failure(cell: Cell, error: BaseException) -> Failure:
     guess = "the name is from a cell that is neither setup nor an exercise: not run"
     evidence = (("perhaps", guess),) if isinstance(error, NameError) else ()
     return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=evidence)
-
-
-def to_python(source: str) -> str:
-    """Return a cell with its magics turned into calls, as IPython does."""
-    from IPython.core.inputtransformer2 import TransformerManager
-
-    if source.startswith("%%"):  # %%time and the like: the code below is what counts
-        source = source.partition("\n")[2]
-    return str(TransformerManager().transform_cell(source))  # type: ignore[no-untyped-call]
-
-
-def without_course_calls(source: str) -> ast.Module:
-    """Return the code without magics, `@check` and `hint(f)`; of `check(f)`, `f`."""
-    tree = ast.parse(source)
-    _Stripper().visit(tree)
-    return ast.fix_missing_locations(tree)
-
-
-class _Stripper(ast.NodeTransformer):
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        node.decorator_list = [d for d in node.decorator_list if not _is_check(d)]
-        return self.generic_visit(node)
-
-    def visit_Call(self, node: ast.Call) -> ast.AST:
-        if _is_check(node.func) and node.args:
-            return node.args[0]
-        called = ast.unparse(node.func).removeprefix("workbook.")
-        if called in COURSE_CALLS or called.startswith("get_ipython()."):
-            return ast.Constant(None)
-        return self.generic_visit(node)
-
-
-def _is_check(node: ast.expr) -> bool:
-    return ast.unparse(node) in ("check", "workbook.check")

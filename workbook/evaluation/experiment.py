@@ -68,15 +68,10 @@ def run_experiment(
 ) -> list[Trial]:
     """Ask every question with every method; all of one method first (caching).
 
-    Args:
-        methods: `standard`, `cot`, `act`, `react`.
-        exemplars: what every prompt shows before the question.
-        world: makes the world of a question, a new one each time.
-        is_right: decides whether (answer, accepted answer) agree.
-        progress: is told of each trial, with how many of how many.
-        options: for `paper_agent.run`: `max_steps`, `numbered`, …
-
-    Raises ValueError: no such method, or no questions.
+    `world` makes the world of a question, a new one each time, `is_right` decides
+    whether (answer, accepted answer) agree, `progress` is told of each trial. The
+    options are those of `paper_agent.run`: `parse`, `max_steps`, `numbered`, …
+    It raises ValueError for an unknown method, and for no questions.
     """
     methods = list(methods)
     if unknown := [name for name in methods if name not in METHODS]:
@@ -98,9 +93,8 @@ def run_experiment(
 def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
     """Return one row a method, in the order in which the methods were asked.
 
-    Columns: `right` of `asked`, the 95 % Wilson interval of that rate in percent
-    (`low`, `high`), `no answer`, model `calls`, tokens `read` and `written`, and the
-    model's `seconds`. Without trials it raises ValueError.
+    Columns: `right` of `asked`, the 95 % Wilson interval in percent, `no answer`, model
+    `calls`, tokens `read` and `written`, `seconds`. No trials are a ValueError.
     """
     import pandas as pd
 

@@ -10,6 +10,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
@@ -23,7 +24,8 @@ Function = Callable[..., Any]
 def check(function: Function, *, traceback: bool = False) -> Function:
     """Test your function, say what it does not do yet, and return one that works.
 
-    That is yours when it passes, otherwise the package's, so that a notebook goes on.
+    That is yours when it passes, and then a part of your agent, too (see `yours`).
+    Otherwise it is the package's, so that a notebook goes on.
     `parse_turn = check(parse_turn)` stands below your `def`, or `@check` above it.
     `traceback` asks for the whole traceback of the first failure.
     """
@@ -39,8 +41,11 @@ def check(function: Function, *, traceback: bool = False) -> Function:
                 f" check. Put your `def {slug}` above the check, in the same cell."
             )
         from workbook.exercises.grade import grade
+        from workbook.exercises.kept import cells_of, keep
 
         report = grade(exercise, function)
+        if report.outcome is Outcome.PASSED:
+            report = replace(report, note=keep(slug, cells_of(function)))
         show(as_message(report, with_traceback=traceback))
         answer = function if report.outcome is Outcome.PASSED else answer
         Progress().checked(slug, report.outcome)
@@ -69,16 +74,19 @@ def _name_of(function: object, caller: str) -> str:
 
 
 def hint(function: Function | str) -> None:
-    """Show the next hint. There are three: a pointer, a plan, almost the code."""
+    """Show the next hint. There are three: a pointer, a plan, code with a gap."""
     with _said():
         exercise = find(_name_of(function, "hint"))
         seen, hints = Progress().get(exercise.slug).hints, exercise.hints
-        lines = [(" ", f"{n}. {text}") for n, text in enumerate(hints[: seen + 1], 1)]
-        title = f"{exercise.slug} · hint {len(lines)} of {len(hints)}"
+        number = min(seen + 1, len(hints))
+        words = hints[: min(number, len(hints) - 1)]
+        lines = [(" ", f"{n}. {text}") for n, text in enumerate(words, 1)]
         if seen >= len(hints):
             lines.append((" ", f"That is all. solution({exercise.slug}) shows ours."))
-        show(Notice(title, lines))
-        Progress().hint_seen(exercise.slug, min(seen + 1, len(hints)))
+        show(Notice(f"{exercise.slug} · hint {number} of {len(hints)}", lines))
+        if number == len(hints):
+            show(Code("all but one piece, ___", hints[-1]))
+        Progress().hint_seen(exercise.slug, number)
 
 
 def solution(function: Function | str) -> None:

@@ -16,7 +16,9 @@ from pydantic import NonNegativeInt, TypeAdapter
 
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
 from workbook.exercises.display import Grid, Notice, show
+from workbook.exercises.kept import folder
 from workbook.exercises.report import Outcome
+from workbook.exercises.your_agent import state
 from workbook.paths import user_data
 
 
@@ -93,18 +95,37 @@ def progress() -> Grid:
     rows, known = [], Progress().entries()
     for slug, exercise in exercises().items():
         entry = known.get(slug, Entry())
-        state = "passed" if entry.passed_at else entry.outcome or "not attempted"
+        outcome = "passed" if entry.passed_at else entry.outcome or "not attempted"
         hints = f"{entry.hints} of {len(exercise.hints)}" if entry.hints else ""
-        rows.append((exercise.lesson, slug, state, str(entry.checks or ""), hints))
+        checks = str(entry.checks or "")
+        rows.append((exercise.lesson, slug, outcome, checks, hints, state(slug)))
     done = sum(row[2] == "passed" for row in rows)
-    head = ("lesson", "exercise", "state", "checks", "hints seen")
+    head = ("lesson", "exercise", "state", "checks", "hints seen", "in your agent")
     footer = f"{done} of {len(rows)} exercises passed, {len(lessons())} lessons"
     return Grid(head, rows, footer)
 
 
-def reset(slug: str | None = None) -> None:
-    """Forget your progress in one exercise, or in all; your notebooks stay."""
+def reset(slug: str | None = None, *, yes: bool = False) -> None:
+    """Forget your progress in one exercise, or in all; asks first, unless `yes`.
+
+    Notebooks stay as they are; parts of your agent go to a folder `removed`.
+    """
+    slugs = [find(slug).slug] if slug else list(exercises())
+    kept = [path for name in slugs for path in folder().glob(f"{name}.py*")]
+    what = f"your progress in {slug or 'all exercises'}"
+    if kept:
+        what += f" and take {', '.join(p.name for p in kept)} out of your agent"
+    try:
+        agreed = yes or input(f"Forget {what}? [y/N] ").strip().lower() in ("y", "yes")
+    except NotImplementedError:  # a notebook that runs without a person
+        agreed = False
+    if not agreed:
+        show(Notice("Nothing was changed."))
+        return
     with Progress().changed() as entries:
-        for name in list(entries) if slug is None else [find(slug).slug]:
+        for name in slugs if slug else list(entries):
             entries.pop(name, None)
-    show(Notice(f"Your progress in {slug or 'all exercises'} is forgotten."))
+        (folder() / "removed").mkdir(parents=True, exist_ok=True)
+        for path in kept:
+            os.replace(path, folder() / "removed" / path.name)
+    show(Notice(f"Forgotten: {what}."))

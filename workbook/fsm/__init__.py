@@ -7,7 +7,7 @@ each state is a handler. It knows no file format and no framework.
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Exit, Machine, drive
+from workbook.fsm.machine import Exit, Machine, assemble, drive
 from workbook.fsm.table import (
     CORE,
     Event,
@@ -31,6 +31,7 @@ __all__ = [
     "State",
     "Table",
     "TextTurns",
+    "assemble",
     "drive",
     "exits",
 ]

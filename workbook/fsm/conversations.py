@@ -10,7 +10,8 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
 from workbook.fsm.table import Event
@@ -101,8 +102,9 @@ class TextTurns:
         tools: ToolRegistry,
         question: str,
         preamble: str | None = None,
+        parse: Callable[[str], Turn] = parse_turn,  # `partial(TextTurns, parse=mine)`
     ) -> None:
-        self.model, self.tools = model, tools
+        self.model, self.tools, self.parse = model, tools, parse
         if preamble is None:
             preamble = TEXT_PREAMBLE.format(tools=tools.describe())
         self._prompt = f"{preamble}Question: {question}\n"
@@ -116,7 +118,7 @@ class TextTurns:
         return self.model.complete(self._prompt, stop=STOP)
 
     def read(self, completion: Completion) -> Reply:
-        turn = _unless_cut(completion, parse_turn(completion.text))
+        turn = _unless_cut(completion, self.parse(completion.text))
         kept, notes = _kept(completion, turn)
         self._prompt += kept
         shown = as_data(turn) | notes
@@ -246,6 +248,8 @@ class FunctionCalls:
 
 def _unless_cut(completion: Completion, turn: Turn) -> Turn:
     """Return the turn, unless the model was cut in the middle of its step."""
+    if not isinstance(turn, Turn) or not all(isinstance(x, str) for x in astuple(turn)):
+        raise TypeError(f"the parser returned {turn!r}: no Action, Final or Malformed")
     if completion.finish_reason != "length" or isinstance(turn, Malformed):
         return turn
     read = turn.input if isinstance(turn, Action) else turn.answer
@@ -289,12 +293,9 @@ def _as_written(arguments: Any) -> dict[str, Any]:
 
 def _own_message(text: str, calls: list[dict[str, Any]]) -> Message:
     """Return the model's own message, as it goes back to it: its words, our ids."""
+    made = [{"name": c["tool"], "arguments": to_json(c["arguments"])} for c in calls]
     asked = [
-        {
-            "id": call["call_id"],
-            "type": "function",
-            "function": {"name": call["tool"], "arguments": to_json(call["arguments"])},
-        }
-        for call in calls
+        {"id": call["call_id"], "type": "function", "function": function}
+        for call, function in zip(calls, made, strict=True)
     ]
     return {"role": "assistant", "content": text, "tool_calls": asked}

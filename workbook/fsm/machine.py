@@ -12,11 +12,12 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
@@ -26,6 +27,7 @@ from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 C = TypeVar("C")
 
@@ -58,7 +60,7 @@ def drive(
             stopped = isinstance(error, KeyboardInterrupt)
             event, raised = Event.CANCEL if stopped else Event.FAILED, error
             target = table.advance(state, event)
-        rule, state = table.rows[state, event], target
+        rule, state = table.rows[state, event]._replace(target=target), target
         emit(rule, raised)
     return state
 
@@ -89,6 +91,7 @@ class Machine:
         hook: told what happens, as trace events; a `TraceWriter`, for instance.
         clock: seconds, from any origin; it never goes back.
         preamble: what stands before the question; None is the adapter's own.
+        drive: what follows the table.
 
     A table needs, besides a clean audit: a start that is no end; for each live state a
     handler, and rows for CANCEL and FAILED that lead to an end. The answer is the run's
@@ -110,13 +113,14 @@ class Machine:
         hook: Emit = ignore,
         clock: Callable[[], float] = time.perf_counter,
         preamble: str | None = None,
+        drive: Callable[..., str] = drive,
     ) -> None:
         self.model, self.tools, self.table, self.limits = model, tools, table, limits
         self.handlers = {**HANDLERS, **(handlers or {})}
         either = TextTurns if hasattr(model, "complete") else FunctionCalls
         self.adapter: Callable[..., Conversation] = adapter or either
         self.hook, self.clock, self.preamble = hook, clock, preamble
-        self._cancelled = threading.Event()
+        self.drive, self._cancelled = drive, threading.Event()
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
 
@@ -125,7 +129,6 @@ class Machine:
         talk = self.adapter(self.model, self.tools, question, self.preamble)
         run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
         run.at_once = getattr(self.model, "at_once", False)
-        handlers = {state: _stoppable(work) for state, work in self.handlers.items()}
         with _ctrl_c_is_cancel(run):
             run.tell(
                 "run_started",
@@ -135,7 +138,7 @@ class Machine:
                 adapter=type(talk).__name__,
                 limits=self.limits.as_data(),
             )
-            state = drive(self.table, handlers, run, run.moved)
+            state = self._drive(run)
             refuse_the_rest(run, state)
             return self._finish(run, state)
 
@@ -146,6 +149,33 @@ class Machine:
         Ctrl-C does the same in the main thread; no other thread is told of it.
         """
         self._cancelled.set()
+
+    def _drive(self, run: Run) -> str:
+        """Return the end that the driver told of; a driver that told of none FAILED."""
+        here, ends = self.table.start, frozenset(self.table.ends)
+
+        def told(rule: Rule, raised: BaseException | None) -> None:
+            nonlocal here
+            if rule.source != here or here in ends or rule.target not in states:
+                way = f"from {rule.source} to {rule.target!r}"
+                raise LookupError(
+                    f"the driver told of a way {way}; the run is in {here}"
+                )
+            run.moved(rule, raised)
+            here = rule.target
+
+        states = self.table.states
+        handlers = {state: _stoppable(work) for state, work in self.handlers.items()}
+        try:
+            said = self.drive(self.table, handlers, run, told)
+            if here not in ends:
+                raise LookupError(f"the driver returned {said!r}; the run is in {here}")
+        except BaseException as error:
+            if here not in ends:
+                stopped = isinstance(error, KeyboardInterrupt)
+                event = Event.CANCEL if stopped else Event.FAILED
+                told(self.table.rows[here, event], error)
+        return here
 
     def _finish(self, run: Run, state: str) -> Exit:
         assert run.rule is not None  # the start is live: there was a transition
@@ -179,6 +209,35 @@ class Machine:
                 if row is None or row.target not in ends:
                     gaps.append(f"{state} needs a row for {event} that leads to an end")
         return gaps
+
+
+def assemble(
+    parts: Mapping[str, Callable[..., Any]],
+    model: TextModel | ChatModel,
+    tools: Iterable[Tool],
+    *,
+    table: Table | None = None,
+    adapter: Callable[..., Conversation] | None = None,
+    **options: Any,
+) -> Machine:
+    """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
+
+    A `table` and an `adapter` go before the parts'; `options` are the Machine's.
+    """
+
+    def given(**places: str) -> dict[str, Any]:
+        return {place: parts[slug] for place, slug in places.items() if slug in parts}
+
+    registry = given(validate="validate_arguments", repair="repair_arguments")
+    if adapter in (None, TextTurns) and hasattr(model, "complete"):
+        adapter = partial(TextTurns, **given(parse="parse_turn"))
+    table = table or parts.get("agent_table", lambda: CORE)()
+    table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
+    options |= given(drive="drive") | {"adapter": adapter}
+    handlers = given(**{State.THINK: "think"})
+    return Machine(
+        model, ToolRegistry(tools, **registry), table, handlers=handlers, **options
+    )
 
 
 def _stoppable(handler: Handler) -> Handler:

@@ -12,18 +12,19 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any, TypeVar
 
-from workbook.fsm.conversations import Asked, Conversation
+from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.tools.calls import Observation, ToolCall, ToolError
+from workbook.models.base import Completion
+from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import call_with_timeout
+from workbook.tools.timeouts import TimedOut, call_with_timeout
 
 T = TypeVar("T")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Run:
     """One run, from the question to its end."""
 
@@ -44,6 +45,7 @@ class Run:
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     answer: str | None = None
+    notes: dict[str, Any] = field(default_factory=dict)  # what guards keep of this run
 
     rule: Rule | None = None  # the row that was taken last
     error: BaseException | None = None  # what a handler raised
@@ -77,6 +79,59 @@ class Run:
             return answer
         finally:
             self.in_flight = False
+
+    def ask(self) -> Completion:
+        """Ask the model, and take down what is new in the request; may be TimedOut."""
+        self.spent.steps += 1
+        self.emit("model_request", **self.conversation.request())
+        limit_s = None if self.at_once else self.left_s()
+        completion = self.wait_for(self.conversation.ask, limit_s)
+        self.spent.usage += completion.usage
+        return completion
+
+    def heard(self, completion: Completion) -> Reply:
+        """Read the model's turn, take it down, and keep what follows from it."""
+        reply = self.conversation.read(completion)
+        self.waiting.extend(reply.asked)
+        usage = completion.usage.as_data()
+        self.emit("model_turn", text=completion.text, turn=reply.turn, usage=usage)
+        if reply.asked:
+            self.call = reply.asked[0].call
+        if reply.problem is not None:
+            self.see(Observation.failed("", reply.problem))
+        self.answer = reply.answer
+        return reply
+
+    def call_tool(self) -> None:
+        """Make the first call that waits, or refuse it; both give an observation."""
+        self.spent.tool_calls += 1
+        asked = self.waiting[0]
+        if asked.refusal is None:
+            self.begin(asked.call)
+            self.made = True
+            self.settle(self._observed(asked.call))
+        else:
+            self.refuse(asked.refusal)
+
+    def _observed(self, call: ToolCall) -> Observation:
+        """Return what came of a call that gets no more time than the run has left."""
+        own, left = self.tools[call.name].timeout_s, self.left_s()
+        limit_s = left if own and left is not None and left < own else None
+        try:
+            return self.wait_for(lambda: self.tools.run(call), limit_s)
+        except TimedOut:
+            late = f"{call.name} had not answered when the run's time was over."
+            error = ToolError(ErrorKind.TIMEOUT, late, hint="It may still take effect.")
+            return Observation.failed(call.call_id, error, call.name)
+
+    def hand_over(self) -> None:
+        """Put the observation where the model will read it; the next call is due."""
+        if self.observation is None:
+            raise LookupError("OBSERVE was reached, but there is nothing to observe")
+        self.conversation.observe(self.observation)
+        self.observation = None
+        if self.waiting:
+            self.call = self.waiting[0].call
 
     def stop(self) -> str | None:
         """Return CANCEL once the user has said so; raise what the hook raised."""

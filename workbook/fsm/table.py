@@ -8,10 +8,10 @@ its words are plain: a state and an event are any strings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from workbook.record.show import escape_mermaid
 
@@ -67,12 +67,13 @@ class IllegalTransition(LookupError):  # noqa: N818 - what happened, not an erro
 class Table:
     """Rows, the state in which a run starts, and the states in which it ends.
 
-    It contains the states that its rows mention, and no others.
+    It contains the states that its rows mention, and no others; for parts, see `using`.
     """
 
     rules: tuple[Rule, ...]
     start: str = State.THINK
     ends: Iterable[str] = ENDS
+    parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.ends, str):
@@ -101,7 +102,12 @@ class Table:
         A row for the same state and event replaces the old one.
         """
         rows = {(rule.source, rule.event): rule for rule in (*self.rules, *rules)}
-        return Table(tuple(rows.values()), start or self.start, {*self.ends, *ends})
+        start, ends = start or self.start, {*self.ends, *ends}
+        return replace(self, rules=tuple(rows.values()), start=start, ends=ends)
+
+    def using(self, **parts: Callable[..., Any]) -> Table:
+        """Return the same table with an `advance`, `audit` or `mermaid` of your own."""
+        return replace(self, parts={**self.parts, **parts})
 
     def __repr__(self) -> str:
         rows = ", ".join(f"{r.source} -{r.event}-> {r.target}" for r in self.rules)
@@ -109,15 +115,18 @@ class Table:
 
     def advance(self, state: str, event: str) -> str:
         """Return the next state; see `advance`."""
-        return advance(self, state, event)
+        target: str = self.parts.get("advance", advance)(self, state, event)
+        return target
 
     def audit(self) -> list[str]:
         """Return what is wrong with the table, in sentences; see `audit`."""
-        return audit(self)
+        breaches: list[str] = self.parts.get("audit", audit)(self)
+        return breaches
 
     def mermaid(self, highlight: str | None = None) -> str:
         """Return the diagram; see `mermaid`."""
-        return mermaid(self, highlight)
+        diagram: str = self.parts.get("mermaid", mermaid)(self, highlight)
+        return diagram
 
 
 def advance(table: Table, state: str, event: str) -> str:
@@ -222,30 +231,23 @@ def exits(*states: str) -> tuple[Rule, ...]:
     )
 
 
-# In each state the ends come first: so Mermaid draws no label on top of another.
-# fmt: off
-CORE = Table((
-    Rule(State.THINK, Event.FINAL_ANSWER, State.DONE,
-         "the model gave its answer"),
-    Rule(State.THINK, Event.OUT_OF_STEPS, State.EXHAUSTED,
-         "another model call is not allowed"),
-    Rule(State.THINK, Event.OUT_OF_TIME, State.EXHAUSTED,
-         "no time is left for a model call"),
-    Rule(State.THINK, Event.TOOL_REQUESTED, State.EXECUTE_TOOL,
-         "the model asked for a tool"),
-    Rule(State.THINK, Event.UNREADABLE_TURN, State.OBSERVE,
-         "tell the model what could not be read"),
-    Rule(State.EXECUTE_TOOL, Event.OUT_OF_TOOL_CALLS, State.EXHAUSTED,
-         "another tool call is not allowed"),
-    Rule(State.EXECUTE_TOOL, Event.OUT_OF_TIME, State.EXHAUSTED,
-         "no time is left for a tool call"),
-    Rule(State.EXECUTE_TOOL, Event.TOOL_RETURNED, State.OBSERVE,
-         "a result or an error: both are observations"),
-    Rule(State.OBSERVE, Event.MORE_CALLS, State.EXECUTE_TOOL,
-         "the same message asked for more"),
-    Rule(State.OBSERVE, Event.OBSERVED, State.THINK,
-         "the model has seen it, its turn"),
-    *exits(State.THINK, State.EXECUTE_TOOL, State.OBSERVE),
-))
+def agent_table() -> Table:
+    """Return the table of an agent: what may follow what, from question to answer."""
+    S, E = State, Event  # noqa: N806 - the ends come first: so no label is drawn twice
+    rows = (
+        Rule(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
+        Rule(S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"),
+        Rule(S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"),
+        Rule(S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"),
+        Rule(S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"),
+        Rule(S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"),
+        Rule(S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"),
+        Rule(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
+        Rule(S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"),
+        Rule(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
+    )
+    return Table(rows + exits(S.THINK, S.EXECUTE_TOOL, S.OBSERVE))
+
+
+CORE = agent_table()
 """The machine of lesson 05."""
-# fmt: on

@@ -6,11 +6,11 @@ does when one raises is what we look at.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 from warnings import catch_warnings
 
 from langchain_core._api import LangChainDeprecationWarning
@@ -53,40 +53,32 @@ def run_classic(
         agent.invoke({"input": question}, config={"callbacks": [handler]})
 
 
-def classic_agent(
-    model: Any,
-    tools: Sequence[AnyTool],
-    *,
-    calculator: Literal["llm-math", "direct"] = "llm-math",
-    **options: Any,
-) -> Any:
-    """Return the `AgentExecutor` that `run_classic` runs, made by `initialize_agent`.
-
-    With `llm-math` the tool called Calculator asks the model for an expression, or,
-    where that plays a script, `math_script()`; `direct` leaves our own.
-    """
+def classic_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
+    """Return the `AgentExecutor` that `run_classic` runs."""
     from langchain_classic.agents import AgentType, initialize_agent
 
-    scripted = isinstance(getattr(model, "script", model), Script)
-    math_model = math_script() if scripted else model
+    kind = AgentType.ZERO_SHOT_REACT_DESCRIPTION
     with _quiet():
-        adapted = [
-            llm_math_tool(math_model)
-            if tool.name == CALCULATOR and calculator == "llm-math"
-            else classic_tool(tool)
-            for tool in tools
-        ]
-        kind = AgentType.ZERO_SHOT_REACT_DESCRIPTION
+        adapted = [classic_tool(tool) for tool in tools]
         return initialize_agent(adapted, text_llm(model), agent=kind, **options)
 
 
-def llm_math_tool(model: Any) -> TextTool:
-    """Return `load_tools(["llm-math"])`: it asks the model for each expression."""
+def llm_math_tool(model: Any, evaluate: Callable[[str], str] | None = None) -> TextTool:
+    """Return `load_tools(["llm-math"])`: it asks the model for each expression.
+
+    `evaluate` takes the model's reply in place of LangChain's own function.
+    """
     from langchain_classic.chains.llm_math.base import LLMMathChain
+
+    class Reader(LLMMathChain):
+        def _process_llm_result(self, llm_output: str, run_manager: Any) -> Any:
+            if evaluate is None:
+                return super()._process_llm_result(llm_output, run_manager)
+            return {self.output_key: evaluate(llm_output)}
 
     return TextTool(
         name=CALCULATOR,
-        func=LLMMathChain.from_llm(text_llm(model)).run,
+        func=Reader.from_llm(text_llm(model)).run,
         description="Useful for when you need to answer questions about math.",
     )
 
@@ -94,6 +86,20 @@ def llm_math_tool(model: Any) -> TextTool:
 def math_script() -> Script:
     """Return a model for llm-math that hands back the expression it was given."""
     return Script([write_math_block], repeat_last=True)
+
+
+def with_llm_math(
+    tools: Iterable[AnyTool],
+    model: Any,
+    evaluate: Callable[[str], str] | None = None,
+) -> list[AnyTool]:
+    """Return the tools with llm-math for a Calculator, as tutorials have it.
+
+    It asks the model, or `math_script()` where that plays a script.
+    """
+    scripted = isinstance(getattr(model, "script", model), Script)
+    llm_math = llm_math_tool(math_script() if scripted else model, evaluate)
+    return [llm_math if tool.name == CALCULATOR else tool for tool in tools]
 
 
 def run_graph(

@@ -11,10 +11,6 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _EVENT = re.compile(r"(?m)^\[(chain|llm|tool|retriever)/(start|end|error)\] \[")
 
@@ -29,12 +25,6 @@ class DebugCounts:
     @property
     def total(self) -> int:
         return sum(self.events.values())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row for chains, model and tools, a column for starts and ends."""
-        import pandas as pd
-
-        return pd.Series(self.events).unstack(fill_value=0)
 
 
 def capture_debug_log(run: Callable[[], object]) -> str:

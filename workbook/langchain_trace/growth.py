@@ -41,19 +41,21 @@ def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
     return rows
 
 
-def plot_growth(events: Iterable[TraceEvent]) -> Axes:
-    """Draw the input tokens of each call: what was sent before, and what is new."""
+def plot_growth(rows: Iterable[tuple[int, int, int]]) -> Axes:
+    """Draw the rows of `context_growth`: what was sent before, and what is new."""
     from matplotlib import pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
-    rows = context_growth(events)
+    rows = list(rows)
     calls = [number for number, _, _ in rows]
     new = [max(new, 0) for _, _, new in rows]
     again = [tokens - max(new, 0) for _, tokens, new in rows]
     total = sum(new) + sum(again)
     _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
     ax.bar(calls, again, label="sent before", color="#1f77b4")
-    ax.bar(calls, new, bottom=again, label="new", color="#d62728")
+    ax.bar(calls, new, bottom=again, label="new", color="#ff7f0e")
+    for number, tokens, _ in rows:
+        ax.text(number, 8, f"{tokens:,}", ha="center", color="white")
     share = sum(again) / total if total else 0.0
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
     ax.set(xlabel="call of the agent's model", ylabel="input tokens")
@@ -103,11 +105,15 @@ def plot_caching(frame: pd.DataFrame) -> Figure:
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    for axes, heights in ((left, frame["prompt_ms"] / 1000), (right, share)):
-        axes.bar(frame["case"], heights, color=["#1f77b4", "#2ca02c", "#d62728"])
+    for axes, heights, fmt in (
+        (left, frame["prompt_ms"] / 1000, "%.2f"),
+        (right, share, "%.0f"),
+    ):
+        axes.bar_label(axes.bar(frame["case"], heights, color="#1f77b4"), fmt=fmt)
+        axes.margins(y=0.15)
         axes.set_xlabel("prompt")
     left.set_title("One early edit, all is read again")
     left.set_ylabel("time to read the prompt, seconds")
     right.set_title("What was appended to is still known")
-    right.set(ylabel="tokens from the cache, %", ylim=(0, 100))
+    right.set(ylabel="tokens from the cache, %", ylim=(0, 110))
     return figure

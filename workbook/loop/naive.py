@@ -1,16 +1,19 @@
-"""The loop that everybody writes first, and the fuse that it needs.
+"""The loop that everybody writes first, the fuse that it needs, and a trace of it.
 
 Ten lines around a model. They know no budget, no error and no state; what goes wrong
-with them is what the other lessons are about. Nothing here is mended on purpose.
+with them is what the other lessons are about. Nothing here is mended on purpose, but
+for what a parser mends in the second loop. A trace is made from outside, by a model and
+tools that tell what they are asked.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from workbook.loop.turns import as_data, parse_turn
+from workbook.loop.turns import Action, Final, Turn, as_data, heard, parse_turn
 from workbook.models.base import Completion, TextModel
 
 
@@ -26,14 +29,6 @@ def build_history(
     """
     told = "".join(f"{text}\nObservation: {seen}\n" for text, seen in steps)
     return f"{preamble}Question: {question}\n{told}"
-
-
-def endless_script(calls: int) -> list[str]:
-    """Return turns that keep `naive_loop` busy for exactly `calls` calls, no answer.
-
-    They ask for `Search`, in the words of an agent that cannot log in.
-    """
-    return ["Thought: I try again.\nAction: Search\nAction Input: price"] * calls
 
 
 def count_tokens_sent(first: int, growth: int, turns: int) -> int:
@@ -52,6 +47,7 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
     return turns * first + growth * turns * (turns - 1) // 2
 
 
+Tools = Mapping[str, Callable[[str], object]]
 Emit = Callable[..., Any]
 """Takes a kind of trace event and its fields: `emit("tool_call", tool="Search", …)`."""
 
@@ -86,12 +82,7 @@ class Fuse:
 
 
 def naive_loop(
-    model: TextModel,
-    tools: Mapping[str, Callable[[str], object]],
-    question: str,
-    *,
-    preamble: str = "",
-    emit: Emit = ignore,
+    model: TextModel, tools: Tools, question: str, *, preamble: str = ""
 ) -> str:
     """Ask, look for an answer, run a tool, append, and ask again, without end.
 
@@ -99,26 +90,87 @@ def naive_loop(
     Answer:" is returned, and whatever the model, a tool or an unreadable turn throws is
     raised: that is the point of lesson 01.
     """
-    emit("run_started", engine="naive", question=question, tools=list(tools))
     history = f"{preamble}Question: {question}\n"
-    number = 0
     while True:
-        number += 1
-        emit("model_request", prompt=history, stop=[])
-        reply = model.complete(history)
-        turn = as_data(parse_turn(reply.text))
-        emit("model_turn", text=reply.text, turn=turn, usage=reply.usage.as_data())
-        history += reply.text
-        if "Final Answer:" in reply.text:
-            answer = reply.text.split("Final Answer:")[1].strip()
-            emit("run_finished", state="DONE", reason="final_answer", answer=answer)
-            return answer
-        tool, argument = re.search(  # type: ignore[union-attr]
-            r"Action: (.*)\nAction Input: (.*)", reply.text
-        ).groups()
-        call_id = f"call_{number}"
-        emit("tool_call", call_id=call_id, tool=tool, arguments={"input": argument})
-        result = tools[tool](argument)
-        observation, ok = str(result), getattr(result, "ok", True)
-        emit("observation", call_id=call_id, tool=tool, ok=ok, text=observation)
-        history += f"\nObservation: {observation}\n"
+        reply = model.complete(history).text
+        history += reply
+        if "Final Answer:" in reply:
+            return reply.split("Final Answer:")[1].strip()
+        step = re.search(r"Action: (.*)\nAction Input: (.*)", reply)
+        tool, argument = step.groups()  # type: ignore[union-attr]
+        history += f"\nObservation: {tools[tool](argument)}\n"
+
+
+def reading_loop(
+    model: TextModel,
+    tools: Tools,
+    question: str,
+    *,
+    parse: Callable[[str], Turn] = parse_turn,
+    history: Callable[..., str] = build_history,
+    preamble: str = "",
+) -> str:
+    """Run the loop with a parser: it stops at answers alone, and no turn is unreadable.
+
+    Of a turn, only what was read of it stays in the history. A tool that is not there,
+    and one that raises, still end the run.
+    """
+    steps: list[tuple[str, str]] = []
+    while True:
+        reply = model.complete(history(question, steps, preamble=preamble)).text
+        turn = parse(reply)
+        if isinstance(turn, Final):
+            return turn.answer
+        if isinstance(turn, Action):
+            seen = str(tools[turn.tool](turn.input))
+        else:
+            seen = f"Error: {turn.reason}. Write an Action and its Action Input."
+        steps.append((heard(reply, turn)[0], seen))
+
+
+class TracedModel:
+    """A model that tells `emit` what it is asked and what it answers."""
+
+    def __init__(self, model: TextModel, emit: Emit) -> None:
+        self.name, self.model, self.emit = model.name, model, emit
+
+    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+        """Ask the model."""
+        self.emit("model_request", prompt=prompt, stop=list(stop))
+        reply = self.model.complete(prompt, stop=stop)
+        turn, usage = as_data(parse_turn(reply.text)), reply.usage.as_data()
+        self.emit("model_turn", text=reply.text, turn=turn, usage=usage)
+        return reply
+
+
+class TracedTools(dict[str, Callable[[str], object]]):
+    """Tools that tell `emit` each call, also of a missing one, and what came of it."""
+
+    def __init__(self, tools: Tools, emit: Emit) -> None:
+        self.tools, self.emit, self.calls = tools, emit, 0
+        super().__init__({name: self[name] for name in tools})
+
+    def __missing__(self, name: str) -> Callable[[str], object]:
+        return partial(self._call, name)
+
+    def _call(self, name: str, argument: str) -> object:
+        self.calls += 1
+        about = {"call_id": f"call_{self.calls}", "tool": name}
+        self.emit("tool_call", **about, arguments={"input": argument})
+        result = self.tools[name](argument)
+        ok = getattr(result, "ok", True)
+        self.emit("observation", **about, ok=ok, text=str(result))
+        return result
+
+
+def traced(loop: Callable[..., str], emit: Emit, engine: str = "naive") -> Any:
+    """Return the loop with a trace made around it: it is told nothing, `emit` all."""
+
+    def run(model: TextModel, tools: Tools, question: str, **options: Any) -> str:
+        emit("run_started", engine=engine, question=question, tools=list(tools))
+        seen = TracedModel(model, emit), TracedTools(tools, emit)
+        answer = loop(*seen, question, **options)
+        emit("run_finished", state="DONE", reason="final_answer", answer=answer)
+        return answer
+
+    return run

@@ -7,8 +7,9 @@ al., ICLR 2023, section 3). It knows no particular world. Trace events go to `em
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from workbook.loop.naive import Emit, ignore
 from workbook.loop.prompting import (
@@ -33,6 +34,7 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import ChatModel, Completion, TextModel, Usage
 
+Parse = Callable[[str], tuple[str, str] | None]  # as `parse_bracket_action`
 MAX_STEPS = 7  # the paper's limit on HotpotQA: more did not make it better there
 CHAT_REQUEST = "Continue this text with its next lines and nothing else.\n\n"
 
@@ -56,6 +58,8 @@ def run(
     exemplars: Sequence[Exemplar],
     world: World | None = None,
     *,
+    prompt: Callable[..., str] | None = None,
+    parse: Parse = parse_bracket_action,
     numbered: bool = True,
     max_steps: int = MAX_STEPS,
     observation_chars: int = 400,
@@ -65,19 +69,21 @@ def run(
 
     `act` and `react` act on a world; the other methods need none. After `max_steps`
     without an end there is no answer. Longer observations are cut at the end of a
-    sentence. A model that only chats is asked to continue the prompt.
+    sentence. A model that only chats is asked to continue the prompt. `prompt` writes
+    the first one, from question, exemplars and `numbered`; `parse` reads the actions.
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
-    talk = _Talk(METHODS[method], model, question, exemplars, numbered, emit)
+    write = prompt or partial(render_prompt, METHODS[method])
+    begin = write(question, exemplars, numbered=numbered)
+    talk = _Talk(METHODS[method], model, question, begin, parse, numbered, emit)
     if talk.method.acts and world is None:
         raise ValueError(f"{method} acts: give it a world with step(action)")
     emit("run_started", engine=f"paper_{method}", question=question)
     if talk.method.acts and world is not None:
         answer, reward, ended = _act(talk, world, max_steps, observation_chars)
     else:
-        answer, reward = _answer_at_once(talk), 0.0
-        ended = answer is not None
+        answer, reward, ended = _answer_at_once(talk)
     end = ("DONE", "final_answer") if ended else ("EXHAUSTED", "out_of_steps")
     emit("run_finished", state=end[0], reason=end[1], answer=answer)
     return Attempt(method, answer, tuple(talk.steps), talk.calls, talk.usage, reward)
@@ -90,7 +96,8 @@ class _Talk:
     method: Method
     model: TextModel | ChatModel
     question: str
-    exemplars: Sequence[Exemplar]
+    begin: str  # the prompt of the first step
+    parse: Parse
     numbered: bool
     emit: Emit
     steps: list[PaperStep] = field(default_factory=list)
@@ -98,8 +105,9 @@ class _Talk:
     usage: Usage = field(default_factory=Usage)
 
     def prompt(self) -> str:
-        shown = (self.method, self.question, self.exemplars)
-        return render_prompt(*shown, steps=self.steps, numbered=self.numbered)
+        asked = partial(render_prompt, self.method, self.question, ())
+        start, now = (asked(steps=s, numbered=self.numbered) for s in ((), self.steps))
+        return self.begin.removesuffix(start) + now
 
     def ask(self, prompt: str, stop: Sequence[str] = ()) -> Completion:
         """Ask, with the method's own stop sequences where none are given."""
@@ -124,7 +132,7 @@ class _Talk:
 _ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
 
 
-def _answer_at_once(talk: _Talk) -> str | None:
+def _answer_at_once(talk: _Talk) -> tuple[str | None, float, bool]:
     reply = talk.ask(talk.prompt())
     thought, answer = reply.text, ""
     if labelled := _ANSWER.search(reply.text):
@@ -133,10 +141,10 @@ def _answer_at_once(talk: _Talk) -> str | None:
         answer = reply.text.strip()
     if not answer:
         talk.read_as(reply, Malformed(Unreadable.MISSING_ANSWER, reply.text))
-        return None
+        return None, 0.0, False
     thought = "" if talk.method is STANDARD else thought.strip()
     talk.read_as(reply, Final(thought, answer))
-    return answer
+    return answer, 0.0, True
 
 
 def _act(
@@ -147,7 +155,7 @@ def _act(
     while not done and len(talk.steps) < max_steps:
         call_id = f"call_{len(talk.steps) + 1}"
         thought, action = _next_step(talk)
-        call = parse_bracket_action(action)
+        call = talk.parse(action)
         verb, argument = call or (action, "")
         given = {"input": argument}
         talk.emit("tool_call", call_id=call_id, tool=verb, arguments=given)
@@ -155,9 +163,8 @@ def _act(
         seen = cut_observation(result.text, observation_chars)
         talk.emit("observation", call_id=call_id, tool=verb, ok=True, text=seen)
         talk.steps.append(PaperStep(thought, action, seen))
-        finished = verb == "finish"
-        answer = (argument or None) if finished else None
-        reward, done = result.reward, result.done or finished
+        answer = argument or None if verb == "finish" else None
+        reward, done = result.reward, result.done or verb == "finish"
     return answer, reward, done
 
 
@@ -166,13 +173,13 @@ def _next_step(talk: _Talk) -> tuple[str, str]:
     prompt = talk.prompt()
     reply = talk.ask(prompt)
     thought, action = read_step(talk.method, reply.text)
-    talk.read_as(reply, _turn(thought, action, reply.text))
+    talk.read_as(reply, _turn(thought, action, reply.text, talk.parse))
     if action or "thought" not in talk.method.shows:
         return thought, action
     label = f"Action {len(talk.steps) + 1}:" if talk.numbered else "Action:"
     reply = talk.ask(f"{prompt} {thought}\n{label}", ("\n",))
     action = reply.text.strip().removeprefix(label).strip()
-    talk.read_as(reply, _turn(thought, action, reply.text))
+    talk.read_as(reply, _turn(thought, action, reply.text, talk.parse))
     return thought, action
 
 
@@ -195,10 +202,10 @@ def read_step(method: Method, reply: str) -> tuple[str, str]:
     return thought, action
 
 
-def _turn(thought: str, action: str, reply: str) -> Turn:
+def _turn(thought: str, action: str, reply: str, parse: Parse) -> Turn:
     if not action:
         return Malformed(Unreadable.NO_STEP, reply)
-    verb, argument = parse_bracket_action(action) or (action, "")
+    verb, argument = parse(action) or (action, "")
     if verb == "finish":
         return Final(thought, argument)
     return Action(thought, verb, argument)

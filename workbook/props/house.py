@@ -89,7 +89,6 @@ class _NothingHappens(Exception):  # noqa: N818 - an answer of the house, no mis
 class HouseWorld(TextWorld[HouseTask]):
     """Put things in their places; the reward is 1.0 as soon as the goal holds."""
 
-    name = "house"
     forms = (
         "go to …, take … from …, open …, close …, put … in/on …, clean … with …, "
         "heat … with …, cool … with …, look, inventory, think: …"

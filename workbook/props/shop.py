@@ -109,7 +109,6 @@ class Visit:
 class ShopWorld(TextWorld[ShopTask]):
     """Buy what the task asks for. One clicks a product, an option's value, a button."""
 
-    name = "shop"
     forms = "search[query], click[…], buy, think[…]"
     visit: Visit
 

@@ -24,7 +24,6 @@ TaskT = TypeVar("TaskT")
 class TextWorld(ABC, Generic[TaskT]):
     """The bookkeeping that the three worlds share; chance is drawn from the seed."""
 
-    name: str
     forms: str  # the verbs of this world, told to an agent that used another
 
     def __init__(self, seed: int = 0) -> None:

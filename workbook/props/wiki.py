@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -14,6 +14,7 @@ from workbook.props.text_world import TextWorld, echo, rows_of, same_letters
 
 FIRST_SENTENCES = 5
 SIMILAR_TITLES = 5
+Lookup = Callable[[Sequence[str], str, int], tuple[str, int]]  # as `lookup_next`
 LONGEST_NAME = 100  # characters of a searched name that are compared with titles
 
 
@@ -85,8 +86,11 @@ def lookup_next(
 class WikiWorld(TextWorld[WikiTask]):
     """Answer a question from the encyclopedia; an accepted one earns 1.0."""
 
-    name = "wiki"
     forms = "search[entity], lookup[string], finish[answer]"
+
+    def __init__(self, seed: int = 0, lookup: Lookup = lookup_next) -> None:
+        super().__init__(seed)
+        self._next = lookup
 
     def _begin(self, task: WikiTask) -> str:
         self._turn_to(None)
@@ -121,7 +125,7 @@ class WikiWorld(TextWorld[WikiTask]):
         if keyword != self._keyword:
             self._keyword, self._position = keyword, 0
         sentences = split_sentences(self._open.text)
-        text, self._position = lookup_next(sentences, keyword, self._position)
+        text, self._position = self._next(sentences, keyword, self._position)
         return text
 
 

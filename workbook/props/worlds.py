@@ -10,16 +10,16 @@ from workbook.props.shop import ShopWorld, shop_tasks
 from workbook.props.text_world import TextWorld
 from workbook.props.wiki import WikiWorld, wiki_tasks
 
-WORLDS: dict[str, tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]] = {
+WORLDS: dict[str, tuple[Callable[..., TextWorld[Any]], Callable[[], Any]]] = {
     "wiki": (WikiWorld, wiki_tasks),
     "house": (HouseWorld, house_tasks),
     "shop": (ShopWorld, shop_tasks),
 }
 
 
-def make_world(name: str, seed: int = 0) -> TextWorld[Any]:
-    """Build a world: `wiki`, `house` or `shop`."""
-    return _part(name)[0](seed)
+def make_world(name: str, seed: int = 0, **parts: Any) -> TextWorld[Any]:
+    """Build a world: `wiki` (which may take a `lookup`), `house` or `shop`."""
+    return _part(name)[0](seed, **parts)
 
 
 def tasks(world: str) -> tuple[Any, ...]:
@@ -27,8 +27,7 @@ def tasks(world: str) -> tuple[Any, ...]:
     return tuple(_part(world)[1]())
 
 
-def _part(name: str) -> tuple[Callable[[int], TextWorld[Any]], Callable[[], Any]]:
+def _part(name: str) -> tuple[Callable[..., TextWorld[Any]], Callable[[], Any]]:
     if name not in WORLDS:
-        known = ", ".join(WORLDS)
-        raise ValueError(f"there is no world {name!r}: choose one of {known}")
+        raise ValueError(f"there is no world {name!r}, only {', '.join(WORLDS)}")
     return WORLDS[name]

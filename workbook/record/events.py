@@ -1,4 +1,4 @@
-"""The seven kinds of trace event, what each carries, and how one becomes a line."""
+"""The eight kinds of trace event, what each carries, and how one becomes a line."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ class Kind(StrEnum):
     MODEL_TURN = "model_turn"
     TOOL_CALL = "tool_call"
     OBSERVATION = "observation"
+    DECISION = "decision"  # of a guard or a person
     RUN_FINISHED = "run_finished"
 
 
@@ -36,6 +37,7 @@ REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
     Kind.MODEL_TURN: {"text": str, "turn": dict | None, "usage": dict | None},
     Kind.TOOL_CALL: {"call_id": str, "tool": str, "arguments": dict},
     Kind.OBSERVATION: {"call_id": _TEXT, "tool": _TEXT, "ok": bool, "text": str},
+    Kind.DECISION: dict.fromkeys(("who", "what", "why"), str),
     Kind.RUN_FINISHED: {"state": str, "reason": str, "answer": _TEXT},
 }
 """What each kind carries besides the envelope, by type; more fields are welcome.

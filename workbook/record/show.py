@@ -12,16 +12,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from workbook.models.prompts import render_messages
+from workbook.models.prompts import clip, render_messages
 from workbook.paths import DATA
-from workbook.record import drawing
+from workbook.record.drawing import svg
 from workbook.record.events import TraceEvent
 
 MIME_TYPE = "text/vnd.mermaid"
 LOOK = DATA / "mermaid.json"
 MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
 LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
-MAX_CHARS = 400
+LINE_CHARS, MAX_CHARS = 72, 2000
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -61,7 +61,7 @@ class Mermaid:
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle = {MIME_TYPE: self.source, "text/plain": self.text}
-        picture = drawing.svg(self.text, self.title)
+        picture = svg(self.text, self.title)
         return bundle | ({"image/svg+xml": picture} if picture else {})
 
     def __str__(self) -> str:
@@ -123,7 +123,10 @@ def amount(number: int, prompt: str | list[Any]) -> str:
 
 
 def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
-    """Return an HTML table of events; long texts are cut to `MAX_CHARS`."""
+    """Return an HTML table of events, a line each; long texts are folded, then cut.
+
+    What was asked inside a tool call stands below it, indented.
+    """
     caption = f"<caption>lost: {html.escape(lost)}</caption>" * bool(lost)
     columns = ("seq", "step", "at", "kind", "what")
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
@@ -131,19 +134,26 @@ def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
         f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
         f"<td style='white-space:nowrap;{_edge(voice(event))}'>"
-        f"{VOICES[voice(event)][0]} <code>{html.escape(event['kind'])}</code></td>"
-        f"<td class='{NO_FORMULA}' style='text-align:left;white-space:pre-wrap'>"
-        f"{html.escape(_cut(summary(event)))}</td></tr>"
+        f"{'↳ ' * ('parent' in event)}{VOICES[voice(event)][0]} "
+        f"<code>{html.escape(event['kind'])}</code></td><td class='{NO_FORMULA}' style="
+        f"'text-align:left;padding-left:{2 * ('parent' in event) + 0.5}em'>"
+        f"{_folded(summary(event))}</td></tr>"
         for event in events
     )
     body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return f"<table>{caption}{body}</table>"
 
 
+def _folded(text: str) -> str:
+    line, more = clip(" ".join(text.split()), LINE_CHARS), len(text) - MAX_CHARS
+    shown = text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"
+    if line == text:
+        return html.escape(text)
+    return (
+        f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
+        f"pre-wrap'>{html.escape(shown)}</div></details>"
+    )
+
+
 def _edge(whose: str) -> str:
     return f"border-left:4px solid {VOICES[whose][1]};padding-left:8px;text-align:left"
-
-
-def _cut(text: str) -> str:
-    more = len(text) - MAX_CHARS
-    return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"

@@ -12,11 +12,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
+from workbook.exercises.your_agent import PartBroken, Parts
+from workbook.fsm.conversations import (
+    TEXT_PREAMBLE,
+    Conversation,
+    FunctionCalls,
+    TextTurns,
+)
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine
+from workbook.fsm.machine import assemble
 from workbook.fsm.table import CORE, Table
-from workbook.loop.naive import Fuse, FuseBlown, naive_loop
+from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
@@ -32,13 +38,14 @@ from workbook.stage.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.tools.adapters import trusting_function
+from workbook.tools.adapters import BoundTools, trusting_function
+from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Listener = Callable[[TraceEvent], None]
-Parts = Mapping[str, Callable[..., Any]]
-"""Functions of the reader's own, by the exercise's name, in place of the package's."""
+Given = Mapping[str, Callable[..., Any]]
+"""Functions by the exercise's name, to be used in place of the package's."""
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
@@ -49,7 +56,7 @@ class Engine:
     It is handed `parts`, and uses those that it has a place for.
     """
 
-    play: Callable[[Scenario, Any, list[Tool], TraceWriter, Parts], None]
+    play: Callable[[Scenario, Any, list[Tool], TraceWriter, Given], None]
     table: Table | None = None
 
 
@@ -58,7 +65,7 @@ def play(
     engine: str = "naive",
     model: Any = None,
     *,
-    parts: Parts | None = None,
+    parts: Given | None = None,
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
 ) -> Trace:
@@ -75,32 +82,42 @@ def play(
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
         chosen.play(scenario, asked, tools, emit, parts or {})  # its clock has started
+        _say_whose(parts)
         return emit.trace()
 
 
 def compare(
-    slug: str, engines: Iterable[str] = (), parts: Parts | None = None
+    slug: str, engines: Iterable[str] = (), parts: Given | None = None
 ) -> dict[str, str]:
     """Return the museum's row of a scenario: engine to how it ended, in words."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     row = {"scenario": load(slug).title}
-    return row | {e: in_words(play(slug, e, parts=parts)) for e in names}
+    row |= {e: in_words(play(slug, e, parts=dict(parts or {}))) for e in names}
+    _say_whose(parts)
+    return row
 
 
-def museum(engines: Iterable[str] = (), parts: Parts | None = None) -> Museum:
+def museum(engines: Iterable[str] = (), parts: Given | None = None) -> Museum:
     """Play every scenario on every engine and return how each run ended."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
     scenarios = {slug: load(slug) for slug in slugs()}
 
     def ending(scenario: Scenario, engine: str) -> Ending:
-        trace = play(scenario.slug, engine, parts=parts)
+        trace = play(scenario.slug, engine, parts=dict(parts or {}))
         end = outcome(trace)
         return Ending(end, in_words(trace), scenario.is_right(end))
 
-    return Museum(
+    shown = Museum(
         scenarios,
         {e: {slug: ending(s, e) for slug, s in scenarios.items()} for e in names},
     )
+    _say_whose(parts)
+    return shown
+
+
+def _say_whose(parts: Given | None) -> None:
+    if isinstance(parts, Parts):
+        print(parts.line())
 
 
 def find_engine(name: str) -> Engine:
@@ -127,13 +144,21 @@ def play_naive(
     model: TextModel,
     tools: list[Tool],
     emit: TraceWriter,
-    parts: Parts,
+    parts: Given,
+    engine: str = "naive",
 ) -> None:
-    """Play on the naive loop, behind a fuse; whatever it throws ends the run."""
-    functions = {tool.name: trusting_function(tool) for tool in tools}
-    fused = Fuse(model, scenario.steps)
+    """Play on a loop of lesson 01, behind a fuse; whatever it throws ends the run."""
+    if engine == "naive":
+        loop = parts.get("naive_loop", naive_loop)
+    else:
+        places = {"parse_turn": "parse", "build_history": "history"}
+        read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
+        loop = partial(reading_loop, **read)
+    trusting = {tool.name: trusting_function(tool) for tool in tools}
+    functions = BoundTools(tools) if engine == "registry" else trusting
+    run = traced(loop, emit, engine)
     try:
-        naive_loop(fused, functions, scenario.question, emit=emit)
+        run(Fuse(model, scenario.steps), functions, scenario.question)
     except (Exception, KeyboardInterrupt) as error:
         blown = isinstance(error, FuseBlown)
         state, reason = "EXHAUSTED" if blown else "ERROR", type(error).__name__
@@ -146,17 +171,18 @@ def play_langchain(
     model: TextModel,
     tools: list[Tool],
     emit: TraceWriter,
-    parts: Parts,
+    parts: Given,
 ) -> None:
-    """Play on LangChain's classic agent, as tutorials build it."""
-    from workbook.langchain_trace.agents import run_classic
+    """Play on LangChain's classic agent as tutorials build it: llm-math calculates."""
+    from workbook.langchain_trace.agents import run_classic, with_llm_math
 
     steps = scenario.steps
-    run_classic(model, tools, scenario.question, emit=emit, max_iterations=steps)
+    theirs = with_llm_math(tools, model, parts.get("evaluate_math_block"))
+    run_classic(model, theirs, scenario.question, emit=emit, max_iterations=steps)
 
 
 def play_create_agent(
-    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Parts
+    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Given
 ) -> None:
     """Play on LangChain's agent of today, the model's turns as they are."""
     from workbook.langchain_trace.agents import run_graph
@@ -173,18 +199,41 @@ def play_fsm(
     model: Any,
     tools: list[Tool],
     emit: TraceWriter,
-    parts: Parts,
+    parts: Given,
     adapter: Callable[..., Conversation] = TextTurns,
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    registry = ToolRegistry(tools)
-    machine = Machine(model, registry, limits=limits, adapter=adapter, hook=emit)
+    if evaluate := parts.get("safe_eval"):
+        theirs = calculator(evaluate=evaluate)
+        tools = [theirs if tool.name == theirs.name else tool for tool in tools]
+    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
+    try:
+        machine = assemble(parts, model, tools, **options)
+    except Exception as error:  # a part of the reader's; a run raises nothing
+        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
+        return
+    if adapter is TextTurns:
+        machine.preamble = warned(scenario, machine.tools, parts)
     machine.run(scenario.question)
+
+
+def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
+    """Return what stands before the question if the reader's preflight warns of it."""
+    warn, question = parts.get("preflight"), scenario.question
+    try:
+        said = [f"{t.name}: {w}. " for t in tools if warn for w in warn(question, t)]
+    except PartBroken:  # which `Parts.line` tells
+        return None
+    before = TEXT_PREAMBLE.format(tools=tools.describe())
+    return f"{before}Warning: {''.join(said)}\n" if said else None
 
 
 ENGINES = {
     "naive": Engine(play_naive),
+    "reading": Engine(partial(play_naive, engine="reading")),
+    "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
     "create_agent": Engine(play_create_agent),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from workbook.loop.turns import Action
@@ -51,21 +51,13 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
     from langchain_core.tools import Tool as TextTool
 
     registry = ToolRegistry([tool])
-
-    def observe(asked: Action | ToolRequest) -> str:
-        bound = registry.bind(asked)
-        seen = bound if isinstance(bound, ToolError) else registry.run(bound)
-        failed = isinstance(seen, ToolError) or not seen.ok
-        return FailedText(seen.text()) if failed else seen.text()
-
-    def take_text(text: str) -> str:
-        return observe(Action("", tool.name, text))
+    take_text = BoundTools([tool])[tool.name]
 
     def take_arguments(**arguments: Any) -> str:
         if trusting:
             said = _trusted(tool, arguments)
         else:
-            said = observe(ToolRequest(tool.name, arguments, "call_1"))
+            said = _observed(registry, ToolRequest(tool.name, arguments, "call_1"))
         if isinstance(said, FailedText):
             raise ToolException(said)  # so its message has the status "error"
         return said
@@ -80,6 +72,27 @@ def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> B
         args_schema=copy.deepcopy(dict(tool.parameters)),
         handle_tool_error=True,
     )
+
+
+class BoundTools(dict[str, Callable[[str], str]]):
+    """Tools as functions of text that never raise, behind one registry.
+
+    Any name can be asked for: of a tool that is not there, the registry says so.
+    """
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self.registry = ToolRegistry(tools)
+        super().__init__({tool.name: self[tool.name] for tool in self.registry})
+
+    def __missing__(self, name: str) -> Callable[[str], str]:
+        return lambda text: _observed(self.registry, Action("", name, text))
+
+
+def _observed(registry: ToolRegistry, asked: Action | ToolRequest) -> str:
+    bound = registry.bind(asked)
+    seen = bound if isinstance(bound, ToolError) else registry.run(bound)
+    failed = isinstance(seen, ToolError) or not seen.ok
+    return FailedText(seen.text()) if failed else seen.text()
 
 
 def trusting_function(tool: Tool) -> Callable[[str], str]:

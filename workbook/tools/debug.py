@@ -1,22 +1,15 @@
-"""One call from close by, stage by stage; or every call of a tool, told to somebody.
-
-Both leave the tool and the registry as they are.
-"""
+"""One call from close by, stage by stage."""
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from workbook.loop.naive import Emit
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.tools.calls import Observation, ToolError, to_json
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,35 +52,3 @@ def debug_call(
         note("run", seen.ok, seen.error.message if seen.error else str(seen.result))
     note("observation", seen.ok, seen.text())
     return pd.DataFrame(rows, columns=["stage", "", "outcome", "ms"]).round(2)
-
-
-def log_calls(
-    emit: Emit, clock: Callable[[], float] = time.perf_counter
-) -> Callable[[Tool], Tool]:
-    """Return a decorator that tells `emit` about every call of a tool.
-
-    Two trace events a call, `tool_call` and `observation`, the second with
-    `elapsed_s`: for where no engine writes a trace that has them.
-    """
-
-    def decorate(tool: Tool) -> Tool:
-        numbers = itertools.count(1)
-
-        def run(**arguments: Any) -> dict[str, Any]:
-            about = {"call_id": f"{tool.name}_{next(numbers)}", "tool": tool.name}
-            emit("tool_call", **about, arguments=arguments)
-            started = clock()
-            try:
-                result = tool.run(**arguments)
-                ok, text = True, str(result)
-                return result
-            except BaseException as error:
-                ok, text = False, f"{type(error).__name__}: {error}"
-                raise
-            finally:
-                spent = clock() - started
-                emit("observation", **about, ok=ok, text=text, elapsed_s=spent)
-
-        return replace(tool, run=run)
-
-    return decorate

@@ -20,16 +20,6 @@ from workbook.tools.preflight import single_number
 from workbook.tools.tool import Tool
 
 MIN_CHARS, MAX_CHARS = 30, 1024  # less explains nothing; OpenAI takes no more
-
-PROBLEMS = (  # in the order in which they are reported
-    "too short",
-    "too long",
-    "limit is not named",
-    "no right example",
-    "no wrong example",
-    "one value a call is not said",
-    "no unit",
-)
 WORDS = tomllib.loads((DATA / "description_words.toml").read_text(encoding="utf-8"))
 RIGHT, WRONG, ONE_A_CALL, UNIT = (
     re.compile("|".join(WORDS[what]), re.IGNORECASE)
@@ -38,7 +28,7 @@ RIGHT, WRONG, ONE_A_CALL, UNIT = (
 
 
 def lint_description(tool: Tool) -> list[str]:
-    """Return what is missing in the tool's description, in the words of `PROBLEMS`.
+    """Return what is missing in the tool's description, in this order.
 
     - `too short`, `too long`: fewer than 30 or more than 1,024 characters.
     - `limit is not named`: the `maximum` of a parameter does not stand there.
@@ -68,7 +58,7 @@ def lint_description(tool: Tool) -> list[str]:
             UNIT.search(f"{text} {part.get('description', '')}") for part in quantities
         ),
     }
-    return [problem for problem in PROBLEMS if found[problem]]
+    return [problem for problem, is_there in found.items() if is_there]
 
 
 def lint_examples(tool: Tool) -> list[str]:

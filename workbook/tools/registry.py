@@ -11,7 +11,7 @@ import difflib
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,9 +40,19 @@ from workbook.tools.tool import ContractError, Tool
 
 
 class ToolRegistry:
-    """The tools of an agent, by name."""
+    """The tools of an agent, by name.
 
-    def __init__(self, tools: Iterable[Tool] = ()) -> None:
+    `validate` and `repair` stand in for `validate_arguments` and `repair_arguments`.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool] = (),
+        *,
+        validate: Callable[[Mapping[str, Any], Any], list[str]] | None = None,
+        repair: Callable[..., tuple[dict[str, Any], list[str]]] | None = None,
+    ) -> None:
+        self._validate, self._repair = validate, repair or repair_arguments
         self._tools: dict[str, Tool] = {}
         self._numbers = itertools.count(1)
         for tool in tools:
@@ -84,11 +94,9 @@ class ToolRegistry:
             return invalid_arguments(tool, [str(error)])
         if too_deep(arguments):
             return invalid_arguments(tool, [TOO_DEEP])
-        arguments, repaired = repair_arguments(
-            tool.parameters, arguments, tool.all_aliases
-        )
+        arguments, repaired = self._repair(tool.parameters, arguments, tool.all_aliases)
         notes += repaired
-        if problems := problems_with(tool.validator, arguments):
+        if problems := self._problems(tool, arguments):
             return invalid_arguments(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
         return ToolCall(tool.name, arguments, call_id, tuple(notes))
@@ -99,8 +107,7 @@ class ToolRegistry:
         Never raises for what a model or a tool did, SystemExit included; other signals
         to the program pass, such as KeyboardInterrupt.
         """
-        tool = self._tools.get(call.name)
-        seen = run_tool(tool, call.arguments) if tool else self._unknown(call.name)
+        seen = self._run(call)
         error, result = (seen, None) if isinstance(seen, ToolError) else (None, seen)
         return Observation(
             call.call_id, error is None, result, error, call.name, call.notes
@@ -118,6 +125,32 @@ class ToolRegistry:
     def __len__(self) -> int:
         return len(self._tools)
 
+    def _run(self, call: ToolCall) -> dict[str, Any] | ToolError:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return self._unknown(call.name)
+        if problems := self._problems(tool, call.arguments):
+            return invalid_arguments(tool, problems)
+        try:
+            return _checked_output(tool, call_tool(tool, call.arguments))
+        except ToolFailure as failure:
+            error, limit = failure.error, tool.max_output_chars
+            message, hint = (
+                _clipped(str(x), limit) for x in (error.message, error.hint)
+            )
+            return replace(error, message=message, hint=hint)
+        except TimedOut:
+            return timed_out(tool)
+        except (Exception, SystemExit) as error:
+            message = f"{tool.name} raised {type(error).__name__}: {_words_of(error)}."
+            hint = "Try other arguments, or go on without this tool."
+            return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
+
+    def _problems(self, tool: Tool, arguments: dict[str, Any]) -> list[str]:
+        if self._validate is not None:
+            return self._validate(tool.parameters, arguments)
+        return problems_with(tool.validator, arguments)
+
     def _find(self, asked: str) -> tuple[Tool | None, list[str]]:
         if asked in self._tools:
             return self._tools[asked], []
@@ -132,24 +165,6 @@ class ToolRegistry:
         hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
         message = f"there is no tool named {_quoted(asked)}."
         return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
-
-
-def run_tool(tool: Tool, arguments: dict[str, Any]) -> dict[str, Any] | ToolError:
-    """Run one tool under its contract: arguments, time and output are checked."""
-    if problems := problems_with(tool.validator, arguments):
-        return invalid_arguments(tool, problems)
-    try:
-        return _checked_output(tool, call_tool(tool, arguments))
-    except ToolFailure as failure:
-        error, limit = failure.error, tool.max_output_chars
-        message, hint = (_clipped(str(x), limit) for x in (error.message, error.hint))
-        return replace(error, message=message, hint=hint)
-    except TimedOut:
-        return timed_out(tool)
-    except (Exception, SystemExit) as error:
-        message = f"{tool.name} raised {type(error).__name__}: {_words_of(error)}."
-        hint = "Try other arguments, or go on without this tool."
-        return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
 
 
 def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:

@@ -1,0 +1,35 @@
+"""Your parts pass the tests of their exercises, and the agent answers."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from your_agent import PARTS
+
+from workbook.exercises.catalogue import find
+from workbook.exercises.display import as_message
+from workbook.exercises.grade import grade
+from workbook.exercises.report import Outcome
+
+HOME = Path(__file__).resolve().parents[1]
+OWN = [slug for slug in PARTS if (HOME / "your_agent" / f"{slug}.py").exists()]
+
+
+def test_there_is_a_part():
+    """at least one part is yours"""
+    assert OWN
+
+
+@pytest.mark.parametrize("slug", OWN)
+def test_the_part_passes_its_tests(slug):
+    """each part does what its exercise asks for"""
+    report = grade(find(slug), PARTS[slug].function)
+    assert report.outcome is Outcome.PASSED, str(as_message(report))
+
+
+def test_the_agent_answers():
+    """on the script, the price is 88"""
+    command = [sys.executable, "agent.py"]
+    run = subprocess.run(command, cwd=HOME, capture_output=True, text=True)
+    assert run.stdout.strip() == "88", run.stderr
