@@ -70,7 +70,9 @@ def test_lesson_01_runs_and_shows_its_museum(open_lesson):
     lesson = open_lesson("01_naive_loop")
     lesson.run_all()
     assert lesson.errors() == []
-    expect(lesson.output('museum(["naive"])')).to_contain_text("EXHAUSTED (fuse)")
+    expect(lesson.output('first = museum(["naive"]')).to_contain_text(
+        "EXHAUSTED (fuse)"
+    )
     expect(lesson.output("plt.bar(calls").locator("img")).to_be_visible()
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 

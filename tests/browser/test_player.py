@@ -39,7 +39,7 @@ class PlayerPage:
     """A player that a notebook shows."""
 
     def __init__(self, lesson, call):
-        self.page = lesson.page
+        self.lesson, self.page = lesson, lesson.page
         self.root = self.page.locator(".player")
         lesson.type_into(CELL, f"from workbook.stage import player\n{call}")
         for _ in range(4):  # a kernel that is still connecting drops what is run
@@ -77,23 +77,6 @@ class PlayerPage:
             arg=state,
             timeout=20_000,
         )
-
-    def choose_theme(self, name):
-        """Choose a theme from the menu; the server keeps it until another is chosen."""
-        label = self.page.locator(".lm-Menu-itemLabel")
-        chosen = self.page.locator(f"body[data-jp-theme-name='{name}']")
-        for _ in range(5):  # a menu that has only begun to open ignores the click
-            self.page.get_by_role("menuitem", name="Settings", exact=True).click()
-            label.get_by_text("Theme", exact=True).hover()
-            label.get_by_text("Theme", exact=True).click()
-            label.get_by_text(name, exact=True).hover()
-            label.get_by_text(name, exact=True).click()
-            try:
-                expect(chosen).to_have_count(1, timeout=4_000)
-                break
-            except AssertionError:
-                self.page.keyboard.press("Escape")
-        expect(chosen).to_have_count(1)
 
     def picture(self, name):
         """Take a picture where somebody wants one."""
@@ -157,7 +140,7 @@ def test_the_player_is_readable_in_light_and_dark(show, theme):
     """In either theme every text of the player stands out from its ground"""
     page = show('player("price_question")')
     try:
-        page.choose_theme(theme)
+        page.lesson.choose_theme(theme)
         page.press(*["Step"] * 9)
         page.expect_status("9 of")
         contrasts = page.root.evaluate(CONTRASTS)
@@ -165,7 +148,7 @@ def test_the_player_is_readable_in_light_and_dark(show, theme):
         assert min(contrasts) > READABLE
         page.picture(f"player_{theme[-4:].strip().lower()}")
     finally:
-        page.choose_theme("JupyterLab Light")
+        page.lesson.choose_theme("JupyterLab Light")
 
 
 @pytest.mark.parametrize("width", [1280, 1024])
