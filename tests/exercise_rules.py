@@ -118,7 +118,7 @@ def rules(exercise):
     """Return what is tested, a sentence a test, as a failing check prints it."""
     tree = ast.parse(exercise.tests_path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
-        name = getattr(node, "name", "")
+        name = getattr(node, "name", None) or ""
         if name.startswith("test_") and exercise.slug in _arguments(node):
             yield ast.get_docstring(node).splitlines()[0].strip()
 

@@ -32,7 +32,7 @@ def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):
     assert lesson.errors() == []
     experiment = lesson.output("outcomes = run_experiment([")
     expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
-    expect(experiment.locator("table tbody tr")).to_have_count(4)
+    expect(experiment.locator("table.dataframe tbody tr")).to_have_count(4)
     for words in PLOTS:
         expect(lesson.output(words).locator("img")).to_be_visible()
     if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
@@ -46,7 +46,7 @@ def take_pictures(lesson, folder):
     """Take a picture of every output that is worth a look."""
     folder.mkdir(parents=True, exist_ok=True)
     seen = ("outcomes = run", "rows.append((alone", "recorded = json", *PLOTS)
-    for number, words in enumerate((*seen, "opened, seen", "side_by_side({**")):
+    for number, words in enumerate((*seen, "opened, seen", "third | fourth")):
         cell = lesson.cell(words)
         cell.scroll_into_view_if_needed()
         cell.screenshot(path=folder / f"lesson_02_{number}.png")

@@ -3,7 +3,8 @@
 import subprocess
 import sys
 
-NAMES = "be_the_model, compare, load, museum, outcome, play, player, real_model, slugs"
+NAMES = "be_the_model, compare, load, museum, outcome, own_model, play, player"
+NAMES += ", real_model, slugs"
 HEAVY = {"pandas", "matplotlib", "ipywidgets", "langchain_core", "jinja2"}
 
 
