@@ -103,6 +103,7 @@ def test_a_trace_is_a_table(open_lesson, scheme):
     """A trace shows itself as a table in either theme."""
     lesson = open_lesson("00_start_here", color_scheme=scheme)
     lesson.run("from workbook import about")
+    lesson.run("asked = predict(")
     lesson.run('trace = play("price_question")')
     tables = lesson.output('trace = play("price_question")').locator("table")
     table = tables.filter(has_text="model_request")
