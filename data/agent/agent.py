@@ -7,6 +7,7 @@ python agent.py --milestone --model local    five price questions: how many righ
 """
 
 import argparse
+import faulthandler
 import sys
 from functools import partial
 
@@ -97,6 +98,8 @@ def main():
     )
     options.add_argument("--milestone", action="store_true", help="five questions")
     given = options.parse_args()
+    if given.model == "scripted":  # a run of milliseconds, unless a part never ends
+        faulthandler.dump_traceback_later(10, exit=True)  # says which, and the line
     try:
         if given.milestone:
             milestone(given.model)

@@ -79,6 +79,18 @@ def test_a_broken_part_is_named_with_its_line(python, tmp_path, text):
     assert "Traceback" not in said
 
 
+def test_a_part_that_never_ends_is_named_with_its_line(python, tmp_path):
+    """of a part that never ends, the file and the line are said, and the agent stops"""
+    solve("drive")
+    export(tmp_path / "mine")
+    part = tmp_path / "mine" / "your_agent" / "drive.py"
+    endless = "def drive(table, handlers, context, emit):\n    while table: 0\n"
+    part.write_text(endless, encoding="utf-8")
+    run = leave(python, tmp_path / "mine", "agent.py")
+    assert run.returncode == 1
+    assert 'drive.py", line 2 in drive' in run.stderr
+
+
 @pytest.mark.parametrize("slug", exercises())
 def test_a_function_that_raises_is_not_exported(slug, tmp_path):
     """a part that raises by now is left out, and the message names it"""

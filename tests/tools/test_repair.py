@@ -92,7 +92,7 @@ def test_a_repair_that_does_not_fit_is_not_made(repair_arguments):
 
 
 def test_of_several_values_none_is_chosen(repair_arguments):
-    """of several values none is chosen: n has 3 values: call once per value"""
+    """of several values none is chosen; noted: n has 3 values: call once per value"""
     expected = ({"n": [1, 2, 3]}, ["n has 3 values: call once per value"])
     assert repair_arguments(INTEGER, {"n": [1, 2, 3]}) == expected
 

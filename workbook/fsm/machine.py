@@ -159,7 +159,7 @@ class Machine:
             if rule.source != here or here in ends or rule.target not in states:
                 way = f"from {rule.source} to {rule.target!r}"
                 raise LookupError(
-                    f"the driver told of a way {way}; the run is in {here}"
+                    f"drive, the driver, told of a way {way}; the run is in {here}"
                 )
             run.moved(rule, raised)
             here = rule.target
@@ -169,7 +169,9 @@ class Machine:
         try:
             said = self.drive(self.table, handlers, run, told)
             if here not in ends:
-                raise LookupError(f"the driver returned {said!r}; the run is in {here}")
+                raise LookupError(
+                    f"drive, the driver, returned {said!r}; the run is in {here}"
+                )
         except BaseException as error:
             if here not in ends:
                 stopped = isinstance(error, KeyboardInterrupt)
