@@ -82,9 +82,10 @@ def milestone(name):
     right = 0
     for question, wanted in MILESTONE.items():
         ended = build(*choose(name)).run(question)
-        said = (ended.answer or "").strip().strip("$.")
-        right += said == wanted
-        print(f"{question} {ended.state}: {ended.answer or ended.message}")
+        good = (ended.answer or "").strip().strip("$.") == wanted
+        right += good
+        outcome = "right" if good else f"wrong, {wanted} is right"
+        print(f"{question} {ended.state}: {ended.answer or ended.message} ({outcome})")
     print(f"{right} of {len(MILESTONE)} right")
 
 
@@ -97,10 +98,14 @@ def main():
     )
     options.add_argument("--milestone", action="store_true", help="five questions")
     given = options.parse_args()
+    fixed = ": a script, it says the same to any question"
+    asks = f"model: {given.model}{fixed if given.model == 'scripted' else ''}"
+    print(asks, file=sys.stderr)
     try:
         if given.milestone:
             milestone(given.model)
             return 0
+        print(f"question: {given.question}", file=sys.stderr)
         ended = build(*choose(given.model)).run(given.question)
     except PartBroken as broken:
         print(broken, file=sys.stderr)

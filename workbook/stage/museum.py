@@ -73,6 +73,13 @@ class Museum:
         """Return what the table has of that name."""
         return getattr(self.frame, name)
 
+    def __repr__(self) -> str:
+        right = (
+            f"{engine} {sum(end.kind == 'right' for end in column.values())} right"
+            for engine, column in self.endings.items()
+        )
+        return f"<Museum of {len(self.scenarios)} scenarios: {', '.join(right)}>"
+
     def _repr_html_(self) -> str:
         from jinja2 import Environment
 
