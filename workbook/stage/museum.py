@@ -74,11 +74,7 @@ class Museum:
         return getattr(self.frame, name)
 
     def __repr__(self) -> str:
-        right = (
-            f"{engine} {sum(end.kind == 'right' for end in column.values())} right"
-            for engine, column in self.endings.items()
-        )
-        return f"<Museum of {len(self.scenarios)} scenarios: {', '.join(right)}>"
+        return f"<Museum of {len(self.scenarios)} scenarios: {', '.join(self.endings)}>"
 
     def _repr_html_(self) -> str:
         from jinja2 import Environment
