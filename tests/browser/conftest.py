@@ -192,6 +192,23 @@ class LessonPage:
             "data-status", "idle", timeout=START_TIMEOUT_MS
         )
 
+    def choose_theme(self, name):
+        """Choose a theme from the menu; the server keeps it until another is chosen."""
+        label = self.page.locator(".lm-Menu-itemLabel")
+        chosen = self.page.locator(f"body[data-jp-theme-name='{name}']")
+        for _ in range(5):  # a menu that has only begun to open ignores the click
+            self.page.get_by_role("menuitem", name="Settings", exact=True).click()
+            label.get_by_text("Theme", exact=True).hover()
+            label.get_by_text("Theme", exact=True).click()
+            label.get_by_text(name, exact=True).hover()
+            label.get_by_text(name, exact=True).click()
+            try:
+                expect(chosen).to_have_count(1, timeout=4_000)
+                break
+            except AssertionError:
+                self.page.keyboard.press("Escape")
+        expect(chosen).to_have_count(1)
+
     def dialogs(self):
         """Return what open dialogs say; a learner sees none."""
         return self.page.locator("dialog").all_inner_texts()

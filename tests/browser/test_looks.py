@@ -66,24 +66,6 @@ MEASURED = """image => {
 }"""
 
 
-def choose_theme(page, name):
-    """Choose a theme from the menu; the server keeps it until another is chosen."""
-    label = page.locator(".lm-Menu-itemLabel")
-    chosen = page.locator(f"body[data-jp-theme-name='{name}']")
-    for _ in range(5):  # a menu that has only begun to open ignores the click
-        page.get_by_role("menuitem", name="Settings", exact=True).click()
-        label.get_by_text("Theme", exact=True).hover()
-        label.get_by_text("Theme", exact=True).click()
-        label.get_by_text(name, exact=True).hover()
-        label.get_by_text(name, exact=True).click()
-        try:
-            expect(chosen).to_have_count(1, timeout=4_000)
-            break
-        except AssertionError:
-            page.keyboard.press("Escape")
-    expect(chosen).to_have_count(1)
-
-
 def test_diagrams_bear_a_switch_of_theme(open_lesson):
     """Drawn in one theme and seen in the other, lines and labels stand out"""
     lesson = open_lesson("00_start_here")
@@ -94,7 +76,7 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
     names = ["The states of an agent", "Who asked whom"]
     try:
         for theme in ("JupyterLab Dark", "JupyterLab Light"):
-            choose_theme(lesson.page, theme)
+            lesson.choose_theme(theme)
             for picture, name in zip(pictures.all(), names, strict=True):
                 found = picture.evaluate(MEASURED)
                 assert found["name"] == name
@@ -103,7 +85,7 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
                 assert min(found["labels"] + found["lines"]) > READABLE
                 assert min(found["sizes"]) > SMALLEST
     finally:
-        choose_theme(lesson.page, "JupyterLab Light")
+        lesson.choose_theme("JupyterLab Light")
 
 
 def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):

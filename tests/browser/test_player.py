@@ -1,6 +1,7 @@
 """The player in JupyterLab, in a real browser."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ class PlayerPage:
     """A player that a notebook shows."""
 
     def __init__(self, lesson, call):
-        self.page = lesson.page
+        self.lesson, self.page = lesson, lesson.page
         self.root = self.page.locator(".player")
         lesson.type_into(CELL, f"from workbook.stage import player\n{call}")
         for _ in range(4):  # a kernel that is still connecting drops what is run
@@ -76,23 +77,6 @@ class PlayerPage:
             arg=state,
             timeout=20_000,
         )
-
-    def choose_theme(self, name):
-        """Choose a theme from the menu; the server keeps it until another is chosen."""
-        label = self.page.locator(".lm-Menu-itemLabel")
-        chosen = self.page.locator(f"body[data-jp-theme-name='{name}']")
-        for _ in range(5):  # a menu that has only begun to open ignores the click
-            self.page.get_by_role("menuitem", name="Settings", exact=True).click()
-            label.get_by_text("Theme", exact=True).hover()
-            label.get_by_text("Theme", exact=True).click()
-            label.get_by_text(name, exact=True).hover()
-            label.get_by_text(name, exact=True).click()
-            try:
-                expect(chosen).to_have_count(1, timeout=4_000)
-                break
-            except AssertionError:
-                self.page.keyboard.press("Escape")
-        expect(chosen).to_have_count(1)
 
     def picture(self, name):
         """Take a picture where somebody wants one."""
@@ -156,7 +140,7 @@ def test_the_player_is_readable_in_light_and_dark(show, theme):
     """In either theme every text of the player stands out from its ground"""
     page = show('player("price_question")')
     try:
-        page.choose_theme(theme)
+        page.lesson.choose_theme(theme)
         page.press(*["Step"] * 9)
         page.expect_status("9 of")
         contrasts = page.root.evaluate(CONTRASTS)
@@ -164,7 +148,7 @@ def test_the_player_is_readable_in_light_and_dark(show, theme):
         assert min(contrasts) > READABLE
         page.picture(f"player_{theme[-4:].strip().lower()}")
     finally:
-        page.choose_theme("JupyterLab Light")
+        page.lesson.choose_theme("JupyterLab Light")
 
 
 @pytest.mark.parametrize("width", [1280, 1024])
@@ -208,3 +192,34 @@ def test_the_keyboard_is_enough(show):
     page.expect_lit("ASK_MODEL")
     page.page.keyboard.press("ArrowLeft")
     page.expect_status("1 of")
+    page.page.keyboard.press("End")
+    page.expect_status("EXHAUSTED")
+    page.page.keyboard.press("Home")
+    page.expect_status("0 of")
+
+
+def test_letters_stay_in_the_player(show):
+    """A letter chooses from a list, and a button keeps it: no cell changes its kind"""
+    page = show('player("price_question")')
+    cells = page.page.locator(".jp-Notebook .jp-CodeCell")
+    before = cells.count()
+    choice = page.root.get_by_role("combobox").first
+    choice.focus()
+    page.page.keyboard.type("m")
+    expect(choice).to_have_value("made_up_observation")
+    page.button("Run").focus()
+    page.page.keyboard.type("mdd")
+    expect(page.root).to_be_visible()
+    assert cells.count() == before
+
+
+def test_the_player_fits_900_pixels(show):
+    """The whole of the player is on view at once, the picture has a name"""
+    page = show('player("price_question", "langchain")')
+    page.press(*["Step"] * 12)
+    page.expect_status("12 of")
+    seen = page.page.locator(".jp-WindowedPanel-outer").first.bounding_box()
+    assert page.root.bounding_box()["height"] <= seen["height"]
+    expect(page.root.get_by_role("slider", name="events")).to_be_visible()
+    picture = page.root.locator(".jp-RenderedMermaid img")
+    expect(picture).to_have_attribute("alt", re.compile("now RUN_TOOL|now ASK_MODEL"))

@@ -1,6 +1,5 @@
 """Reading data/exercises.toml."""
 
-
 import pytest
 
 from workbook.exercises.catalogue import (

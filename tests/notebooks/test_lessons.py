@@ -121,6 +121,26 @@ def assert_yours(lesson, executed):
         solved_by_now |= set(re.findall(r"(\w+) = check\(", cell.source))
 
 
+def with_own_model(path):
+    """Return a lesson's cells up to its own-model cell, with a model to be named."""
+    from workbook.models.local import local_server
+
+    notebook = read(path)
+    tags = [cell.metadata.get("tags", []) for cell in notebook.cells]
+    last = next(n for n, found in enumerate(tags) if "own-model" in found)
+    notebook.cells = notebook.cells[: last + 1]
+    hosted = {"WORKBOOK_MODEL": "openai:smollm2", "OPENAI_BASE_URL": local_server().url}
+    return notebook, {"WORKBOOK_RECORD": "0", **hosted}
+
+
+@pytest.mark.in_ci
+@pytest.mark.prepared(by=with_own_model)
+@pytest.mark.parametrize("path", LESSONS[::5], ids=IDS[::5])
+def test_main_experiment_runs_on_a_model_of_ones_own(path, executed):
+    """With a hosted model named, the lesson's experiment runs on it as well."""
+    assert "your own model: smollm2 at 127.0.0.1" in text_outputs(executed.cells[-1])
+
+
 @pytest.mark.in_ci
 @pytest.mark.prepared(by=with_broken_parts)
 @pytest.mark.parametrize("path", LESSONS[1:], ids=IDS[1:])

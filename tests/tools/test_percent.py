@@ -15,9 +15,10 @@ def observed(tool, **arguments):
 
 
 def test_the_tool_says_what_it_is(percent_tool):
-    """its name is Percent, its effect READ, and it has a time limit in seconds"""
+    """it is Percent(amount: number, percent: number), reads only, has a time limit"""
     tool = percent_tool()
-    assert (tool.name, tool.effect) == ("Percent", Effect.READ)
+    assert tool.signature() == "Percent(amount: number, percent: number)"
+    assert tool.effect is Effect.READ
     assert tool.timeout_s is not None
 
 

@@ -70,7 +70,6 @@ class Conversation(Protocol):
 
 
 STOP = ("\nObservation:",)
-
 TEXT_PREAMBLE = """\
 Answer the question. These tools are there:
 {tools}
@@ -105,9 +104,9 @@ class TextTurns:
         parse: Callable[[str], Turn] = parse_turn,  # `partial(TextTurns, parse=mine)`
     ) -> None:
         self.model, self.tools, self.parse = model, tools, parse
-        if preamble is None:
-            preamble = TEXT_PREAMBLE.format(tools=tools.describe())
-        self._prompt = f"{preamble}Question: {question}\n"
+        usual = TEXT_PREAMBLE.format(tools=tools.describe())
+        before = usual if preamble is None else preamble
+        self._prompt = f"{before}Question: {question}\n"
         self._sent = self._calls = 0
 
     def request(self) -> dict[str, Any]:

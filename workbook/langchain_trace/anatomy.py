@@ -11,14 +11,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbook.models.prompts import count_tokens
+from workbook.record.show import VOICES
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
 
 # What to look for in the classic prompt, in the order in which it stands there.
 MARKS = ("\n\n", "Use the following format:", "\nBegin!\n", "\nQuestion:", "\nThought:")
-# One hue a section, thin enough for black text and for white text on top.
-_HUES = ("66,133,244", "15,157,88", "171,71,188", "244,160,0", "0,172,193", "219,68,55")
-_STYLE = "color:inherit;background-color:rgba({0},.18);border-bottom:2px solid rgb({0})"
+# Whose each section is: the framework's, the tools', the user's, and what the model has
+# said so far. Thin enough for black text and for white text on top.
+_WHOSE = ("runtime", "tool", "runtime", "user", "model", "runtime")
+_STYLE = "color:inherit;background-color:{0}2e;border-bottom:2px solid {0}"
 _CHIP = "padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
 
 
@@ -57,11 +59,11 @@ class ColoredPrompt:
 
     def _repr_html_(self) -> str:
         legend = parts = ""
-        hues = dict(zip(SECTIONS, _HUES, strict=True))
+        whose = dict(zip(SECTIONS, _WHOSE, strict=True))
         for name, text, tokens in self.sections:
-            title, hue = html.escape(name), hues.get(name, "128,128,128")
-            style = _STYLE.format(hue)
-            legend += f'<span style="{style};{_CHIP}">{title}: {tokens}</span>'
+            sign, colour = VOICES[whose.get(name, "runtime")]
+            title, style = html.escape(name), _STYLE.format(colour)
+            legend += f'<span style="{style};{_CHIP}">{sign} {title}: {tokens}</span>'
             parts += f'<span title="{title}" style="{style}">{html.escape(text)}</span>'
         total = sum(tokens for _, _, tokens in self.sections)
         return (

@@ -53,7 +53,6 @@ class Mermaid:
         look = json.loads(LOOK.read_text(encoding="utf-8"))
         if self.text.count(" --> ") > MANY_ARROWS:
             look["themeVariables"]["fontSize"] = "22px"
-            look["state"] = look["flowchart"] = {"nodeSpacing": 10, "rankSpacing": 10}
         head = f"%%{{init: {json.dumps(look)}}}%%"
         name = f"    accTitle: {escape_mermaid(self.title)}"
         lit = re.sub(r"(?m)^( *classDef now .*)$", rf"\1,{LIT}", self.text)

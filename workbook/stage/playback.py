@@ -100,9 +100,8 @@ class Playback:
     def diagram(self) -> str:
         """Return the engine's states or phases as Mermaid, the lit one marked."""
         arrows = dict.fromkeys([*self._usual(), *self._taken(self.seen)])
-        # As each is in half a page's width, with words large enough for a class.
-        way = "TB" if self.table else "LR"
-        lines = ["stateDiagram-v2", f"    direction {way}", f"    [*] --> {self._start}"]
+        # Upright: in half a page's width its words stay large enough for a class.
+        lines = ["stateDiagram-v2", "    direction TB", f"    [*] --> {self._start}"]
         for source, target, label in arrows:
             told = f" : {escape_mermaid(label)}" if label else ""
             lines.append(f"    {source} --> {target}{told}")
