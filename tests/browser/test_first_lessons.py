@@ -111,6 +111,20 @@ def test_a_trace_is_a_table(open_lesson, scheme):
     assert table.locator("tr").count() > 15
 
 
+def test_a_prediction_is_kept_and_revealed(open_lesson):
+    """A guess that was clicked stands next to what happened."""
+    lesson = open_lesson("00_start_here")
+    lesson.run("from workbook import about")
+    lesson.run("asked = predict(")
+    choice = lesson.page.locator(".predict").get_by_role("radio", name="4 times")
+    choice.or_(lesson.page.locator(".predict button", has_text="4 times")).first.click()
+    lesson.run("trace = play(")
+    lesson.run("asked.reveal(")
+    told = lesson.output("asked.reveal(")
+    expect(told).to_contain_text("4 times")
+    expect(told).to_contain_text("5 times")
+
+
 def picture(lesson, path):
     """Take the README's picture: the widget with a run in it."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import Any
 
 from workbook.exercises.display import GREY, Notice, show
@@ -33,10 +32,10 @@ class Prediction:
         choices = f" ({' / '.join(self.choices)})" if self.choices else ""
         return f"Predict: {self.question}{choices}"
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Any:
+    def box(self) -> Any:
+        """Return the widget in which one guesses; it shows what was guessed before."""
         import ipywidgets as widgets
 
-        asked = widgets.HTML(f"<b>Predict:</b> {html.escape(self.question)}")
         if self.choices:
             chosen = self.guess if self.guess in self.choices else None
             box: Any = widgets.ToggleButtons(options=self.choices, value=chosen)
@@ -44,13 +43,12 @@ class Prediction:
         else:
             box = widgets.Text(value=self.guess, placeholder="your guess")
         box.observe(lambda change: self.choose(change["new"] or ""), "value")
-        widget = widgets.VBox([asked, box]).add_class("predict")
-        bundle: dict[str, Any] = widget._repr_mimebundle_(**kwargs)
-        return {
-            **bundle,
-            "text/html": html.escape(repr(self)),
-            "text/plain": repr(self),
-        }
+        return box.add_class("predict")
+
+    def _ipython_display_(self) -> None:
+        # The question in an output of its own: it is there where no widget runs.
+        show(Notice(repr(self), colour=GREY))
+        show(self.box())
 
 
 predict = Prediction  # what one types
