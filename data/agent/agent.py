@@ -83,9 +83,10 @@ def milestone(name):
     right = 0
     for question, wanted in MILESTONE.items():
         ended = build(*choose(name)).run(question)
-        said = (ended.answer or "").strip().strip("$.")
-        right += said == wanted
-        print(f"{question} {ended.state}: {ended.answer or ended.message}")
+        good = (ended.answer or "").strip().strip("$.") == wanted
+        right += good
+        outcome = "right" if good else f"wrong, {wanted} is right"
+        print(f"{question} {ended.state}: {ended.answer or ended.message} ({outcome})")
     print(f"{right} of {len(MILESTONE)} right")
 
 
@@ -100,10 +101,14 @@ def main():
     given = options.parse_args()
     if given.model == "scripted":  # a run of milliseconds, unless a part never ends
         faulthandler.dump_traceback_later(10, exit=True)  # says which, and the line
+    fixed = ": a script, it says the same to any question"
+    asks = f"model: {given.model}{fixed if given.model == 'scripted' else ''}"
+    print(asks, file=sys.stderr)
     try:
         if given.milestone:
             milestone(given.model)
             return 0
+        print(f"question: {given.question}", file=sys.stderr)
         ended = build(*choose(given.model)).run(given.question)
     except PartBroken as broken:
         print(broken, file=sys.stderr)

@@ -41,13 +41,14 @@ def leave(python, folder, *arguments):
 
 
 def test_the_agent_answers_and_its_tests_pass(python, tmp_path):
-    """an exported agent answers the price question, and its own tests pass"""
+    """an exported agent says who answers, is right, and its own tests pass"""
     solve()
     said = export(tmp_path / "mine")
     assert "Ours: none." in said
     run = leave(python, tmp_path / "mine", "agent.py")
     assert (run.stdout, run.returncode) == ("88\n", 0), run.stderr
-    assert run.stderr.startswith("parts in this run · yours: ")
+    assert run.stderr.startswith("model: scripted: a script")
+    assert "\nparts in this run · yours: " in run.stderr
     assert "; ours" not in run.stderr
     run = leave(python, tmp_path / "mine", "-m", "pytest", "-q")
     assert f"{len(exercises()) + 2} passed" in run.stdout, run.stdout

@@ -72,6 +72,17 @@ def test_check_keeps_what_passes(capsys):
     assert parts.line() == "parts in this run · yours: who_writes"
 
 
+def test_a_later_failure_says_what_the_agent_keeps(capsys):
+    """a wrong answer after a right one says which of them your agent has"""
+    wrong = "def who_writes(label):\n    return 'model'\n"
+    exec(compile_cell(wrong), namespace := {})
+    check(namespace["who_writes"])
+    assert "Your agent keeps" not in capsys.readouterr().out
+    solve("who_writes")
+    check(namespace["who_writes"])
+    assert "Your agent keeps the one that passed" in capsys.readouterr().out
+
+
 def compile_cell(text, name="<a cell of the test>"):
     import linecache
 

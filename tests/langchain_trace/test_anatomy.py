@@ -50,7 +50,7 @@ def test_what_has_happened_is_the_scratchpad(split_prompt, scratchpad):
 
 def test_a_question_may_have_several_lines(split_prompt):
     """the question goes on until the next line that begins with "Thought:\""""
-    expected, prompt = sections("Question: What is\n\nthe price?\n\nBegin!\n")
+    expected, prompt = sections("Question: What is\n\na Thought: of it?\n\nBegin!\n")
     assert split_prompt(prompt) == expected
 
 

@@ -43,7 +43,7 @@ def test_the_calls_of_a_tool_do_not_count(context_growth):
 
 
 def test_a_parent_with_number_0_is_a_parent(context_growth):
-    """the field counts, not its value: an event's number may be 0"""
+    """a call whose parent has the number 0 is not the agent's either"""
     assert context_growth([turn(9, parent=0), turn(230)]) == [(1, 230, 230)]
 
 

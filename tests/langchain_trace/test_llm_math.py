@@ -73,7 +73,7 @@ def test_a_perfect_model_hands_the_question_back():
 def test_what_no_float_can_hold_is_refused(evaluate_math_block, expression):
     """a number that no float can hold raises ValueError, also on the way
 
-    perhaps: you do not evaluate `as_floats(expression)` first"""
+    perhaps: you do not evaluate `as_floats(expression)` with numexpr first"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         evaluate_math_block(f"```text\n{expression}\n```")
 

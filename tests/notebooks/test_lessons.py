@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.learner import RAISES
+from tests.learner import RAISES, cells_with_answer
 from tests.notebooks.conftest import lessons, read, text_outputs
 from workbook.exercises import kept
 from workbook.exercises.catalogue import exercises
+from workbook.exercises.source import self_contained
 
 LESSONS = lessons()
 MOST_CELLS = 60
@@ -58,19 +59,28 @@ WALK = tempfile.mkdtemp()  # one learner's data, from the first lesson to the la
 
 def with_solutions(path):
     """Return a lesson with every stub solved, as a learner who solved those before."""
+    for slug, exercise in exercises().items():
+        if exercise.lesson < path.stem:
+            text = self_contained(cells_with_answer(slug), slug, exercises())
+            keep_file(Path(WALK), exercise, text, anew=False)
     environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": WALK}
     return solved(read(path), path.stem), environment
+
+
+def keep_file(home, exercise, text, anew=True):
+    """Put a part into a learner's folder, as one that has passed."""
+    path = home / "your_agent" / f"{exercise.slug}.py"
+    path.parent.mkdir(exist_ok=True)
+    if anew or not path.exists():
+        path.write_text(kept.seal(exercise, text) + text, encoding="utf-8")
 
 
 def with_broken_parts(path):
     """Return a solved lesson of a learner whose earlier parts have all gone bad."""
     home = Path(tempfile.mkdtemp())
-    (home / "your_agent").mkdir()
     for slug, exercise in exercises().items():
         if exercise.lesson < path.stem:
-            body = RAISES.format(slug=slug)
-            text = kept.seal(exercise, body) + body
-            (home / "your_agent" / f"{slug}.py").write_text(text, encoding="utf-8")
+            keep_file(home, exercise, RAISES.format(slug=slug))
     environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": str(home)}
     return solved(read(path), path.stem), environment
 
@@ -171,6 +181,14 @@ def test_lesson_reads_as_the_style_asks(path):
         lines = cell.source.splitlines()
         assert len(lines) <= 15, cell.source
         assert max(map(len, lines)) <= 88, cell.source
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=IDS)
+def test_the_code_of_plots_is_folded(path):
+    """A cell that only draws shows its picture; its code is one click away."""
+    for cell in read(path).cells:
+        if "plot" in cell.metadata.get("tags", []):
+            assert cell.metadata["jupyter"]["source_hidden"] is True
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)

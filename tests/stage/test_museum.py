@@ -111,3 +111,8 @@ def test_a_run_of_another_model_is_judged_as_well():
     """An outcome of any run can be asked whether it is right."""
     trace = play("price_question", model=Script(["Final Answer: 90"]))
     assert not load("price_question").is_right(outcome(trace))
+
+
+def test_the_plain_text_is_a_line(whole):
+    """as plain text a museum is one line: how many scenarios, on which engines"""
+    assert re.fullmatch(r"<Museum of \d+ scenarios: naive, .*>", repr(whole))

@@ -43,4 +43,4 @@ def collect(path: Path) -> Collected:
             rows.append((book.name, slug, said, why))
     kept = sum(row[2] == "kept" for row in rows)
     head = ("notebook", "exercise", "outcome", "")
-    return Collected(head, rows, f"{kept} kept for your agent")
+    return Collected(head, rows, f"{kept} kept; what was kept before stays")

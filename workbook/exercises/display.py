@@ -117,7 +117,7 @@ class Grid:
         table = RichTable(*self.head, box=SIMPLE_HEAD)
         for row in self.rows:
             table.add_row(*(Text(cell, overflow="fold") for cell in row))
-        console = Console(color_system=None, highlight=False)
+        console = Console(color_system=None, highlight=False, force_jupyter=False)
         with console.capture() as captured:
             console.print(table)
             console.print(Text(self.footer))

@@ -98,9 +98,9 @@ def progress() -> Grid:
         outcome = "passed" if entry.passed_at else entry.outcome or "not attempted"
         hints = f"{entry.hints} of {len(exercise.hints)}" if entry.hints else ""
         checks = str(entry.checks or "")
-        rows.append((exercise.lesson, slug, outcome, checks, hints, state(slug)))
+        rows.append((exercise.lesson[:2], slug, outcome, checks, hints, state(slug)))
     done = sum(row[2] == "passed" for row in rows)
-    head = ("lesson", "exercise", "state", "checks", "hints seen", "in your agent")
+    head = ("lesson", "exercise", "state", "checks", "hints", "agent")
     footer = f"{done} of {len(rows)} exercises passed, {len(lessons())} lessons"
     return Grid(head, rows, footer)
 
@@ -112,11 +112,13 @@ def reset(slug: str | None = None, *, yes: bool = False) -> None:
     """
     slugs = [find(slug).slug] if slug else list(exercises())
     kept = [path for name in slugs for path in folder().glob(f"{name}.py*")]
-    what = f"your progress in {slug or 'all exercises'}"
-    if kept:
-        what += f" and take {', '.join(p.name for p in kept)} out of your agent"
+    what, gone = f"your progress in {slug or 'all exercises'}", "Your notebooks stay."
+    asked = f"Forget {what}"
+    if names := ", ".join(path.name for path in kept):
+        asked += f" and take {names} out of your agent"
+        gone = f"Set aside in {folder() / 'removed'}: {names}."
     try:
-        agreed = yes or input(f"Forget {what}? [y/N] ").strip().lower() in ("y", "yes")
+        agreed = yes or input(f"{asked}? [y/N] ").strip().lower() in ("y", "yes")
     except NotImplementedError:  # a notebook that runs without a person
         agreed = False
     if not agreed:
@@ -128,4 +130,4 @@ def reset(slug: str | None = None, *, yes: bool = False) -> None:
         (folder() / "removed").mkdir(parents=True, exist_ok=True)
         for path in kept:
             os.replace(path, folder() / "removed" / path.name)
-    show(Notice(f"Forgotten: {what}."))
+    show(Notice(f"Forgotten: {what}. {gone}"))

@@ -73,6 +73,9 @@ class Museum:
         """Return what the table has of that name."""
         return getattr(self.frame, name)
 
+    def __repr__(self) -> str:
+        return f"<Museum of {len(self.scenarios)} scenarios: {', '.join(self.endings)}>"
+
     def _repr_html_(self) -> str:
         from jinja2 import Environment
 
