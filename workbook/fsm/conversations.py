@@ -59,14 +59,21 @@ class Conversation(Protocol):
     def request(self) -> dict[str, Any]:
         """Return the fields of the `model_request` to come: only what is new."""
 
-    def ask(self) -> Completion:
-        """Ask the model."""
+    def ask(self, **options: Any) -> Completion:
+        """Ask the model; `options` are what a guard hands on to it."""
 
     def read(self, completion: Completion) -> Reply:
         """Say what the model did, and remember it for the next request."""
 
     def observe(self, observation: Observation) -> None:
         """Put an observation where the model will read it."""
+
+    @property
+    def prompt(self) -> str | list[Message]:
+        """What the next request sends."""
+
+    def withdraw(self, words: str) -> None:
+        """Offer no tool any more, and tell the model so."""
 
 
 STOP = ("\nObservation:",)
@@ -113,8 +120,15 @@ class TextTurns:
         kept, self._sent = self._sent, len(self._prompt)
         return {"prompt": self._prompt[kept:], "kept": kept, "stop": list(STOP)}
 
-    def ask(self) -> Completion:
-        return self.model.complete(self._prompt, stop=STOP)
+    def ask(self, **options: Any) -> Completion:
+        return self.model.complete(self._prompt, stop=STOP, **options)
+
+    @property
+    def prompt(self) -> str:
+        return self._prompt
+
+    def withdraw(self, words: str) -> None:
+        self._prompt += f"\n{words}\n"
 
     def read(self, completion: Completion) -> Reply:
         turn = _unless_cut(completion, self.parse(completion.text))
@@ -168,8 +182,16 @@ class FunctionCalls:
         kept, self._sent = self._sent, len(self._messages)
         return {"prompt": self._messages[kept:], "kept": kept}
 
-    def ask(self) -> Completion:
-        return self.model.chat(self._messages, tools=self.schemas)
+    def ask(self, **options: Any) -> Completion:
+        return self.model.chat(self._messages, tools=self.schemas, **options)
+
+    @property
+    def prompt(self) -> list[Message]:
+        return self._messages
+
+    def withdraw(self, words: str) -> None:
+        self.schemas = []
+        self._messages.append({"role": "user", "content": words})
 
     def read(self, completion: Completion) -> Reply:
         if completion.tool_requests:
@@ -196,11 +218,14 @@ class FunctionCalls:
         kept, notes = _kept(completion, Malformed(Unreadable.NO_STEP, completion.text))
         asked = tuple(self._bind(request) for request in completion.tool_requests)
         said = [(r.name, _as_written(r.arguments)) for r in completion.tool_requests]
-        calls = [
+        calls: list[dict[str, Any]] = [
             {"call_id": ours.call.call_id, "tool": name, "arguments": arguments}
             for ours, (name, arguments) in zip(asked, said, strict=True)
         ]
         self._messages.append(_own_message(kept, calls))
+        for call, request in zip(calls, completion.tool_requests, strict=True):
+            if request.call_id != call["call_id"]:  # as it was said, to be read again
+                call["said_id"] = str(request.call_id or "")
         shown = {"kind": "calls", "thought": kept.strip(), "calls": calls}
         return Reply(Event.TOOL_REQUESTED, shown | notes, asked)
 

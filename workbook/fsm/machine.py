@@ -30,6 +30,7 @@ from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 C = TypeVar("C")
+M = TypeVar("M", bound="Machine")
 
 
 def drive(
@@ -75,6 +76,7 @@ class Exit:
     spent: Spent
     trace_id: str  # the hook's, or one of its own
     message: str = ""  # the reason in words; in ERROR, what was raised
+    forced: bool = False  # the tools were withdrawn, and an answer was asked for
 
 
 class Machine:
@@ -129,6 +131,7 @@ class Machine:
         talk = self.adapter(self.model, self.tools, question, self.preamble)
         run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
         run.at_once = getattr(self.model, "at_once", False)
+        self._prepare(run)
         with _ctrl_c_is_cancel(run):
             run.tell(
                 "run_started",
@@ -137,10 +140,9 @@ class Machine:
                 tools=[tool.name for tool in self.tools],
                 adapter=type(talk).__name__,
                 limits=self.limits.as_data(),
+                **self._about(),
             )
-            state = self._drive(run)
-            refuse_the_rest(run, state)
-            return self._finish(run, state)
+            return self._finish(run, self._drive(run))
 
     def cancel(self) -> None:
         """End the run at its next transition; from any thread, also before it began.
@@ -149,6 +151,13 @@ class Machine:
         Ctrl-C does the same in the main thread; no other thread is told of it.
         """
         self._cancelled.set()
+
+    def _about(self) -> dict[str, Any]:
+        """What else the trace is told as a run begins."""
+        return {}
+
+    def _prepare(self, run: Run) -> None:
+        """Make a run ready to begin: nothing to do for a machine without guards."""
 
     def _drive(self, run: Run) -> str:
         """Return the end that the driver told of; a driver that told of none FAILED."""
@@ -181,6 +190,7 @@ class Machine:
 
     def _finish(self, run: Run, state: str) -> Exit:
         assert run.rule is not None  # the start is live: there was a transition
+        refuse_the_rest(run, state)
         reason = run.rule.event
         answer = run.answer if state == State.DONE else None
         run.tell(
@@ -190,10 +200,17 @@ class Machine:
             answer=answer,
             message=_in_words(run, run.rule),
             spent=asdict(run.elapsed()),
+            **({"forced": True} if run.forced else {}),
         )
+        return self._exit(run, state, reason, answer)
+
+    def _exit(
+        self, run: Run, state: str, reason: str, answer: str | None = None
+    ) -> Exit:
+        assert run.rule is not None
         trace_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex[:12]
         message = _in_words(run, run.rule)  # the hook may have failed just now
-        return Exit(state, reason, answer, run.spent, trace_id, message)
+        return Exit(state, reason, answer, run.spent, trace_id, message, run.forced)
 
     def _gaps(self) -> list[str]:
         """Return what the table lacks to be run, honest as it may be."""
@@ -220,11 +237,12 @@ def assemble(
     *,
     table: Table | None = None,
     adapter: Callable[..., Conversation] | None = None,
+    kind: Callable[..., M] = Machine,  # type: ignore[assignment]
     **options: Any,
-) -> Machine:
+) -> M:
     """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
 
-    A `table` and an `adapter` go before the parts'; `options` are the Machine's.
+    A `table` and an `adapter` go before the parts'; `options` are the machine's.
     """
 
     def given(**places: str) -> dict[str, Any]:
@@ -237,7 +255,7 @@ def assemble(
     table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
     options |= given(drive="drive") | {"adapter": adapter}
     handlers = given(**{State.THINK: "think"})
-    return Machine(
+    return kind(
         model, ToolRegistry(tools, **registry), table, handlers=handlers, **options
     )
 

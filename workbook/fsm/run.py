@@ -9,14 +9,15 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.models.base import Completion
+from workbook.models.base import Completion, Usage
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.timeouts import TimedOut, call_with_timeout
@@ -35,6 +36,10 @@ class Run:
     clock: Callable[[], float]  # seconds, from any origin
     cancelled: threading.Event  # set when the user has said stop
     at_once: bool = False  # the model answers at once: nobody need wait for it
+    make: Callable[[ToolCall], Observation] | None = None  # in place of `tools.run`
+    options: dict[str, Any] = field(default_factory=dict)  # handed on to the model
+    model_s: float | None = None  # the most seconds that one model call may take
+    estimate: Callable[[Completion], Usage] | None = None  # where none is reported
     in_flight: bool = False  # a model or a tool is at work
     interrupted: bool = False  # by Ctrl-C
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
@@ -45,6 +50,9 @@ class Run:
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     answer: str | None = None
+    text: str = ""  # of the model's last turn
+    estimated: bool = False  # so was its usage
+    forced: bool = False  # the tools were withdrawn, and an answer was asked for
     notes: dict[str, Any] = field(default_factory=dict)  # what guards keep of this run
 
     rule: Rule | None = None  # the row that was taken last
@@ -83,9 +91,15 @@ class Run:
     def ask(self) -> Completion:
         """Ask the model, and take down what is new in the request; may be TimedOut."""
         self.spent.steps += 1
-        self.emit("model_request", **self.conversation.request())
-        limit_s = None if self.at_once else self.left_s()
-        completion = self.wait_for(self.conversation.ask, limit_s)
+        cap = {k: v for k, v in self.options.items() if k == "max_tokens"}
+        self.emit("model_request", **self.conversation.request(), **cap)
+        limits = (None if self.at_once else self.left_s(), self.model_s)
+        limit_s = min((s for s in limits if s is not None), default=None)
+        ask = partial(self.conversation.ask, **self.options)
+        completion = self.wait_for(ask, limit_s)
+        self.estimated = self.estimate is not None and completion.usage == Usage()
+        if self.estimate and self.estimated:
+            completion = replace(completion, usage=self.estimate(completion))
         self.spent.usage += completion.usage
         return completion
 
@@ -93,7 +107,9 @@ class Run:
         """Read the model's turn, take it down, and keep what follows from it."""
         reply = self.conversation.read(completion)
         self.waiting.extend(reply.asked)
-        usage = completion.usage.as_data()
+        self.text, usage = completion.text, completion.usage.as_data()
+        if self.estimated:
+            usage["estimated"] = True
         self.emit("model_turn", text=completion.text, turn=reply.turn, usage=usage)
         if reply.asked:
             self.call = reply.asked[0].call
@@ -118,7 +134,8 @@ class Run:
         own, left = self.tools[call.name].timeout_s, self.left_s()
         limit_s = left if own and left is not None and left < own else None
         try:
-            return self.wait_for(lambda: self.tools.run(call), limit_s)
+            make = self.make or self.tools.run
+            return self.wait_for(lambda: make(call), limit_s)
         except TimedOut:
             late = f"{call.name} had not answered when the run's time was over."
             error = ToolError(ErrorKind.TIMEOUT, late, hint="It may still take effect.")

@@ -65,7 +65,8 @@ class TraceWriter:
 
     Without a `path`, of a JSONL file, events stay in memory. `clock` counts seconds,
     `secrets` are those of the environment when not given, and `listener` gets each
-    event after it has been written. TraceError: another writer has that file open.
+    event after it has been written; with `keep`, whole lines that are there stay.
+    TraceError: another writer has that file open.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class TraceWriter:
         clock: Callable[[], float] = time.perf_counter,
         secrets: Iterable[str] | None = None,
         listener: Callable[[TraceEvent], None] | None = None,
+        keep: bool = False,
     ) -> None:
         self.trace_id = trace_id or uuid.uuid4().hex[:12]
         self.events: list[TraceEvent] = []
@@ -89,6 +91,9 @@ class TraceWriter:
         self._end = 0  # of the whole lines, in bytes
         self._torn = False  # a part of a line may stand behind them
         self._file = None if path is None else _open_alone(Path(path))
+        if self._file is not None:
+            self._end = _whole_lines(Path(path)) if keep else 0  # type: ignore[arg-type]
+            self._file.truncate(self._end)
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.
@@ -203,8 +208,12 @@ def _open_alone(path: Path) -> FileIO:
         raise TraceError(words) from None
     except OSError:
         pass  # this file system has no locks
-    file.truncate(0)
     return file
+
+
+def _whole_lines(path: Path) -> int:
+    """Return the length in bytes of the lines of a file that have their end."""
+    return path.read_bytes().rfind(b"\n") + 1
 
 
 def _redacted(value: Any, secrets: Iterable[str]) -> Any:

@@ -22,6 +22,11 @@ from workbook.fsm.conversations import (
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import assemble
 from workbook.fsm.table import CORE, Table
+from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
@@ -219,6 +224,49 @@ def play_fsm(
     machine.run(scenario.question)
 
 
+def play_guarded(
+    scenario: Scenario,
+    model: Any,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Given,
+    adapter: Callable[..., Conversation] = TextTurns,
+) -> None:
+    """Play on the machine of lessons 06 and 07, with a person who answers by script."""
+    given, most = scenario.guards, {"steps": scenario.steps}
+    known = {"tokens": given.tokens, "model_s": given.model_s}
+    budget = Budget(
+        **most,
+        tool_calls=2 * scenario.steps,
+        **{name: n for name, n in known.items() if n is not None},
+    )
+    answers = iter(given.answers)
+    with Ledger(":memory:") as ledger:
+        machine = guarded(
+            model,
+            tools,
+            budget=budget,
+            mode=given.mode,
+            ask=lambda request: scripted_answer(request, next(answers, "approve")),
+            ledger=ledger,
+            one_call=given.one_call,
+            context_tokens=given.context_tokens,
+            pinned=given.pinned,
+            parts=parts,
+            adapter=adapter,
+            hook=emit,
+        )
+        machine.run(scenario.question)
+
+
+def scripted_answer(request: Request, said: str) -> Answer | None:
+    """Return a person's answer as a scenario has it: approve, later, or reject: why."""
+    word, _, why = said.partition(":")
+    if word == "later":
+        return LATER
+    return Reject(why.strip()) if word == "reject" else yes(request)
+
+
 def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
     """Return what stands before the question if the reader's preflight warns of it."""
     warn, question = parts.get("preflight"), scenario.question
@@ -236,8 +284,10 @@ ENGINES = {
     "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
+    "guarded": Engine(play_guarded, table=GUARDED),
     "create_agent": Engine(play_create_agent),
     "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), table=CORE),
+    "guarded_calls": Engine(partial(play_guarded, adapter=FunctionCalls), GUARDED),
 }
 """The engines by name, in the order in which the lessons meet them."""
 

@@ -86,6 +86,18 @@ class ScriptedTool(_Entry):
         return Tool(self.name, self.description, schema, run, **about)
 
 
+class Guarding(_Entry):
+    """What the guarded machine is given besides; see `guarded`."""
+
+    mode: str = "build"
+    answers: list[str] = []  # of a person, one a question: approve, later, reject: why
+    tokens: Count | None = None
+    model_s: Seconds | None = None
+    context_tokens: Count | None = None
+    pinned: list[str] = []
+    one_call: bool = False
+
+
 class End(_Entry):
     """How a run ends; what is left out may be anything."""
 
@@ -115,6 +127,7 @@ class Scenario(_Entry):
     window_tokens: Count | None = None
     steps: Count = 12
     cancel_after_tool_calls: Count | None = None
+    guards: Guarding = Guarding()
     ends: dict[str, End] = {}
 
     def is_right(self, end: Mapping[str, Any]) -> bool:

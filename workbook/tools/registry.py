@@ -113,6 +113,10 @@ class ToolRegistry:
             call.call_id, error is None, result, error, call.name, call.notes
         )
 
+    def problems(self, name: str, arguments: dict[str, Any]) -> list[str]:
+        """Return in sentences what a tool's schema refuses in arguments."""
+        return self._problems(self._tools[name], arguments)
+
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
 

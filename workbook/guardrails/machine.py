@@ -1,0 +1,262 @@
+"""The machine with its guards: made in one call, switched by a person, gone on with.
+
+Nothing of the driver changes. A run that waits for a person, or that a crash ended, is
+its trace file: `resume` plays it again up to its last event and goes on from there.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbook.fsm.conversations import FunctionCalls
+from workbook.fsm.handlers import HANDLERS, Handler
+from workbook.fsm.machine import Exit, Machine, assemble
+from workbook.fsm.run import Run
+from workbook.fsm.table import State, Table
+from workbook.guardrails.approval import Answer, Request, as_answer
+from workbook.guardrails.budget import Budget, Purse, estimate
+from workbook.guardrails.context import fit_context
+from workbook.guardrails.economy import Cached, Escalate
+from workbook.guardrails.fitted import FittedCalls, FittedTurns
+from workbook.guardrails.handlers import (
+    Ask,
+    Guards,
+    Switch,
+    execute_allowed,
+    in_its_mode,
+    observe_cycles,
+    one_at_a_time,
+    pending_approval,
+    policy,
+    think_within,
+)
+from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
+from workbook.guardrails.policy import POLICY, Mode, PolicyRule
+from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
+from workbook.loop.turns import parse_turn
+from workbook.models.base import ChatModel, TextModel
+from workbook.record.events import Kind, TraceError
+from workbook.record.replay import Recording
+from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+Parts = Mapping[str, Callable[..., Any]]
+Make = Callable[[ToolCall], Observation]
+
+
+class GuardedMachine(Machine):
+    """A machine on `GUARDED`; `guarded` makes one, and says what its arguments are."""
+
+    def __init__(
+        self,
+        model: TextModel | ChatModel,
+        tools: ToolRegistry,
+        table: Table = GUARDED,
+        *,
+        budget: Budget = Budget(),  # noqa: B008 - frozen
+        rules: Sequence[PolicyRule] = POLICY,
+        mode: str = Mode.BUILD,
+        ask: Ask | None = None,
+        ledger: Ledger | None = None,
+        converge: bool = True,
+        purse: Purse | None = None,
+        parts: Parts | None = None,
+        handlers: Mapping[str, Handler] | None = None,
+        **options: Any,
+    ) -> None:
+        core = {**HANDLERS, **(handlers or {})}
+        work = core | {
+            State.THINK: think_within(core[State.THINK]),
+            State.EXECUTE_TOOL: execute_allowed,
+            State.OBSERVE: observe_cycles,
+            Guard.POLICY: policy,
+            Guard.PENDING_APPROVAL: pending_approval,
+            Guard.ONE_AT_A_TIME: one_at_a_time,
+        }
+        work = {state: in_its_mode(handler) for state, handler in work.items()}
+        super().__init__(model, tools, table, limits=budget, handlers=work, **options)
+        self.budget, self.rules, self.mode = budget, rules, str(Mode(mode))
+        self.ask, self.ledger, self.converge = ask, ledger, converge
+        self.purse, self.parts = purse, parts or {}
+        self._switches: deque[Switch] = deque()
+        self._recording: Recording | None = None
+
+    def set_mode(self, mode: str, who: str = "user", why: str = "the user said so") -> None:
+        """Change the mode, of a run from its next state on. Only a person does this.
+
+        No tool and no turn of the model leads here. ValueError: there is no such mode.
+        """
+        self.mode = str(Mode(mode))
+        self._switches.append((self.mode, who, why))
+
+    def resume(self, path: Path | str, approval: Answer | None = None) -> Exit:
+        """Go on with a run that waits, or that died, from its trace; to a new exit.
+
+        The machine must be made as the first one was: model, tools, rules. What the
+        record holds is not asked, paid or done again.
+
+        Args:
+            approval: the answer to the call that the run waits with.
+
+        Raises:
+            TraceError: this is no trace, its run has ended, or it did something else
+                than this machine does (`Divergence`, with the event).
+        """
+        with Recording(path) as recording:
+            if recording.ended:
+                end = recording.recorded[-1]["state"]
+                raise TraceError(f"the run in {path} has ended in {end}: begin a new one")
+            again = copy(self)
+            again.model, again.hook = _played_again(self.model, recording), recording
+            again.clock, again._recording = recording.now, recording
+            again.mode = str(recording.recorded[0].get("mode", self.mode))
+            again.ask = _given_first(approval, self.ask)
+            exit = again.run(recording.question)
+            if recording.diverged is not None:
+                raise recording.diverged
+            return exit
+
+    def run(self, question: str) -> Exit:
+        """Work on the question until an end is reached, or a person is waited for."""
+        if self._recording is None:
+            self._switches.clear()
+        return super().run(question)
+
+    def _about(self) -> dict[str, Any]:
+        return {"mode": self.mode}
+
+    def _prepare(self, run: Run) -> None:
+        make, ask, recording = self.tools.run, self.ask, self._recording
+        if self.ledger is not None:
+            run_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex
+            parts = {
+                "key": self.parts.get("idempotency_key", idempotency_key),
+                "claim": self.parts.get("claim", claim),
+            }
+            make = once(self.ledger, self.tools, run_id, make, **parts)
+        if recording is not None:
+            if self.ledger is None:
+                make = _not_twice(recording, self.tools, make)
+            make, ask = recording.make(make), _as_recorded(recording, ask)
+        run.make = Cached(make, self.tools)
+        run.model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
+        run.estimate = lambda done: estimate(run.conversation.prompt, done.text)
+        run.notes["guards"] = Guards(
+            budget=self.budget,
+            mode=self.mode,
+            rules=self.rules,
+            ask=ask,
+            converge=self.converge,
+            purse=self.purse,
+            parts=self.parts,
+            switches=self._switches,
+            recording=recording,
+        )
+
+    def _finish(self, run: Run, state: str) -> Exit:
+        if state != Guard.PENDING:
+            return super()._finish(run, state)
+        return self._exit(run, state, Said.SUSPENDED)  # its trace has no end yet
+
+
+def _played_again(model: Any, recording: Recording) -> Any:
+    """Return a model that says what is recorded first; of several, each one."""
+    if isinstance(model, Escalate):
+        models = [recording.model(each) for each in model.models]
+        return Escalate(models, model.after, model.parse)
+    return recording.model(model)
+
+
+def _not_twice(recording: Recording, tools: ToolRegistry, make: Make) -> Make:
+    """Without a ledger: do not repeat a WRITE that the record ends in the middle of."""
+    last = recording.recorded[-1]
+
+    def made(call: ToolCall) -> Observation:
+        begun = last["kind"] == Kind.TOOL_CALL and last["call_id"] == call.call_id
+        if not begun or tools[call.name].effect is Effect.READ:
+            return make(call)
+        message = f"unknown: the run died in {call.name}; it may have had its effect."
+        hint = "A person has to look before it is called again."
+        error = ToolError(ErrorKind.NEEDS_PERSON, message, hint=hint)
+        return Observation.failed(call.call_id, error, call.name)
+
+    return made
+
+
+def _as_recorded(recording: Recording, ask: Ask | None) -> Ask | None:
+    """Answer as the person in the record did; behind its end ask."""
+
+    def answer(request: Request) -> Answer | None:
+        coming = recording.coming()
+        while coming and coming.get("event") == Said.SUSPENDED:
+            coming = recording.after(coming)
+        if coming is None:
+            return ask(request) if ask else None
+        return as_answer(coming["answer"])
+
+    return answer
+
+
+def _given_first(approval: Answer | None, ask: Ask | None) -> Ask:
+    """Answer the first request with what was given, and ask about the others."""
+    given = [approval] if approval is not None else []
+
+    def answer(request: Request) -> Answer | None:
+        if given:
+            return given.pop()
+        return ask(request) if ask else None
+
+    return answer
+
+
+def guarded(
+    model: TextModel | ChatModel,
+    tools: Iterable[Tool],
+    *,
+    budget: Budget = Budget(),  # noqa: B008 - frozen
+    one_call: bool = False,
+    context_tokens: int | None = None,
+    pinned: Sequence[str] = (),
+    parts: Parts | None = None,
+    **options: Any,
+) -> GuardedMachine:
+    """Return a machine with all guards on.
+
+    Args:
+        budget: the most that a run may spend.
+        one_call: a turn may make one call; the others are refused in words.
+        context_tokens: the prompt is fitted into so many; None is no limit.
+        pinned: what the user wants kept in the prompt whatever happens.
+        parts: functions in place of ours, by the exercise's name.
+        options: `rules`, `mode` ("plan" or "build"), `ask` (a person; without one the
+            run is suspended where one is needed), `ledger`, `purse`, `converge`, and
+            what any `Machine` takes.
+    """
+    parts = parts or {}
+    if context_tokens is not None or pinned:
+        fit = partial(parts.get("fit_context", fit_context))
+        more: dict[str, Any] = {"fit": fit, "limit": context_tokens, "pinned": pinned}
+        takes_calls = options.get("adapter") is FunctionCalls
+        if takes_calls or not hasattr(model, "complete"):
+            options["adapter"] = partial(FittedCalls, **more)
+        else:
+            read = parts.get("parse_turn", parse_turn)
+            options["adapter"] = partial(FittedTurns, parse=read, **more)
+    return assemble(
+        parts,
+        model,
+        tools,
+        table=ONE_CALL if one_call else GUARDED,
+        kind=GuardedMachine,
+        budget=budget,
+        parts=parts,
+        **options,
+    )
