@@ -109,13 +109,13 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
         }"""
     )
     lesson.page.reload()
-    texts = lesson.page.locator(".jp-OutputArea details")
+    texts = lesson.page.locator(".jp-OutputArea details.instead")
     expect(texts).to_have_count(2, timeout=60_000)
     expect(lesson.page.locator(".player")).to_have_count(0)
     for text in texts.all():
-        text.locator("summary").first.click()
+        text.locator("> summary").click()
     expect(texts.nth(0)).to_contain_text("A product costs $100.")
-    expect(texts.nth(1).get_by_text("Observation", exact=False).first).to_be_visible()
+    expect(texts.nth(1).get_by_text("observation", exact=True).first).to_be_visible()
     expect(texts.nth(1).locator("svg")).to_be_visible()
 
 
@@ -154,7 +154,7 @@ def test_a_web_page_needs_no_network(web_page, browser):
     expect(diagrams).to_have_count(2)
     for diagram in diagrams.all():
         assert diagram.bounding_box()["height"] > 100
-    trace = page.locator("details")
+    trace = page.locator("details.instead")
     trace.locator("summary").first.click()
     expect(trace).to_contain_text("final_answer")
     expect(trace.locator("svg")).to_be_visible()

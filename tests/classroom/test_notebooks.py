@@ -328,7 +328,7 @@ def test_the_summary_has_a_line_a_learner(graded):
         ("two/di", "who_writes", "passed"),
         ("zoë", "who_writes", "your code raised"),
     ]
-    assert rows[1]["message"].startswith("the runtime runs the tool")
+    assert rows[1]["message"].startswith("what a tool gave")
     assert rows[2]["message"] == ""
     assert "; TypeError: unsupported operand" in rows[4]["message"]
 

@@ -12,6 +12,7 @@ from workbook.tools.registry import ToolRegistry
 
 ASKED = {
     "Calculator": ("2*3", "6"),
+    "Percent": ('{"amount": 100, "percent": -20}', "80"),
     "Factorial": ("5", "120"),
     "PrimeFactors": ("91", '{"n": 91, "factors": [7, 13]}'),
     "Voltmeter": ('{"channel": 1, "range": "2V"}', '"status": "warming up'),

@@ -293,7 +293,7 @@ def test_a_page_without_widgets_shows_the_run(engine, monkeypatch):
     widget, page = displayed(player("price_question", engine), monkeypatch)
     assert "application/vnd.jupyter.widget-view+json" in widget
     assert "application/vnd.jupyter.widget-view+json" not in page
-    assert page["text/html"].startswith("<details><summary>")
+    assert page["text/html"].startswith("<details class='instead'><summary>")
     assert page["text/html"].count("<tr>") > 15
     assert re.search(r"<svg.*>DONE<.*</svg>", page["text/html"], re.DOTALL)
 

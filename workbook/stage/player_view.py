@@ -94,7 +94,8 @@ def show_widget(widget: Any, title: str, elsewhere: str) -> None:
     """
     from IPython.display import display
 
-    folded = f"<details><summary>{TEXT_INSTEAD}</summary>{elsewhere}</details>"
+    line = f"<summary>{TEXT_INSTEAD}</summary>"
+    folded = f"<details class='instead'>{line}{elsewhere}</details>"
     for shown in (widget._repr_mimebundle_(), {"text/html": folded}):
         display(shown | {"text/plain": title}, raw=True)  # type: ignore[no-untyped-call]
 
