@@ -45,6 +45,7 @@ class Tool:
     aliases: Mapping[str, str] = field(default_factory=dict)  # alias to argument
     asked_by: tuple[str, ...] = ()  # words and signs by which a question asks for it
     max_output_chars: int = 20_000  # of the result as JSON
+    repeatable: bool = False  # the same call again in a run brings the same result
 
     def __post_init__(self) -> None:
         # What function calling accepts.
