@@ -7,6 +7,7 @@ import pytest
 from workbook.guardrails.stuck import Cycle, Seen, digest_of, seen
 from workbook.guardrails.stuck import find_cycle as packaged_find_cycle
 from workbook.guardrails.stuck import same_search as packaged_same_search
+from workbook.stage.engines import play
 from workbook.tools.calls import Observation, ToolCall, ToolError
 
 # same_search
@@ -308,6 +309,29 @@ def test_each_of_ten_thousand_calls_costs_the_same(call):
         after[number] = asked / number
     assert after[10_000] <= 1.5 * after[100]
     assert after[10_000] <= 30  # twice the rounds of one to five calls
+
+
+@pytest.mark.parametrize(
+    ("slug", "call"),
+    [
+        ("same_call_forever", 3),
+        ("ping_pong", 6),
+        ("same_search_in_other_clothes", 3),
+        ("polling", None),
+        ("price_question", None),
+        ("one_turn_spends_everything", None),
+    ],
+)
+def test_what_it_says_of_the_scenarios(slug, call):
+    """Of the scenarios it stops those that repeat themselves, and no poll."""
+    trace, run = play(slug, "fsm"), []
+    pairs = zip(trace.of("tool_call"), trace.of("observation"), strict=True)
+    found = []
+    for asked, observed in pairs:
+        digest = digest_of(observed["text"])
+        run.append(Seen(asked["tool"], asked["arguments"], digest))
+        found.append(packaged_find_cycle(run) is not None)
+    assert (found.index(True) + 1 if True in found else None) == call
 
 
 def test_what_is_seen_of_a_call_leaves_our_notes_out():
