@@ -179,16 +179,6 @@ def test_one_true_and_a_text_are_four_arguments():
     assert len({digest_of_call(call) for call in calls}) == 4
 
 
-@pytest.mark.parametrize(
-    "other",
-    [ToolCall("Pay", {"a": {}, "b": 1}, "c"), ToolCall('Pay", {"a"', {"b": 1}, "c")],
-)
-def test_a_digest_has_no_seam(other):
-    """What a name ends with can't pass for the beginning of the arguments."""
-    call = ToolCall("Pay", {"a": {"b": 1}}, "c")
-    assert digest_of_call(call) != digest_of_call(other)
-
-
 def test_yes_and_no_answer_what_was_asked():
     """For tests and lessons there is a person who always says yes, and one for no."""
     request = Request(CALL, PAY, "pays 25 EUR to Ada")

@@ -39,6 +39,7 @@ def read_log() -> Tool:
         run=run,
         timeout_s=None,
         max_output_chars=1_000_000,
+        repeatable=True,
     )
 
 
