@@ -8,24 +8,21 @@
 from __future__ import annotations
 
 import itertools
-import json
-import re
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from typing import Any, Protocol
 
+from workbook.fsm.reading import read_words, unless_cut
 from workbook.fsm.table import Event
 from workbook.loop.turns import (
     Action,
     Final,
-    Label,
     Malformed,
     Turn,
     Unreadable,
     as_data,
     heard,
     parse_turn,
-    split_fields,
 )
 from workbook.models.base import ChatModel, Completion, Message, TextModel, ToolRequest
 from workbook.tools.adapters import to_openai
@@ -96,7 +93,6 @@ CHAT_PREAMBLE = (
 )
 TEXT_HINT = "Write Action and Action Input, or Final Answer, each on a line of its own."
 CHAT_HINT = "Call the tool as a function, or write Final Answer: and the answer."
-_WRAPPED = re.compile(r"^(?:<tool_call>|```\w*)|(?:</tool_call>|```)$")
 
 
 class TextTurns:
@@ -131,7 +127,7 @@ class TextTurns:
         self._prompt += f"\n{words}\n"
 
     def read(self, completion: Completion) -> Reply:
-        turn = _unless_cut(completion, self.parse(completion.text))
+        turn = unless_cut(completion, self.parse(completion.text))
         kept, notes = _kept(completion, turn)
         self._prompt += kept
         shown = as_data(turn) | notes
@@ -196,7 +192,7 @@ class FunctionCalls:
     def read(self, completion: Completion) -> Reply:
         if completion.tool_requests:
             return self._read_calls(completion)
-        turn = _unless_cut(completion, self._read_words(completion.text))
+        turn = unless_cut(completion, read_words(completion.text, self.tools))
         kept, notes = _kept(completion, turn)
         shown = as_data(turn) | notes
         if isinstance(turn, Final):
@@ -229,23 +225,6 @@ class FunctionCalls:
         shown = {"kind": "calls", "thought": kept.strip(), "calls": calls}
         return Reply(Event.TOOL_REQUESTED, shown | notes, asked)
 
-    def _read_words(self, text: str) -> Turn:
-        """Read a message without a call: a step in words is no answer, words are."""
-        words, turn = text.strip(), parse_turn(text)
-        plain = split_fields(text) == [(Label.THOUGHT, words)]
-        if plain and not self._is_call(words):
-            return Final("", words)
-        in_words = isinstance(turn, Action)
-        return Malformed(Unreadable.NO_STEP, text) if in_words else turn
-
-    def _is_call(self, words: str) -> bool:
-        """Whether words are a call that the model's side handed on as they were."""
-        try:
-            said = json.loads(_WRAPPED.sub("", words))
-        except (ValueError, RecursionError):
-            return False
-        return isinstance(said, dict) and str(said.get("name")) in self.tools
-
     def _bind(self, request: ToolRequest) -> Asked:
         """Bind under a call_id that no call before had: the genuine one, or our own.
 
@@ -268,17 +247,6 @@ class FunctionCalls:
             hint="Read the observation of the first call, or use a new call_id.",
         )
         return Asked(written, refusal)
-
-
-def _unless_cut(completion: Completion, turn: Turn) -> Turn:
-    """Return the turn, unless the model was cut in the middle of its step."""
-    if not isinstance(turn, Turn) or not all(isinstance(x, str) for x in astuple(turn)):
-        raise TypeError(f"the parser returned {turn!r}: no Action, Final or Malformed")
-    if completion.finish_reason != "length" or isinstance(turn, Malformed):
-        return turn
-    read = turn.input if isinstance(turn, Action) else turn.answer
-    in_its_step = split_fields(completion.text)[-1][1] == read
-    return Malformed(Unreadable.NO_STEP, completion.text) if in_its_step else turn
 
 
 def _kept(completion: Completion, turn: Turn) -> tuple[str, dict[str, Any]]:

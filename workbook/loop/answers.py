@@ -15,7 +15,7 @@ from collections import Counter
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 # One CJK character, or a run of anything else that is not white space.
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
+TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def normalize_answer(text: str) -> str:
@@ -56,7 +56,7 @@ def f1(answer: str, gold: str) -> float:
         return 1.0
     if {ours, theirs} & {"yes", "no", "noanswer"}:
         return 0.0
-    mine, wanted = Counter(_TOKEN.findall(ours)), Counter(_TOKEN.findall(theirs))
+    mine, wanted = Counter(TOKEN.findall(ours)), Counter(TOKEN.findall(theirs))
     shared = (mine & wanted).total()
     return 2 * shared / (mine.total() + wanted.total())
 

@@ -115,6 +115,7 @@ def search_tool(
         run=run,
         timeout_s=timeout_s,
         aliases={"q": "query", "question": "query", "input": "query"},
+        repeatable=True,
     )
 
 

@@ -1,0 +1,194 @@
+"""What an approval is worth: this call, with these arguments, and no other."""
+
+import json
+from functools import partial
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from workbook.guardrails.approval import (
+    STALE,
+    Approve,
+    Edit,
+    Reject,
+    Request,
+    digest_of_call,
+    no,
+    yes,
+)
+from workbook.guardrails.approval import approve as packaged_approve
+from workbook.props.payment import Payments
+from workbook.tools.arguments import problems_with
+from workbook.tools.calls import ToolCall, ToolError
+
+PAY = Payments().tool()
+PROBLEMS = partial(problems_with, PAY.validator)
+CALL = ToolCall("Pay", {"payee": "Ada", "amount": 25}, "call_7")
+YES = Approve("call_7", digest_of_call(CALL))
+
+
+class Refused:
+    """Equal to a ToolError of this kind whose text has all the words."""
+
+    def __init__(self, kind, *words):
+        self.kind, self.words = kind, words
+
+    def __eq__(self, other):
+        if not isinstance(other, ToolError) or other.kind != self.kind:
+            return False
+        return all(word in other.text() for word in self.words)
+
+    __hash__ = None
+
+    def __repr__(self):
+        named = f" that names {' and '.join(self.words)}" if self.words else ""
+        return f"a ToolError of kind {self.kind}{named}"
+
+
+def test_an_approved_call_is_made_as_it_is(approve):
+    """Approve with this call_id and this digest returns the call as it is"""
+    assert approve(CALL, YES, PROBLEMS) == CALL
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"payee": "Ada", "amount": 26},
+        {"payee": "Bob", "amount": 25},
+        {"payee": "Ada", "amount": 25, "currency": "USD"},
+        {"payee": "Ada"},
+    ],
+)
+def test_other_arguments_have_no_approval(approve, arguments):
+    """under the same call_id other arguments are a ToolError of kind `stale_approval`
+
+    perhaps: you compare the call_id, and not the digest"""
+    changed = ToolCall("Pay", arguments, "call_7")
+    assert approve(changed, YES, PROBLEMS) == Refused(STALE)
+
+
+def test_another_tool_has_no_approval(approve):
+    """under the same call_id another tool with the same arguments is stale, too
+
+    perhaps: you compare the arguments alone; `digest_of_call` has the tool in it"""
+    other = ToolCall("Refund", CALL.arguments, "call_7")
+    assert approve(other, YES, PROBLEMS) == Refused(STALE)
+
+
+def test_another_call_has_no_approval(approve):
+    """the same arguments under another call_id are stale: it is another payment
+
+    perhaps: you compare the digest, and not the call_id"""
+    second = ToolCall("Pay", CALL.arguments, "call_8")
+    assert approve(second, YES, PROBLEMS) == Refused(STALE)
+
+
+def test_the_order_of_the_arguments_is_no_change(approve):
+    """arguments in another order are the same arguments"""
+    turned = ToolCall("Pay", {"amount": 25, "payee": "Ada"}, "call_7")
+    assert approve(turned, YES, PROBLEMS) == turned
+
+
+def test_an_edited_call_has_the_new_arguments(approve):
+    """Edit returns the call, under its call_id, with the arguments of the edit"""
+    new = {"payee": "Ada", "amount": 20}
+    made = approve(CALL, Edit(new), PROBLEMS)
+    assert (made.name, made.arguments, made.call_id) == ("Pay", new, "call_7")
+
+
+def test_an_edit_is_noted_for_the_model(approve):
+    """a note more on the edited call tells the model who changed the arguments"""
+    call = ToolCall("Pay", CALL.arguments, "call_7", ("to is called payee",))
+    edit = Edit({"payee": "Ada", "amount": 20}, who="Eve")
+    made = approve(call, edit, PROBLEMS)
+    assert made.notes[:-1] == ("to is called payee",)
+    assert "Eve" in made.notes[-1]
+
+
+def test_edited_arguments_are_checked(approve):
+    """where `problems` finds any, Edit is a ToolError `invalid_arguments` with them
+
+    perhaps, of a ToolCall: a person makes slips too"""
+    for arguments in ({"payee": "Ada", "amount": "20"}, {"payee": "Ada"}):
+        (problem,) = PROBLEMS(arguments)
+        refused = Refused("invalid_arguments", problem)
+        assert approve(CALL, Edit(arguments), PROBLEMS) == refused
+
+
+def test_an_edit_of_another_call_is_stale(approve):
+    """an Edit that names another call_id is stale; one that names none is for this"""
+    new = {"payee": "Ada", "amount": 20}
+    assert approve(CALL, Edit(new, "call_6"), PROBLEMS) == Refused(STALE)
+    assert approve(CALL, Edit(new, "call_7"), PROBLEMS).arguments == new
+
+
+def test_a_rejected_call_is_denied(approve):
+    """Reject is a ToolError of kind `denied` that says why"""
+    said = Reject("the invoice is not ours", who="Eve")
+    denied = Refused("denied", "the invoice is not ours")
+    assert approve(CALL, said, PROBLEMS) == denied
+
+
+# what the package's own answer must do besides
+
+plain = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([0.0, -0.0, 1.0, 2.5, 1e300]),
+    st.text("aA1 あ\ud800", max_size=3),
+)
+values = st.recursive(
+    plain,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text("ab", max_size=2), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+arguments = st.dictionaries(st.sampled_from(["n", "m", "to"]), values, max_size=3)
+
+
+@given(arguments, arguments)
+@settings(max_examples=300, deadline=None)
+def test_no_change_passes_under_an_approval_for_others(one, other):
+    """What differs as JSON in anything but the order of keys has another digest."""
+    as_json = [json.dumps(each, sort_keys=True) for each in (one, other)]
+    assume(as_json[0] != as_json[1])
+    shown, asked = (ToolCall("Pay", each, "c") for each in (one, other))
+    answer = Approve("c", digest_of_call(shown))
+    assert packaged_approve(asked, answer, PROBLEMS) == Refused(STALE)
+
+
+@given(arguments)
+@settings(max_examples=200, deadline=None)
+def test_the_same_call_passes_however_its_keys_are_ordered(one):
+    """The same arguments, turned round and read back from a file, are approved."""
+    turned = dict(reversed(json.loads(json.dumps(one)).items()))
+    asked, answer = (
+        ToolCall("Pay", turned, "c"),
+        Approve("c", digest_of_call(ToolCall("Pay", one, "c"))),
+    )
+    assert packaged_approve(asked, answer, PROBLEMS) is asked
+
+
+def test_one_true_and_a_text_are_four_arguments():
+    """1, 1.0, true and "1" are told apart, though Python takes three for equal."""
+    calls = [ToolCall("Pay", {"n": n}, "c") for n in (1, 1.0, True, "1")]
+    assert len({digest_of_call(call) for call in calls}) == 4
+
+
+def test_yes_and_no_answer_what_was_asked():
+    """For tests and lessons there is a person who always says yes, and one for no."""
+    request = Request(CALL, PAY, "pays 25 EUR to Ada")
+    assert packaged_approve(CALL, yes(request), PROBLEMS) is CALL
+    assert packaged_approve(CALL, no(request), PROBLEMS) == Refused("denied")
+
+
+def test_who_refused_and_what_to_do_is_told():
+    """An error of a stale approval names the call and says to look again."""
+    other = ToolCall("Pay", {"payee": "Ada", "amount": 9000}, "call_7")
+    error = packaged_approve(other, YES, PROBLEMS)
+    assert error == Refused(STALE, "Pay", "call_7", "other arguments")
+    assert error.hint

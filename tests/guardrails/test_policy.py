@@ -1,0 +1,135 @@
+"""The policy: the first rule that matches, and what holds where none does."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.guardrails.policy import POLICY, Decision, Mode, PolicyRule, Verdict
+from workbook.guardrails.policy import decide as packaged_decide
+from workbook.tools.calls import Effect
+
+ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
+READ, WRITE = Effect.READ, Effect.WRITE
+
+
+@pytest.mark.parametrize(
+    ("mode", "effect", "verdict"),
+    [
+        (Mode.PLAN, READ, ALLOW),
+        (Mode.PLAN, WRITE, DENY),
+        (Mode.BUILD, READ, ALLOW),
+        (Mode.BUILD, WRITE, ASK),
+    ],
+)
+def test_the_usual_rules(decide, mode, effect, verdict):
+    """without rules of your own those of `POLICY` hold, in plan and in build mode"""
+    assert decide(mode, effect, "write_file").verdict == verdict
+
+
+def test_the_first_rule_that_matches_decides(decide):
+    """the first rule that matches decides, whatever the later ones say
+
+    perhaps, of the other verdict: you let the last one, or the strictest, win"""
+    no, yes = PolicyRule(DENY, tool="Pay", why="a"), PolicyRule(ALLOW, why="b")
+    assert decide("build", WRITE, "Pay", [no, yes]) == Decision(DENY, "a")
+    assert decide("build", WRITE, "Pay", [yes, no]) == Decision(ALLOW, "b")
+
+
+@pytest.mark.parametrize(
+    ("rule", "others"),
+    [
+        (PolicyRule(ALLOW, mode="build", why="it fits"), ("plan", WRITE, "Pay")),
+        (PolicyRule(ALLOW, effect=WRITE, why="it fits"), ("build", READ, "Pay")),
+        (PolicyRule(ALLOW, tool="Pay", why="it fits"), ("build", WRITE, "PayAll")),
+    ],
+    ids=["mode", "effect", "tool"],
+)
+def test_a_rule_matches_in_all_that_it_names(decide, rule, others):
+    """a rule matches where mode, effect and tool do; what is "*" matches anything"""
+    assert decide("build", WRITE, "Pay", [rule]) == Decision(ALLOW, "it fits")
+    assert decide(*others, [rule]).why != "it fits"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tool", "fits"),
+    [
+        ("git_*", "git_commit", True),
+        ("git_*", "legit_commit", False),
+        ("*_file", "write_file", True),
+        ("read_?", "read_2", True),
+        ("read_?", "read_22", False),
+    ],
+)
+def test_a_tool_is_a_pattern(decide, pattern, tool, fits):
+    """a rule's tool is a pattern for the whole name: * is anything, ? is one character
+
+    perhaps: `fnmatchcase(name, pattern)` compares so, `in` and `==` do not"""
+    rules = [PolicyRule(ALLOW, tool=pattern)]
+    assert (decide("build", WRITE, tool, rules).verdict == ALLOW) is fits
+
+
+@pytest.mark.parametrize(("pattern", "tool"), [("pay", "Pay"), ("GIT_*", "git_push")])
+def test_the_case_of_a_name_does_not_count(decide, pattern, tool):
+    """a tool's name matches in any case: who forbids "pay" means Pay
+
+    perhaps: casefold both, before you compare them"""
+    rules = [PolicyRule(DENY, tool=pattern), PolicyRule(ALLOW)]
+    assert decide("build", WRITE, tool, rules).verdict == DENY
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(WRITE, DENY), (READ, ASK)])
+def test_where_no_rule_matches(decide, effect, verdict):
+    """where no rule matches, a WRITE is denied, and of anything else a person is asked
+
+    perhaps, of allow: what nobody thought of is not allowed"""
+    assert decide("build", effect, "Pay", []).verdict == verdict
+    assert (
+        decide("other", effect, "Pay", [PolicyRule(ALLOW, "plan")]).verdict == verdict
+    )
+
+
+def test_a_decision_says_why(decide):
+    """the decision has the rule's reason; without a rule it has one of its own"""
+    assert decide("plan", WRITE, "Pay") == Decision(DENY, POLICY[1].why)
+    assert decide("plan", WRITE, "Pay", []).why.strip()
+
+
+# what the package's own answer must do besides
+
+
+def test_a_commit_by_way_of_the_test_runner_is_denied_in_plan_mode():
+    """What runs other programs is a WRITE, and a plan changes nothing by way of it."""
+    assert packaged_decide("plan", WRITE, "run_tests").verdict == DENY
+    own = (PolicyRule(DENY, "plan", tool="run_*", why="tests can commit"), *POLICY)
+    assert packaged_decide("plan", READ, "run_tests", own) == (DENY, "tests can commit")
+
+
+words = st.sampled_from(["plan", "build", "Plan", "", "*", "admin"])
+names = st.text("abPY_*?[]", max_size=6)
+rules = st.lists(
+    st.builds(PolicyRule, st.sampled_from(Verdict), words, words, names, st.just("x")),
+    max_size=5,
+)
+
+
+@given(words, names)
+@settings(max_examples=200, deadline=None)
+def test_no_name_and_no_mode_lets_a_write_through(mode, tool):
+    """Under the usual rules no WRITE is allowed by itself, whatever it is called."""
+    verdict = packaged_decide(mode, WRITE, tool).verdict
+    assert verdict == (ASK if mode == "build" else DENY)
+
+
+@given(words, st.sampled_from(Effect), names, rules)
+@settings(max_examples=300, deadline=None)
+def test_every_call_gets_a_verdict_and_a_reason(mode, effect, tool, rules):
+    """Whatever the rules are, there is one verdict, and a reason for it."""
+    decision = packaged_decide(mode, effect, tool, rules)
+    assert decision.verdict in set(Verdict)
+    assert decision.why
+
+
+def test_a_verdict_that_there_is_not_is_told():
+    """A rule with a slip in its verdict is no rule: it raises, and names the slip."""
+    with pytest.raises(ValueError, match="alow"):
+        packaged_decide("build", READ, "Pay", [PolicyRule("alow")])

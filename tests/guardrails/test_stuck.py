@@ -1,0 +1,364 @@
+"""Stuck: the same search in other clothes, and a cycle at the end of a run."""
+
+import random
+
+import pytest
+
+from workbook.guardrails.stuck import Cycle, Seen, digest_of, seen
+from workbook.guardrails.stuck import find_cycle as packaged_find_cycle
+from workbook.guardrails.stuck import same_search as packaged_same_search
+from workbook.stage.engines import play
+from workbook.tools.calls import Observation, ToolCall, ToolError
+
+# same_search
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"query": "Population of Tokyo"}, {"query": "population of tokyo"}),
+        ({"query": "Straße"}, {"query": "STRASSE"}),
+    ],
+)
+def test_case_does_not_count(same_search, one, other):
+    """capital and small letters ask for the same"""
+    assert same_search(one, other) is True
+
+
+@pytest.mark.parametrize("text", ["  rain in Oslo", "rain  in\tOslo", "rain in Oslo\n"])
+def test_spacing_does_not_count(same_search, text):
+    """more or other space around and between words asks for the same"""
+    assert same_search({"query": "rain in Oslo"}, {"query": text}) is True
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ABC 2026", "ＡＢＣ　２０２６"),
+        ("東京 タワー", "東京　ﾀﾜｰ"),
+        ("北京 ２０２６", "北京 2026"),
+    ],
+)
+def test_width_does_not_count(same_search, one, other):
+    """full-width and half-width characters ask for the same"""
+    assert same_search({"query": one}, {"query": other}) is True
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("report bridge author", "author bridge report"),
+        ("東京 人口", "人口　東京"),
+        ("北京 人口", "人口 北京"),
+    ],
+)
+def test_the_order_of_words_does_not_count(same_search, one, other):
+    """the same words in another order ask for the same"""
+    assert same_search({"query": one}, {"query": other}) is True
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("東京人口", "東京 人口"), ("北京人口", "人口 北京")]
+)
+def test_japanese_and_chinese_have_no_space_between_words(same_search, one, other):
+    """each Japanese or Chinese character is a word, with a space beside it or without
+
+    perhaps: `TOKEN.findall(text)` gives such words, `text.split()` does not"""
+    assert same_search({"query": one}, {"query": other}) is True
+
+
+def test_the_name_of_the_argument_does_not_count(same_search):
+    """the same values under other names ask for the same"""
+    assert same_search({"query": "Oslo", "k": 3}, {"n": 3, "q": "oslo"}) is True
+
+
+def test_a_name_that_both_have_counts(same_search):
+    """under a name that both have, both must have the same
+
+    perhaps: you compare all values as a heap, whatever they are called"""
+    there, back = {"to": "Oslo", "from": "Rome"}, {"to": "Rome", "from": "Oslo"}
+    assert same_search(there, back) is False
+    assert same_search(there, {"from": "rome", "to": "oslo"}) is True
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("is it open", "is it not open"), ("open open", "open"), ("Oslo", "")],
+)
+def test_another_word_is_another_search(same_search, one, other):
+    """one word more or less asks for something else"""
+    assert same_search({"query": one}, {"query": other}) is False
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("3-2", "2-3"), ("1", "10"), ("12 3", "1 23"), ("2.5", "25")]
+)
+def test_signs_and_digits_count(same_search, one, other):
+    """inside a word every sign stays where it is: 3-2 is not 2-3"""
+    assert same_search({"input": one}, {"input": other}) is False
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [(1, 10), (1, True), (1, "1"), (0, None), (["a", "b"], ["b", "a"])],
+)
+def test_what_is_no_text_is_exact(same_search, one, other):
+    """what is no text must be exactly the same: 1 is neither 10 nor "1" nor true
+
+    perhaps, of True: to Python, 1 == True"""
+    assert same_search({"n": one}, {"n": other}) is False
+    assert same_search({"n": one}, {"number": other}) is False
+
+
+def test_one_argument_more_is_another_search(same_search):
+    """an argument that only one of them has asks for something else"""
+    assert same_search({"query": "Oslo"}, {"query": "Oslo", "page": 2}) is False
+    assert same_search({}, {"query": "Oslo"}) is False
+    assert same_search({}, {}) is True
+
+
+def test_a_word_for_the_same_thing_is_another_search():
+    """What it can't see: another word for the same thing."""
+    film, movie = {"query": "best film"}, {"query": "best movie"}
+    assert packaged_same_search(film, movie) is False
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_any_clothes_are_seen_through(seed):
+    """Words shuffled, widened, capitalised and spaced out at random are the same."""
+    dice = random.Random(seed)
+    words = dice.sample(["tokyo", "population", "2026", "東京", "人口", "c++", "-5"], 4)
+    worn = [dice.choice([str.upper, str.title, wide])(word) for word in words]
+    dice.shuffle(worn)
+    query = dice.choice([" ", "　", "\n  "]).join(worn)
+    assert packaged_same_search({"query": " ".join(words)}, {"q": query})
+    assert not packaged_same_search({"query": " ".join(words[1:])}, {"q": query})
+
+
+def wide(text):
+    """Return a text with its letters, digits and signs in full width."""
+    return "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
+
+
+# find_cycle
+
+FOUND_NOTHING = digest_of("nothing found")
+
+
+def step(name, digest=FOUND_NOTHING, **arguments):
+    return Seen(name, arguments or {"query": name}, digest)
+
+
+A, B, C, D, E = (step(name) for name in "ABCDE")
+
+
+def test_a_run_that_goes_on_is_no_cycle(find_cycle):
+    """calls that differ are no cycle, and neither are none at all"""
+    assert find_cycle([]) is None
+    assert find_cycle([A]) is None
+    assert find_cycle([A, B, C, D, E, B, A]) is None
+
+
+@pytest.mark.parametrize(
+    "round_", [[A], [A, B], [A, B, C], [A, B, C, D], [A, A, B, C, E]], ids=len
+)
+def test_the_third_time_is_a_cycle(find_cycle, round_):
+    """a cycle of one to five calls is found at the end of its third time, not before
+
+    perhaps: two equal calls are not enough, and the cycle may be longer than one"""
+    run = [step("first"), *round_ * 3]
+    found = [n for n in range(len(run) + 1) if find_cycle(run[:n]) is not None]
+    assert found == [len(run)]
+    assert find_cycle(run) == Cycle(tuple(round_), 3)
+
+
+def test_the_shortest_cycle_is_returned(find_cycle):
+    """of several cycles that fit, the shortest is returned, with how often it stands"""
+    assert find_cycle([A] * 15) == Cycle((A,), 3)
+    assert find_cycle([A, B] * 6) == Cycle((A, B), 3)
+
+
+def test_only_the_end_counts(find_cycle):
+    """a cycle that the run has left behind is none any more"""
+    assert find_cycle([A, A, A, B]) is None
+    assert find_cycle([A, B, A, A]) is None
+
+
+def test_answers_that_change_are_no_cycle(find_cycle):
+    """the same call with another digest each time is polling, and no cycle
+
+    perhaps: you compare tool and arguments, and not what came of them"""
+    polled = [step("JobStatus", digest_of(f"{n} %"), job="export") for n in range(6)]
+    assert find_cycle(polled) is None
+    assert find_cycle([each for look in polled for each in (look, A)]) is None
+
+
+def test_another_tool_with_the_same_arguments_is_no_cycle(find_cycle):
+    """the tool counts, also where arguments and digest are the same"""
+    calls = [Seen(tool, {"query": "x"}, FOUND_NOTHING) for tool in "ABC"]
+    assert find_cycle(calls) is None
+
+
+def test_other_clothes_are_no_disguise(find_cycle):
+    """arguments are compared with `same`, which is `same_search` unless it is given"""
+    searches = [
+        step("Search", query=q) for q in ("Oslo rain", "rain OSLO", "oslo  rain")
+    ]
+    assert find_cycle(searches) == Cycle((searches[0],), 3)
+    assert find_cycle(searches, same=lambda one, other: one == other) is None
+
+
+def test_lengths_and_repeats_can_be_chosen(find_cycle):
+    """`lengths` says which cycles are looked for, `repeats` how often one must stand"""
+    assert find_cycle([A, B] * 3, lengths=[1, 3]) is None
+    assert find_cycle([A] * 4, repeats=5) is None
+    assert find_cycle([A, B] * 2, repeats=2) == Cycle((A, B), 2)
+
+
+def test_a_long_run_costs_no_more(find_cycle):
+    """ten thousand calls are looked at in no more comparisons than a hundred
+
+    perhaps: you compare all the calls of the run, and not those at its end"""
+    compared = []
+
+    def same(one, other):
+        compared.append(one)
+        return one == other
+
+    counts = []
+    for rounds in (20, 2_000):
+        compared.clear()
+        run = [A, A, B, A, C] * rounds
+        assert find_cycle(run, same=same) == Cycle((A, A, B, A, C), 3)
+        counts.append(len(compared))
+    assert counts[0] == counts[1] > 0
+
+
+# what the package's own answer must do besides
+
+
+def by_hand(symbols, most=5):
+    """Return the length of the cycle with which a text ends, counted by hand."""
+    fits = (n for n in range(1, most + 1) if symbols.endswith(symbols[-n:] * 3))
+    return next((n for n in fits if len(symbols) >= 3 * n), None)
+
+
+def test_no_false_alarm_on_runs_without_a_repetition():
+    """In 1,000 random runs whose answers never come again, nothing is found."""
+    for seed in range(1000):
+        dice, run = random.Random(seed), []
+        for number in range(30):
+            run.append(step(dice.choice("AB"), digest_of(str(number))))
+            assert packaged_find_cycle(run) is None
+
+
+def test_it_finds_what_is_there_and_nothing_else():
+    """On 1,000 random runs of two different calls it finds what stands there."""
+    lengths = set()
+    for seed in range(1000):
+        dice = random.Random(seed)
+        symbols = "".join(dice.choice("AB") for _ in range(40))
+        for end in range(len(symbols) + 1):
+            found = packaged_find_cycle([step(s) for s in symbols[:end]])
+            length = found and len(found.calls)
+            assert length == by_hand(symbols[:end])
+            lengths.add(length)
+    assert lengths == {None, 1, 2, 3, 4, 5}
+
+
+def test_every_planted_cycle_is_found_at_its_third_time():
+    """1,000 cycles of one to five calls behind a random run: found when complete."""
+    for seed in range(1000):
+        dice = random.Random(seed)
+        before = [step(f"before {n}") for n in range(dice.randrange(30))]
+        length = 1 + seed % 5
+        names = dice.sample([f"tool {n}" for n in range(50)], length)
+        worn = (str.upper, str.title, wide)
+        rounds = [
+            [step(name, query=dice.choice(worn)(f"{name} x")) for name in names]
+            for _ in range(3)
+        ]
+        run = [*before, *rounds[0], *rounds[1], *rounds[2]]
+        for end in range(len(run)):
+            assert packaged_find_cycle(run[:end]) is None
+        assert packaged_find_cycle(run) == Cycle(tuple(rounds[0]), 3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: step("Search", query="x"),  # always a cycle
+        lambda n: step("Search", digest_of(str(n)), query="x"),  # never one
+        lambda n: step("Search", query="x" if n % 7 else "y"),  # nearly one
+    ],
+    ids=["stuck", "polling", "nearly"],
+)
+def test_each_of_ten_thousand_calls_costs_the_same(call):
+    """Asked after each of 10,000 calls, it compares per call what it does at 100."""
+    asked = 0
+
+    def same(one, other):
+        nonlocal asked
+        asked += 1
+        return packaged_same_search(one, other)
+
+    run, after = [], {}
+    for number in range(1, 10_001):
+        run.append(call(number))
+        packaged_find_cycle(run, same=same)
+        after[number] = asked / number
+    assert after[10_000] <= 1.5 * after[100]
+    assert after[10_000] <= 30  # twice the rounds of one to five calls
+
+
+@pytest.mark.parametrize(
+    ("slug", "call"),
+    [
+        ("same_call_forever", 3),
+        ("ping_pong", 6),
+        ("same_search_in_other_clothes", 3),
+        ("polling", None),
+        ("price_question", None),
+        ("one_turn_spends_everything", None),
+    ],
+)
+def test_what_it_says_of_the_scenarios(slug, call):
+    """Of the scenarios it stops those that repeat themselves, and no poll."""
+    trace, run = play(slug, "fsm"), []
+    pairs = zip(trace.of("tool_call"), trace.of("observation"), strict=True)
+    found = []
+    for asked, observed in pairs:
+        digest = digest_of(observed["text"])
+        run.append(Seen(asked["tool"], asked["arguments"], digest))
+        found.append(packaged_find_cycle(run) is not None)
+    assert (found.index(True) + 1 if True in found else None) == call
+
+
+def test_what_is_seen_of_a_call_leaves_our_notes_out():
+    """A note on a repair, or from the cache, makes no other answer of the same one."""
+    call = ToolCall("Search", {"query": "x"}, "c1")
+    plain = Observation("c1", True, {"result": "nothing"}, None, "Search")
+    noted = Observation(
+        "c2", True, {"result": "nothing"}, None, "Search", ("q: query",)
+    )
+    error = ToolError("timeout", "it was late")
+    assert seen(call, plain) == seen(call, noted)
+    assert seen(call, plain) != seen(call, Observation.failed("c1", error, "Search"))
+
+
+def test_turns_that_cannot_be_read_are_seen():
+    """A turn that could not be read, again and again, is a cycle, told in words."""
+    turn = Seen("", {"turn": "no_step Well, let me see."}, "")
+    found = packaged_find_cycle([A, turn, turn, turn])
+    assert found == Cycle((turn,), 3)
+    assert "could not be read" in found.words()
+    assert "3 times" in found.words()
+
+
+def test_a_cycle_says_what_was_repeated_and_how_often():
+    """The words name each tool, its arguments and the times; long ones are clipped."""
+    long = step("Phone", query="x" * 500)
+    words = Cycle((A, long), 3).words()
+    assert all(part in words for part in ('A {"query": "A"}', "Phone", "3 times"))
+    assert words.endswith(".")
+    assert len(words) < 300

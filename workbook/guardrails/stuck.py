@@ -1,0 +1,119 @@
+"""Stuck: what a run did, seen as calls with what came of them, and a cycle in it.
+
+It looks at the last calls alone, so the ten-thousandth costs what the hundredth did. It
+knows no machine: who looks, and what follows, is said elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from workbook.loop.answers import TOKEN
+from workbook.models.prompts import clip
+from workbook.tools.calls import Observation, ToolCall, to_json
+
+
+class Seen(NamedTuple):
+    """One thing that a run did, and what came of it.
+
+    A turn that could not be read has no tool and its own text for an argument; a final
+    answer that was refused is a call of "Final Answer".
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    digest: str  # of the observation; see `digest_of`
+
+
+class Cycle(NamedTuple):
+    """Calls that were made one after the other, so many times in a row."""
+
+    calls: tuple[Seen, ...]
+    times: int
+
+    def words(self) -> str:
+        """Return what was repeated and how often, as a sentence for the model."""
+        shown = ", then ".join(map(_in_words, self.calls))
+        what = "The same step" if len(self.calls) == 1 else "The same steps"
+        return f"{what}, {self.times} times, with nothing new: {shown}."
+
+
+def seen(call: ToolCall, observation: Observation) -> Seen:
+    """Return a call with what came of it; the notes are ours, and are left out."""
+    digest = digest_of(replace(observation, notes=()).text())
+    return Seen(call.name, call.arguments, digest)
+
+
+def digest_of(text: str) -> str:
+    """Return 16 characters that stand for a text: the same ones for the same text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def same_search(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Whether two calls' arguments ask for the same, in whatever clothes.
+
+    In a text, case, spacing, width and the order of words don't count; each Japanese,
+    Chinese or Korean character is a word, as no space says where a word ends. An
+    argument's name doesn't count where only one of the two has it. All else is exact.
+
+    It can't see a synonym, and takes "man bites dog" for "dog bites man": so nothing
+    is stopped for it alone, but for the answers that stay the same as well.
+
+    >>> same_search({"query": "population of Tokyo"}, {"q": "TOKYO  population of"})
+    True
+    """
+    mine = {name: _plain(value) for name, value in one.items()}
+    theirs = {name: _plain(value) for name, value in other.items()}
+    if any(mine[name] != theirs[name] for name in mine.keys() & theirs.keys()):
+        return False
+    return Counter(mine.values()) == Counter(theirs.values())
+
+
+def _plain(value: Any) -> tuple[str, ...]:
+    """Return a text's words in alphabetical order; anything else as its JSON."""
+    if not isinstance(value, str):
+        return ("", json.dumps(value, sort_keys=True))  # no word is ""
+    narrow = unicodedata.normalize("NFKC", value)
+    return tuple(sorted(TOKEN.findall(narrow.casefold())))
+
+
+def find_cycle(
+    calls: Sequence[Seen],
+    *,
+    lengths: Iterable[int] = range(1, 6),
+    repeats: int = 3,
+    same: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] = same_search,
+) -> Cycle | None:
+    """Return the cycle with which the calls end, the shortest one, or None.
+
+    A cycle is `length` calls that stand there `repeats` times in a row: each time the
+    same tools, arguments that are the `same`, and the same digests. Polling, whose
+    answers change, is none.
+
+    gemini-cli waits for five repeats of 1 to 5 calls and looks at no answer, opencode
+    asks after three equal calls: the one stops a patient poll, neither of them sees a
+    search in other clothes, and opencode no ping-pong.
+    """
+    for length in lengths:
+        tail = calls[-length * repeats :]
+        pairs = zip(tail, tail[length:], strict=False)  # each call, and one round later
+        if len(tail) == length * repeats and all(
+            one.tool == other.tool
+            and one.digest == other.digest
+            and same(one.arguments, other.arguments)
+            for one, other in pairs
+        ):
+            return Cycle(tuple(tail[:length]), repeats)
+    return None
+
+
+def _in_words(step: Seen) -> str:
+    if not step.tool:
+        return "a turn that could not be read"
+    return f"{step.tool} {clip(to_json(step.arguments), 120)}"
