@@ -6,12 +6,16 @@ these two protocols and nothing else: not LangChain, not HTTP, not llama.cpp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypedDict, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypedDict, runtime_checkable
 
 MAX_TOKENS = 512
 """What a model of ours may write in one turn, unless it is asked for otherwise."""
+
+OnText: TypeAlias = Callable[[str], bool]
+"""Told each piece of a text as it is written; True means: stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,7 @@ class Completion:
     text: str
     usage: Usage = Usage()
     tool_requests: tuple[ToolRequest, ...] = ()
-    finish_reason: str = "stop"  # or length (cut at the cap), tool_calls, …
+    finish_reason: str = "stop"  # or length (at the cap), tool_calls, cancelled, …
     timings: dict[str, float] = field(default_factory=dict)  # llama.cpp: prompt_ms, …
 
 
@@ -65,12 +69,33 @@ class Message(TypedDict, total=False):
 
 @runtime_checkable
 class TextModel(Protocol):
-    """A model that continues a prompt; with `at_once = True` it needs no time limit."""
+    """A model that continues a prompt; with `at_once = True` it needs no time limit.
+
+    A model that has a method `count(prompt)` can say how many tokens it will read.
+    """
 
     name: str
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
-        """Return the continuation of `prompt`, cut before the first stop sequence."""
+    def complete(
+        self,
+        prompt: str,
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
+    ) -> Completion:
+        """Return the continuation of `prompt`, cut before the first stop sequence.
+
+        A model may do without the last two: ask `takes`, and leave out what is None.
+
+        Args:
+            prompt: what it continues.
+            stop: where it must not go on; not part of the text.
+            max_tokens: cut there at the latest; the reason is then `length`.
+            on_text: told each piece of the text as it is written. Once it returns
+                True, what was written so far is returned, and the reason is
+                `cancelled`; the usage is empty where the model has not said it.
+        """
 
 
 @runtime_checkable
@@ -85,8 +110,27 @@ class ChatModel(Protocol):
         *,
         tools: Sequence[dict[str, Any]] = (),
         stop: Sequence[str] = (),
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
     ) -> Completion:
-        """Return the next message; `tools` are OpenAI function schemas."""
+        """Return the next message; `tools` are OpenAI function schemas.
+
+        The other arguments are those of `complete`. A call that was cut is no call.
+        """
+
+
+def takes(ask: Callable[..., Any], option: str) -> bool:
+    """Return whether a model's `complete` or `chat` takes `max_tokens` or `on_text`.
+
+    A model that wraps another hands on what it does not name: then the other is asked.
+    """
+    named = inspect.signature(ask).parameters
+    if option in named:
+        return True
+    hands_on = any(p.kind is p.VAR_KEYWORD for p in named.values())
+    wrapped = getattr(getattr(ask, "__self__", None), "model", None)
+    inner = getattr(wrapped, getattr(ask, "__name__", ""), None)
+    return hands_on and (inner is None or takes(inner, option))
 
 
 class Prefilled:
@@ -95,9 +139,13 @@ class Prefilled:
     def __init__(self, model: TextModel, cue: str) -> None:
         self.name, self.model, self.cue = model.name, model, cue
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
+    ) -> Completion:
         """Ask with the cue at the prompt's end; return the turn with the cue."""
-        reply = self.model.complete(prompt + self.cue, stop=stop)
+        if on_text := options.get("on_text"):
+            on_text(self.cue)
+        reply = self.model.complete(prompt + self.cue, stop=stop, **options)
         return replace(reply, text=self.cue + reply.text)
 
 
@@ -107,6 +155,8 @@ class WithoutStop:
     def __init__(self, model: TextModel) -> None:
         self.name, self.model = model.name, model
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
+    ) -> Completion:
         """Ask the model and leave out `stop`."""
-        return self.model.complete(prompt)
+        return self.model.complete(prompt, **options)

@@ -5,20 +5,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing
 from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
 from langchain_core.language_models import BaseChatModel, BaseLanguageModel, BaseLLM
-from langchain_core.messages import AIMessage, BaseMessage, convert_to_messages
-from langchain_core.messages.tool import tool_call
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    convert_to_messages,
+)
+from langchain_core.messages.tool import default_tool_parser, tool_call
 from langchain_core.messages.utils import convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from pydantic import ConfigDict
 
-from workbook.models.base import Completion, Message, TextModel, ToolRequest, Usage
+from workbook.models.base import (
+    Completion,
+    Message,
+    OnText,
+    TextModel,
+    ToolRequest,
+    Usage,
+)
 from workbook.models.prompts import stop_sequences
 from workbook.models.script import Script, ScriptTurn
 
@@ -75,7 +88,8 @@ class ScriptedModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: list[str] | None, options: Any
     ) -> Completion:
         dicts: Any = convert_to_openai_messages(messages)
-        return self.script.chat(dicts, tools=options.get("tools", ()), stop=stop or ())
+        tools, most = options.get("tools", ()), options.get("max_tokens")
+        return self.script.chat(dicts, tools=tools, stop=stop or (), max_tokens=most)
 
 
 class TextModelLLM(BaseLLM):
@@ -127,9 +141,11 @@ class LangChainModel:
         known = (name for name in names if isinstance(name, str) and name)
         self.name = next(known, type(inner).__name__)
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
+    ) -> Completion:
         """Return the continuation of `prompt`."""
-        return self._invoke(self.model, prompt, stop)
+        return self._ask(self.model, prompt, stop, **options)
 
     def chat(
         self,
@@ -137,21 +153,55 @@ class LangChainModel:
         *,
         tools: Sequence[dict[str, Any]] = (),
         stop: Sequence[str] = (),
+        **options: Any,
     ) -> Completion:
         """Return the next message; `tools` are OpenAI function schemas."""
         model: Any = self.model
         if tools:
             model = model.bind_tools(list(tools))
-        return self._invoke(model, convert_to_messages(cast(Any, messages)), stop)
+        asked = convert_to_messages(cast(Any, messages))
+        return self._ask(model, asked, stop, **options)
 
-    def _invoke(self, model: Any, asked: Any, stop: Sequence[str]) -> Completion:
-        found = list(stop_sequences(stop))
+    def _ask(
+        self,
+        model: Any,
+        asked: Any,
+        stop: Sequence[str],
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
+    ) -> Completion:
         ending = Ending()
-        options = {"stop": found} if found else {}
-        answer = model.invoke(asked, {"callbacks": [ending]}, **options)
+        options: dict[str, Any] = {}
+        if found := list(stop_sequences(stop)):
+            options["stop"] = found
+        if max_tokens is not None:
+            own = getattr(getattr(model, "bound", model), "max_tokens", None)
+            options["max_tokens"] = min(max_tokens, own or max_tokens)
+        config = {"callbacks": [ending]}
+        if on_text is None:
+            answer = model.invoke(asked, config, **options)
+        else:
+            answer = _streamed(model.stream(asked, config, **options), on_text)
+        if isinstance(answer, Completion):
+            return answer
         if isinstance(answer, str):
             return Completion(answer, finish_reason=ending.reason)
         return from_message(answer)
+
+
+def _streamed(chunks: Generator[Any], on_text: OnText) -> Any:
+    """Return the chunks added up, or a `Completion` where `on_text` said stop."""
+    whole: Any = None
+    with closing(chunks):
+        for chunk in chunks:
+            whole = chunk if whole is None else whole + chunk
+            if (text := _text_of(chunk)) and on_text(text):
+                return Completion(_text_of(whole), finish_reason="cancelled")
+    return whole
+
+
+def _text_of(answer: Any) -> str:
+    return answer if isinstance(answer, str) else str(answer.text)
 
 
 class Ending(BaseCallbackHandler):
@@ -173,13 +223,27 @@ def from_message(message: AIMessage) -> Completion:
     details = spent.get("input_token_details") or {}
     read, wrote = spent.get("input_tokens") or 0, spent.get("output_tokens") or 0
     usage = Usage(read, wrote, details.get("cache_read") or 0)
+    calls, unreadable = message.tool_calls, message.invalid_tool_calls
+    if isinstance(message, AIMessageChunk):  # it takes half a JSON object for a whole
+        calls, unreadable = default_tool_parser(
+            [
+                {
+                    "id": chunk["id"],
+                    "function": {
+                        "name": chunk["name"],
+                        "arguments": chunk["args"] or "{}",
+                    },
+                }
+                for chunk in message.tool_call_chunks
+            ]
+        )
     requests = [
         ToolRequest(call["name"], dict(call["args"]), call["id"] or "")
-        for call in message.tool_calls
+        for call in calls
     ]
     requests += [
         ToolRequest(call["name"] or "", {"unreadable": call["args"]}, call["id"] or "")
-        for call in message.invalid_tool_calls
+        for call in unreadable
     ]
     usual = "tool_calls" if requests else "stop"
     reason = message.response_metadata.get("finish_reason") or usual

@@ -7,15 +7,16 @@ LangChain, `hosted.local_model` talks to it as to any other endpoint.
 from __future__ import annotations
 
 import atexit
+import json
 import os
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 import httpx
 
-from workbook.models.base import MAX_TOKENS, Completion, Usage
+from workbook.models.base import MAX_TOKENS, Completion, OnText, Usage
 from workbook.models.prompts import stop_sequences
 from workbook.models.weights import fetch_weights
 
@@ -70,17 +71,30 @@ class LocalServer:
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send JSON and return what it answers, or raise a LocalModelError."""
+        with self._sent(path, body) as reply:
+            answer: dict[str, Any] = json.loads(reply.read())
+        return answer
+
+    def stream(self, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
+        """Yield an answer's chunks as they are written; closed early, it is stopped."""
+        with self._sent(path, {**body, "stream": True}) as reply:
+            for line in reply.iter_lines():
+                if line.startswith("data: {"):
+                    yield json.loads(line.removeprefix("data: "))
+
+    @contextmanager
+    def _sent(self, path: str, body: dict[str, Any]) -> Iterator[httpx.Response]:
         try:
-            reply = self._client.post(path, json=body)
+            with self._client.stream("POST", path, json=body) as reply:
+                if reply.is_error:
+                    said = json.loads(reply.read())["error"]["message"]
+                    raise LocalModelError(f"{NAME}: {said}")
+                yield reply
         except httpx.TransportError as error:
             raise LocalModelError(
                 f"{NAME}: its server does not answer ({error}). Was it closed?"
                 " local_server() gives the one that runs."
             ) from None
-        answer: dict[str, Any] = reply.json()
-        if reply.is_error:
-            raise LocalModelError(f"{NAME}: {answer['error']['message']}")
-        return answer
 
     def close(self) -> None:
         """Stop the server and free the weights."""
@@ -128,9 +142,20 @@ class LocalTextModel:
         self.options = {**usual, **options}
         local_server()
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self,
+        prompt: str,
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
+    ) -> Completion:
         """Continue the prompt; a server that was closed is started again."""
         body = {**self.options, "prompt": prompt, "stop": stop_sequences(stop)}
+        if max_tokens is not None:
+            body["max_tokens"] = min(max_tokens, body["max_tokens"])
+        if on_text is not None:
+            return _streamed(body, on_text)
         answer = local_server().post("/v1/completions", body)
         choice, usage = answer["choices"][0], answer["usage"]
         cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
@@ -140,3 +165,25 @@ class LocalTextModel:
             finish_reason=choice["finish_reason"],
             timings=answer.get("timings", {}),
         )
+
+    def count(self, prompt: str) -> int:
+        """Return how many tokens it will read of a prompt."""
+        body = {"content": prompt, "add_special": True}
+        return len(local_server().post("/tokenize", body)["tokens"])
+
+
+def _streamed(body: dict[str, Any], on_text: OnText) -> Completion:
+    """Return what was written up to its end, or until `on_text` said stop."""
+    text, reason, timings = "", "stop", {}
+    body = {**body, "timings_per_token": True}  # they count, also where it is stopped
+    with closing(local_server().stream("/v1/completions", body)) as chunks:
+        for chunk in chunks:
+            choice, timings = chunk["choices"][0], chunk["timings"]
+            text += choice["text"]
+            reason = choice["finish_reason"]
+            if choice["text"] and on_text(choice["text"]):
+                reason = "cancelled"
+                break
+    cached = timings["cache_n"]
+    usage = Usage(cached + timings["prompt_n"], timings["predicted_n"], cached)
+    return Completion(text, usage, finish_reason=reason, timings=timings)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from workbook.models.base import Completion, Message, ToolRequest, Usage
+from workbook.models.base import Completion, Message, OnText, ToolRequest, Usage
 from workbook.models.prompts import (
     CHARS_PER_TOKEN,
     count_tokens,
@@ -85,10 +85,18 @@ class Script:
         self._last: Any = ""  # the prompt or the messages of the last request
         self._sizes: list[int] = []  # tokens of each of those messages
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self,
+        prompt: str,
+        *,
+        stop: Sequence[str] = (),
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
+    ) -> Completion:
         """Return the next turn, cut before the first stop sequence, or raise it."""
-        shared = self._keep(prompt, stop, ())
-        return self._play(prompt, stop, count_tokens(prompt), shared // CHARS_PER_TOKEN)
+        shared = self._keep(prompt, stop, ()) // CHARS_PER_TOKEN
+        answer = self._play(prompt, stop, count_tokens(prompt), shared)
+        return _said(answer, max_tokens, on_text)
 
     def chat(
         self,
@@ -96,13 +104,24 @@ class Script:
         *,
         tools: Sequence[dict[str, Any]] = (),
         stop: Sequence[str] = (),
+        max_tokens: int | None = None,
+        on_text: OnText | None = None,
     ) -> Completion:
         """Return the next turn as an answer to messages."""
         prompt = list(messages)
         shared = self._keep(prompt, stop, tools)
-        new = (count_tokens(render_messages([one])) for one in prompt[shared:])
-        self._sizes[shared:] = new
-        return self._play(prompt, stop, sum(self._sizes), sum(self._sizes[:shared]))
+        self._sizes[shared:] = map(_size_of, prompt[shared:])
+        size, cached = sum(self._sizes), sum(self._sizes[:shared])
+        return _said(self._play(prompt, stop, size, cached), max_tokens, on_text)
+
+    def count(self, prompt: str | Sequence[Message]) -> int:
+        """Return how many tokens it will read of a prompt or of messages."""
+        if isinstance(prompt, str):
+            size = count_tokens(prompt)
+        else:
+            shared = shared_items(self._last or [], prompt)  # measured the last time
+            size = sum(self._sizes[:shared]) + sum(map(_size_of, prompt[shared:]))
+        return min(size, self.window_tokens or size)
 
     def _keep(self, prompt: Any, stop: Sequence[str], tools: Any) -> int:
         """Remember a request, and return how much of the last one it repeats."""
@@ -166,6 +185,41 @@ class Script:
             calls = sum(map(_tokens_of, answer.tool_requests))
             usage = Usage(size, count_tokens(text) + calls, cached)
         return replace(answer, text=text, usage=usage)
+
+
+def _said(answer: Completion, most: int | None, tell: OnText | None) -> Completion:
+    """Say a turn token by token: up to its cap, or until it is told to stop."""
+    size = count_tokens(answer.text) + sum(map(_tokens_of, answer.tool_requests))
+    if most is not None and most < max(size, answer.usage.output):
+        answer = _cut(answer, most, "length")
+    if tell is not None:
+        for start in range(0, len(answer.text), CHARS_PER_TOKEN):
+            if tell(answer.text[start : start + CHARS_PER_TOKEN]):
+                return _cut(answer, start // CHARS_PER_TOKEN + 1, "cancelled")
+    return answer
+
+
+def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
+    """Return the first tokens of a turn; a call that is not whole is none."""
+    text = answer.text[: tokens * CHARS_PER_TOKEN]
+    left, calls = tokens - count_tokens(text), []
+    for call in answer.tool_requests:
+        left -= _tokens_of(call)
+        if left < 0:
+            break
+        calls.append(call)
+    usage = replace(answer.usage, output=min(tokens, answer.usage.output))
+    return replace(
+        answer,
+        text=text,
+        tool_requests=tuple(calls),
+        usage=usage,
+        finish_reason=reason,
+    )
+
+
+def _size_of(message: Message) -> int:
+    return count_tokens(render_messages([message]))
 
 
 def _tokens_of(call: ToolRequest) -> int:

@@ -80,7 +80,9 @@ class Recording:
         self.name, self.date = f"{data['model']} (recorded)", data["date"]
         self._answers, self._settings = data["answers"], settings
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
+    ) -> Completion:
         """Return what was recorded for this prompt, stop sequence and settings."""
         answer = self._answers.get(_key(prompt, stop, self._settings))
         if answer is None:
@@ -98,9 +100,11 @@ class Recorder:
         self.name, self._model, self._settings = model.name, model, settings
         self._path = FOLDER / f"{lesson}.json"
 
-    def complete(self, prompt: str, *, stop: Sequence[str] = ()) -> Completion:
+    def complete(
+        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
+    ) -> Completion:
         """Ask the model and write down what it says."""
-        reply = self._model.complete(prompt, stop=stop)
+        reply = self._model.complete(prompt, stop=stop, **options)
         data: dict[str, Any] = {"answers": {}, "settings": []}
         if self._path.exists():
             data = json.loads(self._path.read_text(encoding="utf-8"))

@@ -1,0 +1,158 @@
+"""Tokens, money and time: what a run may spend, asked before each call.
+
+A call is asked for with the most that it may cost, and settled afterwards with what it
+did cost. So no budget is ever exceeded, as long as the model keeps to its cap.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal
+
+from workbook.fsm.limits import Limits, Spent
+from workbook.fsm.table import Event
+from workbook.models.base import Usage
+
+OUT_OF_TOKENS = "out_of_tokens"
+OUT_OF_MONEY = "out_of_money"
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a model's tokens cost on a date, per million of them; yours to look up."""
+
+    currency: str
+    date: str
+    input: float
+    output: float
+    cached: float  # for input tokens that the server did not read again
+
+    def __post_init__(self) -> None:
+        if not all(0 <= n < math.inf for n in (self.input, self.output, self.cached)):
+            raise ValueError(f"{self}: a price is a number from 0")
+
+    @classmethod
+    def read(cls, path: Path | str) -> Prices:
+        """Read the five fields from a TOML file; ValueError where it has others."""
+        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        names = list(cls.__dataclass_fields__)
+        if sorted(found) != sorted(names):
+            told = f"{path} has {', '.join(found) or 'nothing'}"
+            raise ValueError(f"{told}; prices are {', '.join(names)}")
+        return cls(**{**found, "date": str(found["date"])})
+
+    def cost(self, usage: Usage) -> float:
+        """Return what these tokens cost; cached ones are part of the input."""
+        return float(self._cost(usage))
+
+    def buys(self, money: float, before: Usage) -> float:
+        """Return how many more tokens the model may write for what is left of money."""
+        if not self.output or money == math.inf:
+            return math.inf
+        left = Decimal(str(money)) - self._cost(before)
+        return math.floor(left * MILLION / Decimal(str(self.output)))
+
+    def _cost(self, usage: Usage) -> Decimal:
+        # In Decimal, since 3 * 0.1 is not 0.3 in floats, and reached is not exceeded.
+        priced = (
+            (usage.input - usage.cached, self.input),
+            (usage.cached, self.cached),
+            (usage.output, self.output),
+        )
+        total = sum(tokens * Decimal(str(price)) for tokens, price in priced)
+        return Decimal(total) / MILLION
+
+
+@dataclass(frozen=True, slots=True)
+class Budget(Limits):
+    """The most that a run may spend: `Limits`, with tokens and money.
+
+    Raises:
+        ValueError: nothing at all to spend, or money without prices.
+    """
+
+    input_tokens: float = math.inf  # of all prompts together
+    output_tokens: float = math.inf
+    tokens: float = math.inf  # input and output
+    money: float = math.inf  # in the currency of the prices
+    model_s: float = math.inf  # seconds for one model call
+    prices: Prices | None = None
+
+    def __post_init__(self) -> None:
+        Limits.__post_init__(self)
+        for name in ("input_tokens", "output_tokens", "tokens", "money", "model_s"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} is {getattr(self, name)}: give more than 0")
+        if self.money < math.inf and self.prices is None:
+            raise ValueError(f"money is {self.money}, and prices is None: give Prices")
+
+
+@dataclass(frozen=True, slots=True)
+class NextCall:
+    """What is asked for: one call, and the most tokens that it may cost."""
+
+    kind: Literal["model", "tool"]
+    input_tokens: int = 0  # of its prompt
+    output_tokens: int = 0  # the cap; 1 where all that counts is whether it may begin
+
+
+def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | None:
+    """Return what would run out with the next call, or None where it is allowed.
+
+    Reached exactly is not exceeded; but a call takes time, so there must be some left.
+    A tool costs no tokens: it is refused for its number and for time alone.
+
+    >>> within_budget(Spent(steps=2), Budget(steps=2), NextCall("model"))
+    'out_of_steps'
+    """
+    if next_call.kind == "tool" and spent.tool_calls + 1 > limits.tool_calls:
+        return Event.OUT_OF_TOOL_CALLS
+    if next_call.kind == "model" and spent.steps + 1 > limits.steps:
+        return Event.OUT_OF_STEPS
+    if spent.wall_s >= limits.wall_s:
+        return Event.OUT_OF_TIME
+    if next_call.kind == "tool":
+        return None
+    usage = spent.usage + Usage(next_call.input_tokens, next_call.output_tokens)
+    if (
+        usage.input > limits.input_tokens
+        or usage.output > limits.output_tokens
+        or usage.input + usage.output > limits.tokens
+    ):
+        return OUT_OF_TOKENS
+    if limits.prices and limits.prices.cost(usage) > limits.money:
+        return OUT_OF_MONEY
+    return None
+
+
+def room(spent: Spent, limits: Budget, input_tokens: int) -> int | None:
+    """Return how many tokens the model may write, or None where nothing limits it.
+
+    That is the cap of a call whose prompt has so many tokens; below 1, `within_budget`
+    says what has run out.
+    """
+    usage = spent.usage + Usage(input_tokens)
+    left = [limits.output_tokens - usage.output]
+    left.append(limits.tokens - usage.input - usage.output)
+    if limits.prices:
+        left.append(limits.prices.buys(limits.money, usage))
+    most = min(left)
+    return None if most == math.inf else math.floor(most)
+
+
+def share_left(spent: Spent, limits: Budget) -> float:
+    """Return how much is left of what is scarcest: tokens, money or time; 0 to 1."""
+    usage, prices = spent.usage, limits.prices
+    used = [
+        usage.input / limits.input_tokens,
+        usage.output / limits.output_tokens,
+        (usage.input + usage.output) / limits.tokens,
+        spent.wall_s / limits.wall_s,
+        prices.cost(usage) / limits.money if prices else 0.0,
+    ]
+    return max(0.0, 1 - max(used))

@@ -1,0 +1,168 @@
+"""What stays in the prompt when it grows too long for its limit.
+
+Pure functions over parts of a prompt. They know no model: how tokens are counted, and
+how dropped parts are summarised, is passed in.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from workbook.models.prompts import clip, count_tokens
+
+Count: TypeAlias = Callable[[str], int]
+
+LONG = 0.25
+"""The share of the limit that one observation may take, once there is too much."""
+KEPT = 0.5
+"""The share of the limit to which turns are dropped. Each time, the prompt changes near
+its beginning, and the model reads again all that follows: so not at every turn."""
+SUMMARY = 0.1
+"""The share that the summary may take besides."""
+EARLIER = "Earlier steps in short, the latest first:"
+
+_SENTENCE = re.compile(r"[.!?](?=\s)|[。！？\n]")
+
+
+class ContextTooSmall(ValueError):  # noqa: N818 - what is wrong, not an error's name
+    """What must stay in the prompt is more than its limit."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)  # two pieces with one text are still two
+class Part:
+    """A piece of a prompt. Parts of one `group` stay together: a call, what it gave."""
+
+    text: str
+    pinned: bool = False  # never goes: the question, what the user insists on
+    group: int | None = None  # None: alone
+    kind: str = "turn"  # or observation, question, summary
+    payload: Any = None  # an adapter's own: the message
+
+
+def extract(parts: list[Part]) -> str:
+    """Return a summary without a model: a line for each group, which call gave what."""
+    lines = [EARLIER]
+    for group in reversed(groups_of(parts)):
+        if group[0].kind == "summary":
+            lines += group[0].text.removeprefix(EARLIER).strip().splitlines()
+        else:
+            lines.append("- " + " → ".join(map(_in_short, group)))
+    return "\n".join(lines) + "\n"
+
+
+def fit_context(
+    parts: list[Part],
+    limit: int,
+    *,
+    count: Count = count_tokens,
+    summarise: Callable[[list[Part]], str] = extract,
+) -> list[Part]:
+    """Return parts of at most `limit` tokens; the same ones where they fit already.
+
+    Long observations are cut first. Where that is not enough, the oldest groups are
+    dropped in a batch, and a summary stands in their place. The newest group goes last,
+    and only when it must.
+
+    Raises:
+        ContextTooSmall: what is pinned takes more than the limit.
+    """
+    if size(parts, count) <= limit:
+        return parts
+    parts = [shorten(part, LONG * limit, count) for part in parts]
+    left, dropped = size(parts, count), list[Part]()
+    loose = loose_groups(parts) if left > limit else []
+    for group in loose:
+        if left <= (limit if group is loose[-1] else KEPT * limit):
+            break
+        dropped += group
+        left -= size(group, count)
+    if left > limit:
+        raise ContextTooSmall(
+            f"what is pinned takes {left} tokens, and the limit is {limit}:"
+            " pin less, or raise the limit"
+        )
+    if not dropped:
+        return parts
+    summary = cut(summarise(dropped), min(SUMMARY * limit, limit - left), count)
+    return replaced(parts, dropped, summary)
+
+
+def trim(parts: list[Part], limit: int, *, count: Count = count_tokens) -> list[Part]:
+    """Return the newest that fits, without a summary: what most frameworks do.
+
+    Beyond the limit it drops a little at every turn, so the prompt's beginning changes
+    at every turn.
+    """
+    left, dropped = size(parts, count), list[Part]()
+    for group in loose_groups(parts):
+        if left > limit:
+            dropped += group
+            left -= size(group, count)
+    return replaced(parts, dropped, "")
+
+
+def size(parts: Iterable[Part], count: Count = count_tokens) -> int:
+    """Return how many tokens the parts take."""
+    return sum(count(part.text) for part in parts)
+
+
+def groups_of(parts: list[Part]) -> list[list[Part]]:
+    """Return the parts that stay together, in the order in which they begin."""
+    groups: dict[object, list[Part]] = {}
+    for part in parts:
+        groups.setdefault(part if part.group is None else part.group, []).append(part)
+    return list(groups.values())
+
+
+def loose_groups(parts: list[Part]) -> list[list[Part]]:
+    """Return the groups that may go, the oldest first: nothing in them is pinned."""
+    return [g for g in groups_of(parts) if not any(part.pinned for part in g)]
+
+
+def replaced(parts: list[Part], dropped: list[Part], summary: str) -> list[Part]:
+    """Return the parts with a summary, unless it is empty, for those dropped."""
+    kept = [part for part in parts if part not in dropped]
+    if summary:
+        kept.insert(parts.index(dropped[0]), Part(summary, kind="summary"))
+    return kept
+
+
+def shorten(part: Part, most: float, count: Count = count_tokens) -> Part:
+    """Return an observation of at most `most` tokens; another part as it is."""
+    if part.kind != "observation" or part.pinned:
+        return part
+    text = cut(part.text, most, count)
+    return part if text == part.text else replace(part, text=text)
+
+
+def cut(text: str, most: float, count: Count = count_tokens) -> str:
+    """Return at most `most` tokens of a text, with a note of how much was cut.
+
+    It ends with a sentence, or inside one where not even the first fits.
+
+    >>> cut("It is open. It closes at noon, but not on the first Monday of May.", 12)
+    'It is open. [… 55 characters were cut]'
+    """
+    if count(text) <= most:
+        return text
+
+    def until(end: int) -> str:
+        kept, newline = text[:end].rstrip(), "\n" * text.endswith("\n")
+        return f"{kept} [… {len(text) - end:,} characters were cut]{newline}"
+
+    for ends in ([m.end() for m in _SENTENCE.finditer(text)], range(len(text))):
+        if fitting := bisect_right(ends, most, key=lambda end: count(until(end))):
+            return until(ends[fitting - 1])
+    return ""
+
+
+def _in_short(part: Part) -> str:
+    """Return a line's worth: the call, with its tool and input, or what it gave."""
+    calls = [c["function"] for c in (part.payload or {}).get("tool_calls", ())]
+    text = ", ".join(f"{c['name']}({c['arguments']})" for c in calls)
+    said = " ".join((text or part.text).split())
+    return clip(re.sub("^.*?(?=Action:|Final Answer:)", "", said), 120)

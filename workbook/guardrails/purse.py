@@ -1,0 +1,78 @@
+"""One budget for several runs: a class's key, a night of experiments.
+
+What a call may cost is reserved before it and settled after it, under a lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from filelock import FileLock
+
+from workbook.fsm.limits import Spent
+from workbook.guardrails.budget import Budget, NextCall, room, within_budget
+from workbook.models.base import Usage
+
+
+class Purse:
+    """One budget for several runs: of threads, and with a file of processes.
+
+    What is reserved counts as spent until it is settled, also where whoever reserved it
+    is gone. Time is each run's own.
+    """
+
+    def __init__(self, budget: Budget, path: Path | str | None = None) -> None:
+        self.budget, self.path = budget, None if path is None else Path(path)
+        self._lock = threading.Lock() if path is None else FileLock(f"{path}.lock")
+        self._spent, self._reserved = Spent(), Usage()
+
+    def reserve(self, next_call: NextCall) -> str | None:
+        """Take the most that a call may cost, or return what has run out."""
+        with self._lock:
+            self._read()
+            ran_out = within_budget(self._both(), self.budget, next_call)
+            if ran_out is None:
+                self._spent.steps += next_call.kind == "model"
+                self._spent.tool_calls += next_call.kind == "tool"
+                self._reserved += Usage(next_call.input_tokens, next_call.output_tokens)
+                self._write()
+            return ran_out
+
+    def settle(self, reserved: NextCall, usage: Usage = Usage()) -> None:  # noqa: B008
+        """Put down what a reserved call did cost; none where it was not made."""
+        with self._lock:
+            self._read()
+            self._spent.usage += usage
+            self._reserved += Usage(-reserved.input_tokens, -reserved.output_tokens)
+            self._write()
+
+    def spent(self) -> Spent:
+        """Return what all runs have spent, with what is reserved."""
+        with self._lock:
+            self._read()
+            return self._both()
+
+    def room(self, input_tokens: int) -> int | None:
+        """Return how many tokens a model may write now; see `room`."""
+        return room(self.spent(), self.budget, input_tokens)
+
+    def _both(self) -> Spent:
+        return replace(self._spent, usage=self._spent.usage + self._reserved)
+
+    def _read(self) -> None:
+        if self.path and self.path.exists():
+            found = json.loads(self.path.read_text(encoding="utf-8"))
+            usage = Usage(**found["spent"].pop("usage"))
+            self._spent = Spent(**found["spent"], usage=usage)
+            self._reserved = Usage(**found["reserved"])
+
+    def _write(self) -> None:
+        if self.path:
+            state = {"spent": asdict(self._spent), "reserved": asdict(self._reserved)}
+            part = self.path.with_name(f"{self.path.name}.part")
+            part.write_text(json.dumps(state), encoding="utf-8")
+            os.replace(part, self.path)  # nobody ever sees half a file
