@@ -45,6 +45,12 @@ class Tool:
     aliases: Mapping[str, str] = field(default_factory=dict)  # alias to argument
     asked_by: tuple[str, ...] = ()  # words and signs by which a question asks for it
     max_output_chars: int = 20_000  # of the result as JSON
+    # What guards ask; all three functions take the arguments of the call, by name.
+    look_up: Callable[..., dict[str, Any] | None] | None = None  # the result of a call
+    # that had its effect; None where it cannot tell
+    business_key: tuple[str, ...] = ()  # arguments that name one deed: an invoice
+    repeatable: bool = False  # once more gives the same and does no harm
+    preview: Callable[..., str] | None = None  # what a person sees who is to approve
 
     def __post_init__(self) -> None:
         # What function calling accepts.
@@ -67,6 +73,10 @@ class Tool:
             object.__setattr__(self, "parameters", closed_schema(self.parameters))
         except ValueError as error:
             raise ContractError(f"{self.name}: {error}") from None
+        for name in self.business_key:
+            if name not in self.parameters["properties"]:
+                message = f"business_key names {name!r}, which is no argument"
+                raise ContractError(f"{self.name}: {message}")
 
     def __repr__(self) -> str:
         return f"<Tool {self.signature()}: {self.description}>"
