@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from workbook.loop.turns import Action
-from workbook.props.catalogue import builtin_tool, makers
+from workbook.props.catalogue import builtin_tool, builtin_tools, makers
 from workbook.tools.calls import Effect, ToolCall
 from workbook.tools.registry import ToolRegistry
 
@@ -21,13 +21,18 @@ ASKED = {
     "Percent": ('{"amount": 80, "percent": 10}', "88"),
     "ReadLog": ("last night", "the disk of db-3 was full"),
     "Pay": ('{"payee": "Ada", "amount": 5}', '"paid": "5.00 EUR"'),
+    "PaySlowly": ('{"payee": "Ada", "amount": 5}', "Error (timeout)"),
+    "list_files": ("{}", '["price.py", "test_price.py"]'),
+    "read_file": ("price.py", '"path": "price.py", "text":'),
+    "write_file": ('{"path": "a.txt", "text": "b"}', '"written": "a.txt"'),
+    "run_tests": ("{}", '"passed": false'),
 }
 """One call of each tool that needs no network, and a part of what it answers."""
 
 
 def test_each_tool_is_found_under_its_name():
     """what a module of tools or props offers is found, and called what it says"""
-    assert [make().name for make in makers().values()] == list(makers())
+    assert [builtin_tool(name).name for name in makers()] == list(makers())
     assert set(makers()) == {*ASKED, "WebSearch"}
 
 
@@ -49,10 +54,19 @@ def test_each_tool_answers_a_text_turn(name):
     assert part in registry.run(call).text()
 
 
-def test_only_the_payment_writes():
-    """one tool changes the world, all others only read"""
+def test_a_payment_and_a_file_are_written():
+    """three tools change the world, all others only read"""
     writes = [name for name in makers() if builtin_tool(name).effect is Effect.WRITE]
-    assert writes == ["Pay"]
+    assert writes == ["Pay", "PaySlowly", "write_file"]
+
+
+def test_tools_that_are_made_together_share_a_state():
+    """what one tool of a workspace writes, another one reads; a new set is new"""
+    for before in range(2):
+        write, read = builtin_tools(["write_file", "read_file"])
+        assert write.preview("note.txt", "hello").startswith("--- (no file)"), before
+        write.run(path="note.txt", text="hello")
+        assert read.run(path="note.txt")["text"] == "hello"
 
 
 def test_two_registries_share_no_state():

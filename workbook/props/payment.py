@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any
 
-from workbook.tools.calls import Effect, ToolFailure
+from filelock import FileLock
+
+from workbook.tools.calls import Effect, ErrorKind, ToolFailure
 from workbook.tools.tool import Tool
 
 MAX_AMOUNT = 10_000
@@ -20,33 +26,80 @@ class Payment:
     payee: str
     cents: int
     currency: str = "EUR"
+    reference: str = ""  # what it is for: the number of an invoice
+
+    def receipt(self) -> dict[str, Any]:
+        """Return what the payer is told."""
+        paid = f"{self.cents / 100:.2f} {self.currency}"
+        about = {"reference": self.reference} if self.reference else {}
+        return {
+            "payment_id": self.payment_id,
+            "payee": self.payee,
+            "paid": paid,
+            **about,
+        }
 
 
 class Payments:
-    """What was paid, in memory, in the order in which it happened."""
+    """What was paid, in the order in which it happened.
 
-    def __init__(self) -> None:
-        self.made: list[Payment] = []
+    With a `path` it stands in that file, a line each, and processes share it;
+    otherwise in memory.
+    """
 
-    def pay(self, payee: str, amount: float, currency: str = "EUR") -> dict[str, Any]:
+    def __init__(self, path: Path | str | None = None) -> None:
+        self.path = None if path is None else Path(path)
+        self._made: list[Payment] = []
+
+    @property
+    def made(self) -> list[Payment]:
+        """Every payment. The last line of a file that has no end is none."""
+        if self.path is None or not self.path.exists():
+            return self._made
+        lines = self.path.read_bytes().split(b"\n")[:-1]
+        return [Payment(**json.loads(line)) for line in lines]
+
+    def pay(
+        self, payee: str, amount: float, currency: str = "EUR", reference: str = ""
+    ) -> dict[str, Any]:
         """Pay, every time it is called: two calls are two payments."""
-        if not payee.strip():
+        payee, cents = payee.strip(), _cents(amount)
+        if not payee:
             raise ToolFailure("no_payee", "the payee is empty.", hint="Say who it is.")
         if currency not in CURRENCIES:
             message = f"{currency!r} is not a currency of this account."
             hint = f"Use one of {', '.join(CURRENCIES)}."
             raise ToolFailure("bad_currency", message, hint=hint)
-        cents = round(amount * 100) if 0 < amount <= MAX_AMOUNT else 0
-        if cents < 1 or abs(cents - amount * 100) > 1e-6:
+        if cents is None:
             message = f"the amount is {amount} {currency}."
             hint = f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals."
             raise ToolFailure("bad_amount", message, hint=hint)
-        number, paid = f"pay_{len(self.made) + 1}", f"{cents / 100:.2f} {currency}"
-        self.made.append(Payment(number, payee, cents, currency))
-        return {"payment_id": number, "payee": payee, "paid": paid}
+        with self._alone():
+            number = f"pay_{len(self.made) + 1}"
+            payment = Payment(number, payee, cents, currency, reference.strip())
+            self._keep(payment)
+        return payment.receipt()
+
+    def look_up(
+        self, payee: str, amount: float, currency: str = "EUR", reference: str = ""
+    ) -> dict[str, Any] | None:
+        """Return the receipt of the last payment of just this, None without one."""
+        wanted = (payee.strip(), _cents(amount), currency, reference.strip())
+        for made in reversed(self.made):
+            if (made.payee, made.cents, made.currency, made.reference) == wanted:
+                return made.receipt()
+        return None
+
+    def pay_slowly(self, **arguments: Any) -> dict[str, Any]:
+        """Pay, and have no answer in time: the effect without its observation."""
+        self.pay(**arguments)
+        message = "the bank did not answer in time."
+        hint = "It may still take effect: find out before you call it again."
+        raise ToolFailure(ErrorKind.TIMEOUT, message, hint=hint)
 
     def tool(self) -> Tool:
         """Return the account as a tool."""
+        text = {"type": "string", "maxLength": 200}
         return Tool(
             name="Pay",
             description=(
@@ -57,22 +110,61 @@ class Payments:
             ),
             parameters={
                 "properties": {
-                    "payee": {"type": "string", "minLength": 1, "maxLength": 200},
+                    "payee": {**text, "minLength": 1},
                     "amount": {
                         "type": "number",
                         "exclusiveMinimum": 0,
                         "maximum": MAX_AMOUNT,
                         "description": "in units of the currency, 25 is 25 euros",
                     },
-                    "currency": {"type": "string", "enum": list(CURRENCIES)},
+                    "currency": {
+                        "type": "string",
+                        "enum": list(CURRENCIES),
+                        "default": "EUR",
+                    },
+                    "reference": {
+                        **text,
+                        "pattern": r"\S",
+                        "description": "the number of the invoice, where there is one",
+                    },
                 },
                 "required": ["payee", "amount"],
             },
             run=self.pay,
             effect=Effect.WRITE,
             timeout_s=None,
-            aliases={"to": "payee", "recipient": "payee"},
+            aliases={"to": "payee", "recipient": "payee", "invoice": "reference"},
+            look_up=self.look_up,
+            business_key=("reference",),
         )
 
+    def slow_tool(self) -> Tool:
+        """Return the account as a tool that pays, and whose answers are too late."""
+        return replace(self.tool(), name="PaySlowly", run=self.pay_slowly)
 
-TOOLS = {"Pay": lambda: Payments().tool()}
+    def _alone(self) -> AbstractContextManager[Any]:
+        """Keep other processes from paying meanwhile."""
+        return FileLock(f"{self.path}.lock") if self.path else nullcontext()
+
+    def _keep(self, payment: Payment) -> None:
+        if self.path is None:
+            self._made.append(payment)
+            return
+        with self.path.open("ab+") as file:
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)  # a line that has no end
+            file.write(json.dumps(asdict(payment)).encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+
+
+def _cents(amount: float) -> int | None:
+    """Return hundredths; None where it is no amount that can be paid."""
+    cents = round(amount * 100) if 0 < amount <= MAX_AMOUNT else 0
+    return None if cents < 1 or abs(cents - amount * 100) > 1e-6 else cents
+
+
+TOOLS = {
+    "Pay": lambda: Payments().tool(),
+    "PaySlowly": lambda: Payments().slow_tool(),
+}

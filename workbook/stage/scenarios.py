@@ -20,7 +20,7 @@ from pydantic import PositiveInt as Count
 
 from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
-from workbook.props.catalogue import builtin_tool
+from workbook.props.catalogue import builtin_tools
 from workbook.record.events import Kind
 from workbook.record.trace import Trace
 from workbook.tools.calls import Effect, ToolFailure
@@ -209,7 +209,7 @@ def outcome(trace: Trace) -> dict[str, Any]:
 def scenario_tools(scenario: Scenario) -> list[Tool]:
     """Return fresh tools for one run: real ones, and ones that follow their script."""
     try:
-        tools = [builtin_tool(name) for name in scenario.tool_names]
+        tools = builtin_tools(scenario.tool_names)
     except KeyError as error:
         raise ScenarioError(f"{scenario.slug}: {error.args[0]}") from None
     return tools + [entry.tool() for entry in scenario.scripted_tools]

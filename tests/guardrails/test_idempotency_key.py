@@ -1,0 +1,79 @@
+"""The idempotency key: what two calls share that mean the same deed."""
+
+import pytest
+
+from workbook.tools.calls import ToolCall
+
+PAY = {"payee": "bookshop", "amount": 25, "currency": "EUR"}
+INVOICE = {**PAY, "reference": "INV-7"}
+
+
+def call(arguments, tool="Pay", call_id="call_1", notes=()):
+    return ToolCall(tool, arguments, call_id, notes)
+
+
+def test_it_is_text(idempotency_key):
+    """the key is text, which a file can keep"""
+    assert isinstance(idempotency_key(call(PAY)), str)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [
+        {"currency": "EUR", "amount": 25, "payee": "bookshop"},
+        {**PAY, "amount": 25.0},
+        {**PAY, "payee": " bookshop\n"},
+        {**PAY, "payee": "ｂｏｏｋｓｈｏｐ"},
+    ],
+)
+def test_other_clothes_are_the_same_deed(idempotency_key, again):
+    """25 is 25.0; the arguments' order, outer spaces and width of letters do not count"""
+    assert idempotency_key(call(again)) == idempotency_key(call(PAY))
+
+
+def test_the_call_id_does_not_count(idempotency_key):
+    """a model that asks again has a new call_id: neither that nor the notes count"""
+    again = call(PAY, call_id="call_2", notes=("amount: '25' read as 25",))
+    assert idempotency_key(again) == idempotency_key(call(PAY))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        call(PAY, tool="Refund"),
+        call({**PAY, "amount": 25.01}),
+        call({**PAY, "amount": "25"}),
+        call({**PAY, "payee": "bookshop 2"}),
+        call({**PAY, "payee": "EUR", "currency": "bookshop"}),
+        call({"payee": "bookshop", "amount": 25}),
+    ],
+    ids=["tool", "amount", "type", "payee", "names", "less"],
+)
+def test_another_deed_has_another_key(idempotency_key, other):
+    """another tool, and an argument that is more, less or other, is another deed"""
+    assert idempotency_key(other) != idempotency_key(call(PAY))
+
+
+def test_the_business_key_alone_counts(idempotency_key):
+    """with all arguments that `business_key` names, they and the tool alone count"""
+    again = {**INVOICE, "payee": "The Bookshop Ltd", "amount": 26}
+    keys = {idempotency_key(call(each), ["reference"]) for each in (INVOICE, again)}
+    keys |= {idempotency_key(call(INVOICE, tool="Refund"), ["reference"])}
+    assert len(keys) == 2
+
+
+def test_each_value_stands_for_its_name(idempotency_key):
+    """of two arguments that are named, each counts as what it is"""
+    names = ["year", "number"]
+    one, other = {"year": 1, "number": 12}, {"year": 11, "number": 2}
+    key = idempotency_key(call(one), names)
+    assert key != idempotency_key(call(other), names)
+    assert key == idempotency_key(call({"number": 12, "year": 1.0}), names)
+
+
+def test_without_one_of_them_all_arguments_count(idempotency_key):
+    """where one of the named arguments is missing, all arguments count again"""
+    names = ["payee", "reference"]
+    key = idempotency_key(call(PAY), names)
+    assert key != idempotency_key(call({**PAY, "amount": 30}), names)
+    assert key == idempotency_key(call(PAY))

@@ -1,0 +1,422 @@
+"""The ledger: whatever happens between claim and settle, one effect at most."""
+
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+from dataclasses import replace
+
+import pytest
+
+from workbook.guardrails.ledger import (
+    Claim,
+    Ledger,
+    LedgerError,
+    claim,
+    forget,
+    idempotency_key,
+    once,
+    settle,
+)
+from workbook.props.payment import Payments
+from workbook.tools.calls import Effect, ToolCall, ToolFailure
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import ContractError, Tool
+
+PAY = {"payee": "bookshop", "amount": 25, "currency": "EUR"}
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    return Ledger(tmp_path / "ledger.db")
+
+
+def call(call_id="call_1", tool="Pay", **arguments):
+    return ToolCall(tool, arguments or PAY, call_id)
+
+
+def payer(ledger, tool, run_id="run_1", **options):
+    """Return what makes calls of a tool once."""
+    tools = ToolRegistry([tool])
+    return once(ledger, tools, run_id, tools.run, **options)
+
+
+RING = call(tool="Ring", times=1)
+
+
+class Bell:
+    """A tool that rings, and may fail before or after it."""
+
+    def __init__(self, *ends, **fields):
+        self.rings, self.ends = 0, list(ends)
+        about = {"timeout_s": None, "effect": Effect.WRITE, **fields}
+        schema = {"properties": {"times": {"type": "integer", "default": 1}}}
+        self.tool = Tool("Ring", "Rings the bell.", schema, self.ring, **about)
+
+    def ring(self, times=1):
+        end = self.ends.pop(0) if self.ends else {"rung": times}
+        if isinstance(end, ToolFailure) and end.error.kind != "timeout":
+            raise end
+        self.rings += 1
+        if isinstance(end, BaseException):
+            raise end
+        return end
+
+
+# what is the same, and what is not
+
+
+def test_the_same_call_again_gives_the_stored_result(ledger):
+    """a call that is made again gives the result of the first, and says so"""
+    account = Payments()
+    pay = payer(ledger, account.tool())
+    first, again = pay(call()), pay(call())
+    assert len(account.made) == 1
+    assert (again.ok, again.result) == (True, first.result)
+    assert first.notes == ()
+    assert "not done again" in again.text()
+
+
+@pytest.mark.parametrize(
+    "clothes",
+    [
+        {"payee": " bookshop ", "amount": 25.0, "currency": "EUR"},
+        {"amount": 25, "payee": "ｂｏｏｋｓｈｏｐ"},
+    ],
+)
+@pytest.mark.parametrize("run_id", ["run_1", "run_2"])
+def test_another_call_id_is_no_other_payment(ledger, clothes, run_id):
+    """with another call_id, in other clothes or in another run, it is paid once"""
+    account = Payments()
+    payer(ledger, account.tool())(call())
+    again = payer(ledger, account.tool(), run_id)(call("call_2", **clothes))
+    assert len(account.made) == 1
+    assert again.result["payment_id"] == "pay_1"
+
+
+def test_a_call_id_stands_for_one_call(ledger):
+    """a call_id that comes again with other arguments is refused before the effect"""
+    account = Payments()
+    pay = payer(ledger, account.tool())
+    pay(call())
+    refused = pay(call(payee="Mallory", amount=25))
+    assert (refused.ok, refused.error.kind) == (False, "denied")
+    assert "call_1" in refused.error.message
+    assert len(account.made) == 1
+    assert pay(call("call_2", payee="Mallory", amount=25)).ok
+
+
+def test_two_runs_may_use_the_same_call_id(ledger):
+    """two runs that both count from call_1 do not collide"""
+    account = Payments()
+    one = payer(ledger, account.tool(), "run_1")(call())
+    other = payer(ledger, account.tool(), "run_2")(call(payee="Ada", amount=5))
+    assert (one.ok, other.ok, len(account.made)) == (True, True, 2)
+
+
+def test_a_reference_names_the_payment(ledger):
+    """two invoices of one amount are two payments; one invoice is never two"""
+    account = Payments()
+    pay = payer(ledger, account.tool())
+    for number, reference in enumerate(["INV-7", "INV-8", "INV-7"]):
+        assert pay(call(f"call_{number}", **PAY, reference=reference)).ok
+    assert [paid.reference for paid in account.made] == ["INV-7", "INV-8"]
+    other = pay(call("call_9", **{**PAY, "amount": 99}, reference="INV-8"))
+    assert (other.ok, len(account.made)) == (False, 2)
+
+
+def test_a_read_is_made_as_ever(ledger):
+    """a call that only reads is made each time, and stands in no ledger"""
+    bell = Bell(effect=Effect.READ)
+    ring = payer(ledger, bell.tool)
+    assert [ring(RING).ok for _ in range(3)] == [True] * 3
+    assert bell.rings == 3
+
+
+def test_what_may_be_done_again_is_done_again(ledger):
+    """a WRITE that does no harm again is kept from one call_id alone"""
+    bell = Bell(repeatable=True)
+    ring = payer(ledger, bell.tool)
+    for call_id in ("call_1", "call_2", "call_2"):
+        assert ring(call(call_id, "Ring", times=1)).ok
+    assert bell.rings == 2
+
+
+def test_your_key_and_your_claim_are_used(ledger):
+    """another key and another claim can be plugged in"""
+    used = []
+
+    def key(call, business_key=()):
+        used.append("key")
+        return idempotency_key(call, business_key)
+
+    def own(db, key, digest):
+        used.append("claim")
+        return claim(db, key, digest)
+
+    assert payer(ledger, Payments().tool(), key=key, claim=own)(call()).ok
+    assert set(used) == {"key", "claim"}
+
+
+# what comes of a failure
+
+
+def test_what_was_refused_may_be_tried_again(ledger):
+    """a tool that says no before the effect gives its key back"""
+    bell = Bell(ToolFailure("no_rope", "the rope is away", True))
+    ring = payer(ledger, bell.tool)
+    assert ring(RING).error.kind == "no_rope"
+    assert ring(RING).ok
+    assert bell.rings == 1
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        ToolFailure("timeout", "no answer in time"),
+        OSError("the line is dead"),
+        "not a dict",
+    ],
+)
+@pytest.mark.parametrize("call_id", ["call_1", "call_2"])
+def test_what_is_unknown_is_never_done_again(ledger, end, call_id):
+    """after a time-out, an exception or a bad answer, nobody rings again: a person"""
+    bell = Bell(end)
+    ring = payer(ledger, bell.tool)
+    assert not ring(RING).ok
+    again = ring(call(call_id, "Ring", times=1))
+    assert again.error.kind == "needs_person"
+    assert again.error.message.startswith("unknown: ")
+    assert bell.rings == 1
+
+
+def test_a_tool_that_hangs_is_unknown(ledger):
+    """a call that was given up may still have its effect, and is not made again"""
+    free = threading.Event()
+    bell = Bell(timeout_s=0.01)
+    tool = replace(bell.tool, run=lambda times=1: free.wait(5) and bell.ring(times))
+    ring = payer(ledger, tool)
+    assert ring(RING).error.kind == "timeout"
+    assert ring(RING).error.kind == "needs_person"
+    free.set()
+
+
+def test_what_the_tool_finds_is_done(ledger):
+    """a payment whose answer was late is looked up, and its receipt is the result"""
+    account = Payments()
+    pay = payer(ledger, account.slow_tool())
+    late = pay(call(tool="PaySlowly"))
+    found = [pay(call(each, "PaySlowly")) for each in ("call_1", "call_2", "call_3")]
+    assert late.error.kind == "timeout"
+    assert [seen.result["payment_id"] for seen in found] == ["pay_1"] * 3
+    assert len(account.made) == 1
+
+
+def test_what_was_found_is_settled(ledger):
+    """what was found once is not looked up again"""
+    asked = []
+    bell = Bell(OSError("dead"), look_up=lambda times: asked.append(times) or {"n": 1})
+    ring = payer(ledger, bell.tool)
+    results = [ring(RING).result for _ in range(3)]
+    assert (results, asked) == ([None, {"n": 1}, {"n": 1}], [1])
+
+
+@pytest.mark.parametrize("look_up", [lambda times: None, lambda times: 1 / 0])
+def test_a_look_up_that_cannot_tell_leaves_it_unknown(ledger, look_up):
+    """a look-up that finds nothing, or raises, does not say that nothing was done"""
+    bell = Bell(OSError("dead"), look_up=look_up)
+    ring = payer(ledger, bell.tool)
+    ring(RING)
+    assert ring(RING).error.kind == "needs_person"
+    assert bell.rings == 1
+
+
+def test_a_person_says_what_became_of_it(ledger):
+    """a person who has found out forgets the claim, or settles it"""
+    bell = Bell(OSError("dead"), OSError("dead"))
+    ring = payer(ledger, bell.tool)
+    ring(RING)
+    with ledger.connection() as db:
+        keys = [key for (key,) in db.execute("SELECT key FROM claims")]
+        [forget(db, key) for key in keys]
+    ring(RING)
+    assert bell.rings == 2
+    with ledger.connection() as db:
+        [settle(db, key, {"rung": 1}) for key in keys]
+        [forget(db, key) for key in keys]
+    assert ring(RING).result == {"rung": 1}
+
+
+def test_it_is_one_ledger_in_every_thread(ledger):
+    """calls from many threads at once have one effect"""
+    account = Payments()
+    pay, start = payer(ledger, account.tool()), threading.Barrier(4)
+
+    def work(number):
+        start.wait()
+        pay(call(f"call_{number}"))
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    assert len(account.made) == 1
+
+
+# another process
+
+PAYER = """
+import os, signal, sys
+from workbook.guardrails.ledger import Ledger, once
+from workbook.props.payment import Payments
+from workbook.tools.calls import ToolCall
+from workbook.tools.registry import ToolRegistry
+
+folder, run_id, killed = sys.argv[1:]
+account = Payments(folder + "/payments.jsonl")
+tools = ToolRegistry([account.tool()])
+
+def reached(moment):
+    if moment == killed:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def make(call):
+    reached("claimed")
+    seen = tools.run(call)
+    reached("paid")
+    return seen
+
+pay = once(Ledger(folder + "/ledger.db"), tools, run_id, make)
+print("ready", flush=True)
+for payee in sys.stdin:
+    arguments = {"payee": payee.strip(), "amount": 25, "currency": "EUR"}
+    seen = pay(ToolCall("Pay", arguments, "call of " + payee.strip()))
+    reached("settled")
+    print(seen.error.kind if seen.error else "ok", flush=True)
+"""
+
+
+def other_process(folder, run_id="run_1", killed="never"):
+    """Start a process that pays each payee that is written to it."""
+    command = [sys.executable, "-c", PAYER, folder, run_id, killed]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+
+
+def pays(process, payee):
+    process.stdin.write(f"{payee}\n")
+    process.stdin.flush()
+
+
+def test_of_two_processes_one_pays(tmp_path):
+    """two processes that pay the same at once, 200 times, pay once each time"""
+    (tmp_path / "payments.jsonl").touch()
+    both = [other_process(tmp_path, run_id) for run_id in ("run_1", "run_2")]
+    for process in both:
+        assert process.stdout.readline() == "ready\n"
+    said = []
+    for number in range(200):
+        for process in both:
+            pays(process, f"payee {number}")
+        said += [process.stdout.readline().strip() for process in both]
+    for process in both:
+        process.communicate()
+    paid = [payment.payee for payment in Payments(tmp_path / "payments.jsonl").made]
+    assert sorted(paid) == sorted(f"payee {number}" for number in range(200))
+    assert set(said) <= {"ok", "needs_person"}
+    assert said.count("ok") >= 200
+
+
+@pytest.mark.parametrize(
+    ("killed", "paid", "again"),
+    [
+        ("claimed", 0, "needs_person"),
+        ("paid", 1, "found"),
+        ("settled", 1, "found"),
+    ],
+)
+@pytest.mark.parametrize("asks", [True, False])
+def test_killed_at_any_moment_it_pays_once(tmp_path, killed, paid, again, asks):
+    """after kill -9 the payment is found, or a person is asked; it is never made twice
+
+    A payment that was settled is known even to a tool that cannot look it up."""
+    process = other_process(tmp_path, killed=killed)
+    process.communicate("bookshop\n")
+    assert process.returncode == -signal.SIGKILL
+    account = Payments(tmp_path / "payments.jsonl")
+    tool = account.tool() if asks else replace(account.tool(), look_up=None)
+    pay = payer(Ledger(tmp_path / "ledger.db"), tool)
+    for call_id in ("call of bookshop", "another"):
+        seen = pay(call(call_id))
+        if again == "found" and (asks or killed == "settled"):
+            assert seen.result["payment_id"] == "pay_1"
+        else:
+            assert seen.error.kind == "needs_person"
+    assert len(account.made) == paid
+
+
+# a file that is no ledger
+
+
+def half(path):
+    """Leave the first half of a ledger that holds something."""
+    ledger = Ledger(path)
+    with ledger.connection() as db:
+        for number in range(500):
+            claim(db, f"key {number}", "digest")
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def other_table(path):
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE claims (name TEXT)")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda path: path.write_text("this is no ledger " * 100),
+        lambda path: path.mkdir(),
+        half,
+        other_table,
+    ],
+    ids=["text", "folder", "half", "another table"],
+)
+def test_a_file_that_is_no_ledger_is_told(tmp_path, damage):
+    """a damaged ledger is named, with what to do; nothing is paid without it"""
+    path, account = tmp_path / "ledger.db", Payments()
+    damage(path)
+    with pytest.raises(LedgerError, match=r"ledger\.db cannot be .*restore a copy"):
+        payer(Ledger(path), account.tool())(call())
+    assert account.made == []
+
+
+def test_a_place_where_nothing_can_be_written_is_told(tmp_path):
+    """where no file can be made, the error says so when the ledger is opened"""
+    (tmp_path / "file").touch()
+    with pytest.raises(LedgerError, match="cannot be read or written"):
+        Ledger(tmp_path / "file" / "ledger.db")
+
+
+def test_an_error_of_a_claim_is_a_ledger_error(ledger):
+    """a ledger that breaks while it is in use is told in the same words"""
+    with ledger.connection() as db:
+        db.execute("DROP TABLE claims")
+        db.execute("CREATE TABLE claims (name TEXT)")
+    with pytest.raises(LedgerError, match=r"ledger\.db cannot be"):
+        payer(ledger, Payments().tool())(call())
+
+
+def test_a_business_key_names_arguments():
+    """a business key that is no argument of the tool is a mistake in its definition"""
+    with pytest.raises(ContractError, match="'invoice'"):
+        replace(Payments().tool(), business_key=("invoice",))
+
+
+def test_claims_are_plain_data(ledger):
+    """what a claim says is a verdict and a result"""
+    with ledger.connection() as db:
+        assert claim(db, "k", "d") == Claim("run", None)
+        settle(db, "k", {"n": 1})
+        assert claim(db, "k", "d") == ("done", {"n": 1})
