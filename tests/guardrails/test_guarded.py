@@ -334,14 +334,10 @@ def test_one_call_a_turn_is_a_row():
 # idempotency
 
 
-def test_a_payment_sent_twice_is_made_once():
+def test_a_payment_sent_twice_is_made_once(tmp_path):
     """the same content under another call_id is not done again"""
-    with Ledger(":memory:") as ledger:
-        end, trace, world = play(
-            [WRITE.format(1), WRITE.format(1), WRITE.format(2), FINAL],
-            ask=yes,
-            ledger=ledger,
-        )
+    turns = [WRITE.format(1), WRITE.format(1), WRITE.format(2), FINAL]
+    end, trace, world = play(turns, ask=yes, ledger=Ledger(tmp_path / "done.db"))
     assert (end.state, world.sent) == ("DONE", [1, 2])
     assert [e["ok"] for e in trace.of("observation")] == [True, True, True]
 

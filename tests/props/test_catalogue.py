@@ -18,7 +18,6 @@ ASKED = {
     "Voltmeter": ('{"channel": 1, "range": "2V"}', '"status": "warming up'),
     "WikiSearch": ("Marie Curie", '"title": "Marie Curie"'),
     "Plan": ("What is 1+1?", '"do": "calculate"'),
-    "Percent": ('{"amount": 80, "percent": 10}', "88"),
     "ReadLog": ("last night", "the disk of db-3 was full"),
     "Pay": ('{"payee": "Ada", "amount": 5}', '"paid": "5.00 EUR"'),
     "PaySlowly": ('{"payee": "Ada", "amount": 5}', "Error (timeout)"),

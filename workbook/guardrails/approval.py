@@ -59,6 +59,26 @@ LATER = None
 """Nobody answers now: the run waits in its trace."""
 
 
+def preview(tool: Tool, call: ToolCall) -> str:
+    """Return what a person is shown of a call: the tool's own words, or arguments."""
+    if tool.preview is None:
+        return to_json(call.arguments)
+    try:
+        return tool.preview(**call.arguments)
+    except Exception as error:  # it says what it can, and never ends a run
+        return f"{to_json(call.arguments)} (no preview: {error})"
+
+
+def as_answer(kind: str, **fields: Any) -> Answer:
+    """Return an answer that was taken down: `kind` is its type, in lower case."""
+    kinds: dict[str, Callable[..., Answer]] = {
+        "approve": Approve,
+        "edit": Edit,
+        "reject": Reject,
+    }
+    return kinds[kind](**fields)
+
+
 def digest_of_call(call: ToolCall) -> str:
     """Return what stands for a tool with exactly these arguments, in any order of keys.
 

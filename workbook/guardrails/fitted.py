@@ -58,7 +58,7 @@ class Pieces:
 
 
 class _Fitted:
-    """What both have in common: after the base class has grown the prompt, keep that."""
+    """What both do: after the base class has grown the prompt, keep the new piece."""
 
     def __init__(
         self,
@@ -120,7 +120,7 @@ class FittedTurns(_Fitted, TextTurns):
 
 
 class FittedCalls(_Fitted, FunctionCalls):
-    """`FunctionCalls` within a limit of tokens for the messages, without the schemas."""
+    """`FunctionCalls` within a limit of tokens for the messages; schemas don't count."""
 
     _taken = 0  # messages
 

@@ -6,6 +6,8 @@ told to the trace as a `decision`: who, what, why.
 
 from __future__ import annotations
 
+import json
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,19 +23,21 @@ from workbook.guardrails.approval import (
     Request,
     approve,
     digest_of_call,
+    preview,
 )
 from workbook.guardrails.budget import (
     Budget,
     NextCall,
-    Purse,
     room,
     share_left,
-    tokens_of,
     within_budget,
 )
 from workbook.guardrails.policy import POLICY, PolicyRule, Verdict, decide
+from workbook.guardrails.purse import Purse
 from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
 from workbook.guardrails.table import Said
+from workbook.models.base import MAX_TOKENS
+from workbook.models.prompts import estimate, render_messages
 from workbook.record.replay import Recording
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
 
@@ -81,6 +85,13 @@ class Guards:
             yield self.switches.popleft()
 
     @property
+    def counts(self) -> bool:
+        """Whether there is a limit for which a prompt's tokens are counted."""
+        most = self.budget
+        limits = (most.tokens, most.input_tokens, most.output_tokens, most.money)
+        return self.purse is not None or min(limits) < math.inf
+
+    @property
     def is_live(self) -> bool:
         """Whether this is the run itself, and not what is recorded of it."""
         return self.recording is None or self.recording.coming() is None
@@ -117,15 +128,19 @@ def think_within(inner: Handler) -> Handler:
         within = guards.part(within_budget)
         if guards.converge and not run.forced:
             _converge(run, guards)
-        size = tokens_of(run.conversation) if guards.budget.counts_tokens else 0
+        purse = guards.purse if guards.is_live else None
+        size = tokens_of(run.conversation) if guards.counts else 0
         call = NextCall("model", size, output_tokens=1)
         if ran_out := within(run.elapsed(), guards.budget, call):
             return str(ran_out)
-        cap = room(run.spent, guards.budget, size)
-        if guards.purse is not None:
-            ran_out, cap = guards.purse.reserve(size, cap)
-            if ran_out:
-                return ran_out
+        caps = [
+            room(run.spent, guards.budget, size),
+            purse.room(size) if purse else None,
+        ]
+        cap = min((cap for cap in caps if cap is not None), default=None)
+        call = replace(call, output_tokens=MAX_TOKENS if cap is None else max(cap, 1))
+        if purse is not None and (ran_out := purse.reserve(call)):
+            return ran_out
         run.options.pop("max_tokens", None)
         if cap is not None:
             run.options["max_tokens"] = cap
@@ -133,8 +148,8 @@ def think_within(inner: Handler) -> Handler:
         try:
             return inner(run)
         finally:
-            if guards.purse is not None:
-                guards.purse.settle(before, run.spent.usage)
+            if purse is not None:
+                purse.settle(call, run.spent.usage - before)
             _tell_news(run)
 
     return think
@@ -143,10 +158,27 @@ def think_within(inner: Handler) -> Handler:
 def _tell_news(run: Run) -> None:
     """Tell what the model and the conversation have decided by themselves."""
     model = getattr(run.conversation, "model", None)
-    for who, source in (("context", run.conversation), ("model", model)):
-        news = getattr(source, "news", [])
-        while news:
-            run.tell("decision", who=who, **news.pop(0))
+    for why in _taken(getattr(model, "news", [])):
+        run.tell("decision", who="model", what="handed over", why=why)
+    for done in _taken(getattr(run.conversation, "compactions", [])):
+        why = f"{done['before']:,} tokens, and {done['limit']:,} are allowed"
+        run.tell("decision", who="context", what="compacted", why=why, **done)
+
+
+def _taken(news: list[Any]) -> list[Any]:
+    """Return a list's items, and leave it empty."""
+    taken, news[:] = news[:], []
+    return taken
+
+
+def tokens_of(conversation: Any) -> int:
+    """Return how many tokens the next request has, as its model counts; or more."""
+    prompt = conversation.prompt
+    text = prompt if isinstance(prompt, str) else render_messages(prompt)
+    if schemas := getattr(conversation, "schemas", ()):
+        text += json.dumps(schemas)
+    count = getattr(conversation.model, "count", None)
+    return int(count(text)) if count else estimate(text).input
 
 
 def _converge(run: Run, guards: Guards) -> None:
@@ -204,7 +236,9 @@ def pending_approval(run: Run) -> str:
     about: dict[str, Any] = {"call_id": call.call_id, "tool": call.name}
     about["answer"] = {"kind": kind, **answer._asdict()}
     run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
-    made = guards.part(approve)(call, answer, lambda new: run.tools.problems(call.name, new))
+    made = guards.part(approve)(
+        call, answer, lambda new: run.tools.problems(call.name, new)
+    )
     guards.problem = ""
     if isinstance(made, ToolCall):
         guards.edits = 0
@@ -230,6 +264,10 @@ def _answer(run: Run, guards: Guards, request: Request) -> Answer | None:
     ask = guards.ask
     answer = run.wait_for(lambda: ask(request), None)
     run.started_at += run.clock() - run.entered_at
+    if not isinstance(answer, Answer | None):
+        raise TypeError(
+            f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"
+        )
     return answer
 
 

@@ -21,7 +21,7 @@ from workbook.fsm.machine import Exit, Machine, assemble
 from workbook.fsm.run import Run
 from workbook.fsm.table import State, Table
 from workbook.guardrails.approval import Answer, Request, as_answer
-from workbook.guardrails.budget import Budget, Purse, estimate
+from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import fit_context
 from workbook.guardrails.economy import Cached, Escalate
 from workbook.guardrails.fitted import FittedCalls, FittedTurns
@@ -39,9 +39,11 @@ from workbook.guardrails.handlers import (
 )
 from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.policy import POLICY, Mode, PolicyRule
+from workbook.guardrails.purse import Purse
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
-from workbook.models.base import ChatModel, TextModel
+from workbook.models.base import ChatModel, Completion, TextModel, Usage
+from workbook.models.prompts import estimate, render_messages
 from workbook.record.events import Kind, TraceError
 from workbook.record.replay import Recording
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
@@ -89,7 +91,9 @@ class GuardedMachine(Machine):
         self._switches: deque[Switch] = deque()
         self._recording: Recording | None = None
 
-    def set_mode(self, mode: str, who: str = "user", why: str = "the user said so") -> None:
+    def set_mode(
+        self, mode: str, who: str = "user", why: str = "the user said so"
+    ) -> None:
         """Change the mode, of a run from its next state on. Only a person does this.
 
         No tool and no turn of the model leads here. ValueError: there is no such mode.
@@ -113,7 +117,9 @@ class GuardedMachine(Machine):
         with Recording(path) as recording:
             if recording.ended:
                 end = recording.recorded[-1]["state"]
-                raise TraceError(f"the run in {path} has ended in {end}: begin a new one")
+                raise TraceError(
+                    f"the run in {path} has ended in {end}: begin a new one"
+                )
             again = copy(self)
             again.model, again.hook = _played_again(self.model, recording), recording
             again.clock, again._recording = recording.now, recording
@@ -134,21 +140,20 @@ class GuardedMachine(Machine):
         return {"mode": self.mode}
 
     def _prepare(self, run: Run) -> None:
-        make, ask, recording = self.tools.run, self.ask, self._recording
+        make: Make = self.tools.run
+        ask, recording = self.ask, self._recording
         if self.ledger is not None:
             run_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex
-            parts = {
-                "key": self.parts.get("idempotency_key", idempotency_key),
-                "claim": self.parts.get("claim", claim),
-            }
-            make = once(self.ledger, self.tools, run_id, make, **parts)
+            key = self.parts.get("idempotency_key", idempotency_key)
+            claiming = self.parts.get("claim", claim)
+            make = once(self.ledger, self.tools, run_id, make, key=key, claim=claiming)
         if recording is not None:
             if self.ledger is None:
                 make = _not_twice(recording, self.tools, make)
             make, ask = recording.make(make), _as_recorded(recording, ask)
         run.make = Cached(make, self.tools)
         run.model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
-        run.estimate = lambda done: estimate(run.conversation.prompt, done.text)
+        run.estimate = lambda done: _estimated(run, done)
         run.notes["guards"] = Guards(
             budget=self.budget,
             mode=self.mode,
@@ -165,6 +170,13 @@ class GuardedMachine(Machine):
         if state != Guard.PENDING:
             return super()._finish(run, state)
         return self._exit(run, state, Said.SUSPENDED)  # its trace has no end yet
+
+
+def _estimated(run: Run, completion: Completion) -> Usage:
+    """Return what a turn cost whose model says nothing of it."""
+    prompt = run.conversation.prompt
+    sent = prompt if isinstance(prompt, str) else render_messages(prompt)
+    return estimate(sent, completion.text)
 
 
 def _played_again(model: Any, recording: Recording) -> Any:
@@ -200,7 +212,7 @@ def _as_recorded(recording: Recording, ask: Ask | None) -> Ask | None:
             coming = recording.after(coming)
         if coming is None:
             return ask(request) if ask else None
-        return as_answer(coming["answer"])
+        return as_answer(**coming["answer"])
 
     return answer
 
@@ -242,8 +254,9 @@ def guarded(
     """
     parts = parts or {}
     if context_tokens is not None or pinned:
-        fit = partial(parts.get("fit_context", fit_context))
-        more: dict[str, Any] = {"fit": fit, "limit": context_tokens, "pinned": pinned}
+        fit = parts.get("fit_context", fit_context)
+        limit = math.inf if context_tokens is None else context_tokens
+        more: dict[str, Any] = {"fit": fit, "limit": limit, "pinned": pinned}
         takes_calls = options.get("adapter") is FunctionCalls
         if takes_calls or not hasattr(model, "complete"):
             options["adapter"] = partial(FittedCalls, **more)
@@ -255,8 +268,6 @@ def guarded(
         model,
         tools,
         table=ONE_CALL if one_call else GUARDED,
-        kind=GuardedMachine,
-        budget=budget,
-        parts=parts,
+        kind=partial(GuardedMachine, budget=budget, parts=parts),
         **options,
     )

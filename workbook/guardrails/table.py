@@ -1,4 +1,4 @@
-"""The machine of lessons 06 and 07: the core's table, and a row for what a guard says."""
+"""The table of lessons 06 and 07: the core's, with a row for what each guard says."""
 
 from __future__ import annotations
 

@@ -33,6 +33,9 @@ class Usage:
             self.cached + other.cached,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(-other.input, -other.output, -other.cached)
+
     def as_data(self) -> dict[str, int]:
         """Return the counts as a trace shows them."""
         return {"input": self.input, "output": self.output, "cached": self.cached}

@@ -29,8 +29,8 @@ OWN = {"at_s", "elapsed_s", "spent", "limits"}
 """What may differ between a run and its replay: times, and what the machine may do."""
 
 
-class Divergence(TraceError):
-    """The code did something else than the record says; `seq` is the first event."""
+class Divergence(TraceError):  # noqa: N818 - what happened, not an error's name
+    """The code did something else than a record says; `seq` is the first such event."""
 
     def __init__(self, expected: TraceEvent, found: TraceEvent) -> None:
         self.seq, self.expected, self.found = expected["seq"], expected, found
@@ -79,7 +79,7 @@ class Recording(TraceWriter):
     @property
     def ended(self) -> bool:
         """Whether the recorded run has come to its end."""
-        return self.recorded[-1]["kind"] == Kind.RUN_FINISHED
+        return bool(self.recorded[-1]["kind"] == Kind.RUN_FINISHED)
 
     def coming(self) -> TraceEvent | None:
         """Return what the record tells next; None behind its end."""
@@ -100,6 +100,9 @@ class Recording(TraceWriter):
         if self._live_at is None:
             self._live_at = real
         return float(self.recorded[-1]["at_s"]) + real - self._live_at
+
+    def __enter__(self) -> Recording:
+        return self
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Hold an event against the record; behind its end write it."""
@@ -133,7 +136,7 @@ class Recording(TraceWriter):
     def make(
         self, live: Callable[[ToolCall], Observation]
     ) -> Callable[[ToolCall], Observation]:
-        """Return what makes a call: the observation that was made, then the live one."""
+        """Return what makes a call: as it was observed, and then the live one."""
 
         def made(call: ToolCall) -> Observation:
             coming = self.coming()
@@ -208,7 +211,9 @@ def _plain(value: Any) -> Any:
     """Return a value as JSON has it: a tuple is a list."""
     if isinstance(value, dict):
         return {str(name): _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+    return (
+        [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+    )
 
 
 def _told(event: TraceEvent, other: TraceEvent) -> str:

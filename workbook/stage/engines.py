@@ -6,6 +6,8 @@ Each gets the same question, tools and model; what it does with them, a trace sh
 from __future__ import annotations
 
 import itertools
+import math
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -233,22 +235,19 @@ def play_guarded(
     adapter: Callable[..., Conversation] = TextTurns,
 ) -> None:
     """Play on the machine of lessons 06 and 07, with a person who answers by script."""
-    given, most = scenario.guards, {"steps": scenario.steps}
-    known = {"tokens": given.tokens, "model_s": given.model_s}
+    given, steps = scenario.guards, scenario.steps
     budget = Budget(
-        **most,
-        tool_calls=2 * scenario.steps,
-        **{name: n for name, n in known.items() if n is not None},
+        steps, 2 * steps, tokens=given.tokens, model_s=given.model_s or math.inf
     )
     answers = iter(given.answers)
-    with Ledger(":memory:") as ledger:
+    with tempfile.TemporaryDirectory() as folder:
         machine = guarded(
             model,
             tools,
             budget=budget,
             mode=given.mode,
             ask=lambda request: scripted_answer(request, next(answers, "approve")),
-            ledger=ledger,
+            ledger=Ledger(Path(folder) / "ledger.db"),
             one_call=given.one_call,
             context_tokens=given.context_tokens,
             pinned=given.pinned,

@@ -7,6 +7,7 @@ This module reads it and says what came of a run; `workbook.stage.engines` plays
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import time
 import tomllib
@@ -91,7 +92,7 @@ class Guarding(_Entry):
 
     mode: str = "build"
     answers: list[str] = []  # of a person, one a question: approve, later, reject: why
-    tokens: Count | None = None
+    tokens: float = math.inf
     model_s: Seconds | None = None
     context_tokens: Count | None = None
     pinned: list[str] = []
