@@ -27,7 +27,7 @@ def test_it_is_text(idempotency_key):
     ],
 )
 def test_other_clothes_are_the_same_deed(idempotency_key, again):
-    """25 is 25.0; the arguments' order, outer spaces and width of letters do not count"""
+    """25 is 25.0; argument order, outer spaces and width of letters do not count"""
     assert idempotency_key(call(again)) == idempotency_key(call(PAY))
 
 
