@@ -1,5 +1,7 @@
 """The payment tool: every call pays, and a refused call pays nothing."""
 
+import threading
+
 import pytest
 
 from workbook.props.payment import Payment, Payments
@@ -85,6 +87,70 @@ def test_a_refusal_says_why(arguments, kind):
     """a refusal has a kind and a hint"""
     error = pay(Payments(), **arguments).error
     assert (error.kind, bool(error.hint)) == (kind, True)
+
+
+def test_a_file_is_shared_by_accounts(tmp_path):
+    """accounts with one file have the same payments, numbered one after the other"""
+    path = tmp_path / "payments.jsonl"
+    pay(Payments(path), payee="Ada", amount=5)
+    pay(Payments(path), payee="Bob", amount=6)
+    assert [(paid.payment_id, paid.payee) for paid in Payments(path).made] == [
+        ("pay_1", "Ada"),
+        ("pay_2", "Bob"),
+    ]
+
+
+def test_half_a_line_is_no_payment(tmp_path):
+    """a payment whose line was cut short was not made, and the next one can be"""
+    path = tmp_path / "payments.jsonl"
+    for payee in ("Ada", "Bob"):
+        pay(Payments(path), payee=payee, amount=5)
+    path.write_bytes(path.read_bytes()[:-7])
+    assert [paid.payee for paid in Payments(path).made] == ["Ada"]
+    pay(Payments(path), payee="Eve", amount=5)
+    assert [paid.payee for paid in Payments(path).made] == ["Ada", "Eve"]
+
+
+def test_many_threads_pay_into_one_file(tmp_path):
+    """payments made at once are all kept, each with a number of its own"""
+    path = tmp_path / "payments.jsonl"
+
+    def work(number):
+        pay(Payments(path), payee=f"payee {number}", amount=5)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    numbers = [paid.payment_id for paid in Payments(path).made]
+    assert numbers == [f"pay_{number}" for number in range(1, 9)]
+
+
+@pytest.mark.parametrize("where", [None, "payments.jsonl"])
+def test_a_payment_is_found_by_its_content(tmp_path, where):
+    """a payment of just this payee, amount, currency and reference is found"""
+    account = Payments(where and tmp_path / where)
+    assert account.look_up("Ada", 25) is None
+    made = pay(account, payee="Ada", amount=25).result
+    billed = pay(account, payee="Ada", amount=25, reference="INV-7").result
+    assert account.look_up(" Ada", 25.0, "EUR") == made
+    assert account.look_up("Ada", 25, reference="INV-7") == billed
+    assert billed["reference"] == "INV-7"
+    for other in [
+        ("Ada", 26),
+        ("Eve", 25),
+        ("Ada", 25, "USD"),
+        ("Ada", 25, "EUR", "8"),
+    ]:
+        assert account.look_up(*other) is None
+
+
+def test_an_answer_that_is_too_late_has_its_effect():
+    """the slow account pays, and its tool says that no answer came in time"""
+    account = Payments()
+    registry = ToolRegistry([account.slow_tool()])
+    seen = registry.run(ToolCall("PaySlowly", {"payee": "Ada", "amount": 5}, "1"))
+    assert (seen.ok, seen.error.kind, seen.error.retryable) == (False, "timeout", False)
+    assert [paid.payee for paid in account.made] == ["Ada"]
 
 
 def test_two_accounts_share_nothing():

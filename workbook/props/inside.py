@@ -52,7 +52,7 @@ def opened(root: Path, path: str) -> Iterator[Place]:
     try:
         if os.open not in os.supports_dir_fd:  # Windows
             place = root.joinpath(*folders, name)
-            if place.resolve() != place:
+            if os.path.realpath(place) != str(place):
                 raise OSError("a link is on the way")
             yield str(place), None
             return
@@ -79,17 +79,16 @@ def read_text(place: Place) -> str | None:
         return None
     with open(number, "rb") as file:
         content = file.read(4 * MAX_CHARS + 1)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = content.decode("utf-8", "ignore")
-        if len(content) <= 4 * MAX_CHARS:
+    if len(content) <= 4 * MAX_CHARS:  # a character has up to four bytes
+        try:
+            text = content.decode()
+        except UnicodeDecodeError:
             hint = "Leave it alone: these tools know text alone."
             raise ToolFailure("no_text", "the file is not UTF-8.", hint=hint) from None
-    if len(text) > MAX_CHARS:
-        message = f"the file has more than {MAX_CHARS} characters."
-        raise ToolFailure("too_long", message, hint="Go on without it.")
-    return text
+        if len(text) <= MAX_CHARS:
+            return text
+    message = f"the file has more than {MAX_CHARS} characters."
+    raise ToolFailure("too_long", message, hint="Go on without it.")
 
 
 def put_text(place: Place, text: str | None) -> None:

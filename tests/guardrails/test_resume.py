@@ -1,0 +1,283 @@
+"""A run that waits, or that was killed, goes on from its trace in another process."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+from workbook.fsm import FunctionCalls, TextTurns
+from workbook.guardrails.approval import Edit, Reject, yes
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.economy import Escalate
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
+from workbook.props.payment import Payments
+from workbook.record.events import TraceError
+from workbook.record.replay import Divergence
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.tools.calculator import calculator
+
+SUM = "Action: Calculator\nAction Input: 20+5"
+PAY = 'Action: Pay\nAction Input: {"payee": "bookshop", "amount": 25}'
+FINAL = "Final Answer: paid"
+TEXT = [SUM, PAY, FINAL]
+CALLS = [
+    [ToolRequest("Calculator", {"expression": "20+5"})],
+    [ToolRequest("Pay", {"payee": "bookshop", "amount": 25}, "x")],
+    "paid",
+]
+
+
+class Asked(Script):
+    """A script that plays on from its nth turn, as a live model would."""
+
+    def __init__(self, turns, done):
+        super().__init__(turns[done:])
+
+
+def machine(turns, folder, **options):
+    tools = [calculator(), Payments(folder / "payments.jsonl").tool()]
+    ledger = Ledger(folder / "ledger.db")
+    return guarded(Script(turns), tools, ledger=ledger, **options)
+
+
+def suspended(folder, turns=TEXT, **options):
+    """Return the path of a trace whose run waits for a person."""
+    path = folder / "run.jsonl"
+    with TraceWriter(path) as hook:
+        end = machine(turns, folder, hook=hook, **options).run("Pay the bill.")
+    assert end.state == "PENDING"
+    return path
+
+
+def paid(folder):
+    return Payments(folder / "payments.jsonl").made
+
+
+@pytest.mark.parametrize(
+    ("turns", "adapter"), [(TEXT, TextTurns), (CALLS, FunctionCalls)]
+)
+@pytest.mark.parametrize("answer", ["approve", "edit", "reject"])
+def test_what_waits_is_answered_later(tmp_path, turns, adapter, answer):
+    """another machine opens the file; the trace shows who decided and when"""
+    path = suspended(tmp_path, turns, adapter=adapter)
+    given = {
+        "approve": lambda: None,
+        "edit": lambda: Edit({"payee": "Ada", "amount": 5}, who="Grace"),
+        "reject": lambda: Reject("too dear", who="Grace"),
+    }[answer]()
+    # The model is asked for its third turn alone: the first two stand in the trace.
+    new = machine(turns[2:], tmp_path, adapter=adapter, ask=yes)
+    end = new.resume(path, given)
+    amounts = [payment.cents for payment in paid(tmp_path)]
+    assert end.state == "DONE"
+    assert amounts == {"approve": [2500], "edit": [500], "reject": []}[answer]
+    trace = Trace.read(path)
+    decided = [e for e in trace.of("decision") if "answer" in e]
+    assert [e["what"] for e in decided] == [answer]
+    assert decided[0]["who"] == ("yes" if answer == "approve" else "Grace")
+    assert [e["seq"] for e in trace] == list(range(len(trace)))
+    assert [e["at_s"] for e in trace] == sorted(e["at_s"] for e in trace)
+    assert trace.end["state"] == "DONE"
+
+
+def test_a_run_may_wait_again(tmp_path):
+    """resumed without an answer it waits again, and nothing is lost"""
+    path = suspended(tmp_path)
+    assert machine([], tmp_path).resume(path).state == "PENDING"
+    assert machine(TEXT[2:], tmp_path, ask=yes).resume(path).state == "DONE"
+    assert len(paid(tmp_path)) == 1
+
+
+def test_approved_twice_it_is_paid_once(tmp_path):
+    """a copy of the trace, approved as well, has the payment of the first one"""
+    path = suspended(tmp_path)
+    copy = tmp_path / "copy.jsonl"
+    copy.write_bytes(path.read_bytes())
+    for each in (path, copy):
+        assert machine(TEXT[2:], tmp_path, ask=yes).resume(each).state == "DONE"
+    assert len(paid(tmp_path)) == 1
+
+
+def test_what_has_ended_is_not_begun_again(tmp_path):
+    """a run that has its end is refused, in words"""
+    path = suspended(tmp_path)
+    machine(TEXT[2:], tmp_path, ask=yes).resume(path)
+    with pytest.raises(TraceError, match="has ended in DONE"):
+        machine(TEXT[2:], tmp_path, ask=yes).resume(path)
+
+
+def test_another_machine_is_told_where_it_differs(tmp_path):
+    """tools or rules that are not the first one's stop it, and the file stays whole"""
+    path = suspended(tmp_path)
+    before = path.read_bytes()
+    with pytest.raises(Divergence, match="event 0"):
+        guarded(Script(TEXT), [calculator()], ask=yes).resume(path)
+    with pytest.raises(Divergence, match="denied"):
+        machine(TEXT, tmp_path, ask=yes, rules=()).resume(path)
+    assert path.read_bytes() == before
+
+
+def test_no_file_and_no_trace_are_told(tmp_path):
+    """a path that leads nowhere, or to something else, is an error in words"""
+    with pytest.raises(FileNotFoundError, match="there is no trace"):
+        machine([], tmp_path).resume(tmp_path / "none.jsonl")
+    (tmp_path / "empty.jsonl").write_text("")
+    with pytest.raises(TraceError, match="run_started"):
+        machine([], tmp_path).resume(tmp_path / "empty.jsonl")
+
+
+def test_the_mode_goes_on_with_the_run(tmp_path):
+    """a run that began in plan mode is in plan mode when it is resumed"""
+    path = suspended(tmp_path, mode="build")
+    lines = path.read_text().replace('"mode":"build"', '"mode":"plan"')
+    path.write_text(lines)
+    with pytest.raises(Divergence, match="denied"):
+        machine(TEXT[2:], tmp_path, ask=yes, mode="build").resume(path)
+
+
+def test_a_person_switches_the_mode_before_it_goes_on(tmp_path):
+    """set_mode before resume takes effect behind the record's end"""
+    path = suspended(tmp_path, [SUM, PAY, PAY.replace("25", "26"), FINAL])
+    again = machine([PAY.replace("25", "26"), FINAL], tmp_path, ask=yes)
+    again.set_mode("plan", who="Grace")
+    assert again.resume(path).state == "DONE"
+    assert paid(tmp_path) == []
+
+
+def test_what_the_guards_know_goes_on_too(tmp_path):
+    """budgets, warnings and hand-overs are those of the whole run"""
+    twice = [SUM, SUM, SUM, PAY, SUM]
+    path = suspended(tmp_path, twice)
+    end = machine(
+        ["Hm.", "Hm.", "Hm.", "Hm."], tmp_path, ask=yes, budget=Budget(steps=6)
+    ).resume(path)
+    assert (end.spent.steps, end.state, end.forced) == (6, "EXHAUSTED", True)
+
+
+def test_the_model_that_spoke_last_goes_on(tmp_path):
+    """of two models it is the second one, where the first was unreadable"""
+    small, strong = Script(["Hm?", "Hm."]), Script([PAY])
+    tools = [Payments(tmp_path / "payments.jsonl").tool()]
+    path = tmp_path / "run.jsonl"
+    with TraceWriter(path) as hook:
+        guarded(Escalate([small, strong]), tools, hook=hook).run("Pay.")
+    again = Escalate([Script(["Final Answer: small"]), Script(["Final Answer: big"])])
+    assert guarded(again, tools, ask=yes).resume(path).answer == "big"
+
+
+KILLED = """
+    import os, signal, sys
+    from pathlib import Path
+    from tests.guardrails.test_resume import TEXT, machine
+    from workbook.guardrails.approval import yes
+    from workbook.record.writer import TraceWriter
+
+    folder, dies_at = Path(sys.argv[1]), int(sys.argv[2])
+
+    def listen(event):
+        if event["seq"] == dies_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with TraceWriter(folder / "run.jsonl", listener=listen) as hook:
+        machine(TEXT, folder, hook=hook, ask=yes).run("Pay the bill.")
+"""
+
+
+def events_of_the_run(folder):
+    path = folder / "whole.jsonl"
+    with TraceWriter(path) as hook:
+        machine(TEXT, folder, hook=hook, ask=yes).run("Pay the bill.")
+    return Trace.read(path)
+
+
+def test_killed_at_every_event_it_pays_once_or_says_unknown(tmp_path, subtests):
+    """SIGKILL at each event, then resume: one payment, or a hand-over; never two"""
+    whole = events_of_the_run(tmp_path)
+    code = textwrap.dedent(KILLED)
+    dead = []
+    for seq in range(len(whole) - 1):
+        folder = tmp_path / str(seq)
+        folder.mkdir()
+        command = [sys.executable, "-c", code, str(folder), str(seq)]
+        dead.append(subprocess.Popen(command))
+        if len(dead) % 4 == 0 or seq == len(whole) - 2:
+            assert {one.wait() for one in dead[-4:]} <= {-signal.SIGKILL}
+    for seq in range(len(whole) - 1):
+        with subtests.test(seq=seq):
+            folder, path = tmp_path / str(seq), tmp_path / str(seq) / "run.jsonl"
+            said = len(Trace.read(path).of("model_turn"))
+            end = machine(TEXT[said:], folder, ask=yes).resume(path)
+            trace, unknown = Trace.read(path), []
+            for event in trace.of("observation"):
+                unknown += [event] * ("unknown" in event["text"])
+            assert end.state == "DONE"
+            assert len(paid(folder)) + len(unknown) == 1
+            assert [e["kind"] for e in trace] == [e["kind"] for e in whole]
+
+
+def test_half_a_line_at_the_end_is_written_anew(tmp_path):
+    """a process that died in the middle of a line leaves a file that goes on"""
+    path = suspended(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for cut in range(1, len(lines[-1]), 40):
+        torn = tmp_path / f"torn{cut}.jsonl"
+        torn.write_bytes(b"".join(lines[:-1]) + lines[-1][:cut])
+        assert machine([], tmp_path).resume(torn).state == "PENDING"
+        new = [json.loads(line) for line in torn.read_bytes().splitlines()]
+        assert [e["kind"] for e in new] == [json.loads(x)["kind"] for x in lines]
+
+
+def test_two_at_once_are_refused(tmp_path):
+    """while one process goes on with a file, another one is told so"""
+    path = suspended(tmp_path)
+    with TraceWriter(tmp_path / "other.jsonl"):
+        from workbook.record.replay import Recording
+
+        with Recording(path), pytest.raises(TraceError, match="another TraceWriter"):
+            machine([], tmp_path).resume(path)
+
+
+def test_without_a_ledger_a_write_in_flight_is_not_repeated(tmp_path):
+    """what the record ends in the middle of is unknown, and handed to a person"""
+    path, tools = tmp_path / "run.jsonl", [Payments(tmp_path / "p.jsonl").tool()]
+
+    def die(event):
+        if event["kind"] == "tool_call":
+            raise KeyboardInterrupt
+
+    with TraceWriter(path, listener=die) as hook:
+        guarded(Script([PAY, FINAL]), tools, ask=yes, hook=hook).run("Pay.")
+    lines = path.read_bytes().splitlines(keepends=True)
+    upto = [b'"tool_call"' in line for line in lines].index(True) + 1
+    path.write_bytes(b"".join(lines[:upto]))
+    end = guarded(Script([FINAL]), tools, ask=yes).resume(path)
+    assert end.state == "DONE"
+    assert not (tmp_path / "p.jsonl").exists()
+    assert "unknown" in Trace.read(path).of("observation")[0]["text"]
+
+
+def test_it_runs_in_a_process_of_its_own(tmp_path):
+    """suspended here, approved there: by a program that knows the file alone"""
+    path = suspended(tmp_path)
+    code = """
+        import sys
+        from pathlib import Path
+        from tests.guardrails.test_resume import TEXT, machine
+        from workbook.guardrails.approval import yes
+
+        folder = Path(sys.argv[1])
+        print(machine(TEXT[2:], folder, ask=yes).resume(folder / "run.jsonl").state)
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert done.stdout.strip() == "DONE", done.stderr
+    assert path.exists()
+    assert len(paid(tmp_path)) == 1
