@@ -25,21 +25,17 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import fit_context
 from workbook.guardrails.economy import Cached, Escalate
 from workbook.guardrails.fitted import FittedCalls, FittedTurns
-from workbook.guardrails.handlers import (
-    Ask,
-    Guards,
-    Switch,
+from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
+from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
+from workbook.guardrails.permission import (
     execute_allowed,
-    in_its_mode,
-    observe_cycles,
     one_at_a_time,
     pending_approval,
     policy,
-    think_within,
 )
-from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.policy import POLICY, Mode, PolicyRule
 from workbook.guardrails.purse import Purse
+from workbook.guardrails.stopping import observe_cycles, think_within
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, Completion, TextModel, Usage

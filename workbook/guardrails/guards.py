@@ -1,0 +1,95 @@
+"""What the guards of one run go by and keep, and how a switch of the mode gets in.
+
+As everywhere, a handler returns an event, and never a state. What a guard decides is
+told to the trace as a `decision`: who, what, why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbook.fsm.handlers import Handler
+from workbook.fsm.run import Run
+from workbook.guardrails.approval import Answer, Request
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.policy import POLICY, PolicyRule
+from workbook.guardrails.purse import Purse
+from workbook.guardrails.stuck import Seen
+from workbook.record.replay import Recording
+
+Ask = Callable[[Request], Answer | None]
+"""Asks a person about a call; None is: nobody answers now."""
+
+Switch = tuple[str, str, str]
+"""A mode, who switched to it, and why."""
+
+LOOK_BACK = 15  # calls: three times a cycle of five
+
+
+@dataclass(slots=True)
+class Guards:
+    """What the guards of one run go by, and what they keep of it."""
+
+    budget: Budget
+    mode: str
+    rules: Sequence[PolicyRule] = POLICY
+    ask: Ask | None = None
+    converge: bool = True
+    purse: Purse | None = None
+    parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    switches: deque[Switch] = field(default_factory=deque)  # of the mode, to come
+    recording: Recording | None = None  # of a run that is gone on with
+
+    seen: deque[Seen] = field(default_factory=lambda: deque(maxlen=LOOK_BACK))
+    warned: bool = False
+    approved: dict[str, str] = field(default_factory=dict)  # call_id to digest
+    edits: int = 0  # of the call that waits
+    problem: str = ""  # with the last of them
+
+    def due(self) -> Iterator[Switch]:
+        """Yield the switches of the mode that take effect now: a record's, or new."""
+        while self.recording and (coming := self.recording.coming()):
+            if coming.get("what") != "mode":
+                return
+            yield coming["mode"], coming["who"], coming["why"]
+        while self.switches:
+            yield self.switches.popleft()
+
+    @property
+    def counts(self) -> bool:
+        """Whether there is a limit for which a prompt's tokens are counted."""
+        most = self.budget
+        limits = (most.tokens, most.input_tokens, most.output_tokens, most.money)
+        return self.purse is not None or min(limits) < math.inf
+
+    @property
+    def is_live(self) -> bool:
+        """Whether this is the run itself, and not what is recorded of it."""
+        return self.recording is None or self.recording.coming() is None
+
+    def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the reader's function of that name, or ours."""
+        return self.parts.get(ours.__name__, ours)
+
+
+def guards_of(run: Run) -> Guards:
+    """Return the guards of a run."""
+    guards: Guards = run.notes["guards"]
+    return guards
+
+
+def in_its_mode(handler: Handler) -> Handler:
+    """Let a switch of the mode take effect before a handler does its work."""
+
+    def work(run: Run) -> str:
+        guards = guards_of(run)
+        for mode, who, why in guards.due():
+            guards.mode = mode
+            run.emit("decision", who=who, what="mode", why=why, mode=mode)
+        return handler(run)
+
+    return work

@@ -1,0 +1,126 @@
+"""Who says stop: what a budget adds to THINK, and a repetition to OBSERVE."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from workbook.fsm.handlers import Handler
+from workbook.fsm.run import Run
+from workbook.guardrails.budget import NextCall, room, share_left, within_budget
+from workbook.guardrails.guards import Guards, guards_of
+from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
+from workbook.guardrails.table import Said
+from workbook.models.base import MAX_TOKENS
+from workbook.models.prompts import estimate, render_messages
+from workbook.tools.calls import Observation
+
+LAST_PART = 0.2  # of a budget: from there on the model is to answer
+WITHDRAWN = (
+    "No tool can be called any more. Write your Final Answer now, with what you know."
+)
+
+
+def think_within(inner: Handler) -> Handler:
+    """Return a handler of THINK that asks the budget first, and caps the turn."""
+
+    def think(run: Run) -> str:
+        guards = guards_of(run)
+        within = guards.part(within_budget)
+        if guards.converge and not run.forced:
+            _converge(run, guards)
+        purse = guards.purse if guards.is_live else None
+        size = tokens_of(run.conversation) if guards.counts else 0
+        call = NextCall("model", size, output_tokens=1)
+        if ran_out := within(run.elapsed(), guards.budget, call):
+            return str(ran_out)
+        caps = [
+            room(run.spent, guards.budget, size),
+            purse.room(size) if purse else None,
+        ]
+        cap = min((cap for cap in caps if cap is not None), default=None)
+        call = replace(call, output_tokens=MAX_TOKENS if cap is None else max(cap, 1))
+        if purse is not None and (ran_out := purse.reserve(call)):
+            return ran_out
+        run.options.pop("max_tokens", None)
+        if cap is not None:
+            run.options["max_tokens"] = cap
+        before = run.spent.usage
+        try:
+            return inner(run)
+        finally:
+            if purse is not None:
+                purse.settle(call, run.spent.usage - before)
+            _tell_news(run)
+
+    return think
+
+
+def _tell_news(run: Run) -> None:
+    """Tell what the model and the conversation have decided by themselves."""
+    model = getattr(run.conversation, "model", None)
+    for why in _taken(getattr(model, "news", [])):
+        run.tell("decision", who="model", what="handed over", why=why)
+    for done in _taken(getattr(run.conversation, "compactions", [])):
+        why = f"{done['before']:,} tokens, and {done['limit']:,} are allowed"
+        run.tell("decision", who="context", what="compacted", why=why, **done)
+
+
+def _taken(news: list[Any]) -> list[Any]:
+    """Return a list's items, and leave it empty."""
+    taken, news[:] = news[:], []
+    return taken
+
+
+def tokens_of(conversation: Any) -> int:
+    """Return how many tokens the next request has, as its model counts; or more."""
+    prompt = conversation.prompt
+    text = prompt if isinstance(prompt, str) else render_messages(prompt)
+    if schemas := getattr(conversation, "schemas", ()):
+        text += json.dumps(schemas)
+    count = getattr(conversation.model, "count", None)
+    return int(count(text)) if count else estimate(text).input
+
+
+def _converge(run: Run, guards: Guards) -> None:
+    """Withdraw the tools in the last step, or in the last fifth of a budget."""
+    spent, most = run.elapsed(), guards.budget
+    if spent.steps + 1 >= most.steps:
+        why = "it is the last step"
+    elif spent.tool_calls + 1 > most.tool_calls:
+        why = "no tool call is left"
+    elif share_left(spent, most) <= LAST_PART:
+        why = f"at most {LAST_PART:.0%} of a budget is left"
+    else:
+        return
+    run.forced = True
+    run.conversation.withdraw(WITHDRAWN)
+    run.emit("decision", who="budget", what="tools withdrawn", why=why)
+
+
+def observe_cycles(run: Run) -> str:
+    """Hand over the observation; warn of a repetition, and end at the next one."""
+    guards, stuck = guards_of(run), False
+    if (observation := run.observation) is not None:
+        guards.seen.append(_seen(run, observation))
+        same = guards.part(same_search)
+        cycle = guards.part(find_cycle)(tuple(guards.seen), same=same)
+        if cycle is not None:
+            what = "stuck" if guards.warned else "warning"
+            run.emit("decision", who="stuck", what=what, why=cycle.words())
+            stuck, guards.warned = guards.warned, True
+            notes = (*observation.notes, f"{cycle.words()} Do something else.")
+            run.observation = replace(observation, notes=notes)
+    run.hand_over()
+    if stuck:
+        return Said.REPEATED
+    if run.forced and not run.waiting:
+        return Said.NOT_CONVERGED
+    return Said.MORE_CALLS if run.waiting else Said.OBSERVED
+
+
+def _seen(run: Run, observation: Observation) -> Seen:
+    if run.call is None or not observation.call_id:  # a turn that nobody could read
+        return Seen("", {"turn": run.text}, "")
+    return seen(run.call, observation)
