@@ -19,6 +19,7 @@ from workbook.guardrails.budget import (
 )
 from workbook.guardrails.budget import within_budget as ours
 from workbook.models.base import Usage
+from workbook.models.local import LocalTextModel
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
 
@@ -195,6 +196,22 @@ def test_a_capped_model_spends_2000_tokens_and_no_more():
     assert used.usage.input + used.usage.output == 2000
     assert ours(used, budget, NextCall("model", 0, 1)) == OUT_OF_TOKENS
     assert count_tokens("a" * 40_000) == 10_000
+
+
+@pytest.mark.parametrize("tokens", [3, 40, 41])
+def test_a_real_model_spends_no_more_either(tokens):
+    """the local model counts its prompt before, keeps to its cap, and ends exactly"""
+    endless = LocalTextModel(grammar='root ::= "a" root')
+    used, budget, prompt = Spent(), Budget(tokens=tokens), "Go"
+    size = endless.count(prompt)
+    while ours(used, budget, NextCall("model", size, 1)) is None:
+        cap = room(used, budget, size)
+        reply = endless.complete(prompt, max_tokens=min(9, cap))
+        used.usage += reply.usage
+        prompt += reply.text
+        size = endless.count(prompt)
+    total = used.usage.input + used.usage.output
+    assert total <= tokens < total + size + 1
 
 
 # what is left
