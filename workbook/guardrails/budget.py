@@ -91,6 +91,12 @@ class Budget(Limits):
         if self.money < math.inf and self.prices is None:
             raise ValueError(f"money is {self.money}, and prices is None: give Prices")
 
+    @property
+    def counts_tokens(self) -> bool:
+        """Whether tokens or money are limited, so that they have to be counted."""
+        most = (self.input_tokens, self.output_tokens, self.tokens, self.money)
+        return min(most) < math.inf
+
 
 @dataclass(frozen=True, slots=True)
 class NextCall:
