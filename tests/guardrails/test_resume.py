@@ -344,3 +344,15 @@ def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context, one_call):
             )
             told[-1].append([payment.cents for payment in paid(Path(name))])
     assert told[0] == told[1]
+
+
+def test_another_file_is_left_as_it_is(tmp_path):
+    """what is no trace, or a damaged one, is refused and not touched"""
+    path = suspended(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number, text in enumerate([b"my notes, with no end", b"".join(lines[1:])]):
+        other = tmp_path / f"{number}.txt"
+        other.write_bytes(text)
+        with pytest.raises(TraceError):
+            machine([], tmp_path).resume(other)
+        assert other.read_bytes() == text
