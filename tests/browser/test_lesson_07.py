@@ -78,5 +78,5 @@ def test_lesson_07_from_two_payments_to_the_person(lesson):
     expect(status).to_contain_text(": DONE")
     expect(widget.locator(".events")).to_contain_text("Now both tests pass")
 
-    message = ["you let the last one, or the strictest, win"]
+    message = ["in plan and in build mode"]
     lesson.solve("decide", WRONG, RIGHT, message=message)
