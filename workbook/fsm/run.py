@@ -6,11 +6,14 @@ hook is still told how it ended, so that a trace is complete wherever it can be.
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from types import FrameType
 from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Asked, Conversation, Reply
@@ -40,7 +43,9 @@ class Run:
     options: dict[str, Any] = field(default_factory=dict)  # handed on to the model
     model_s: float | None = None  # the most seconds that one model call may take
     estimate: Callable[[Completion], Usage] | None = None  # where none is reported
+    on_text: Callable[[str], object] | None = None  # told each piece of a turn
     in_flight: bool = False  # a model or a tool is at work
+    writes: bool = False  # a piece of the turn has come: it stops at the next one
     interrupted: bool = False  # by Ctrl-C
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
 
@@ -95,13 +100,24 @@ class Run:
         self.emit("model_request", **self.conversation.request(), **cap)
         limits = (None if self.at_once else self.left_s(), self.model_s)
         limit_s = min((s for s in limits if s is not None), default=None)
-        ask = partial(self.conversation.ask, **self.options)
-        completion = self.wait_for(ask, limit_s)
+        hear = {"on_text": self.hear} if self.on_text else {}
+        ask = partial(self.conversation.ask, **self.options, **hear)
+        try:
+            completion = self.wait_for(ask, limit_s)
+        finally:
+            self.writes = False
         self.estimated = self.estimate is not None and completion.usage == Usage()
         if self.estimate and self.estimated:
             completion = replace(completion, usage=self.estimate(completion))
         self.spent.usage += completion.usage
         return completion
+
+    def hear(self, piece: str) -> bool:
+        """Hand on a piece of the turn; True where nobody waits for the rest of it."""
+        if self.in_flight and self.on_text:
+            self.writes = True
+            self.on_text(piece)
+        return not self.in_flight or self.interrupted or self.cancelled.is_set()
 
     def heard(self, completion: Completion) -> Reply:
         """Read the model's turn, take it down, and keep what follows from it."""
@@ -231,3 +247,30 @@ class Run:
         else:
             fields["error"] = asdict(observation.error)
         self.emit("observation", **fields)
+
+
+@contextmanager
+def ctrl_c_is_cancel(run: Run) -> Iterator[None]:
+    """Take the first Ctrl-C of a run for a cancel; the second one is Python's own.
+
+    Between two steps it waits for the next, so that no call loses its observation. A
+    call in flight is given up, but a model that is writing stops at its next piece.
+    Python tells the main thread alone of signals.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        run.interrupted = True  # no Event: its lock may be held just now
+        if run.in_flight and not run.writes:
+            raise KeyboardInterrupt
+
+    if callable(before):
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        if callable(before):
+            signal.signal(signal.SIGINT, before)
+        run.cancelled.clear()

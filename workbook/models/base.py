@@ -136,6 +136,12 @@ def takes(ask: Callable[..., Any], option: str) -> bool:
     return hands_on and (inner is None or takes(inner, option))
 
 
+def streams(model: TextModel | ChatModel) -> bool:
+    """Return whether a model takes `on_text`, in each of the ways to ask it."""
+    ways = [getattr(model, way, None) for way in ("complete", "chat")]
+    return all(takes(way, "on_text") for way in ways if way is not None)
+
+
 class Prefilled:
     """A model that goes on from a cue, as `Thought:`; a small one would ask on."""
 
