@@ -123,7 +123,7 @@ class Machine:
         self.adapter: Callable[..., Conversation] = adapter or either
         self.hook, self.clock, self.preamble = hook, clock, preamble
         self.drive, self._cancelled = drive, threading.Event()
-        self.on_text = on_text if streams(model) else None
+        self.on_text = on_text
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
 
@@ -132,7 +132,7 @@ class Machine:
         talk = self.adapter(self.model, self.tools, question, self.preamble)
         run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
         run.at_once = getattr(self.model, "at_once", False)
-        run.on_text = self.on_text
+        run.on_text = self.on_text if streams(self.model) else None
         self._prepare(run)
         with ctrl_c_is_cancel(run):
             run.tell(
