@@ -1,7 +1,5 @@
 """What a guarded run asks a person, in JupyterLab, in a real browser."""
 
-import json
-
 import pytest
 from playwright.sync_api import expect
 
@@ -45,7 +43,7 @@ def waiting(show):
 
 
 def test_a_call_that_is_approved_is_made(waiting):
-    """The form shows the change as a diff; after Approve the test of the folder passes"""
+    """The form shows the change as a diff; after Approve the folder's test passes"""
     page, form = waiting()
     expect(form.root).to_contain_text("-    return listed * (1 - off / 100 + on_top")
     expect(form.root).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
@@ -88,16 +86,15 @@ def test_not_now_suspends_the_run(waiting):
 def test_the_mode_is_switched_while_a_call_waits(waiting):
     """Who switches to plan while a call waits has it refused, also when approving it"""
     page, form = waiting()
-    page.root.get_by_label("mode").select_option("plan")
+    page.root.get_by_label("mode", exact=True).select_option("plan")
     form.press("Approve")
     page.expect_status(": DONE")
-    page.root.locator(".noUi-handle").focus()
     events = page.root.locator(".events")
     for _ in range(30):
-        if "you: mode" in events.inner_text():
+        if "you: mode plan" in events.inner_text():
             break
         page.press("Back")
-    expect(events).to_contain_text("you: mode: you chose it in the player")
+    expect(events).to_contain_text("you: mode plan: you chose it in the player")
 
 
 def test_cancel_while_a_call_waits_ends_the_run(waiting):
@@ -162,12 +159,9 @@ def test_your_agent_mends_the_test(waiting):
     form.press("Approve")
     page.expect_status(": DONE")
     page.lesson.type_into(
-        "your_parts", "seen = p.playback.events\nprint([e['text'] for e in seen "
-        "if e.get('tool') == 'run_tests' and e['kind'] == 'observation'])"
+        "your_parts",
+        "seen = p.playback.events\nprint([e['text'] for e in seen "
+        "if e.get('tool') == 'run_tests' and e['kind'] == 'observation'])",
     )
     shown = page.page.locator(".jp-OutputArea-output", has_text='"passed": true')
     expect(shown.first).to_contain_text('"passed": false')
-
-
-def unused():
-    return json

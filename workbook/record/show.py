@@ -96,8 +96,12 @@ def summary(event: TraceEvent) -> str:
         case "observation":
             return str(event["text"]) if event["ok"] else f"error: {event['text']}"
         case "decision":
-            about = f" {event['tool']}" if "tool" in event else ""
-            return f"{event['who']}: {event['what']}{about}: {event['why']}"
+            said = [
+                event["what"],
+                event.get("mode" if event["what"] == "mode" else "tool"),
+            ]
+            what = " ".join(filter(None, said))
+            return ": ".join(filter(None, [event["who"], what, event["why"]]))
         case "run_finished":
             answer = event["answer"]
             end = f"{event['state']} ({event['reason']})"

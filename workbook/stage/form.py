@@ -35,7 +35,7 @@ class ApprovalForm:
         self.request: Request | None = None
         self.about = widgets.HTML()
         wide = widgets.Layout(width="98%")
-        self.arguments = widgets.Textarea(description="arguments", rows=4, layout=wide)
+        self.arguments = widgets.Textarea(description="arguments", rows=5, layout=wide)
         self.why = widgets.Text(description="why", layout=wide)
         self.buttons = {
             said: widgets.Button(description=words, tooltip=tooltip)

@@ -211,7 +211,8 @@ class Playback:
         kinds = [event["kind"] for event in live if "parent" not in event]
         limits = seen[0].get("limits") or {}
         turns = [e["usage"] or {} for e in seen if _is_own(e, Kind.MODEL_TURN)]
-        usage = Usage(*(sum(u.get(k, 0) for u in turns) for k in ("input", "output")))
+        names = ("input", "output", "cached")
+        usage = Usage(*(sum(u.get(name, 0) for u in turns) for name in names))
         spent = {
             "steps": kinds.count(Kind.MODEL_REQUEST),
             "tool_calls": kinds.count(Kind.TOOL_CALL),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -60,9 +61,10 @@ class PlayerView:
         self.buttons["run"].button_style = "primary"
         self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
         self.mode = widgets.Dropdown(options=list(Mode), description="mode")
+        self.mode.add_class("mode")
         self.form = ApprovalForm(say, template().asked)
         self.output = widgets.Output().add_class("diagram")
-        self.status = widgets.HTML()
+        self.status = widgets.HTML().add_class("status")
         self.parts = {name: widgets.HTML().add_class(name) for name in PARTS}
         self.showing = False  # that the slider moves is then nobody's wish
         self._lock, self._diagram = threading.RLock(), ""
@@ -100,6 +102,10 @@ class PlayerView:
                 shown = {"output_type": "display_data", "data": data, "metadata": {}}
                 self.output.outputs = (shown,)  # only a new tuple is drawn anew
             self.form.show(asked)
+            for beat in (0, 1):  # see the style
+                now = running and int(time.monotonic()) % 2 == beat
+                change = self.widget.add_class if now else self.widget.remove_class
+                change(f"beat-{beat}")
             self.showing = False
 
 
