@@ -245,7 +245,7 @@ def test_a_person_says_what_became_of_it(ledger):
     with ledger.connection() as db:
         [settle(db, key, {"rung": 1}) for key in keys]
         [forget(db, key) for key in keys]
-    assert ring(RING).result == {"rung": 1}
+    assert (ring(RING).result, bell.rings) == ({"rung": 1}, 2)
 
 
 def test_it_is_one_ledger_in_every_thread(ledger):
@@ -399,13 +399,13 @@ def test_a_place_where_nothing_can_be_written_is_told(tmp_path):
         Ledger(tmp_path / "file" / "ledger.db")
 
 
-def test_an_error_of_a_claim_is_a_ledger_error(ledger):
-    """a ledger that breaks while it is in use is told in the same words"""
-    with ledger.connection() as db:
-        db.execute("DROP TABLE claims")
-        db.execute("CREATE TABLE claims (name TEXT)")
+def test_a_ledger_that_is_gone_is_no_new_ledger(ledger):
+    """a file that is taken away while it is in use is told, and not begun anew"""
+    account = Payments()
+    ledger.path.unlink()
     with pytest.raises(LedgerError, match=r"ledger\.db cannot be"):
-        payer(ledger, Payments().tool())(call())
+        payer(ledger, account.tool())(call())
+    assert account.made == []
 
 
 def test_a_business_key_names_arguments():

@@ -1,13 +1,18 @@
 """A run that waits, or that was killed, goes on from its trace in another process."""
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.approval import Edit, Reject, yes
@@ -281,3 +286,73 @@ def test_it_runs_in_a_process_of_its_own(tmp_path):
     assert done.stdout.strip() == "DONE", done.stderr
     assert path.exists()
     assert len(paid(tmp_path)) == 1
+
+
+LOOK = "Action: Calculator\nAction Input: 1+{}"
+PAYS = 'Action: Pay\nAction Input: {{"payee": "shop", "amount": {}}}'
+STEPS = st.lists(
+    st.sampled_from(
+        [LOOK.format(1), LOOK.format(2), "Hm.", PAYS.format(1), PAYS.format(2), FINAL]
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(STEPS, st.booleans(), st.sampled_from([None, 260]), st.booleans())
+def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context, one_call):
+    """whatever was suspended and resumed ends as it would have in one go"""
+    turns = [
+        [ToolRequest("Pay", {"payee": "shop", "amount": n}, "x") for n in (1, 2)]
+        if in_calls and step == "Hm."
+        else step
+        for step in steps
+    ]
+    options = {
+        "adapter": FunctionCalls if in_calls else None,
+        "context_tokens": context,
+        "one_call": one_call,
+        "budget": Budget(steps=8, tokens=3000),
+    }
+
+    def in_one(folder):
+        with TraceWriter(folder / "run.jsonl") as hook:
+            machine(turns * 9, folder, ask=yes, hook=hook, **options).run("Pay?")
+
+    def in_pieces(folder):
+        path, asked = folder / "run.jsonl", itertools.cycle([None, yes])
+        with TraceWriter(path) as hook:
+            machine(turns * 9, folder, hook=hook, **options).run("Pay?")
+        while Trace.read(path).end is None:
+            said = len(Trace.read(path).of("model_turn"))
+            left, ask = (turns * 9)[said:], next(asked)
+            machine(left, folder, ask=ask, **options).resume(path)
+
+    told = []
+    for play in (in_one, in_pieces):
+        with tempfile.TemporaryDirectory() as name:
+            play(Path(name))
+            trace = Trace.read(Path(name) / "run.jsonl")
+            assert [e["seq"] for e in trace] == list(range(len(trace)))
+            told.append(
+                [
+                    (e["kind"], e.get("event"), e.get("text"), e.get("state"))
+                    for e in trace
+                    if e.get("event") != "suspended"
+                ]
+            )
+            told[-1].append([payment.cents for payment in paid(Path(name))])
+    assert told[0] == told[1]
+
+
+def test_another_file_is_left_as_it_is(tmp_path):
+    """what is no trace, or a damaged one, is refused and not touched"""
+    path = suspended(tmp_path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number, text in enumerate([b"my notes, with no end", b"".join(lines[1:])]):
+        other = tmp_path / f"{number}.txt"
+        other.write_bytes(text)
+        with pytest.raises(TraceError):
+            machine([], tmp_path).resume(other)
+        assert other.read_bytes() == text

@@ -32,7 +32,7 @@ def test_the_sample_has_one_failing_test(work):
     """the program of the sample adds percentages up, and a test says so"""
     found = work.run_tests()
     assert (found["passed"], "90.0 != 88" in found["output"]) == (False, True)
-    assert "Ran 2 tests" in found["output"]
+    assert "Ran 2 tests\n" in found["output"]
 
 
 def test_the_same_run_says_the_same(work):

@@ -58,7 +58,9 @@ class Pieces:
 
 
 class _Fitted:
-    """What both do: after the base class has grown the prompt, keep the new piece."""
+    """What both have in common: what the base class puts into the prompt is kept."""
+
+    _around = ""  # what a summary is wrapped in
 
     def __init__(
         self,
@@ -76,6 +78,8 @@ class _Fitted:
         asked = "\n".join((question, *pinned))
         super().__init__(model, tools, asked, preamble, **options)  # type: ignore[call-arg]
         self.pieces = Pieces(model, limit, fit, count)
+        if self._around:
+            self.pieces.limit -= self.pieces.count(self._around)
         self.compactions = self.pieces.compactions
         self._take("question")
 
@@ -120,9 +124,10 @@ class FittedTurns(_Fitted, TextTurns):
 
 
 class FittedCalls(_Fitted, FunctionCalls):
-    """`FunctionCalls` within a limit of tokens for the messages; schemas don't count."""
+    """`FunctionCalls` within a limit, which is one of messages, without the schemas."""
 
     _taken = 0  # messages
+    _around = render_messages([{"role": "user", "content": ""}])
 
     def _take(self, kind: str) -> None:
         for message in self._messages[self._taken :]:

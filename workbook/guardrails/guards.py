@@ -6,7 +6,6 @@ told to the trace as a `decision`: who, what, why.
 
 from __future__ import annotations
 
-import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -62,9 +61,7 @@ class Guards:
     @property
     def counts(self) -> bool:
         """Whether there is a limit for which a prompt's tokens are counted."""
-        most = self.budget
-        limits = (most.tokens, most.input_tokens, most.output_tokens, most.money)
-        return self.purse is not None or min(limits) < math.inf
+        return self.purse is not None or self.budget.counts_tokens
 
     @property
     def is_live(self) -> bool:

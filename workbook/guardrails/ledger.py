@@ -109,21 +109,19 @@ class Ledger:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        with self.connection():
-            pass
+        with self.connection() as db, FileLock(f"{self.path}.lock", timeout=WAIT_S):
+            # Two processes that make the file at once would be in each other's way.
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute(f"CREATE TABLE IF NOT EXISTS claims ({COLUMNS})")
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection of one's own, for `claim`, `settle` and `forget`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            # Two processes that make the file at once would be in each other's way.
-            with FileLock(f"{self.path}.lock", timeout=WAIT_S):
-                db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
-                db.execute("PRAGMA journal_mode = WAL")
-                db.execute("PRAGMA synchronous = FULL")  # a claim outlives a power cut
-                db.execute(f"CREATE TABLE IF NOT EXISTS claims ({COLUMNS})")
+            db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
             with closing(db):
+                db.execute("PRAGMA synchronous = FULL")  # a claim outlives a power cut
                 yield db
         except (sqlite3.Error, OSError) as error:
             raise LedgerError(
@@ -159,7 +157,7 @@ def once(
         with ledger.connection() as db:
             for each in keys:
                 found = claim(db, each, digest)
-                if found.verdict in ("other", "done"):
+                if found.verdict == "other":
                     break
         if found.verdict == "other":
             return _not_done(call, ErrorKind.DENIED, OTHER.format(key=each))

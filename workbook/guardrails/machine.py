@@ -38,7 +38,7 @@ from workbook.guardrails.purse import Purse
 from workbook.guardrails.stopping import observe_cycles, think_within
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
-from workbook.models.base import ChatModel, Completion, TextModel, Usage
+from workbook.models.base import ChatModel, Completion, TextModel, Usage, takes
 from workbook.models.prompts import estimate, render_messages
 from workbook.record.events import Kind, TraceError
 from workbook.record.replay import Recording
@@ -81,6 +81,13 @@ class GuardedMachine(Machine):
         }
         work = {state: in_its_mode(handler) for state, handler in work.items()}
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
+        given: Any = model
+        ask_model = getattr(given, "complete", None) or given.chat
+        if (budget.counts_tokens or purse) and not takes(ask_model, "max_tokens"):
+            raise ValueError(
+                f"{model.name} takes no max_tokens, so that nothing keeps it within"
+                " tokens or money: give it that argument, or a budget without"
+            )
         self.budget, self.rules, self.mode = budget, rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
         self.purse, self.parts = purse, parts or {}

@@ -39,8 +39,9 @@ def think_within(inner: Handler) -> Handler:
             room(run.spent, guards.budget, size),
             purse.room(size) if purse else None,
         ]
+        caps += [MAX_TOKENS] if purse else []  # the first run leaves something over
         cap = min((cap for cap in caps if cap is not None), default=None)
-        call = replace(call, output_tokens=MAX_TOKENS if cap is None else max(cap, 1))
+        call = replace(call, output_tokens=max(cap or 0, 1))
         if purse is not None and (ran_out := purse.reserve(call)):
             return ran_out
         run.options.pop("max_tokens", None)

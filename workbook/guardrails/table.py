@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbook.fsm.table import CORE, Event, Rule, State, Table, exits
+from workbook.guardrails import budget
 
 
 class Guard(State):
@@ -18,8 +19,8 @@ class Guard(State):
 class Said(Event):
     """The events of `GUARDED`: the core's, and what budgets, rules and people say."""
 
-    OUT_OF_TOKENS = "out_of_tokens"
-    OUT_OF_MONEY = "out_of_money"
+    OUT_OF_TOKENS = budget.OUT_OF_TOKENS
+    OUT_OF_MONEY = budget.OUT_OF_MONEY
     ALLOWED = "allowed"
     ASK = "ask"
     DENIED = "denied"

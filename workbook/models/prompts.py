@@ -27,8 +27,8 @@ def count_tokens(text: str) -> int:
 def estimate(prompt: str | Sequence[Message], text: str = "") -> Usage:
     """Return an estimate of what a call cost whose model said nothing, or cannot count.
 
-    Three bytes a token, rounded up: of English and code that is more than most models
-    count. It is an estimate; whoever shows it says so.
+    Three bytes a token, rounded up. That is an estimate and no ceiling (digits and
+    Japanese may be two or three times as many), and whoever shows it says so.
 
     >>> estimate("Question: 2+2", "4").as_data()
     {'input': 5, 'output': 1, 'cached': 0}

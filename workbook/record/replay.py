@@ -8,16 +8,16 @@ same file.
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from functools import partial, wraps
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.record.events import Kind, TraceError, TraceEvent
-from workbook.record.trace import Trace
+from workbook.record.trace import read_events
 from workbook.record.writer import TraceWriter
 from workbook.tools.calls import Observation, ToolCall, ToolError
 from workbook.tools.timeouts import TimedOut
@@ -41,28 +41,25 @@ class Divergence(TraceError):  # noqa: N818 - what happened, not an error's name
 
 
 class Recording(TraceWriter):
-    """The events of a run, and a hook that goes on where they end.
+    """The events of a run in a JSONL file, and a hook that goes on where they end.
 
-    Args:
-        source: a JSONL file, which is locked, freed of a line that is half there, and
-            gone on with; or events, which stay as they are.
+    The file is locked, and only what is new is written. A last line that is half there
+    goes with the first new one.
 
     Raises:
-        TraceError: there is no whole event, or another process writes the file.
-        OSError: there is no such file.
+        TraceError: there is no whole event, one is damaged, or a process writes it.
+        FileNotFoundError: there is no such file.
     """
 
-    def __init__(self, source: Path | str | Iterable[TraceEvent], **more: Any) -> None:
-        is_file = isinstance(source, (str, os.PathLike))
-        if is_file and not Path(source).is_file():  # type: ignore[arg-type]
-            raise FileNotFoundError(f"there is no trace {source}")
-        super().__init__(source if is_file else None, keep=True, **more)  # type: ignore
+    def __init__(self, path: Path | str) -> None:
+        path = Path(path)
+        if not path.is_file():
+            raise FileNotFoundError(f"there is no trace {path}")
+        super().__init__(path, keep=True)
         try:
-            self.recorded: Sequence[TraceEvent] = (
-                Trace.read(source).events if is_file else tuple(source)  # type: ignore
-            )
+            self.recorded = _whole_events(path, self._end)
             if not self.recorded or self.recorded[0]["kind"] != Kind.RUN_STARTED:
-                raise TraceError(f"{source} does not begin with a run_started")
+                raise TraceError(f"{path} does not begin with a run_started")
         except BaseException:
             self.close()
             raise
@@ -147,6 +144,12 @@ class Recording(TraceWriter):
             raise _stopped(coming)
 
         return made
+
+
+def _whole_events(path: Path, end: int) -> tuple[TraceEvent, ...]:
+    """Return the events of a file's first `end` bytes; damage among them is raised."""
+    lines = [line for line in path.read_bytes()[:end].splitlines() if line.strip()]
+    return tuple(islice(read_events(path), len(lines)))
 
 
 class _PlayedAgain:

@@ -93,7 +93,9 @@ class TraceWriter:
         self._file = None if path is None else _open_alone(Path(path))
         if self._file is not None:
             self._end = _whole_lines(Path(path)) if keep else 0  # type: ignore[arg-type]
-            self._file.truncate(self._end)
+            self._torn = keep  # what stands behind them goes with the first new line
+            if not keep:
+                self._file.truncate(0)
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.

@@ -1,0 +1,54 @@
+"""Budgets and limits on the local model: what it is capped to, and what it may read."""
+
+import pytest
+
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.machine import guarded
+from workbook.models.local import LocalTextModel
+from workbook.record.writer import TraceWriter
+from workbook.tools.calculator import calculator
+
+QUESTION = "A product costs $100. 20% is taken off, then 10% is added. The price?"
+
+
+@pytest.mark.parametrize("tokens", [300, 700, 2000])
+def test_a_budget_of_tokens_is_never_exceeded(tokens):
+    """the server counts what it reads and writes, and it is never more than allowed"""
+    told = TraceWriter()
+    machine = guarded(
+        LocalTextModel(), [calculator()], budget=Budget(tokens=tokens), hook=told
+    )
+    usage = machine.run(QUESTION).spent.usage
+    assert 0 < usage.input + usage.output <= tokens
+    turns = told.trace().of("model_turn")
+    caps = [e["max_tokens"] for e in told.trace().of("model_request")]
+    assert all(t["usage"]["output"] <= cap for t, cap in zip(turns, caps, strict=False))
+    assert not any("estimated" in turn["usage"] for turn in turns)
+
+
+def test_a_prompt_is_kept_within_its_limit():
+    """the server reads at most what the limit says, with the pin in every prompt"""
+    told, pin = TraceWriter(), "Never mention peanuts."
+    machine = guarded(
+        LocalTextModel(max_tokens=60),
+        [calculator()],
+        budget=Budget(steps=6),
+        context_tokens=320,
+        pinned=[pin],
+        converge=False,
+        hook=told,
+    )
+    machine.run(QUESTION)
+    trace = told.trace()
+    assert max(e["usage"]["input"] for e in trace.of("model_turn")) <= 321
+    prompts = [trace.prompt(e["seq"]) for e in trace.of("model_request")]
+    assert all(pin in prompt for prompt in prompts)
+
+
+def test_a_model_that_hangs_is_given_up_in_time():
+    """a call in flight gets model_s seconds, and no more"""
+    budget = Budget(model_s=0.2)
+    machine = guarded(LocalTextModel(), [], budget=budget)
+    end = machine.run("Count to a thousand, one number a line.")
+    assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+    assert end.spent.wall_s < 2
