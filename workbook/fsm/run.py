@@ -21,6 +21,7 @@ from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
 from workbook.models.base import Completion, Usage
+from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.timeouts import TimedOut, call_with_timeout
@@ -42,7 +43,7 @@ class Run:
     make: Callable[[ToolCall], Observation] | None = None  # in place of `tools.run`
     options: dict[str, Any] = field(default_factory=dict)  # handed on to the model
     model_s: float | None = None  # the most seconds that one model call may take
-    estimate: Callable[[Completion], Usage] | None = None  # where none is reported
+    estimates: bool = False  # the usage, of a model that does not report it
     on_text: Callable[[str], object] | None = None  # told each piece of a turn
     in_flight: bool = False  # a model or a tool is at work
     writes: bool = False  # a piece of the turn has come: it stops at the next one
@@ -106,9 +107,13 @@ class Run:
             completion = self.wait_for(ask, limit_s)
         finally:
             self.writes = False
-        self.estimated = self.estimate is not None and completion.usage == Usage()
-        if self.estimate and self.estimated:
-            completion = replace(completion, usage=self.estimate(completion))
+        counts = self.estimates or completion.finish_reason == "cancelled"
+        self.estimated = counts and completion.usage == Usage()
+        if self.estimated:  # one that was stopped may not have said it yet
+            prompt = self.conversation.prompt
+            sent = prompt if isinstance(prompt, str) else render_messages(prompt)
+            usage = estimate(sent, completion.text)
+            completion = replace(completion, usage=usage)
         self.spent.usage += completion.usage
         return completion
 
