@@ -127,6 +127,8 @@ def test_a_kernel_that_ends_takes_the_buttons_with_it(waiting):
     ).click()
     expect(form.root).to_be_hidden()
     expect(page.button("Run")).to_be_hidden()
+    told = "e => parseFloat(getComputedStyle(e, '::after').fontSize)"
+    assert page.root.locator(".status").evaluate(told) > 0
     page.picture("approval_dead")
 
 
