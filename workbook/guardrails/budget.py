@@ -98,7 +98,7 @@ class NextCall:
 
     kind: Literal["model", "tool"]
     input_tokens: int = 0  # of its prompt
-    output_tokens: int = 0  # the cap; 1 where all that counts is whether it may begin
+    output_tokens: int = 0  # the cap; 1 to ask whether it may begin
 
 
 def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | None:
@@ -133,8 +133,8 @@ def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | No
 def room(spent: Spent, limits: Budget, input_tokens: int) -> int | None:
     """Return how many tokens the model may write, or None where nothing limits it.
 
-    That is the cap of a call whose prompt has so many tokens; below 1, `within_budget`
-    says what has run out.
+    That is the cap of a call whose prompt has so many tokens, once `within_budget` has
+    allowed it with one token to write.
     """
     usage = spent.usage + Usage(input_tokens)
     left = [limits.output_tokens - usage.output]
@@ -142,7 +142,7 @@ def room(spent: Spent, limits: Budget, input_tokens: int) -> int | None:
     if limits.prices:
         left.append(limits.prices.buys(limits.money, usage))
     most = min(left)
-    return None if most == math.inf else math.floor(most)
+    return None if most == math.inf else max(0, math.floor(most))
 
 
 def share_left(spent: Spent, limits: Budget) -> float:

@@ -60,6 +60,8 @@ class Pieces:
 class _Fitted:
     """What both do: after the base class has grown the prompt, keep the new piece."""
 
+    _around = ""  # what a summary is wrapped in
+
     def __init__(
         self,
         model: TextModel | ChatModel,
@@ -76,6 +78,8 @@ class _Fitted:
         asked = "\n".join((question, *pinned))
         super().__init__(model, tools, asked, preamble, **options)  # type: ignore[call-arg]
         self.pieces = Pieces(model, limit, fit, count)
+        if self._around:
+            self.pieces.limit -= self.pieces.count(self._around)
         self.compactions = self.pieces.compactions
         self._take("question")
 
@@ -123,6 +127,7 @@ class FittedCalls(_Fitted, FunctionCalls):
     """`FunctionCalls` within a limit of tokens for the messages; schemas don't count."""
 
     _taken = 0  # messages
+    _around = render_messages([{"role": "user", "content": ""}])
 
     def _take(self, kind: str) -> None:
         for message in self._messages[self._taken :]:

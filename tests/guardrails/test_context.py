@@ -1,0 +1,279 @@
+"""What stays in a prompt that has grown too long."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.guardrails.context import (
+    EARLIER,
+    ContextTooSmall,
+    Part,
+    cut,
+    extract,
+    loose_groups,
+    size,
+    trim,
+)
+from workbook.guardrails.context import fit_context as ours
+from workbook.models.local import LocalTextModel
+
+LETTER = len  # one token a letter: the figures in these tests can be read
+
+
+def turn(group, text="", **options):
+    return Part(text or f"Action: Look {group}".ljust(20), group=group, **options)
+
+
+def seen(group, text=""):
+    return turn(group, text or f"Observation: {group}".ljust(20), kind="observation")
+
+
+def conversation(turns, **options):
+    """A question and so many turns: 20 letters each, and their observations."""
+    question = Part("Question: ?".ljust(20), pinned=True, kind="question")
+    steps = [part(n, **options) for n in range(1, turns + 1) for part in (turn, seen)]
+    return [question, *steps]
+
+
+def texts(parts):
+    return [part.text for part in parts]
+
+
+def short(parts):
+    """A summary that can be told apart: how many parts it stands for."""
+    return f"({len(parts)})"
+
+
+# the exercise
+
+
+def test_what_fits_stays(fit_context):
+    """parts that take no more than the limit stay as they are; exact is allowed"""
+    parts = conversation(turns=2)
+    assert texts(fit_context(parts, 100, count=LETTER)) == texts(parts)
+
+
+def test_the_oldest_are_replaced_by_a_summary(fit_context):
+    """the oldest turns go, and one Part of kind "summary" stands in their place
+
+    perhaps, of a list: the summary comes from summarise(dropped), in one Part"""
+    found = fit_context(conversation(turns=9), 300, count=LETTER, summarise=short)
+    kinds = [part.kind for part in found]
+    assert kinds[:2] == ["question", "summary"]
+    assert texts(found)[-1] == seen(9).text
+    assert size(found, LETTER) <= 300
+
+
+def test_what_is_pinned_never_goes(fit_context):
+    """a pinned part stays, to the letter, wherever it stands"""
+    parts = conversation(turns=9)
+    wish = Part("No peanuts. " * 9, pinned=True, kind="observation")
+    parts.insert(4, wish)
+    found = fit_context(parts, 300, count=LETTER, summarise=short)
+    assert {parts[0].text, wish.text} <= set(texts(found))
+
+
+def test_a_call_stays_with_its_observation(fit_context):
+    """parts of one group go together or stay together"""
+    for limit in range(100, 380, 10):
+        found = fit_context(conversation(turns=9), limit, count=LETTER, summarise=short)
+        groups = [part.group for part in found if part.group]
+        assert all(groups.count(group) == 2 for group in groups)
+
+
+def test_turns_go_in_a_batch(fit_context):
+    """turns go until half of the limit is free: the beginning changes seldom
+
+    perhaps: you stop as soon as it fits, so that the next turn changes it again"""
+    found = fit_context(conversation(turns=9), 370, count=LETTER, summarise=short)
+    kept = [part for part in found if part.kind != "summary"]
+    assert size(kept, LETTER) == 180  # the question and four turns; one more is 220
+
+
+def test_long_observations_are_cut_first(fit_context):
+    """an observation above a quarter of the limit is cut, and no turn goes for it
+
+    perhaps: you drop turns before you shorten the observations"""
+    parts = conversation(turns=2)
+    parts[2] = seen(1, "Observation: It is open. " + "Nobody knows why. " * 30)
+    found = fit_context(parts, 240, count=LETTER)
+    assert texts(found)[:2] == texts(parts)[:2]
+    assert texts(found)[2].startswith("Observation: It is open.")
+    assert "characters were cut" in texts(found)[2]
+    assert texts(found)[3:] == texts(parts)[3:]
+
+
+def test_the_newest_turn_goes_last(fit_context):
+    """the newest group stays as long as it fits, whatever is free then"""
+    parts = [*conversation(turns=3), turn(4, "x" * 80), seen(4, "y" * 40)]
+    found = fit_context(parts, 160, count=LETTER, summarise=short)
+    assert texts(found) == [parts[0].text, "(6)", "x" * 80, "y" * 40]
+
+
+def test_more_pinned_than_there_is_room_for(fit_context):
+    """ContextTooSmall is raised where what is pinned alone takes more than the limit"""
+    parts = [Part("No peanuts.", pinned=True), *conversation(turns=1)]
+    with pytest.raises(ContextTooSmall, match="30"):
+        fit_context(parts, 30, count=LETTER)
+
+
+# whatever the parts
+
+
+PARTS = st.lists(
+    st.builds(
+        Part,
+        st.text("ab. \n", max_size=60),
+        st.booleans() | st.just(False),
+        st.integers(1, 5) | st.none(),
+        st.sampled_from(["turn", "observation", "summary"]),
+    ),
+    max_size=12,
+)
+
+
+@given(PARTS, st.integers(0, 300), st.sampled_from([extract, short]))
+def test_it_fits_or_says_that_it_cannot(parts, limit, summarise):
+    """whatever stands in a prompt, the limit holds and no group is split"""
+    try:
+        found = ours(parts, limit, count=LETTER, summarise=summarise)
+    except ContextTooSmall:
+        loose = [part for group in loose_groups(parts) for part in group]
+        assert size([p for p in parts if p not in loose], LETTER) > limit
+        return
+    assert size(found, LETTER) <= limit
+    stayed = {part.group for part in found} - {None}
+    for group in stayed:
+        before = [part for part in parts if part.group == group]
+        assert len(before) == len([part for part in found if part.group == group])
+    pinned = [part for part in parts if part.pinned]
+    assert [part for part in found if part.pinned] == pinned
+
+
+@given(PARTS, st.integers(0, 300))
+def test_fitting_twice_changes_nothing(parts, limit):
+    """what fits is returned as it is"""
+    try:
+        once = ours(parts, limit, count=LETTER)
+    except ContextTooSmall:
+        return
+    assert ours(once, limit, count=LETTER) is once
+
+
+def test_a_pinned_observation_keeps_its_call():
+    """a group of which one part is pinned stays whole"""
+    parts = conversation(turns=9)
+    parts[2] = Part(parts[2].text, True, 1, "observation")
+    found = ours(parts, 200, count=LETTER, summarise=short)
+    assert texts(found)[:4] == [*texts(parts)[:3], "(14)"]
+
+
+def test_a_summary_takes_no_room_that_is_not_there():
+    """beside a newest turn that leaves five tokens there is no summary"""
+    parts = [*conversation(turns=3), turn(4, "x" * 135)]
+    found = ours(parts, 160, count=LETTER, summarise=lambda dropped: "ten tokens")
+    assert texts(found) == [parts[0].text, "x" * 135]
+
+
+def test_two_parts_with_one_text_are_two():
+    """a part without a group is alone: of two that look alike, the older one may go"""
+    parts = [Part("a" * 40), Part("a" * 40), Part("b" * 40)]
+    found = ours(parts, 100, count=LETTER, summarise=short)
+    assert texts(found) == ["(2)", "b" * 40]
+    assert texts(ours(parts, 160, count=LETTER)) == texts(parts)
+    assert texts(trim(parts, 80, count=LETTER)) == ["a" * 40, "b" * 40]
+
+
+# cutting a text
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "kept"),
+    [
+        ("One. Two. Three. Four. " * 9, 52, "One. Two. Three. Four."),
+        ("It costs 3.50 yen in Japan " * 5 + ".", 55, "It costs 3.50 yen in Japan"),
+        ("一つ。二つ。三つ。" * 20, 39, "一つ。二つ。三つ。"),
+        ("first line\nsecond line\n" + "x" * 99, 60, "first line\nsecond line"),
+    ],
+)
+def test_a_text_is_cut_at_a_sentence(text, most, kept):
+    """it ends where a sentence ends, or inside the first where that is too long"""
+    found = cut(text, most, LETTER)
+    assert found.startswith(f"{kept} […")
+    assert len(found) <= most
+    assert found.removesuffix("\n").endswith("characters were cut]")
+
+
+def test_the_note_says_how_much_is_missing():
+    """of 200,000 characters the model is told how many it does not see"""
+    found = cut("All is well. " * 15_385, 1000, LETTER)
+    kept = found.split(" […")[0]
+    assert len(found) <= 1000
+    missing = int(found.split("… ")[1].split(" ")[0].replace(",", ""))
+    assert 15_385 * 13 - missing in (len(kept), len(kept) + 1)
+
+
+def test_a_line_stays_a_line():
+    """an observation that ended its line ends it when it is cut, too"""
+    assert cut("Observation: " + "so. " * 99 + "\n", 80, LETTER).endswith("cut]\n")
+
+
+@pytest.mark.parametrize("most", [0, 5])
+def test_without_room_for_the_note_nothing_is_left(most):
+    """rather nothing than half a note"""
+    assert cut("a" * 99, most, LETTER) == ""
+
+
+# the summary without a model
+
+
+def test_the_summary_says_which_call_gave_what():
+    """each group is one line: the call, and what it gave; the latest comes first"""
+    parts = [
+        turn(1, "Thought: I add.\nAction: Calculator\nAction Input: 1+1"),
+        seen(1, "\nObservation: 2\n"),
+        turn(2, "I am not sure."),
+    ]
+    assert extract(parts).splitlines() == [
+        EARLIER,
+        "- I am not sure.",
+        "- Action: Calculator Action Input: 1+1 → Observation: 2",
+    ]
+
+
+def test_the_summary_names_function_calls():
+    """of a message with calls it keeps the functions and what they were given"""
+    function = {"name": "add", "arguments": '{"a": 1}'}
+    message = {"role": "assistant", "tool_calls": [{"id": "c1", "function": function}]}
+    parts = [turn(1, "…", payload=message), seen(1, "tool: 2\n")]
+    assert extract(parts).splitlines()[1] == '- add({"a": 1}) → tool: 2'
+
+
+def test_a_summary_of_a_summary_keeps_its_lines():
+    """what was summarised before stays, behind what is newer"""
+    old = Part(extract([turn(1), seen(1), turn(2), seen(2)]), kind="summary")
+    lines = extract([old, turn(3), seen(3)]).splitlines()
+    assert [line[-1] for line in lines] == [":", "3", "2", "1"]
+
+
+# trimming at every turn
+
+
+def test_trimming_keeps_the_newest_that_fits():
+    """trim drops only what it must, without a summary, so it drops at each turn"""
+    found = trim(conversation(turns=9), 370, count=LETTER)
+    assert len(found) == 17
+    again = trim([*found, turn(10), seen(10)], 370, count=LETTER)
+    assert texts(again)[1] == turn(3).text
+    assert trim(conversation(turns=2), 100, count=LETTER)[1].group == 1
+
+
+def test_tokens_may_be_counted_by_the_model(local_count):
+    """with the local model's own count, the limit is one of its tokens"""
+    found = ours(conversation(turns=9), 60, count=local_count)
+    assert size(found, local_count) <= 60
+
+
+@pytest.fixture
+def local_count():
+    return LocalTextModel().count

@@ -1,0 +1,216 @@
+"""The adapters whose prompt is kept within a limit."""
+
+from functools import partial
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine
+from workbook.guardrails.context import EARLIER, Part, trim
+from workbook.guardrails.fitted import FittedCalls, FittedTurns
+from workbook.models.base import ToolRequest
+from workbook.models.prompts import count_tokens, estimate
+from workbook.models.script import Script
+from workbook.record.events import Kind
+from workbook.record.writer import TraceWriter
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+WISH = "No peanuts, please."
+SCHEMA = {"type": "object", "properties": {"page": {"type": "string"}}}
+SIZES = [300, 10, 0, 700]  # letters that a page has
+PAGE = ". ".join(["All is well"] * 200)
+
+
+def book(sizes=(60,)):
+    """A tool whose pages have so many letters, in turn."""
+    asked = []
+
+    def read(page=""):
+        asked.append(page)
+        return {"result": PAGE[: sizes[len(asked) % len(sizes)]]}
+
+    return ToolRegistry([Tool("Read", "Reads a page.", SCHEMA, read)])
+
+
+def text_turns(steps):
+    """Turns in text: some pages, one that is unreadable, the answer."""
+    acts = [f"Thought: on\nAction: Read\nAction Input: {n}" for n in range(steps)]
+    return [*acts, "Let me see.", "Final Answer: done"]
+
+
+def calls(steps):
+    """Turns with function calls, two at once, and words between them."""
+    pages = [[ToolRequest("Read", {"page": f"{n}"})] * 2 for n in range(steps)]
+    return [*pages, "Action: Read\nAction Input: 9", "done"]
+
+
+BOTH = pytest.mark.parametrize(
+    ("adapter", "turns"), [(FittedTurns, text_turns), (FittedCalls, calls)]
+)
+
+
+class Played:
+    """A run with such an adapter: the model, the trace, the conversation."""
+
+    def __init__(self, adapter, turns, sizes=(60,), preamble="Read.\n", **options):
+        self.model, self.told, made = Script(turns), TraceWriter(), []
+
+        def make(*about):
+            made.append(adapter(*about, **options))
+            return made[0]
+
+        limits = Limits(99, 99, 999)
+        machine = Machine(
+            self.model,
+            book(sizes),
+            adapter=make,
+            hook=self.told,
+            limits=limits,
+            preamble=preamble,
+        )
+        self.end = machine.run("What does the book say?")
+        (self.talk,) = made
+        self.prompts = [request.prompt for request in self.model.requests]
+
+    def from_the_trace(self):
+        """Every prompt as the trace gives it back."""
+        trace = self.told.trace()
+        return [trace.prompt(event["seq"]) for event in trace.of(Kind.MODEL_REQUEST)]
+
+
+@BOTH
+def test_below_the_limit_it_is_the_class_it_comes_from(adapter, turns):
+    """as long as all fits, each prompt is to the letter what it was without a limit"""
+    plain = {FittedTurns: TextTurns, FittedCalls: FunctionCalls}[adapter]
+    fitted = Played(adapter, turns(3), limit=10_000)
+    assert fitted.prompts == Played(plain, turns(3)).prompts
+    assert fitted.end.answer == "done"
+    assert fitted.talk.compactions == []
+
+
+@BOTH
+@settings(max_examples=30, deadline=None)
+@example([300], 146)
+@example([300, 0], 171)
+@given(st.lists(st.sampled_from(SIZES), min_size=1, max_size=9), st.integers(110, 900))
+def test_no_prompt_is_above_the_limit(adapter, turns, sizes, limit):
+    """whatever the tools return, the model is never asked with more than the limit"""
+    played = Played(adapter, turns(9), sizes, limit=limit)
+    assert played.end.answer == "done"
+    assert max(Script([]).count(prompt) for prompt in played.prompts) <= limit
+    assert played.from_the_trace() == played.prompts
+
+
+@BOTH
+def test_the_trace_gives_each_prompt_back(adapter, turns):
+    """the trace rebuilds each prompt from what was new, also after a compaction"""
+    played = Played(adapter, turns(40), limit=600)
+    assert played.from_the_trace() == played.prompts
+    assert len(played.talk.compactions) > 1
+
+
+@BOTH
+def test_the_question_and_the_pins_stay(adapter, turns):
+    """in each prompt stands what the user wants, as it stood in the first"""
+    played = Played(adapter, turns(40), limit=600, pinned=[WISH])
+    for prompt in played.prompts:
+        text = prompt if isinstance(prompt, str) else prompt[1]["content"]
+        assert f"What does the book say?\n{WISH}" in text
+    assert played.talk.compactions
+
+
+@BOTH
+def test_between_compactions_the_prompt_only_grows(adapter, turns):
+    """a prompt changes near its beginning only where something was dropped"""
+    played = Played(adapter, turns(40), limit=600)
+    changed = [
+        after[: len(before)] != before
+        for before, after in zip(played.prompts, played.prompts[1:], strict=False)
+    ]
+    assert 0 < sum(changed) == len(played.talk.compactions) < len(changed) / 2
+
+
+def test_no_call_is_parted_from_its_observations():
+    """behind each message with calls stand the observations of all of them"""
+    played = Played(FittedCalls, calls(40), limit=600)
+    for messages in played.prompts:
+        asked = [call["id"] for m in messages for call in m.get("tool_calls", ())]
+        answered = [m["tool_call_id"] for m in messages if m["role"] == "tool"]
+        assert asked == answered
+        said = [m["content"] for m in messages if m["role"] == "tool"]
+        assert not any(text.endswith("\n") for text in said)
+    assert EARLIER in str(played.prompts[-1])
+
+
+def test_a_long_observation_is_cut_in_its_message():
+    """the message of a call that gave 2,000 letters says what is missing"""
+    played = Played(FittedCalls, calls(1), [2000], limit=400)
+    tools = [m for m in played.prompts[1] if m["role"] == "tool"]
+    assert [m["content"].startswith("All is well. ") for m in tools] == [True] * 2
+    assert all("characters were cut]" in m["content"] for m in tools)
+    assert played.talk.compactions[0]["cut"] == 2
+
+
+@BOTH
+def test_what_was_done_is_told(adapter, turns):
+    """each compaction says the limit, the tokens before and after, and what went"""
+    played = Played(adapter, turns(40), limit=600)
+    for done in played.talk.compactions:
+        assert 600 >= done["limit"] > 590
+        assert done["before"] > done["limit"] >= done["after"]
+        assert done["dropped"] > 0
+
+
+@BOTH
+def test_trimming_changes_the_prompt_at_every_turn(adapter, turns):
+    """another way to fit is an argument: `trim` drops a little each time"""
+    batch = Played(adapter, turns(40), limit=600)
+    each = Played(adapter, turns(40), limit=600, fit=trim)
+    assert len(each.talk.compactions) > 2 * len(batch.talk.compactions)
+    assert each.from_the_trace() == each.prompts
+
+
+@BOTH
+def test_pins_that_do_not_fit_end_the_run_in_words(adapter, turns):
+    """more pinned than there is room for is an error that says what to do"""
+    played = Played(adapter, turns(2), limit=100, pinned=[WISH * 90])
+    assert played.end.state == "ERROR"
+    assert "raise the limit" in played.end.message
+
+
+def test_a_fit_of_ones_own_may_make_new_parts():
+    """what comes back need not be the parts that went in"""
+
+    def only_the_end(parts, limit, *, count=count_tokens):
+        return [Part("Question: ?\n", pinned=True), Part(parts[-1].text[-40:])]
+
+    played = Played(FittedTurns, text_turns(5), limit=150, fit=only_the_end)
+    assert played.prompts[-1].startswith("Question: ?\n")
+    assert played.from_the_trace() == played.prompts
+
+
+class Uncounted:
+    """A model that cannot count, as most hosted ones."""
+
+    name = "uncounted"
+
+    def __init__(self, turns):
+        self.script = Script(turns)
+
+    def complete(self, prompt, *, stop=()):
+        return self.script.complete(prompt, stop=stop)
+
+
+def test_a_model_that_cannot_count_is_estimated():
+    """without a count of the model's own, three bytes are a token"""
+    model = Uncounted(text_turns(9))
+    machine = Machine(
+        model, book(), adapter=partial(FittedTurns, limit=400), preamble=""
+    )
+    assert machine.run("?").answer == "done"
+    prompts = [request.prompt for request in model.script.requests]
+    assert 200 < max(estimate(prompt).input for prompt in prompts) <= 400
