@@ -93,11 +93,12 @@ class Run:
         self.spent.steps += 1
         cap = {k: v for k, v in self.options.items() if k == "max_tokens"}
         self.emit("model_request", **self.conversation.request(), **cap)
-        limits = (None if self.at_once else self.left_s(), self.model_s)
+        limits = () if self.at_once else (self.left_s(), self.model_s)
         limit_s = min((s for s in limits if s is not None), default=None)
         ask = partial(self.conversation.ask, **self.options)
         completion = self.wait_for(ask, limit_s)
-        self.estimated = self.estimate is not None and completion.usage == Usage()
+        usage = completion.usage
+        self.estimated = self.estimate is not None and not (usage.input or usage.output)
         if self.estimate and self.estimated:
             completion = replace(completion, usage=self.estimate(completion))
         self.spent.usage += completion.usage

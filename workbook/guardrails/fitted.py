@@ -124,7 +124,7 @@ class FittedTurns(_Fitted, TextTurns):
 
 
 class FittedCalls(_Fitted, FunctionCalls):
-    """`FunctionCalls` within a limit of tokens for the messages; schemas don't count."""
+    """`FunctionCalls` within a limit of tokens for messages; schemas don't count."""
 
     _taken = 0  # messages
     _around = render_messages([{"role": "user", "content": ""}])
