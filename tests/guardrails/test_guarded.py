@@ -290,7 +290,7 @@ def test_a_model_that_calls_a_tool_all_the_same_is_exhausted():
 
 @pytest.mark.parametrize("tokens", [1_000, 2_000, 5_000])
 def test_the_model_is_told_while_a_prompt_can_still_be_paid(tokens):
-    """tools are withdrawn before a prompt that leaves little, not behind the last one"""
+    """tools are withdrawn before the prompt that leaves little, not after it"""
     turns = [f"Thought: {'so ' * 20}\n{READ.format(n)}" for n in range(99)]
     end, trace, _ = play(turns, budget=Budget(steps=99, tokens=tokens))
     assert (end.reason, end.forced) == ("not_converged", True)

@@ -68,7 +68,7 @@ def guard_costs():
 
 
 def test_each_guard_is_measured_alone_and_all_together(guard_costs):
-    """The table has a row for the machine without guards, for each guard, and for all"""
+    """The table has a row for no guard, for each guard, and for all of them"""
     assert list(guard_costs.index) == list(overhead.GUARDS)
     assert (guard_costs["µs_per_step"] > 0).all()
     assert guard_costs.loc["none", "times_none"] == 1
