@@ -288,6 +288,17 @@ def test_a_model_that_calls_a_tool_all_the_same_is_exhausted():
     assert trace.of("observation")[-1]["error"]["kind"] == "withdrawn"
 
 
+@pytest.mark.parametrize("tokens", [1_000, 2_000, 5_000])
+def test_the_model_is_told_while_a_prompt_can_still_be_paid(tokens):
+    """tools are withdrawn before the prompt that leaves little, not after it"""
+    turns = [f"Thought: {'so ' * 20}\n{READ.format(n)}" for n in range(99)]
+    end, trace, _ = play(turns, budget=Budget(steps=99, tokens=tokens))
+    assert (end.reason, end.forced) == ("not_converged", True)
+    asked = [e["kind"] for e in trace.events[trace.of("decision")[0]["seq"] :]]
+    assert asked.count("model_turn") == 1
+    assert end.spent.usage.input + end.spent.usage.output <= tokens
+
+
 def test_without_convergence_the_limit_is_the_end():
     """converge=False is the core's end: out of steps"""
     turns = [READ.format(n) for n in range(9)]
