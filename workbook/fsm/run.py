@@ -20,7 +20,7 @@ from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.models.base import Completion, Usage
+from workbook.models.base import Completion
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry

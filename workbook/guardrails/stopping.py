@@ -12,7 +12,7 @@ from workbook.guardrails.budget import NextCall, room, share_left, within_budget
 from workbook.guardrails.guards import Guards, guards_of
 from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
 from workbook.guardrails.table import Said
-from workbook.models.base import MAX_TOKENS
+from workbook.models.base import MAX_TOKENS, Usage
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import Observation
 
@@ -53,7 +53,9 @@ def think_within(inner: Handler) -> Handler:
             return inner(run)
         finally:
             if purse is not None:
-                purse.settle(call, run.spent.usage - before)
+                asked = Usage(call.input_tokens, call.output_tokens)
+                spent = run.spent.usage - before
+                purse.settle(call, asked if spent == Usage() else spent)
             _tell_news(run)
 
     return think
