@@ -188,7 +188,7 @@ def test_a_call_that_was_closed_unmade_is_not_spent():
     playback = Playback.of(emit.trace())
     playback.seek(math.inf)
     assert len(emit.trace().of("tool_call")) == 2
-    assert playback.budgets()[1] == ("tool_calls", 1, 1, 0)
+    assert playback.budgets()[1] == ("tool_calls", 1, 1, 0, 0)
 
 
 def test_an_engine_without_limits_says_so(traces):

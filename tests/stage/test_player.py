@@ -60,9 +60,9 @@ def test_the_first_step_plays_and_shows_one_event():
     """Step starts the run, and only its first event is on view"""
     shown = player()
     press(shown, "step")
-    assert told(shown) == "1 of 33 events: THINK."
+    assert told(shown) == "1 of 33 events: THINK (the budget is asked)."
     press(shown, "step", "step", "step", "back")
-    assert told(shown) == "3 of 33 events: THINK."
+    assert told(shown) == "3 of 33 events: THINK (its turn is read)."
     press(shown, "step")
     assert "class EXECUTE_TOOL now" in drawn(shown)
 
@@ -251,7 +251,7 @@ def test_the_slider_moves_the_run():
     shown = player()
     press(shown, "run")
     shown.view.slider.value = 4
-    assert told(shown) == "4 of 33 events: EXECUTE_TOOL."
+    assert told(shown) == "4 of 33 events: EXECUTE_TOOL (the budget is asked)."
 
 
 def test_the_new_part_of_the_prompt_is_marked():
@@ -364,11 +364,11 @@ def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
     shown = player("price_question", "naive", model=Waits(["Final Answer: 88"]))
     show = shown.view.show
 
-    def slow(playback, running, words):
+    def slow(playback, running, words, asked=None):
         if running and threading.current_thread().name.endswith("(_keep_up)"):
             seen.set()
             shown._thread.join(10)
-        show(playback, running, words)
+        show(playback, running, words, asked)
 
     shown.view.show = slow
     shown.play()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from workbook.fsm.reading import read_words, unless_cut
+from workbook.fsm.reading import CUT, read_words, unless_cut
 from workbook.fsm.table import Event
 from workbook.loop.turns import (
     Action,
@@ -253,7 +253,7 @@ def _kept(completion: Completion, turn: Turn) -> tuple[str, dict[str, Any]]:
     """Return what the history keeps of a turn, and what a trace says of the rest."""
     kept, dropped = heard(completion.text, turn)
     notes: dict[str, Any] = {"dropped": dropped} if dropped else {}
-    if completion.finish_reason == "length":
+    if completion.finish_reason in CUT:
         notes["cut"] = True
     return kept, notes
 

@@ -7,25 +7,22 @@ The machine tells a hook what happens and knows no file format.
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
-from types import FrameType
 from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
 from workbook.fsm.limits import Limits, Spent
-from workbook.fsm.run import Run
+from workbook.fsm.run import Run, ctrl_c_is_cancel
 from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
-from workbook.models.base import ChatModel, TextModel
+from workbook.models.base import ChatModel, TextModel, streams
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -94,6 +91,8 @@ class Machine:
         clock: seconds, from any origin; it never goes back.
         preamble: what stands before the question; None is the adapter's own.
         drive: what follows the table.
+        on_text: told each piece of a turn as it is written, by a model that says them.
+            Such a model stops in the middle of its turn when the run is cancelled.
 
     A table needs, besides a clean audit: a start that is no end; for each live state a
     handler, and rows for CANCEL and FAILED that lead to an end. The answer is the run's
@@ -116,6 +115,7 @@ class Machine:
         clock: Callable[[], float] = time.perf_counter,
         preamble: str | None = None,
         drive: Callable[..., str] = drive,
+        on_text: Callable[[str], object] | None = None,
     ) -> None:
         self.model, self.tools, self.table, self.limits = model, tools, table, limits
         self.handlers = {**HANDLERS, **(handlers or {})}
@@ -123,6 +123,7 @@ class Machine:
         self.adapter: Callable[..., Conversation] = adapter or either
         self.hook, self.clock, self.preamble = hook, clock, preamble
         self.drive, self._cancelled = drive, threading.Event()
+        self.on_text = on_text
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
 
@@ -131,8 +132,9 @@ class Machine:
         talk = self.adapter(self.model, self.tools, question, self.preamble)
         run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
         run.at_once = getattr(self.model, "at_once", False)
+        run.on_text = self.on_text if streams(self.model) else None
         self._prepare(run)
-        with _ctrl_c_is_cancel(run):
+        with ctrl_c_is_cancel(run):
             run.tell(
                 "run_started",
                 engine="fsm",
@@ -268,32 +270,6 @@ def _stoppable(handler: Handler) -> Handler:
         return run.stop() or event
 
     return stoppable
-
-
-@contextmanager
-def _ctrl_c_is_cancel(run: Run) -> Iterator[None]:
-    """Take the first Ctrl-C of a run for a cancel; the second one is Python's own.
-
-    Between two steps it waits for the next, so that no call loses its observation. A
-    call in flight is given up. Python tells the main thread alone of signals.
-    """
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if in_main else None
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
-        run.interrupted = True  # no Event: its lock may be held just now
-        if run.in_flight:
-            raise KeyboardInterrupt
-
-    if callable(before):
-        signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        if callable(before):
-            signal.signal(signal.SIGINT, before)
-        run.cancelled.clear()
 
 
 def _in_words(run: Run, rule: Rule) -> str:

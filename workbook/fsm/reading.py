@@ -19,6 +19,9 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import Completion
 
+CUT = ("length", "cancelled")
+"""Why a model ended in the middle of what it wrote: at its cap, or told to stop."""
+
 _WRAPPED = re.compile(r"^(?:<tool_call>|```\w*)|(?:</tool_call>|```)$")
 
 
@@ -45,7 +48,7 @@ def unless_cut(completion: Completion, turn: Turn) -> Turn:
     """Return the turn, unless the model was cut in the middle of its step."""
     if not isinstance(turn, Turn) or not all(isinstance(x, str) for x in astuple(turn)):
         raise TypeError(f"the parser returned {turn!r}: no Action, Final or Malformed")
-    if completion.finish_reason != "length" or isinstance(turn, Malformed):
+    if completion.finish_reason not in CUT or isinstance(turn, Malformed):
         return turn
     read = turn.input if isinstance(turn, Action) else turn.answer
     in_its_step = split_fields(completion.text)[-1][1] == read

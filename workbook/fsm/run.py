@@ -6,18 +6,22 @@ hook is still told how it ended, so that a trace is complete wherever it can be.
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from types import FrameType
 from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.models.base import Completion, Usage
+from workbook.models.base import Completion
+from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.timeouts import TimedOut, call_with_timeout
@@ -39,8 +43,10 @@ class Run:
     make: Callable[[ToolCall], Observation] | None = None  # in place of `tools.run`
     options: dict[str, Any] = field(default_factory=dict)  # handed on to the model
     model_s: float | None = None  # the most seconds that one model call may take
-    estimate: Callable[[Completion], Usage] | None = None  # where none is reported
+    estimates: bool = False  # the usage, of a model that does not report it
+    on_text: Callable[[str], object] | None = None  # told each piece of a turn
     in_flight: bool = False  # a model or a tool is at work
+    writes: bool = False  # a piece of the turn has come: it stops at the next one
     interrupted: bool = False  # by Ctrl-C
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
 
@@ -93,15 +99,31 @@ class Run:
         self.spent.steps += 1
         cap = {k: v for k, v in self.options.items() if k == "max_tokens"}
         self.emit("model_request", **self.conversation.request(), **cap)
-        limits = (None if self.at_once else self.left_s(), self.model_s)
+        limits = () if self.at_once else (self.left_s(), self.model_s)
         limit_s = min((s for s in limits if s is not None), default=None)
-        ask = partial(self.conversation.ask, **self.options)
-        completion = self.wait_for(ask, limit_s)
-        self.estimated = self.estimate is not None and completion.usage == Usage()
-        if self.estimate and self.estimated:
-            completion = replace(completion, usage=self.estimate(completion))
+        hear = {"on_text": self.hear} if self.on_text else {}
+        ask = partial(self.conversation.ask, **self.options, **hear)
+        try:
+            completion = self.wait_for(ask, limit_s)
+        finally:
+            self.writes = False
+        counts = self.estimates or completion.finish_reason == "cancelled"
+        usage = completion.usage
+        self.estimated = counts and not (usage.input or usage.output)
+        if self.estimated:  # one that was stopped may not have said it yet
+            prompt = self.conversation.prompt
+            sent = prompt if isinstance(prompt, str) else render_messages(prompt)
+            usage = estimate(sent, completion.text)
+            completion = replace(completion, usage=usage)
         self.spent.usage += completion.usage
         return completion
+
+    def hear(self, piece: str) -> bool:
+        """Hand on a piece of the turn; True where nobody waits for the rest of it."""
+        if self.in_flight and self.on_text:
+            self.writes = True
+            self.on_text(piece)
+        return not self.in_flight or self.interrupted or self.cancelled.is_set()
 
     def heard(self, completion: Completion) -> Reply:
         """Read the model's turn, take it down, and keep what follows from it."""
@@ -231,3 +253,30 @@ class Run:
         else:
             fields["error"] = asdict(observation.error)
         self.emit("observation", **fields)
+
+
+@contextmanager
+def ctrl_c_is_cancel(run: Run) -> Iterator[None]:
+    """Take the first Ctrl-C of a run for a cancel; the second one is Python's own.
+
+    Between two steps it waits for the next, so that no call loses its observation. A
+    call in flight is given up, but a model that is writing stops at its next piece.
+    Python tells the main thread alone of signals.
+    """
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGINT) if in_main else None
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGINT, before)
+        run.interrupted = True  # no Event: its lock may be held just now
+        if run.in_flight and not run.writes:
+            raise KeyboardInterrupt
+
+    if callable(before):
+        signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    finally:
+        if callable(before):
+            signal.signal(signal.SIGINT, before)
+        run.cancelled.clear()

@@ -38,8 +38,7 @@ from workbook.guardrails.purse import Purse
 from workbook.guardrails.stopping import observe_cycles, think_within
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
-from workbook.models.base import ChatModel, Completion, TextModel, Usage, takes
-from workbook.models.prompts import estimate, render_messages
+from workbook.models.base import ChatModel, TextModel, takes
 from workbook.record.events import Kind, TraceError
 from workbook.record.replay import Recording
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
@@ -156,7 +155,7 @@ class GuardedMachine(Machine):
             make, ask = recording.make(make), _as_recorded(recording, ask)
         run.make = Cached(make, self.tools)
         run.model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
-        run.estimate = lambda done: _estimated(run, done)
+        run.estimates = True
         run.notes["guards"] = Guards(
             budget=self.budget,
             mode=self.mode,
@@ -173,13 +172,6 @@ class GuardedMachine(Machine):
         if state != Guard.PENDING:
             return super()._finish(run, state)
         return self._exit(run, state, Said.SUSPENDED)  # its trace has no end yet
-
-
-def _estimated(run: Run, completion: Completion) -> Usage:
-    """Return what a turn cost whose model says nothing of it."""
-    prompt = run.conversation.prompt
-    sent = prompt if isinstance(prompt, str) else render_messages(prompt)
-    return estimate(sent, completion.text)
 
 
 def _played_again(model: Any, recording: Recording) -> Any:

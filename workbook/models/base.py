@@ -136,11 +136,19 @@ def takes(ask: Callable[..., Any], option: str) -> bool:
     return hands_on and (inner is None or takes(inner, option))
 
 
+def streams(model: TextModel | ChatModel) -> bool:
+    """Return whether a model takes `on_text`, in each of the ways to ask it."""
+    ways = [getattr(model, way, None) for way in ("complete", "chat")]
+    return all(takes(way, "on_text") for way in ways if way is not None)
+
+
 class Prefilled:
     """A model that goes on from a cue, as `Thought:`; a small one would ask on."""
 
     def __init__(self, model: TextModel, cue: str) -> None:
         self.name, self.model, self.cue = model.name, model, cue
+        if count := getattr(model, "count", None):
+            self.count = lambda prompt: count(prompt + cue)
 
     def complete(
         self, prompt: str, *, stop: Sequence[str] = (), **options: Any

@@ -95,6 +95,13 @@ def summary(event: TraceEvent) -> str:
             return f"{event['tool']}({event['arguments']})"
         case "observation":
             return str(event["text"]) if event["ok"] else f"error: {event['text']}"
+        case "decision":
+            said = [
+                event["what"],
+                event.get("mode" if event["what"] == "mode" else "tool"),
+            ]
+            what = " ".join(filter(None, said))
+            return ": ".join(filter(None, [event["who"], what, event["why"]]))
         case "run_finished":
             answer = event["answer"]
             end = f"{event['state']} ({event['reason']})"
@@ -103,8 +110,16 @@ def summary(event: TraceEvent) -> str:
             return str(other)
 
 
+REFUSALS = ("deny", "reject", "warning", "stuck", "tools withdrawn")
+"""What a guard or a person decides that the model did not want."""
+
+
 def voice(event: TraceEvent) -> str:
     """Say whose event it is, as a key of `VOICES`; what went wrong is danger."""
+    if event["kind"] == "decision":
+        person = "answer" in event or event["what"] == "mode"
+        usual = "user" if person else "runtime"
+        return "danger" if event["what"] in REFUSALS else usual
     if event.get("ok") is False or event.get("state", "DONE") != "DONE":
         return "danger"
     whose = {"run_started": "user", "model_turn": "model"}

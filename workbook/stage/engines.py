@@ -6,28 +6,15 @@ Each gets the same question, tools and model; what it does with them, a trace sh
 from __future__ import annotations
 
 import itertools
-import math
-import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbook.exercises.your_agent import PartBroken, Parts
-from workbook.fsm.conversations import (
-    TEXT_PREAMBLE,
-    Conversation,
-    FunctionCalls,
-    TextTurns,
-)
-from workbook.fsm.limits import Limits
-from workbook.fsm.machine import assemble
+from workbook.exercises.your_agent import Parts
+from workbook.fsm.conversations import FunctionCalls
 from workbook.fsm.table import CORE, Table
-from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
@@ -36,6 +23,7 @@ from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
+from workbook.stage.machines import Given, Person, play_fsm, play_guarded
 from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
@@ -46,13 +34,9 @@ from workbook.stage.scenarios import (
     slugs,
 )
 from workbook.tools.adapters import BoundTools, trusting_function
-from workbook.tools.calculator import calculator
-from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Listener = Callable[[TraceEvent], None]
-Given = Mapping[str, Callable[..., Any]]
-"""Functions by the exercise's name, to be used in place of the package's."""
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
@@ -60,10 +44,13 @@ LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 class Engine:
     """What plays a scenario and tells `emit`, and its states if it has any.
 
-    It is handed `parts`, and uses those that it has a place for.
+    It is handed `parts`, and uses those that it has a place for; a machine, which is
+    what has a table, also a `person`.
     """
 
-    play: Callable[[Scenario, Any, list[Tool], TraceWriter, Given], None]
+    play: Callable[
+        ..., None
+    ]  # a scenario, model, tools, emit, parts; a machine: person
     table: Table | None = None
 
 
@@ -75,6 +62,7 @@ def play(
     parts: Given | None = None,
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
+    person: Person | None = None,
 ) -> Trace:
     """Play a scenario (see `slugs()`) on one of `ENGINES` and return what happened.
 
@@ -84,11 +72,13 @@ def play(
         parts: functions in place of the package's: `your_parts("parse_turn")`.
         path: where the trace is written as well, as JSONL.
         listener: told each event; a KeyboardInterrupt that it raises stops the run.
+        person: sits before the run, where a machine plays it.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
-        chosen.play(scenario, asked, tools, emit, parts or {})  # its clock has started
+        more = {"person": person} if chosen.table else {}
+        chosen.play(scenario, asked, tools, emit, parts or {}, **more)  # the clock runs
         _say_whose(parts)
         return emit.trace()
 
@@ -199,82 +189,6 @@ def play_create_agent(
     chat = ScriptedModel(script=model) if script else getattr(model, "model", model)
     nodes = 2 * scenario.steps + 1
     run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
-
-
-def play_fsm(
-    scenario: Scenario,
-    model: Any,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-    adapter: Callable[..., Conversation] = TextTurns,
-) -> None:
-    """Play on the state machine of lesson 05, by text turns or by function calls."""
-    limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    if evaluate := parts.get("safe_eval"):
-        theirs = calculator(evaluate=evaluate)
-        tools = [theirs if tool.name == theirs.name else tool for tool in tools]
-    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
-    try:
-        machine = assemble(parts, model, tools, **options)
-    except Exception as error:  # a part of the reader's; a run raises nothing
-        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
-        emit(Kind.RUN_FINISHED, **end, message=str(error))
-        return
-    if adapter is TextTurns:
-        machine.preamble = warned(scenario, machine.tools, parts)
-    machine.run(scenario.question)
-
-
-def play_guarded(
-    scenario: Scenario,
-    model: Any,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-    adapter: Callable[..., Conversation] = TextTurns,
-) -> None:
-    """Play on the machine of lessons 06 and 07, with a person who answers by script."""
-    given, steps = scenario.guards, scenario.steps
-    budget = Budget(
-        steps, 2 * steps, tokens=given.tokens, model_s=given.model_s or math.inf
-    )
-    answers = iter(given.answers)
-    with tempfile.TemporaryDirectory() as folder:
-        machine = guarded(
-            model,
-            tools,
-            budget=budget,
-            mode=given.mode,
-            ask=lambda request: scripted_answer(request, next(answers, "approve")),
-            ledger=Ledger(Path(folder) / "ledger.db"),
-            one_call=given.one_call,
-            context_tokens=given.context_tokens,
-            pinned=given.pinned,
-            parts=parts,
-            adapter=adapter,
-            hook=emit,
-        )
-        machine.run(scenario.question)
-
-
-def scripted_answer(request: Request, said: str) -> Answer | None:
-    """Return a person's answer as a scenario has it: approve, later, or reject: why."""
-    word, _, why = said.partition(":")
-    if word == "later":
-        return LATER
-    return Reject(why.strip()) if word == "reject" else yes(request)
-
-
-def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
-    """Return what stands before the question if the reader's preflight warns of it."""
-    warn, question = parts.get("preflight"), scenario.question
-    try:
-        said = [f"{t.name}: {w}. " for t in tools if warn for w in warn(question, t)]
-    except PartBroken:  # which `Parts.line` tells
-        return None
-    before = TEXT_PREAMBLE.format(tools=tools.describe())
-    return f"{before}Warning: {''.join(said)}\n" if said else None
 
 
 ENGINES = {

@@ -11,7 +11,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from workbook.fsm.table import CORE, Table
+from workbook.fsm.table import CORE, State, Table
+from workbook.guardrails.budget import Prices
+from workbook.guardrails.table import GUARDED, Guard
+from workbook.models.base import Usage
 from workbook.models.prompts import render_messages
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import escape_mermaid
@@ -30,6 +33,20 @@ LOOP = {  # the arrows that it has if all goes well
     ("RUN_TOOL", "APPEND"): "it came back",
     ("APPEND", START): "again",
     ("READ_TURN", "DONE"): "final answer",
+}
+
+WORDS = {  # what goes on, by the event that was written last, or else by the state
+    Kind.MODEL_REQUEST: "the model writes",
+    Kind.MODEL_TURN: "its turn is read",
+    Kind.TOOL_CALL: "the tool is at work",
+    Kind.OBSERVATION: "the tool has answered",
+    State.THINK: "the budget is asked",
+    State.EXECUTE_TOOL: "the budget is asked",
+    State.OBSERVE: "the model is to be told",
+    Guard.POLICY: "the policy is asked",
+    Guard.ONE_AT_A_TIME: "one call a turn",
+    Guard.PENDING_APPROVAL: "waits for you",
+    Guard.PENDING: "waits in its trace for an answer",
 }
 
 Arrow = tuple[str, str, str]  # from one state, or phase, to another, and why
@@ -51,6 +68,7 @@ class Budget(NamedTuple):
     spent: float
     limit: float | None
     left: float | None
+    reserved: float = 0  # of what is left, by the call that is being made
 
 
 @dataclass
@@ -60,11 +78,23 @@ class Playback:
     events: list[TraceEvent] = field(default_factory=list)
     wanted: float = 0
     table: Table | None = None
+    written: str = ""  # of the turn that is being written
 
     @classmethod
     def of(cls, trace: Trace) -> Playback:
         """Return a playback of a trace; without transitions it has no states."""
-        return cls(list(trace), table=CORE if trace.of(Kind.TRANSITION) else None)
+        table = GUARDED if trace and "mode" in trace.events[0] else CORE
+        return cls(list(trace), table=table if trace.of(Kind.TRANSITION) else None)
+
+    def add(self, event: TraceEvent) -> None:
+        """Take down one more event."""
+        if event["kind"] == Kind.MODEL_REQUEST:
+            self.written = ""
+        self.events.append(event)
+
+    def hear(self, piece: str) -> None:
+        """Take down one more piece of the turn that is being written."""
+        self.written += piece
 
     @property
     def position(self) -> int:
@@ -97,6 +127,28 @@ class Playback:
         taken = self._taken(self.seen)
         return taken[-1][1] if taken else self._start
 
+    @property
+    def phase(self) -> str:
+        """What goes on in that state, in words; "" at an end, and without states."""
+        last = next((e for e in reversed(self.seen) if "parent" not in e), None)
+        if last is None or self.table is None or last["kind"] == Kind.RUN_FINISHED:
+            return ""
+        if last["kind"] == Kind.DECISION:
+            return f"{last['who']}: {last['what']}"
+        return WORDS.get(str(last["kind"])) or WORDS.get(self.lit or "", "")
+
+    def asked(self) -> str:
+        """Say which call waits for a person, as the model wrote it; "" for none."""
+        turns = Trace(tuple(self.seen)).of(Kind.MODEL_TURN)
+        if self.lit not in (Guard.PENDING_APPROVAL, Guard.PENDING) or not turns:
+            return ""
+        calls = (turns[-1]["turn"] or {}).get("calls") or [turns[-1]["turn"]]
+        moved = Trace(tuple(self.seen)).of(Kind.TRANSITION)[-1]
+        call = next(
+            (c for c in calls if c.get("call_id") == moved["call_id"]), calls[0]
+        )
+        return f"{moved['tool']}({call.get('arguments', call.get('input'))})"
+
     def diagram(self) -> str:
         """Return the engine's states or phases as Mermaid, the lit one marked."""
         arrows = dict.fromkeys([*self._usual(), *self._taken(self.seen)])
@@ -121,7 +173,7 @@ class Playback:
         return [
             (rule.source, rule.target, rule.event)
             for rule in self.table.rules  # but not the ways to its odd ends
-            if not re.match("cancel|failed|out_of_", rule.event)
+            if rule.target == State.DONE or rule.target not in self.table.ends
         ]
 
     def _taken(self, events: list[TraceEvent]) -> list[Arrow]:
@@ -158,16 +210,51 @@ class Playback:
         live = itertools.takewhile(lambda event: event.get("target") not in ends, seen)
         kinds = [event["kind"] for event in live if "parent" not in event]
         limits = seen[0].get("limits") or {}
+        turns = [e["usage"] or {} for e in seen if _is_own(e, Kind.MODEL_TURN)]
+        names = ("input", "output", "cached")
+        usage = Usage(*(sum(u.get(name, 0) for u in turns) for name in names))
         spent = {
             "steps": kinds.count(Kind.MODEL_REQUEST),
             "tool_calls": kinds.count(Kind.TOOL_CALL),
-            "wall_s": seen[-1]["at_s"] - seen[0]["at_s"],
+            "wall_s": seen[-1]["at_s"] - seen[0]["at_s"] - _waited_s(seen),
         }
+        tokens = {
+            "input_tokens": usage.input,
+            "output_tokens": usage.output,
+            "tokens": usage.input + usage.output,
+        }
+        spent |= {name: n for name, n in tokens.items() if limits.get(name) is not None}
+        asks = seen[-1]["kind"] == Kind.MODEL_REQUEST
+        cap = seen[-1].get("max_tokens", 0) if asks else 0
+        reserved = {"output_tokens": cap, "tokens": cap}
+        if limits.get("money") is not None:
+            prices = Prices(**limits["prices"])
+            spent["money"] = prices.cost(usage)
+            reserved["money"] = prices.cost(Usage(0, cap))
         return [
-            Budget(name, used, limit, None if limit is None else max(0, limit - used))
+            Budget(
+                name,
+                used,
+                limit,
+                None if limit is None else max(0, limit - used),
+                reserved.get(name, 0),
+            )
             for name, used in spent.items()
             for limit in (limits.get(name),)
         ]
+
+
+def _is_own(event: TraceEvent, kind: Kind) -> bool:
+    return event["kind"] == kind and "parent" not in event
+
+
+def _waited_s(events: list[TraceEvent]) -> float:
+    """Return how long a person was waited for, which is not the run's time."""
+    return sum(
+        float(after["at_s"] - before["at_s"])
+        for before, after in itertools.pairwise(events)
+        if before.get("target") == Guard.PENDING_APPROVAL
+    )
 
 
 def _phases_taken(events: list[TraceEvent]) -> list[Arrow]:

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from workbook.guardrails.approval import Answer, Request
+from workbook.guardrails.policy import Mode
 from workbook.paths import DATA
 from workbook.record import drawing
 from workbook.record.show import VOICES, Mermaid, summary, voice
 from workbook.record.trace import Trace
-from workbook.stage.playback import Playback
+from workbook.stage.form import ApprovalForm
+from workbook.stage.playback import WORDS, Playback
 
 STYLE = DATA / "player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
@@ -32,10 +36,17 @@ BUTTONS = {
 
 
 class PlayerView:
-    """The widgets of a player; `chosen` is one of each of the `options`, in order."""
+    """The widgets of a player; `chosen` is one of each of the `options`, in order.
+
+    `say` is told what a person answers about a call.
+    """
 
     def __init__(
-        self, options: Mapping[str, Any], chosen: Iterable[Any], can_choose: bool
+        self,
+        options: Mapping[str, Any],
+        chosen: Iterable[Any],
+        can_choose: bool,
+        say: Callable[[Answer | None], object],
     ) -> None:
         import ipywidgets as widgets
 
@@ -49,8 +60,11 @@ class PlayerView:
         }
         self.buttons["run"].button_style = "primary"
         self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
+        self.mode = widgets.Dropdown(options=list(Mode), description="mode")
+        self.mode.add_class("mode")
+        self.form = ApprovalForm(say, template().asked)
         self.output = widgets.Output().add_class("diagram")
-        self.status = widgets.HTML()
+        self.status = widgets.HTML().add_class("status")
         self.parts = {name: widgets.HTML().add_class(name) for name in PARTS}
         self.showing = False  # that the slider moves is then nobody's wish
         self._lock, self._diagram = threading.RLock(), ""
@@ -62,12 +76,15 @@ class PlayerView:
         columns = ((self.output, left_out), (prompt,), (events,), (turn, budgets))
         halves = [widgets.VBox(parts).add_class("half") for parts in columns]
         style = widgets.HTML(f"<style>{STYLE.read_text(encoding='utf-8')}</style>")
-        rows = [row(*self.choices.values())] if can_choose else []
-        rows += [row(*self.buttons.values(), self.slider), self.status, now]
+        rows = [row(*self.choices.values(), self.mode)] if can_choose else []
+        rows += [row(*self.buttons.values(), self.slider), self.status]
+        rows += [self.form.widget, now]
         rows += [row(*halves[:2]), row(*halves[2:]), style, widgets.HTML(KEYS)]
         self.widget = widgets.VBox(rows).add_class("player")
 
-    def show(self, playback: Playback, running: bool, told: str) -> None:
+    def show(
+        self, playback: Playback, running: bool, told: str, asked: Request | None = None
+    ) -> None:
         """Bring everything on view up to date. Any thread may call it."""
         with self._lock:
             self.showing = True
@@ -84,6 +101,11 @@ class PlayerView:
                 data = Mermaid(diagram, title)._repr_mimebundle_()
                 shown = {"output_type": "display_data", "data": data, "metadata": {}}
                 self.output.outputs = (shown,)  # only a new tuple is drawn anew
+            self.form.show(asked)
+            for beat in (0, 1):  # see the style
+                now = running and int(time.monotonic()) % 2 == beat
+                change = self.widget.add_class if now else self.widget.remove_class
+                change(f"beat-{beat}")
             self.showing = False
 
 
@@ -104,7 +126,7 @@ def static_html(playback: Playback, title: str) -> str:
     """Return the whole trace as a table, and the diagram, for pages without widgets."""
     table = Trace(tuple(playback.events)).to_html()
     picture = drawing.svg(playback.diagram(), title)
-    return str(template().static(title, table, picture))
+    return str(template().static(title, table, picture, playback.asked()))
 
 
 @functools.cache
@@ -113,5 +135,10 @@ def template() -> Any:
     from jinja2 import Environment
 
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.globals |= {"summary": summary, "voice": voice, "voices": VOICES}
+    page.globals |= {
+        "summary": summary,
+        "voice": voice,
+        "voices": VOICES,
+        "words": WORDS,
+    }
     return page.from_string(TEMPLATE.read_text(encoding="utf-8")).module

@@ -19,6 +19,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
+from workbook.guardrails.table import Guard
 from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
 from workbook.props.catalogue import builtin_tools
@@ -200,6 +201,9 @@ def _written_out(entry: dict[str, Any]) -> list[Any]:
 def outcome(trace: Trace) -> dict[str, Any]:
     """Say how a run ended, as `[ends.<engine>]` does, without what its tools asked."""
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
+    moved = trace.of(Kind.TRANSITION)
+    if trace.end is None and moved and moved[-1]["target"] == Guard.PENDING:
+        end |= {"state": moved[-1]["target"], "reason": moved[-1]["event"]}
     kinds = [event["kind"] for event in trace if "parent" not in event]
     return {key: end[key] for key in ("state", "reason", "answer")} | {
         "model_turns": kinds.count(Kind.MODEL_TURN),

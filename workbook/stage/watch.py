@@ -9,12 +9,18 @@ from __future__ import annotations
 import math
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
+from workbook.guardrails.approval import Answer
+from workbook.guardrails.policy import Mode
+from workbook.guardrails.table import GUARDED
 from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
+from workbook.stage.machines import ByScript, Given
+from workbook.stage.person import You
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, show_widget, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs
@@ -54,9 +60,16 @@ class Player:
         model: "local", "slow" (the script, a turn a second), a hosted model's name, or
             a model; None plays the script.
         trace: a saved run, `Trace.read(path)`, in place of a scenario.
+        parts: functions in place of the package's: `your_parts("decide")`.
+        mode: "plan" or "build", in which a guarded run begins; None: the scenario's.
+        path: where the trace of a run is written as well, as JSONL.
+
+    A guarded engine asks you, who look at it, about calls that a rule wants a person
+    for.
     """
 
     run: Watched | None = None
+    you: You | None = None
     _thread: threading.Thread | None = None
 
     def __init__(
@@ -65,6 +78,9 @@ class Player:
         engine: str = "fsm",
         model: Any = None,
         trace: Trace | None = None,
+        parts: Given | None = None,
+        mode: str | None = None,
+        path: Path | str | None = None,
     ) -> None:
         load(scenario)  # a wrong name is told here
         find_engine(engine)
@@ -73,18 +89,22 @@ class Player:
         if not isinstance(trace, Trace | None):
             wrong = f"trace takes a Trace, not a {type(trace).__name__}"
             raise TypeError(f"{wrong}: player(trace=Trace.read('run.jsonl'))")
-        self.saved = trace
+        if mode not in (None, *Mode):
+            raise ValueError(f"mode is {mode!r}: a run plans ('plan') or builds")
+        self.saved, self.parts, self.mode, self.path = trace, parts, mode, path
         asked = SCRIPTED if model is None else model
         engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
         options = {"scenario": slugs(), "engine": engines, "model": models}
-        self.view = PlayerView(options, (scenario, engine, asked), trace is None)
+        chosen = (scenario, engine, asked)
+        self.view = PlayerView(options, chosen, trace is None, self._answer)
         for name in BUTTONS:
             work = self.play if name == "run" else getattr(self, name)
             self.view.buttons[name].on_click(lambda _, do=work: do())
         for dropdown in self.view.choices.values():
-            dropdown.observe(lambda _: self.reset(), "value")
+            dropdown.observe(lambda _: self._choose(), "value")
+        self.view.mode.observe(lambda change: self._switch(change["new"]), "value")
         self.view.slider.observe(self._slid, "value")
-        self.reset()
+        self._choose()
 
     def play(self) -> None:
         """Run: start, or go on to the end and follow what is still to come."""
@@ -117,8 +137,9 @@ class Player:
 
     def cancel(self) -> None:
         """Stop the run that is going on."""
-        if self.run is not None:
+        if self.run is not None and self.you is not None:
             self.run.stop()
+            self.you.stop()
 
     @property
     def running(self) -> bool:
@@ -128,8 +149,10 @@ class Player:
     def _ipython_display_(self) -> None:
         events = self.playback.events
         slug, engine, model = self._chosen()
+        # A live model is not asked for a page.
         if not events and self.saved is None and model in (SCRIPTED, SLOW):
-            events = list(play(slug, engine))  # a live model is not asked for a page
+            script = ByScript(load(slug).guards.answers, self.view.mode.value)
+            events = list(play(slug, engine, parts=self.parts, person=script))
         playback = Playback(events, math.inf, self.playback.table)
         told = f"{self._title()} {len(playback.events)} events."
         show_widget(self.view.widget, told, static_html(playback, self._title()))
@@ -139,6 +162,22 @@ class Player:
             self.playback.seek(change["new"])
             self._show()
 
+    def _choose(self) -> None:
+        """Make ready for what has been chosen now."""
+        slug, engine, _ = self._chosen()
+        with suppress(ScenarioError):  # `_told` tells it
+            self.view.mode.value = self.mode or load(slug).guards.mode
+        self.view.mode.layout.display = "flex" if _has_modes(engine) else "none"
+        self.reset()
+
+    def _switch(self, mode: str) -> None:
+        if self.you is not None:
+            self.you.switch(mode)
+
+    def _answer(self, answer: Answer | None) -> None:
+        if self.you is not None:
+            self.you.say(answer)
+
     def _start(self) -> None:
         """Play the run in a thread of its own, and let another one show it."""
         if self.saved is not None or self.running:
@@ -146,11 +185,14 @@ class Player:
         self.reset()
         slug, engine, model = self._chosen()
         pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
-        run = self.run = Watched(self.playback.events.append, pause_s)
+        run = self.run = Watched(self.playback.add, pause_s)
+        mode = self.view.mode.value
+        you = self.you = You(mode, self.playback.hear, self._show)
+        options: Any = {"parts": self.parts, "path": self.path, "person": you}
 
         def work() -> None:
             try:
-                play(slug, engine, asked, listener=run)
+                play(slug, engine, asked, listener=run, **options)
             except BaseException as error:  # what it was belongs on the page
                 if run is self.run:
                     self._problem = f"{type(error).__name__}: {error}"
@@ -172,7 +214,8 @@ class Player:
         return [choice.value for choice in self.view.choices.values()]
 
     def _show(self) -> None:
-        self.view.show(self.playback, self.running, self._told())
+        asked = self.you.request if self.you and self.running else None
+        self.view.show(self.playback, self.running, self._told(), asked)
 
     def _told(self) -> str:
         playback = self.playback
@@ -180,10 +223,15 @@ class Player:
             return self._problem
         if playback.events:
             place = f"{playback.position} of {len(playback.events)} events"
+            phase = playback.phase
             if self.running:
-                return f"{place} so far; the run goes on."
+                told = f"{place} so far; the run "
+                if self.you and self.you.request:
+                    return f"{told}waits for you: {self.you.request.tool.name}."
+                return f"{told}goes on{f': {phase}' * playback.at_end}."
             stopped = " You stopped this run." * bool(self.run and self.run.raised)
-            return f"{place}: {playback.lit or 'not begun'}.{stopped}"
+            now = f"{playback.lit or 'not begun'}{f' ({phase})' if phase else ''}"
+            return f"{place}: {now}.{stopped}"
         if self.running:
             return "Getting ready…"
         try:
@@ -195,6 +243,10 @@ class Player:
         if self.saved is None:
             return f"{load(self._chosen()[0]).title}."
         return "A saved trace." if len(self.saved) else "A trace without events."
+
+
+def _has_modes(engine: str) -> bool:
+    return ENGINES[engine].table is GUARDED
 
 
 def model_options(chosen: Any) -> list[tuple[str, Any]]:

@@ -1,0 +1,117 @@
+"""A turn that is handed on piece by piece, and one that is stopped in the middle."""
+
+import threading
+
+import pytest
+
+from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine
+from workbook.models.base import Completion
+from workbook.models.script import Script
+from workbook.record.writer import TraceWriter
+from workbook.tools.calculator import calculator
+from workbook.tools.registry import ToolRegistry
+
+STEP = "Thought: one and one.\nAction: Calculator\nAction Input: 1 + 1 + 1 + 1 + 1"
+ADAPTERS = [TextTurns, FunctionCalls]
+
+
+def machine(model, **options):
+    return Machine(model, ToolRegistry([calculator()]), **options)
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_turn_is_handed_on_piece_by_piece(adapter):
+    """The pieces that are handed on, put together, are the turns of the trace"""
+    pieces, emit = [], TraceWriter()
+    model = Script(["Final Answer: twelve and a half"])
+    machine(model, adapter=adapter, hook=emit, on_text=pieces.append).run("?")
+    assert len(pieces) > 1
+    assert "".join(pieces) == "".join(e["text"] for e in emit.trace().of("model_turn"))
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS)
+def test_a_cancel_stops_a_model_that_is_writing(adapter):
+    """After a cancel no more is written; what there is stands in the trace, counted"""
+    pieces, emit = [], TraceWriter()
+
+    def on_text(piece):
+        pieces.append(piece)
+        if len(pieces) == 3:
+            stopped.cancel()
+
+    model = Script(["Final Answer: twelve and a half, and some more"])
+    stopped = machine(model, adapter=adapter, hook=emit, on_text=on_text)
+    end = stopped.run("?")
+    (turn,) = emit.trace().of("model_turn")
+    assert (end.state, end.answer, len(pieces)) == ("CANCELLED", None, 3)
+    assert turn["text"] == "".join(pieces)
+    assert turn["turn"]["cut"]
+    assert turn["usage"]["output"] == 3
+
+
+@pytest.mark.parametrize("pieces", range(1, len(STEP) // 4 + 1))
+def test_half_a_step_is_never_taken(pieces):
+    """Wherever a cancel comes, no call is made of a step that was not finished"""
+    heard, emit = [], TraceWriter()
+
+    def on_text(piece):
+        heard.append(piece)
+        if len(heard) == pieces:
+            stopped.cancel()
+
+    stopped = machine(Script([STEP]), hook=emit, on_text=on_text)
+    assert stopped.run("?").state == "CANCELLED"
+    assert emit.trace().of("model_turn")[0]["turn"]["kind"] == "malformed"
+    assert emit.trace().of("tool_call") == []
+
+
+def test_a_model_that_writes_all_at_once_is_asked_as_ever():
+    """A model that does not take on_text is not handed it"""
+
+    class Plain:
+        name = "plain"
+
+        def complete(self, prompt, *, stop=()):
+            return Completion("Final Answer: 1")
+
+    assert machine(Plain(), on_text=print).run("?").answer == "1"
+
+
+def test_what_a_stopped_model_did_not_count_is_estimated():
+    """A model that is stopped before it said its usage gets an estimate, marked so"""
+
+    class Uncounted:
+        name = "uncounted"
+
+        def complete(self, prompt, *, stop=(), on_text=None):
+            assert on_text("Thought: half a")
+            return Completion("Thought: half a", finish_reason="cancelled")
+
+    emit = TraceWriter()
+    stopped = machine(Uncounted(), hook=emit, on_text=lambda piece: stopped.cancel())
+    stopped.run("?")
+    usage = emit.trace().of("model_turn")[0]["usage"]
+    assert usage["estimated"]
+    assert usage["input"] > usage["output"] > 0
+
+
+def test_a_model_that_nobody_waits_for_is_stopped():
+    """A model that is still writing when its time is over is told to stop"""
+    heard, told, over, done = [], [], threading.Event(), threading.Event()
+
+    class Slow:
+        name = "slow"
+
+        def complete(self, prompt, *, stop=(), on_text=None):
+            told.append(on_text("a"))
+            assert over.wait(10)
+            told.append(on_text("b"))
+            done.set()
+
+    late = machine(Slow(), limits=Limits(wall_s=0.05), on_text=heard.append)
+    assert late.run("?").reason == "out_of_time"
+    over.set()
+    assert done.wait(10)
+    assert (told, heard) == ([False, True], ["a"])

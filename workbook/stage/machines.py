@@ -1,0 +1,133 @@
+"""The machines among the engines: the core's, and the one with all guards on."""
+
+from __future__ import annotations
+
+import math
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from workbook.exercises.your_agent import PartBroken
+from workbook.fsm.conversations import (
+    TEXT_PREAMBLE,
+    Conversation,
+    TextTurns,
+)
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine, assemble
+from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.record.events import Kind
+from workbook.record.writer import TraceWriter
+from workbook.stage.scenarios import Scenario
+from workbook.tools.calculator import calculator
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+Given = Mapping[str, Callable[..., Any]]
+"""Functions by the exercise's name, to be used in place of the package's."""
+
+
+class Person(Protocol):
+    """Whoever sits before a run, in place of the scenario's own person."""
+
+    mode: str | None  # in which a run begins; None is the scenario's
+
+    def ask(self, request: Request) -> Answer | None:
+        """Answer about a call that a rule wants a person for."""
+
+    def meets(self, machine: Machine) -> None:
+        """Get to know the machine before it runs."""
+
+
+class ByScript:
+    """A person who answers as a scenario has it: approve, later, or reject: why."""
+
+    def __init__(self, answers: Iterable[str], mode: str | None = None) -> None:
+        self.mode, self._answers = mode, iter(answers)
+
+    def ask(self, request: Request) -> Answer | None:
+        """Give the next answer; who has none left approves."""
+        word, _, why = next(self._answers, "approve").partition(":")
+        if word == "later":
+            return LATER
+        return Reject(why.strip()) if word == "reject" else yes(request)
+
+    def meets(self, machine: Machine) -> None:
+        """It has no need of the machine."""
+
+
+def play_fsm(
+    scenario: Scenario,
+    model: Any,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Given,
+    person: Person | None = None,
+    adapter: Callable[..., Conversation] = TextTurns,
+) -> None:
+    """Play on the state machine of lesson 05, by text turns or by function calls."""
+    limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
+    if evaluate := parts.get("safe_eval"):
+        theirs = calculator(evaluate=evaluate)
+        tools = [theirs if tool.name == theirs.name else tool for tool in tools]
+    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
+    try:
+        machine = assemble(parts, model, tools, **options)
+    except Exception as error:  # a part of the reader's; a run raises nothing
+        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
+        return
+    if adapter is TextTurns:
+        machine.preamble = warned(scenario, machine.tools, parts)
+    if person:
+        person.meets(machine)
+    machine.run(scenario.question)
+
+
+def play_guarded(
+    scenario: Scenario,
+    model: Any,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Given,
+    person: Person | None = None,
+    adapter: Callable[..., Conversation] = TextTurns,
+) -> None:
+    """Play on the machine of lessons 06 and 07; without a person, by its script."""
+    given, steps = scenario.guards, scenario.steps
+    budget = Budget(
+        steps, 2 * steps, tokens=given.tokens, model_s=given.model_s or math.inf
+    )
+    person = person or ByScript(given.answers)
+    with tempfile.TemporaryDirectory() as folder:
+        machine = guarded(
+            model,
+            tools,
+            budget=budget,
+            mode=person.mode or given.mode,
+            ask=person.ask,
+            ledger=Ledger(Path(folder) / "ledger.db"),
+            one_call=given.one_call,
+            context_tokens=given.context_tokens,
+            pinned=given.pinned,
+            parts=parts,
+            adapter=adapter,
+            hook=emit,
+        )
+        person.meets(machine)
+        machine.run(scenario.question)
+
+
+def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
+    """Return what stands before the question if the reader's preflight warns of it."""
+    warn, question = parts.get("preflight"), scenario.question
+    try:
+        said = [f"{t.name}: {w}. " for t in tools if warn for w in warn(question, t)]
+    except PartBroken:  # which `Parts.line` tells
+        return None
+    before = TEXT_PREAMBLE.format(tools=tools.describe())
+    return f"{before}Warning: {''.join(said)}\n" if said else None
