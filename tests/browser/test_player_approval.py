@@ -138,7 +138,14 @@ def test_the_form_is_readable_in_light_and_dark(waiting, theme):
     page, form = waiting()
     try:
         page.lesson.choose_theme(theme)
-        expect(form.root).to_be_visible()
+        form.arguments.fill("{")
+        form.press("Approve the edit")
+        expect(form.problem).to_contain_text("not JSON")
+        page.expect_readable(
+            ".approval .code, .approval textarea, .approval .jupyter-button,"
+            " .approval [role=alert] div, .approval .heading",
+            10,
+        )
         page.picture(f"approval_{theme[-5:].strip().lower()}")
     finally:
         page.lesson.choose_theme("JupyterLab Light")

@@ -6,13 +6,14 @@ import threading
 
 import pytest
 
-from workbook.guardrails.approval import Approve, Edit, Reject, Request
+from workbook.guardrails.approval import LATER, Approve, Edit, Reject, Request
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import in_words, play
+from workbook.stage.form import ApprovalForm
 from workbook.stage.machines import ByScript
 from workbook.stage.person import You, answered, shown_arguments
 from workbook.stage.playback import Playback
@@ -94,6 +95,21 @@ def test_a_saved_run_that_waits_is_shown_as_waiting():
     assert "policy: ask write_file" in page
 
 
+def test_of_the_guarded_states_the_usual_ways_are_drawn():
+    """The odd ends are drawn only where a run has come to them"""
+    ended, waits = (
+        Playback.of(play("mend_the_test", "guarded", person=ByScript([said])))
+        for said in ("approve", "later")
+    )
+    for shown in (ended, waits):
+        shown.seek(len(shown.events))
+        assert "POLICY --> PENDING_APPROVAL : ask" in shown.diagram()
+        assert "OBSERVE --> POLICY : more_calls" in shown.diagram()
+        assert "STUCK" not in shown.diagram()
+    assert "PENDING_APPROVAL --> PENDING : suspended" in waits.diagram()
+    assert "suspended" not in ended.diagram()
+
+
 def test_a_run_that_has_ended_does_not_wait():
     """A run that was approved says nothing of waiting"""
     shown = Playback.of(play("mend_the_test", "guarded"))
@@ -112,8 +128,7 @@ def test_a_stop_before_you_are_asked_is_not_lost():
     """Who stops before a question has come is not asked it"""
     you = You()
     you.stop()
-    with pytest.raises(KeyboardInterrupt):
-        you.ask(asked())
+    assert you.ask(asked()) is LATER
 
 
 def test_two_presses_answer_one_question():
@@ -235,6 +250,19 @@ def test_a_text_that_was_refused_stays(opened):
     form.buttons["edit"].click()
     assert "not JSON" in form.about.value
     assert form.arguments.value == '{"path": '
+
+
+def test_a_text_stays_as_long_as_the_call_is_the_same():
+    """An edit that comes back refused stands there as it was; another call is new"""
+    form = ApprovalForm(print, lambda request, problem: problem)
+    form.show(asked(path="a"))
+    form.arguments.value = '{"path": 3}'
+    form.show(None)
+    form.show(asked(path="a")._replace(problem="3 is no string"))
+    assert form.arguments.value == '{"path": 3}'
+    assert form.about.value == "3 is no string"
+    form.show(asked(path="b"))
+    assert json.loads(form.arguments.value) == {"path": "b"}
 
 
 def test_a_run_that_was_suspended_is_in_its_file(opened, tmp_path):
