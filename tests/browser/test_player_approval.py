@@ -1,7 +1,11 @@
 """What a guarded run asks a person, in JupyterLab, in a real browser."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
+
+from workbook.stage.engines import LOCAL_TOKENS
 
 MEND = 'player("mend_the_test", engine="guarded")'
 YOURS = """from workbook.exercises.your_agent import your_parts
@@ -160,6 +164,8 @@ def test_cancel_stops_a_model_that_is_writing(show):
     page.press("Cancel")
     page.expect_status("CANCELLED")
     expect(box).to_contain_text("cut")
+    written = re.search(r"(\d+) written", box.inner_text())
+    assert 0 < int(written[1]) < LOCAL_TOKENS
 
 
 def test_your_agent_mends_the_test(waiting):

@@ -17,7 +17,7 @@ from workbook.stage.form import ApprovalForm
 from workbook.stage.machines import ByScript
 from workbook.stage.person import You, answered, shown_arguments
 from workbook.stage.playback import Playback
-from workbook.stage.player_view import static_html
+from workbook.stage.player_view import static_html, template
 from workbook.stage.scenarios import outcome
 from workbook.stage.watch import Watched, player
 from workbook.tools.calls import ToolCall
@@ -321,6 +321,16 @@ def test_money_is_counted_by_the_prices_of_the_run():
     (money,) = [b for b in playback.budgets() if b.name == "money"]
     assert money.spent == pytest.approx(0.06 * 2 + 0.04 + 0.05 * 8)
     assert money.reserved == pytest.approx(0.08)
+
+
+def test_the_limit_of_one_call_and_the_prices_are_told():
+    """How long one call may take stands below the budgets, and whose prices count"""
+    prices = {"currency": "EUR", "date": "2026-01-01", "input": 2, "output": 8}
+    limits = {"money": 1.0, "model_s": 2.5, "prices": {**prices, "cached": 1}}
+    shown = Playback([{"kind": "run_started", "at_s": 0, "limits": limits}], 1)
+    told = template().budgets(shown)
+    assert "may take 2.5 seconds" in told
+    assert "Prices in EUR of 2026-01-01" in told
 
 
 def test_the_time_in_which_you_think_is_not_the_run_s():
