@@ -128,3 +128,21 @@ def test_the_machine_pays_twice_as_yet():
             if event["tool"] == "Pay"
         ]
         assert len(calls) == 2, engine
+
+
+def test_a_rule_ends_the_ping_pong():
+    """a warning at the third pair, STUCK at the next call"""
+    trace = play("ping_pong", "guarded")
+    said = [event["what"] for event in trace.of("decision")]
+    assert (said, trace.end["state"]) == (["warning", "stuck"], "STUCK")
+    assert len(trace.of("tool_call")) == 3 * 2 + 1
+    assert "STUCK" in row_of("ping_pong")
+
+
+def test_three_times_yes_is_one_payment():
+    """each call is asked about, and the money is sent once"""
+    trace = play("payment_other_call_id", "guarded")
+    asked = [event for event in trace.of("decision") if event["what"] == "ask"]
+    paid = {event["result"]["payment_id"] for event in trace.of("observation")}
+    assert (len(asked), len(paid)) == (3, 1)
+    assert "once" in row_of("payment_other_call_id")

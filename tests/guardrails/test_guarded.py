@@ -1,5 +1,7 @@
 """The machine with its guards, on scripts: who says stop, and who may do what."""
 
+import threading
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,8 +11,9 @@ from workbook.guardrails.approval import LATER, Approve, Edit, Reject, no, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.purse import Purse
 from workbook.guardrails.table import GUARDED, ONE_CALL
-from workbook.models.base import ToolRequest
+from workbook.models.base import MAX_TOKENS, ToolRequest
 from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.tools.calls import Effect, ToolFailure
@@ -288,6 +291,17 @@ def test_a_model_that_calls_a_tool_all_the_same_is_exhausted():
     assert trace.of("observation")[-1]["error"]["kind"] == "withdrawn"
 
 
+@pytest.mark.parametrize("tokens", [1_000, 2_000, 5_000])
+def test_the_model_is_told_while_a_prompt_can_still_be_paid(tokens):
+    """tools are withdrawn before the prompt that leaves little, not after it"""
+    turns = [f"Thought: {'so ' * 20}\n{READ.format(n)}" for n in range(99)]
+    end, trace, _ = play(turns, budget=Budget(steps=99, tokens=tokens))
+    assert (end.reason, end.forced) == ("not_converged", True)
+    asked = [e["kind"] for e in trace.events[trace.of("decision")[0]["seq"] :]]
+    assert asked.count("model_turn") == 1
+    assert end.spent.usage.input + end.spent.usage.output <= tokens
+
+
 def test_without_convergence_the_limit_is_the_end():
     """converge=False is the core's end: out of steps"""
     turns = [READ.format(n) for n in range(9)]
@@ -308,7 +322,6 @@ def test_tokens_are_never_exceeded(adapter):
 
 def test_a_hung_model_is_given_up():
     """a model call in flight has its time"""
-    import threading
 
     class Hung:
         name = "hung"
@@ -318,6 +331,35 @@ def test_a_hung_model_is_given_up():
 
     end, *_ = play(Hung(), budget=Budget(model_s=0.05))
     assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+
+
+def test_a_call_that_nobody_heard_of_again_counts_whole():
+    """a purse counts what a call that timed out may have cost, for somebody pays it"""
+
+    class Hung:
+        name = "hung"
+
+        def complete(self, prompt, *, stop=(), max_tokens=None):
+            threading.Event().wait(30)
+
+    purse = Purse(Budget(tokens=5000))
+    play(Hung(), budget=Budget(model_s=0.05), purse=purse)
+    assert purse.spent().usage.output == MAX_TOKENS
+    assert purse.spent().usage.input > 0
+
+
+def test_runs_share_a_purse():
+    """the second run has what the first one left"""
+    purse = Purse(Budget(tokens=1500))
+    ends = [
+        play(Script(["Hm? " * 400, FINAL]), purse=purse, converge=False)[0]
+        for _ in range(6)
+    ]
+    total = [end.spent.usage.input + end.spent.usage.output for end in ends]
+    assert ends[-1].reason == "out_of_tokens"
+    assert sum(total) <= 1500
+    usage = purse.spent().usage
+    assert usage.input + usage.output == sum(total)
 
 
 # one call a turn

@@ -20,7 +20,7 @@ from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.models.base import Completion, Usage
+from workbook.models.base import Completion
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
@@ -99,7 +99,7 @@ class Run:
         self.spent.steps += 1
         cap = {k: v for k, v in self.options.items() if k == "max_tokens"}
         self.emit("model_request", **self.conversation.request(), **cap)
-        limits = (None if self.at_once else self.left_s(), self.model_s)
+        limits = () if self.at_once else (self.left_s(), self.model_s)
         limit_s = min((s for s in limits if s is not None), default=None)
         hear = {"on_text": self.hear} if self.on_text else {}
         ask = partial(self.conversation.ask, **self.options, **hear)
@@ -108,7 +108,8 @@ class Run:
         finally:
             self.writes = False
         counts = self.estimates or completion.finish_reason == "cancelled"
-        self.estimated = counts and completion.usage == Usage()
+        usage = completion.usage
+        self.estimated = counts and not (usage.input or usage.output)
         if self.estimated:  # one that was stopped may not have said it yet
             prompt = self.conversation.prompt
             sent = prompt if isinstance(prompt, str) else render_messages(prompt)

@@ -10,6 +10,7 @@ import math
 import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -54,18 +55,21 @@ class Prices:
         """Return how many more tokens the model may write for what is left of money."""
         if not self.output or money == math.inf:
             return math.inf
-        left = Decimal(str(money)) - self._cost(before)
-        return math.floor(left * MILLION / Decimal(str(self.output)))
+        left = _exact(money) - self._cost(before)
+        return math.floor(left * MILLION / _exact(self.output))
 
     def _cost(self, usage: Usage) -> Decimal:
         # In Decimal, since 3 * 0.1 is not 0.3 in floats, and reached is not exceeded.
-        priced = (
-            (usage.input - usage.cached, self.input),
-            (usage.cached, self.cached),
-            (usage.output, self.output),
-        )
-        total = sum(tokens * Decimal(str(price)) for tokens, price in priced)
-        return Decimal(total) / MILLION
+        total = (usage.input - usage.cached) * _exact(self.input)
+        total += usage.cached * _exact(self.cached)
+        total += usage.output * _exact(self.output)
+        return total / MILLION
+
+
+@lru_cache
+def _exact(number: float) -> Decimal:
+    """Return a number as it is written: 0.1 is a tenth."""
+    return Decimal(str(number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +155,12 @@ def room(spent: Spent, limits: Budget, input_tokens: int) -> int | None:
     return None if most == math.inf else max(0, math.floor(most))
 
 
-def share_left(spent: Spent, limits: Budget) -> float:
-    """Return how much is left of what is scarcest: tokens, money or time; 0 to 1."""
-    usage, prices = spent.usage, limits.prices
+def share_left(spent: Spent, limits: Budget, input_tokens: int = 0) -> float:
+    """Return how much is left of what is scarcest: tokens, money or time; 0 to 1.
+
+    A prompt of `input_tokens`, which is about to be sent, counts as spent.
+    """
+    usage, prices = spent.usage + Usage(input_tokens), limits.prices
     used = [
         usage.input / limits.input_tokens,
         usage.output / limits.output_tokens,

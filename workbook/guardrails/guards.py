@@ -84,9 +84,10 @@ def in_its_mode(handler: Handler) -> Handler:
 
     def work(run: Run) -> str:
         guards = guards_of(run)
-        for mode, who, why in guards.due():
-            guards.mode = mode
-            run.emit("decision", who=who, what="mode", why=why, mode=mode)
+        if guards.switches or guards.recording:
+            for mode, who, why in guards.due():
+                guards.mode = mode
+                run.emit("decision", who=who, what="mode", why=why, mode=mode)
         return handler(run)
 
     return work

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from workbook.fsm.conversations import Asked
-from workbook.fsm.handlers import execute_tool
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
 from workbook.guardrails.approval import (
@@ -24,6 +23,7 @@ from workbook.guardrails.table import Said
 from workbook.tools.calls import Effect, ErrorKind, ToolCall, ToolError
 
 EDITS = 3  # that break a rule, of one call
+TOOL = NextCall("tool")
 
 
 def policy(run: Run) -> str:
@@ -44,7 +44,8 @@ def policy(run: Run) -> str:
         about = {"call_id": call.call_id, "tool": call.name, "mode": guards.mode}
         run.emit("decision", who="policy", what=verdict, why=said.why, **about)
     if verdict == Verdict.ALLOW:
-        guards.approved[call.call_id] = digest_of_call(call)
+        if effect is Effect.WRITE:
+            guards.approved[call.call_id] = digest_of_call(call)
         return Said.ALLOWED
     return Said.ASK if verdict == Verdict.ASK else _deny(run, _denied(run, said.why))
 
@@ -99,8 +100,9 @@ def _answer(run: Run, guards: Guards, request: Request) -> Answer | None:
 def execute_allowed(run: Run) -> str:
     """Make the call, where it is the one that was allowed."""
     guards, asked = guards_of(run), run.waiting[0]
-    if guards.part(within_budget)(run.elapsed(), guards.budget, NextCall("tool")):
-        return execute_tool(run)  # which says what has run out
+    within = guards.part(within_budget)
+    if ran_out := within(run.elapsed(), guards.budget, TOOL):
+        return str(ran_out)
     call = asked.call
     if asked.refusal is None and run.tools[call.name].effect is Effect.WRITE:
         if not _is_approved(guards, call):
@@ -111,7 +113,8 @@ def execute_allowed(run: Run) -> str:
         if said.verdict == Verdict.DENY:
             _deny(run, _denied(run, said.why))
             return Event.TOOL_RETURNED
-    return execute_tool(run)
+    run.call_tool()
+    return Event.TOOL_RETURNED
 
 
 def one_at_a_time(run: Run) -> str:

@@ -12,7 +12,7 @@ from workbook.guardrails.budget import NextCall, room, share_left, within_budget
 from workbook.guardrails.guards import Guards, guards_of
 from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
 from workbook.guardrails.table import Said
-from workbook.models.base import MAX_TOKENS
+from workbook.models.base import MAX_TOKENS, Usage
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import Observation
 
@@ -28,10 +28,10 @@ def think_within(inner: Handler) -> Handler:
     def think(run: Run) -> str:
         guards = guards_of(run)
         within = guards.part(within_budget)
-        if guards.converge and not run.forced:
-            _converge(run, guards)
-        purse = guards.purse if guards.is_live else None
         size = tokens_of(run.conversation) if guards.counts else 0
+        if guards.converge and not run.forced and _converges(run, guards, size):
+            size = tokens_of(run.conversation) if guards.counts else 0
+        purse = guards.purse if guards.is_live else None
         call = NextCall("model", size, output_tokens=1)
         if ran_out := within(run.elapsed(), guards.budget, call):
             return str(ran_out)
@@ -41,9 +41,10 @@ def think_within(inner: Handler) -> Handler:
         ]
         caps += [MAX_TOKENS] if purse else []  # the first run leaves something over
         cap = min((cap for cap in caps if cap is not None), default=None)
-        call = replace(call, output_tokens=max(cap or 0, 1))
-        if purse is not None and (ran_out := purse.reserve(call)):
-            return ran_out
+        if purse is not None:
+            call = replace(call, output_tokens=max(cap or 0, 1))
+            if ran_out := purse.reserve(call):
+                return ran_out
         run.options.pop("max_tokens", None)
         if cap is not None:
             run.options["max_tokens"] = cap
@@ -52,7 +53,9 @@ def think_within(inner: Handler) -> Handler:
             return inner(run)
         finally:
             if purse is not None:
-                purse.settle(call, run.spent.usage - before)
+                asked = Usage(call.input_tokens, call.output_tokens)
+                spent = run.spent.usage - before
+                purse.settle(call, asked if spent == Usage() else spent)
             _tell_news(run)
 
     return think
@@ -61,15 +64,17 @@ def think_within(inner: Handler) -> Handler:
 def _tell_news(run: Run) -> None:
     """Tell what the model and the conversation have decided by themselves."""
     model = getattr(run.conversation, "model", None)
-    for why in _taken(getattr(model, "news", [])):
+    for why in _taken(getattr(model, "news", None)):
         run.tell("decision", who="model", what="handed over", why=why)
-    for done in _taken(getattr(run.conversation, "compactions", [])):
+    for done in _taken(getattr(run.conversation, "compactions", None)):
         why = f"{done['before']:,} tokens, and {done['limit']:,} are allowed"
         run.tell("decision", who="context", what="compacted", why=why, **done)
 
 
-def _taken(news: list[Any]) -> list[Any]:
+def _taken(news: list[Any] | None) -> list[Any]:
     """Return a list's items, and leave it empty."""
+    if not news:
+        return []
     taken, news[:] = news[:], []
     return taken
 
@@ -84,20 +89,21 @@ def tokens_of(conversation: Any) -> int:
     return int(count(text)) if count else estimate(text).input
 
 
-def _converge(run: Run, guards: Guards) -> None:
-    """Withdraw the tools in the last step, or in the last fifth of a budget."""
+def _converges(run: Run, guards: Guards, size: int) -> bool:
+    """Withdraw the tools where this turn is the last step, or pays the last fifth."""
     spent, most = run.elapsed(), guards.budget
     if spent.steps + 1 >= most.steps:
         why = "it is the last step"
     elif spent.tool_calls + 1 > most.tool_calls:
         why = "no tool call is left"
-    elif share_left(spent, most) <= LAST_PART:
-        why = f"at most {LAST_PART:.0%} of a budget is left"
+    elif share_left(spent, most, size) <= LAST_PART:
+        why = f"this prompt leaves at most {LAST_PART:.0%} of a budget"
     else:
-        return
+        return False
     run.forced = True
     run.conversation.withdraw(WITHDRAWN)
     run.emit("decision", who="budget", what="tools withdrawn", why=why)
+    return True
 
 
 def observe_cycles(run: Run) -> str:

@@ -11,12 +11,12 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from workbook.loop.answers import TOKEN
 from workbook.models.prompts import clip
-from workbook.tools.calls import Observation, ToolCall, to_json
+from workbook.tools.calls import Observation, ToolCall, result_text, to_json
 
 
 class Seen(NamedTuple):
@@ -46,8 +46,9 @@ class Cycle(NamedTuple):
 
 def seen(call: ToolCall, observation: Observation) -> Seen:
     """Return a call with what came of it; the notes are ours, and are left out."""
-    digest = digest_of(replace(observation, notes=()).text())
-    return Seen(call.name, call.arguments, digest)
+    error, result = observation.error, observation.result
+    came = error.text() if error else result_text(result)
+    return Seen(call.name, call.arguments, digest_of(came))
 
 
 def digest_of(text: str) -> str:
@@ -68,18 +69,22 @@ def same_search(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     >>> same_search({"query": "population of Tokyo"}, {"q": "TOKYO  population of"})
     True
     """
-    mine = {name: _plain(value) for name, value in one.items()}
-    theirs = {name: _plain(value) for name, value in other.items()}
-    if any(mine[name] != theirs[name] for name in mine.keys() & theirs.keys()):
-        return False
-    return Counter(mine.values()) == Counter(theirs.values())
+    for name in one:
+        if name in other and _plain(one[name]) != _plain(other[name]):
+            return False
+    return Counter(map(_plain, one.values())) == Counter(map(_plain, other.values()))
 
 
 def _plain(value: Any) -> tuple[str, ...]:
     """Return a text's words in alphabetical order; anything else as its JSON."""
     if not isinstance(value, str):
         return ("", json.dumps(value, sort_keys=True))  # no word is ""
-    narrow = unicodedata.normalize("NFKC", value)
+    return _words(value)
+
+
+@lru_cache(maxsize=256)  # each call is compared with several others
+def _words(text: str) -> tuple[str, ...]:
+    narrow = unicodedata.normalize("NFKC", text)
     return tuple(sorted(TOKEN.findall(narrow.casefold())))
 
 
@@ -100,15 +105,15 @@ def find_cycle(
     asks after three equal calls: the one stops a patient poll, neither of them sees a
     search in other clothes, and opencode no ping-pong.
     """
+
+    def alike(one: Seen, other: Seen) -> bool:
+        came = one.tool == other.tool and one.digest == other.digest
+        return came and same(one.arguments, other.arguments)
+
     for length in lengths:
         tail = calls[-length * repeats :]
-        pairs = zip(tail, tail[length:], strict=False)  # each call, and one round later
-        if len(tail) == length * repeats and all(
-            one.tool == other.tool
-            and one.digest == other.digest
-            and same(one.arguments, other.arguments)
-            for one, other in pairs
-        ):
+        whole = len(tail) == length * repeats
+        if whole and all(map(alike, tail, tail[length:])):  # and one round later
             return Cycle(tuple(tail[:length]), repeats)
     return None
 

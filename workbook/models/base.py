@@ -147,6 +147,8 @@ class Prefilled:
 
     def __init__(self, model: TextModel, cue: str) -> None:
         self.name, self.model, self.cue = model.name, model, cue
+        if count := getattr(model, "count", None):
+            self.count = lambda prompt: count(prompt + cue)
 
     def complete(
         self, prompt: str, *, stop: Sequence[str] = (), **options: Any

@@ -1,7 +1,8 @@
-"""What an engine costs per step when the model and the tool cost next to nothing.
+"""What an engine, or a guard, costs per step: model and tool cost next to nothing.
 
-The same short script on four engines in one process. The machine alone writes its trace
-to disk meanwhile. `measure` times any engines; the benchmarks add more of them.
+The same short script on four engines, or with one guard after the other, in one
+process. Of the engines the machine alone writes its trace to disk meanwhile. `measure`
+times any runners; the benchmarks add more of them.
 """
 
 from __future__ import annotations
@@ -10,12 +11,19 @@ import itertools
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
+from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
+from workbook.fsm.table import State
+from workbook.guardrails.budget import Budget, Prices
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import Guard, Said
 from workbook.loop.naive import naive_loop
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
@@ -46,6 +54,17 @@ def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     best = pd.Series({engine: min(took) for engine, took in seconds.items()})
     times = best / min(seconds["machine"])
     return pd.DataFrame({"ms_per_step": 1000 * best / steps, "times_machine": times})
+
+
+def guard_costs(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
+    """Measure each guard alone and all of them; a row each, of its fastest run."""
+    import pandas as pd
+
+    with tempfile.TemporaryDirectory() as folder:
+        seconds = measure(GUARDS, steps, repeats, Path(folder))
+    best = pd.Series({guard: min(took) for guard, took in seconds.items()})
+    times = best / best["none"]
+    return pd.DataFrame({"µs_per_step": 1e6 * best / steps, "times_none": times})
 
 
 def measure(
@@ -123,6 +142,56 @@ def machine_run(steps: int, path: Path) -> Callable[[], object]:
 
     return run
 
+
+UNGUARDED: dict[str, Handler] = {**HANDLERS, Guard.POLICY: lambda run: Said.ALLOWED}
+
+
+def guarded_run(
+    steps: int,
+    path: Path,
+    states: Collection[str] = tuple(UNGUARDED),
+    budget: Mapping[str, Any] = MappingProxyType({}),
+    **options: Any,
+) -> Callable[[], object]:
+    """Get the guarded machine ready, with its guards in some of its states only."""
+    script, emit = Script(text_turns(steps)), TraceWriter(path)
+    most = Budget(steps=steps, tool_calls=steps, wall_s=600, **budget)
+    machine = guarded(script, [note_tool()], budget=most, hook=emit, **options)
+    for state, handler in UNGUARDED.items():
+        if state not in states:
+            machine.handlers[state] = handler
+
+    def run() -> object:
+        with emit:
+            return machine.run(QUESTION)
+
+    return run
+
+
+def one_guard(*states: str, **options: Any) -> Runner:
+    """Return a runner with the guards in these states, and without convergence."""
+    return partial(guarded_run, states=states, **{"converge": False, **options})
+
+
+PRICED = {"money": 1e6, "prices": Prices("EUR", "made up", 1.0, 4.0, 0.1)}
+
+GUARDS: dict[str, Runner] = {
+    "none": machine_run,
+    "the rows of its table alone": one_guard(),
+    "policy": one_guard(Guard.POLICY, State.EXECUTE_TOOL),
+    "stuck": one_guard(State.OBSERVE),
+    "budget: steps, calls, time": one_guard(State.THINK),
+    "budget: tokens": one_guard(State.THINK, budget={"tokens": 1e6}),
+    "budget: money": one_guard(State.THINK, budget=PRICED),
+    "convergence": one_guard(State.THINK, converge=True),
+    "context": one_guard(context_tokens=100_000),
+    "all": partial(
+        guarded_run,
+        budget={"tokens": 1e6, "model_s": 60, **PRICED},
+        context_tokens=100_000,
+    ),
+}
+"""Guards that have nothing to do: what they cost where they let everything pass."""
 
 RUNNERS: dict[str, Runner] = {
     "naive": naive_run,

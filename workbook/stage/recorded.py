@@ -18,6 +18,7 @@ from typing import Any
 
 from workbook.models.base import Completion, Prefilled, TextModel, Usage
 from workbook.models.choice import get_text_model, model_health, model_name
+from workbook.models.prompts import estimate
 from workbook.paths import DATA
 
 FOLDER = DATA / "recorded"
@@ -79,6 +80,7 @@ class Recording:
         data = json.loads(path.read_text(encoding="utf-8"))
         self.name, self.date = f"{data['model']} (recorded)", data["date"]
         self._answers, self._settings = data["answers"], settings
+        self._counts: dict[str, int] = data.get("counts", {})
 
     def complete(
         self, prompt: str, *, stop: Sequence[str] = (), **options: Any
@@ -91,6 +93,11 @@ class Recording:
                 "run `python -m workbook fetch-model` and try again"
             )
         return Completion(**{**answer, "usage": Usage(**answer["usage"])})
+
+    def count(self, prompt: str) -> int:
+        """Return how many tokens the real model reads of it; else an estimate."""
+        key = _key(prompt, (), {})
+        return self._counts[key] if key in self._counts else estimate(prompt).input
 
 
 class Recorder:
@@ -105,19 +112,28 @@ class Recorder:
     ) -> Completion:
         """Ask the model and write down what it says."""
         reply = self._model.complete(prompt, stop=stop, **options)
+        answer = asdict(reply)
+        del answer["tool_requests"]
+        answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
+        self._write("answers", _key(prompt, stop, self._settings), answer)
+        return reply
+
+    def count(self, prompt: str) -> int:
+        """Ask the model how many tokens it reads, and write that down."""
+        tokens: int = self._model.count(prompt)  # type: ignore[attr-defined]
+        self._write("counts", _key(prompt, (), {}), tokens)
+        return tokens
+
+    def _write(self, kind: str, key: str, said: Any) -> None:
         data: dict[str, Any] = {"answers": {}, "settings": []}
         if self._path.exists():
             data = json.loads(self._path.read_text(encoding="utf-8"))
         data |= {"model": self.name, "date": datetime.date.today().isoformat()}
         if self._settings not in data["settings"]:
             data["settings"].append(self._settings)
-        answer = asdict(reply)
-        del answer["tool_requests"]
-        answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
-        data["answers"][_key(prompt, stop, self._settings)] = answer
+        data.setdefault(kind, {})[key] = said
         text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
         self._path.write_text(text + "\n", encoding="utf-8")
-        return reply
 
 
 def _key(prompt: str, stop: Sequence[str], settings: dict[str, Any]) -> str:

@@ -1,0 +1,58 @@
+"""An agent that pays, as a program of its own: python paying.py TRACE ANSWERS DIES_AT.
+
+It goes on with the run in the file TRACE, or begins it; bank and ledger stand beside
+it. ANSWERS are a person's, in order, such as yes,no: without one the run waits. DIES_AT
+is where it is killed: the number of an event, or "claimed", or "paid".
+"""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from workbook import your_parts
+from workbook.guardrails.approval import Approve, Reject, digest_of_call
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.models import Script
+from workbook.props.payment import Payments
+from workbook.record import Trace, TraceWriter
+from workbook.stage.scenarios import load
+
+PARTS = your_parts("decide", "approve", "idempotency_key", "claim")
+
+
+def work(path, answers="", dies_at=""):
+    """Begin or go on; return how it ended."""
+    path, given, task = Path(path), iter(answers.split(",")), load("payment_twice")
+    account = Payments(path.with_name("payments.jsonl"))
+
+    def reached(place):
+        if str(place) == dies_at:
+            os.kill(os.getpid(), 9)  # no handler, no goodbye
+
+    def pay(**arguments):
+        reached("claimed")  # in the ledger; the bank knows nothing yet
+        receipt = account.pay(**arguments)
+        reached("paid")  # the bank has done it; the ledger does not know
+        return receipt
+
+    def you(request):
+        call = request.call
+        yes = Approve(call.call_id, digest_of_call(call), who="you")
+        return {"yes": yes, "no": Reject("one is enough", "you")}.get(next(given, ""))
+
+    goes_on = path.exists()
+    said = len(Trace.read(path).of("model_turn")) if goes_on else 0
+    model, tools = Script(task.turns[said:]), [replace(account.tool(), run=pay)]
+    more = {"ask": you, "ledger": Ledger(path.with_name("ledger.db")), "parts": PARTS}
+    if goes_on:
+        return guarded(model, tools, **more).resume(path)
+    with TraceWriter(path, listener=lambda event: reached(event["seq"])) as hook:
+        return guarded(model, tools, hook=hook, **more).run(task.question)
+
+
+if __name__ == "__main__":
+    end = work(*sys.argv[1:])
+    print(f"process {os.getpid()}: {end.state} ({end.reason}), {end.answer}")
+    print(PARTS.line())
