@@ -4,20 +4,29 @@ python agent.py                          the price question, on a script
 python agent.py --model local            the same on the small model on this machine
 python agent.py --model NAME "question"  your question to a hosted model
 python agent.py --milestone --model local    five price questions: how many right?
+python agent.py --mend FOLDER            mends the failing test there; a new folder gets
+                                         a sample. You are asked before each write.
+python agent.py --mend FOLDER --plan     the same in plan mode: it writes nothing
 """
 
 import argparse
 import faulthandler
+import json
 import sys
-from functools import partial
+from pathlib import Path
 
 from your_agent import PARTS
 
 from workbook.exercises.your_agent import PartBroken
-from workbook.fsm import Limits, Machine, State, TextTurns
+from workbook.guardrails.approval import LATER, Approve, Edit, Reject, digest_of_call
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import guarded_table
 from workbook.models import get_text_model
 from workbook.models.base import Prefilled
-from workbook.tools import ToolRegistry
+from workbook.props.workspace import Workspace
+from workbook.stage.scenarios import load
 from workbook.tools.calculator import calculator
 
 QUESTION = (
@@ -50,24 +59,51 @@ MILESTONE = {
 }
 
 
-def build(model, preamble=None):
-    """Return the machine: your table, your driver, your handler, your tools."""
-    tools = ToolRegistry(
-        [calculator(evaluate=PARTS["safe_eval"]), PARTS["percent_tool"]()],
-        validate=PARTS["validate_arguments"],
-        repair=PARTS["repair_arguments"],
-    )
-    table = PARTS["agent_table"]()
-    return Machine(
+def build(model, tools, preamble=None, **options):
+    """Return the machine: your table, your driver, your handler, your guards."""
+    return guarded(
         model,
         tools,
-        table.using(advance=PARTS["advance"], audit=PARTS["audit"]),
-        drive=PARTS["drive"],
-        handlers={State.THINK: PARTS["think"]},
-        adapter=partial(TextTurns, parse=PARTS["parse_turn"]),
-        limits=Limits(steps=8),
+        table=guarded_table(PARTS["agent_table"]()),
+        budget=Budget(steps=8),
+        ask=ask,
+        ledger=Ledger(Path(__file__).with_name("ledger.db")),
+        parts=PARTS,
         preamble=preamble,
+        **options,
     )
+
+
+def ask(request):
+    """Show at the terminal what a call would do; where nobody answers, it waits."""
+    print(
+        request.call.name, request.preview, request.problem, sep="\n", file=sys.stderr
+    )
+    print("yes, no and why, or other arguments as JSON:", file=sys.stderr)
+    try:
+        said = input().strip()
+        if said.startswith("{"):
+            return Edit(json.loads(said), who="you")
+    except EOFError:
+        return LATER
+    except ValueError as problem:
+        return ask(request._replace(problem=f"That is no JSON: {problem}"))
+    if said.lower() in ("y", "yes"):
+        return Approve(request.call.call_id, digest_of_call(request.call), who="you")
+    return Reject(said.removeprefix("no").strip(" ,:"), who="you")
+
+
+def prices():
+    """Return the tools for questions about prices."""
+    return [calculator(evaluate=PARTS["safe_eval"]), PARTS["percent_tool"]()]
+
+
+def mend(name, folder, mode):
+    """Let the agent mend the failing test of a folder, and return how it ended."""
+    place = Workspace(folder) if folder.is_dir() else Workspace.sample(folder)
+    task = load("mend_the_test")
+    model = task.script() if name == "scripted" else choose(name)[0]
+    return build(model, place.tools(), mode=mode).run(task.question)
 
 
 def choose(name):
@@ -82,7 +118,8 @@ def milestone(name):
     """Ask five price questions and say how many answers were right."""
     right = 0
     for question, wanted in MILESTONE.items():
-        ended = build(*choose(name)).run(question)
+        model, preamble = choose(name)
+        ended = build(model, prices(), preamble).run(question)
         good = (ended.answer or "").strip().strip("$.") == wanted
         right += good
         outcome = "right" if good else f"wrong, {wanted} is right"
@@ -91,15 +128,19 @@ def milestone(name):
 
 
 def main():
-    """Answer one question, or five."""
+    """Answer one question, or five, or mend a test."""
     options = argparse.ArgumentParser(prog="agent.py", description="Your agent.")
     options.add_argument("question", nargs="?", default=QUESTION)
     options.add_argument(
         "--model", default="scripted", help="scripted, local, or a name"
     )
     options.add_argument("--milestone", action="store_true", help="five questions")
+    options.add_argument("--mend", type=Path, metavar="FOLDER", help="a failing test")
+    options.add_argument("--plan", action="store_true", help="write nothing")
     given = options.parse_args()
-    if given.model == "scripted":  # a run of milliseconds, unless a part never ends
+    if (
+        given.model == "scripted" and not given.mend
+    ):  # a run of milliseconds, unless a part never ends
         faulthandler.dump_traceback_later(10, exit=True)  # says which, and the line
     fixed = ": a script, it says the same to any question"
     asks = f"model: {given.model}{fixed if given.model == 'scripted' else ''}"
@@ -108,8 +149,12 @@ def main():
         if given.milestone:
             milestone(given.model)
             return 0
-        print(f"question: {given.question}", file=sys.stderr)
-        ended = build(*choose(given.model)).run(given.question)
+        if given.mend:
+            ended = mend(given.model, given.mend, "plan" if given.plan else "build")
+        else:
+            print(f"question: {given.question}", file=sys.stderr)
+            model, preamble = choose(given.model)
+            ended = build(model, prices(), preamble).run(given.question)
     except PartBroken as broken:
         print(broken, file=sys.stderr)
         return 1

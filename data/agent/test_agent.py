@@ -33,3 +33,18 @@ def test_the_agent_answers():
     command = [sys.executable, "agent.py"]
     run = subprocess.run(command, cwd=HOME, capture_output=True, text=True)
     assert run.stdout.strip() == "88", run.stderr
+
+
+def test_it_asks_before_it_writes(tmp_path):
+    """a no leaves the folder as it is; after a yes the failing test passes"""
+    command = [sys.executable, "agent.py", "--mend", tmp_path / "work"]
+    said = {}
+    for answer in ("no, not yet\n", "yes\n"):
+        run = subprocess.run(
+            command, cwd=HOME, capture_output=True, text=True, input=answer
+        )
+        said[answer] = run.stdout.strip(), (tmp_path / "work" / "price.py").read_text()
+        assert "--- price.py" in run.stderr
+    (refused, before), (done, after) = said.values()
+    assert (refused, before == after) == ("I could not mend it.", False)
+    assert "both tests pass" in done

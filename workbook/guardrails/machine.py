@@ -230,6 +230,7 @@ def guarded(
     *,
     budget: Budget = Budget(),  # noqa: B008 - frozen
     one_call: bool = False,
+    table: Table | None = None,
     context_tokens: int | None = None,
     pinned: Sequence[str] = (),
     parts: Parts | None = None,
@@ -240,6 +241,7 @@ def guarded(
     Args:
         budget: the most that a run may spend.
         one_call: a turn may make one call; the others are refused in words.
+        table: other rows, such as `guarded_table(yours)`.
         context_tokens: the prompt is fitted into so many; None is no limit.
         pinned: what the user wants kept in the prompt whatever happens.
         parts: functions in place of ours, by the exercise's name.
@@ -262,7 +264,7 @@ def guarded(
         parts,
         model,
         tools,
-        table=ONE_CALL if one_call else GUARDED,
+        table=table or (ONE_CALL if one_call else GUARDED),
         kind=partial(GuardedMachine, budget=budget, parts=parts),
         **options,
     )

@@ -33,8 +33,8 @@ class Said(Event):
     NOT_CONVERGED = "not_converged"
 
 
-def guarded_table() -> Table:
-    """Return the core's rows, with a policy before each call and a rule behind it."""
+def guarded_table(core: Table = CORE) -> Table:
+    """Return such rows, with a policy before each call and a rule behind it."""
     S, E = Guard, Said  # noqa: N806
     rows = (
         Rule(S.THINK, E.OUT_OF_TOKENS, S.EXHAUSTED, "no tokens are left for a turn"),
@@ -55,7 +55,7 @@ def guarded_table() -> Table:
         Rule(S.OBSERVE, E.NOT_CONVERGED, S.EXHAUSTED, "it was to answer, and did not"),
     )
     live = exits(S.POLICY, S.PENDING_APPROVAL)
-    return CORE.with_rules(*rows, *live, ends={S.STUCK, S.PENDING})
+    return core.with_rules(*rows, *live, ends={S.STUCK, S.PENDING})
 
 
 GUARDED = guarded_table()

@@ -1,0 +1,82 @@
+"""Lesson 07 in JupyterLab: an exercise solved, and you as the person who is asked."""
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+WRONG = """def decide(
+    mode: str, effect: str, tool: str, rules: Sequence[PolicyRule] = POLICY
+) -> Decision:
+    return Decision(Verdict.ALLOW, "why not")"""
+RIGHT = """def decide(
+    mode: str, effect: str, tool: str, rules: Sequence[PolicyRule] = POLICY
+) -> Decision:
+    for rule in rules:
+        named = fnmatchcase(tool.casefold(), rule.tool.casefold())
+        if rule.mode in ("*", mode) and rule.effect in ("*", effect) and named:
+            return Decision(rule.verdict, rule.why)
+    verdict = Verdict.DENY if effect == Effect.WRITE else Verdict.ASK
+    return Decision(verdict, "no rule speaks of it")"""
+
+
+def pictures(lesson, look):
+    """Take a picture of each output where somebody wants them."""
+    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        areas = lesson.page.locator(".jp-CodeCell .jp-Cell-outputArea")
+        for number in range(areas.count()):
+            area = areas.nth(number)
+            if area.is_visible() and area.inner_html():
+                area.scroll_into_view_if_needed()
+                path = Path(folder) / f"lesson_07_{look}_{number:02}.png"
+                area.screenshot(path=path)
+
+
+@pytest.fixture
+def lesson(open_lesson):
+    """The lesson, after Run All."""
+    lesson = open_lesson("07_permission")
+    lesson.run_all()
+    assert lesson.errors() == []
+    return lesson
+
+
+def test_lesson_07_from_two_payments_to_the_person(lesson):
+    """Run all; a test is mended under your eyes; an exercise can be solved"""
+    expect(lesson.output("counted = pd.DataFrame")).to_contain_text("who looks")
+    expect(lesson.output("killed_at, places")).to_contain_text("not known")
+    pictures(lesson, "light")
+    if os.environ.get("WORKBOOK_SCREENSHOTS"):
+        lesson.choose_theme("JupyterLab Dark")
+        pictures(lesson, "dark")
+        lesson.choose_theme("JupyterLab Light")
+
+    widget = lesson.output('player("mend_the_test"').locator(".player")
+    status, form = widget.locator("[role=status]"), widget.locator(".approval")
+
+    def press(where, name):
+        where.get_by_role("button", name=name, exact=True).click()
+
+    widget.scroll_into_view_if_needed()
+    widget.get_by_label("mode", exact=True).select_option("plan")
+    press(widget, "Run")
+    expect(status).to_contain_text(": DONE")
+    expect(widget.locator(".events")).to_contain_text("I could not mend it")
+    press(widget, "Reset")
+    widget.get_by_label("mode", exact=True).select_option("build")
+    press(widget, "Run")
+    expect(form).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
+    arguments = form.get_by_role("textbox", name="arguments")
+    asked = arguments.input_value()
+    arguments.fill("no JSON")
+    press(form, "Approve the edit")
+    expect(form.get_by_role("alert")).to_contain_text("This is not JSON")
+    arguments.fill(asked)
+    press(form, "Approve")
+    expect(status).to_contain_text(": DONE")
+    expect(widget.locator(".events")).to_contain_text("Now both tests pass")
+
+    message = ["in plan and in build mode"]
+    lesson.solve("decide", WRONG, RIGHT, message=message)
