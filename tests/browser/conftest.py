@@ -250,6 +250,25 @@ def open_lesson(lab, browser):
 CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
 START_MS = 60_000  # a kernel that starts while others do
 
+READABLE = 4.5  # the contrast that WCAG asks of text, at the least
+CONTRASTS = """(root, selector) => {
+    const rgb = text => text.match(/[\\d.]+/g).map(Number);
+    const solid = text => rgb(text).length < 4 || rgb(text)[3] > 0.5;
+    const paper = e => {
+        while (e && !solid(getComputedStyle(e).backgroundColor)) e = e.parentElement;
+        return e ? getComputedStyle(e).backgroundColor : "rgb(255, 255, 255)";
+    };
+    const light = colour => {
+        const [r, g, b] = rgb(colour).map(c => c / 255).map(
+            c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    return [...root.querySelectorAll(selector)].map(e => {
+        const two = [light(getComputedStyle(e).color), light(paper(e))];
+        return (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
+    });
+}"""
+
 
 class PlayerPage:
     """A player that a notebook shows."""
@@ -293,6 +312,12 @@ class PlayerPage:
             arg=state,
             timeout=20_000,
         )
+
+    def expect_readable(self, selector, parts):
+        """Look at the contrast of parts of the player, which are at least so many."""
+        contrasts = self.root.evaluate(CONTRASTS, selector)
+        assert len(contrasts) >= parts
+        assert min(contrasts) > READABLE
 
     def picture(self, name):
         """Take a picture where somebody wants one."""

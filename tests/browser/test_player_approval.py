@@ -1,7 +1,11 @@
 """What a guarded run asks a person, in JupyterLab, in a real browser."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
+
+from workbook.stage.engines import LOCAL_TOKENS
 
 MEND = 'player("mend_the_test", engine="guarded")'
 YOURS = """from workbook.exercises.your_agent import your_parts
@@ -138,7 +142,14 @@ def test_the_form_is_readable_in_light_and_dark(waiting, theme):
     page, form = waiting()
     try:
         page.lesson.choose_theme(theme)
-        expect(form.root).to_be_visible()
+        form.arguments.fill("{")
+        form.press("Approve the edit")
+        expect(form.problem).to_contain_text("not JSON")
+        page.expect_readable(
+            ".approval .code, .approval textarea, .approval .jupyter-button,"
+            " .approval [role=alert] div, .approval .heading",
+            10,
+        )
         page.picture(f"approval_{theme[-5:].strip().lower()}")
     finally:
         page.lesson.choose_theme("JupyterLab Light")
@@ -153,6 +164,8 @@ def test_cancel_stops_a_model_that_is_writing(show):
     page.press("Cancel")
     page.expect_status("CANCELLED")
     expect(box).to_contain_text("cut")
+    written = re.search(r"(\d+) written", box.inner_text())
+    assert 0 < int(written[1]) < LOCAL_TOKENS
 
 
 def test_your_agent_mends_the_test(waiting):

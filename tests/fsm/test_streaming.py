@@ -1,5 +1,6 @@
 """A turn that is handed on piece by piece, and one that is stopped in the middle."""
 
+import signal
 import threading
 
 import pytest
@@ -49,6 +50,16 @@ def test_a_cancel_stops_a_model_that_is_writing(adapter):
     assert turn["text"] == "".join(pieces)
     assert turn["turn"]["cut"]
     assert turn["usage"]["output"] == 3
+
+
+def test_ctrl_c_waits_for_the_piece_that_is_being_written():
+    """The first Ctrl-C while a model writes keeps what was written, as a cancel does"""
+    emit = TraceWriter()
+    model = Script(["Final Answer: twelve and a half"])
+    stop = signal.raise_signal
+    words = machine(model, hook=emit, on_text=lambda piece: stop(signal.SIGINT))
+    assert words.run("?").state == "CANCELLED"
+    assert emit.trace().of("model_turn")[0]["text"] == "Fina"
 
 
 @pytest.mark.parametrize("pieces", range(1, len(STEP) // 4 + 1))

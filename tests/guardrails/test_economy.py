@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
 from workbook.guardrails.economy import FROM_CACHE, Cached, Escalate
-from workbook.models.base import Completion, ToolRequest, Usage
+from workbook.models.base import Completion, ToolRequest, Usage, takes
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect, ToolCall, ToolFailure
@@ -284,3 +284,16 @@ def test_scripts_need_no_time_limit():
     slow = chat_only("slow")
     assert Escalate([Script(["x"])]).at_once
     assert not Escalate([Script(["x"]), slow]).at_once
+
+
+def test_it_takes_what_each_of_its_models_takes():
+    """a cap is handed on where every model knows it, and to none otherwise"""
+
+    class Plain:
+        name = "plain"
+
+        def complete(self, prompt, *, stop=()):
+            return Completion("Final Answer: 1")
+
+    assert takes(Escalate([Script([]), Script([])]).complete, "max_tokens")
+    assert not takes(Escalate([Script([]), Plain()]).complete, "max_tokens")

@@ -6,17 +6,18 @@ import threading
 
 import pytest
 
-from workbook.guardrails.approval import Approve, Edit, Reject, Request
+from workbook.guardrails.approval import LATER, Approve, Edit, Reject, Request
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import in_words, play
+from workbook.stage.form import ApprovalForm
 from workbook.stage.machines import ByScript
 from workbook.stage.person import You, answered, shown_arguments
 from workbook.stage.playback import Playback
-from workbook.stage.player_view import static_html
+from workbook.stage.player_view import static_html, template
 from workbook.stage.scenarios import outcome
 from workbook.stage.watch import Watched, player
 from workbook.tools.calls import ToolCall
@@ -94,6 +95,21 @@ def test_a_saved_run_that_waits_is_shown_as_waiting():
     assert "policy: ask write_file" in page
 
 
+def test_of_the_guarded_states_the_usual_ways_are_drawn():
+    """The odd ends are drawn only where a run has come to them"""
+    ended, waits = (
+        Playback.of(play("mend_the_test", "guarded", person=ByScript([said])))
+        for said in ("approve", "later")
+    )
+    for shown in (ended, waits):
+        shown.seek(len(shown.events))
+        assert "POLICY --> PENDING_APPROVAL : ask" in shown.diagram()
+        assert "OBSERVE --> POLICY : more_calls" in shown.diagram()
+        assert "STUCK" not in shown.diagram()
+    assert "PENDING_APPROVAL --> PENDING : suspended" in waits.diagram()
+    assert "suspended" not in ended.diagram()
+
+
 def test_a_run_that_has_ended_does_not_wait():
     """A run that was approved says nothing of waiting"""
     shown = Playback.of(play("mend_the_test", "guarded"))
@@ -112,8 +128,7 @@ def test_a_stop_before_you_are_asked_is_not_lost():
     """Who stops before a question has come is not asked it"""
     you = You()
     you.stop()
-    with pytest.raises(KeyboardInterrupt):
-        you.ask(asked())
+    assert you.ask(asked()) is LATER
 
 
 def test_two_presses_answer_one_question():
@@ -237,6 +252,19 @@ def test_a_text_that_was_refused_stays(opened):
     assert form.arguments.value == '{"path": '
 
 
+def test_a_text_stays_as_long_as_the_call_is_the_same():
+    """An edit that comes back refused stands there as it was; another call is new"""
+    form = ApprovalForm(print, lambda request, problem: problem)
+    form.show(asked(path="a"))
+    form.arguments.value = '{"path": 3}'
+    form.show(None)
+    form.show(asked(path="a")._replace(problem="3 is no string"))
+    assert form.arguments.value == '{"path": 3}'
+    assert form.about.value == "3 is no string"
+    form.show(asked(path="b"))
+    assert json.loads(form.arguments.value) == {"path": "b"}
+
+
 def test_a_run_that_was_suspended_is_in_its_file(opened, tmp_path):
     """With a path, Not now leaves a file that another process can go on with"""
     path = tmp_path / "run.jsonl"
@@ -293,6 +321,16 @@ def test_money_is_counted_by_the_prices_of_the_run():
     (money,) = [b for b in playback.budgets() if b.name == "money"]
     assert money.spent == pytest.approx(0.06 * 2 + 0.04 + 0.05 * 8)
     assert money.reserved == pytest.approx(0.08)
+
+
+def test_the_limit_of_one_call_and_the_prices_are_told():
+    """How long one call may take stands below the budgets, and whose prices count"""
+    prices = {"currency": "EUR", "date": "2026-01-01", "input": 2, "output": 8}
+    limits = {"money": 1.0, "model_s": 2.5, "prices": {**prices, "cached": 1}}
+    shown = Playback([{"kind": "run_started", "at_s": 0, "limits": limits}], 1)
+    told = template().budgets(shown)
+    assert "may take 2.5 seconds" in told
+    assert "Prices in EUR of 2026-01-01" in told
 
 
 def test_the_time_in_which_you_think_is_not_the_run_s():

@@ -131,9 +131,10 @@ def takes(ask: Callable[..., Any], option: str) -> bool:
     if option in named:
         return True
     hands_on = any(p.kind is p.VAR_KEYWORD for p in named.values())
-    wrapped = getattr(getattr(ask, "__self__", None), "model", None)
-    inner = getattr(wrapped, getattr(ask, "__name__", ""), None)
-    return hands_on and (inner is None or takes(inner, option))
+    wrapper, name = getattr(ask, "__self__", None), getattr(ask, "__name__", "")
+    wrapped = getattr(wrapper, "models", [getattr(wrapper, "model", None)])
+    inner = [getattr(model, name.lstrip("_"), None) for model in wrapped]
+    return hands_on and all(each is None or takes(each, option) for each in inner)
 
 
 def streams(model: TextModel | ChatModel) -> bool:

@@ -33,6 +33,7 @@ class ApprovalForm:
 
         self._say, self._asked = say, asked
         self.request: Request | None = None
+        self._last: Request | None = None  # that was on view before
         self.about = widgets.HTML()
         wide = widgets.Layout(width="98%")
         self.arguments = widgets.Textarea(description="arguments", rows=5, layout=wide)
@@ -52,17 +53,16 @@ class ApprovalForm:
         """Show what waits; of an edit that was refused, the text as it was left."""
         if request is self.request:
             return
-        before, self.request = self.request or self._last, request
+        self.request = request
         if request is None:
-            self._last, self.widget.layout.display = before, "none"
+            self.widget.layout.display = "none"
             return
-        if before is None or before.call != request.call:
+        if self._last is None or self._last.call != request.call:
             self.arguments.value, self.why.value = shown_arguments(request), ""
+        self._last = request
         self.about.value = self._asked(request, request.problem)
         self.widget.layout.display = "flex"
         self.arguments.focus()
-
-    _last: Request | None = None  # that was on view, while none is
 
     def answer(self, said: str) -> None:
         """Say it, or show in words why it cannot be taken so."""

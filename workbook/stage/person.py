@@ -44,7 +44,7 @@ class You:
         on_request: Callable[[], object] = lambda: None,
     ) -> None:
         self.mode, self.on_text, self.on_request = mode, on_text, on_request
-        self._answers: SimpleQueue[Answer | KeyboardInterrupt | None] = SimpleQueue()
+        self._answers: SimpleQueue[Answer | None] = SimpleQueue()
         self._stopped = False
 
     def meets(self, machine: Machine) -> None:
@@ -55,17 +55,14 @@ class You:
             machine.cancel()
 
     def ask(self, request: Request) -> Answer | None:
-        """Wait until somebody answers; a stop is a KeyboardInterrupt, as Ctrl-C is."""
+        """Wait until somebody answers, or stops the run."""
         self.request = request
         if self._stopped:
-            self.say(KeyboardInterrupt("stopped by the user"))
+            self.say(LATER)
         self.on_request()
-        answer = self._answers.get()
-        if isinstance(answer, KeyboardInterrupt):
-            raise answer
-        return answer
+        return self._answers.get()
 
-    def say(self, answer: Answer | KeyboardInterrupt | None) -> None:
+    def say(self, answer: Answer | None) -> None:
         """Answer the request; who answers twice has answered once."""
         if self.request is not None:
             self.request = None
@@ -75,9 +72,9 @@ class You:
     def stop(self) -> None:
         """Stop the run, whatever it does just now."""
         self._stopped = True
-        self.say(KeyboardInterrupt("stopped by the user"))
         if self.machine is not None:
-            self.machine.cancel()
+            self.machine.cancel()  # before the answer, which would suspend the run
+        self.say(LATER)
 
     def switch(self, mode: str) -> None:
         """Change the mode of the run, where its machine has modes."""
