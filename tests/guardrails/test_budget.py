@@ -44,7 +44,7 @@ def spent(read=0, written=0, cached=0, **others):
     ],
 )
 def test_the_next_call_counts(within_budget, call, used, limits, word):
-    """with steps=5 the fifth model call is allowed and the sixth is not; so it is with tools
+    """with steps=5 five model calls are allowed, a sixth is not; so it is with tools
 
     perhaps, of out_of_steps or out_of_tool_calls: reached exactly is not exceeded"""
     assert within_budget(used, limits, call) == word

@@ -84,6 +84,26 @@ def test_a_broken_part_is_named_and_the_next_run_has_ours(slug, capsys):
     assert "ours: " + slug in capsys.readouterr().out
 
 
+GUARDED = ["within_budget", "find_cycle", "same_search", "fit_context"]
+GUARDED += [slug for slug in MACHINE if slug != "agent_table"]  # it has its own
+
+
+@pytest.mark.parametrize("slug", GUARDED)
+def test_so_it_is_with_guards(slug, capsys):
+    """the guarded machine uses each part, names it where it breaks, and ends"""
+    asks = {"same_search": "same_call_forever", "fit_context": "drift"}
+    scenario = asks.get(slug, "price_question")
+    solve(*GUARDED)
+    whole = play(scenario, "guarded", parts=your_parts(*GUARDED))
+    assert slug in capsys.readouterr().out.partition("yours: ")[2]
+    spoil(slug)
+    trace = play(scenario, "guarded", parts=your_parts(*GUARDED))
+    assert f"your {slug} broke in line 3" in capsys.readouterr().out
+    assert trace.end["state"] == "ERROR" or slug == "safe_eval"  # it is a tool's
+    again = play(scenario, "guarded", parts=your_parts(*GUARDED))
+    assert again.end["answer"] == whole.end["answer"]
+
+
 @pytest.mark.parametrize("slug", MACHINE)
 def test_rubbish_from_a_part_is_named(slug, capsys):
     """a part that returns nonsense is named, and nothing gets out of the run"""

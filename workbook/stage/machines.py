@@ -71,15 +71,11 @@ def play_fsm(
 ) -> None:
     """Play on the state machine of lesson 05, by text turns or by function calls."""
     limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    if evaluate := parts.get("safe_eval"):
-        theirs = calculator(evaluate=evaluate)
-        tools = [theirs if tool.name == theirs.name else tool for tool in tools]
     options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
     try:
-        machine = assemble(parts, model, tools, **options)
+        machine = assemble(parts, model, with_theirs(tools, parts), **options)
     except Exception as error:  # a part of the reader's; a run raises nothing
-        end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
-        emit(Kind.RUN_FINISHED, **end, message=str(error))
+        _tell_broken(emit, error)
         return
     if adapter is TextTurns:
         machine.preamble = warned(scenario, machine.tools, parts)
@@ -104,22 +100,42 @@ def play_guarded(
     )
     person = person or ByScript(given.answers)
     with tempfile.TemporaryDirectory() as folder:
-        machine = guarded(
-            model,
-            tools,
-            budget=budget,
-            mode=person.mode or given.mode,
-            ask=person.ask,
-            ledger=Ledger(Path(folder) / "ledger.db"),
-            one_call=given.one_call,
-            context_tokens=given.context_tokens,
-            pinned=given.pinned,
-            parts=parts,
-            adapter=adapter,
-            hook=emit,
-        )
+        try:
+            machine = guarded(
+                model,
+                with_theirs(tools, parts),
+                budget=budget,
+                mode=person.mode or given.mode,
+                ask=person.ask,
+                ledger=Ledger(Path(folder) / "ledger.db"),
+                one_call=given.one_call,
+                context_tokens=given.context_tokens,
+                pinned=given.pinned,
+                parts=parts,
+                adapter=adapter,
+                hook=emit,
+            )
+        except Exception as error:
+            _tell_broken(emit, error)
+            return
+        if adapter is TextTurns:
+            machine.preamble = warned(scenario, machine.tools, parts)
         person.meets(machine)
         machine.run(scenario.question)
+
+
+def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:
+    """Return the tools, with the reader's own calculator where there is one."""
+    if evaluate := parts.get("safe_eval"):
+        theirs = calculator(evaluate=evaluate)
+        return [theirs if tool.name == theirs.name else tool for tool in tools]
+    return tools
+
+
+def _tell_broken(emit: TraceWriter, error: Exception) -> None:
+    """End a run that could not begin: a part of the reader's raised."""
+    end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+    emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 
 def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:

@@ -1,0 +1,71 @@
+"""Lesson 06 in JupyterLab: the museum's fourth column, a player, an exercise solved."""
+
+import os
+from pathlib import Path
+
+from playwright.sync_api import expect
+
+HEAD = "def within_budget(spent: Spent, limits: Budget, next_call: NextCall)"
+WRONG = f"""{HEAD} -> str | None:
+    if spent.steps > limits.steps:
+        return "out_of_steps"
+    return None"""
+RIGHT = f"""{HEAD} -> str | None:
+    is_tool = next_call.kind == "tool"
+    if is_tool and spent.tool_calls + 1 > limits.tool_calls:
+        return "out_of_tool_calls"
+    if not is_tool and spent.steps + 1 > limits.steps:
+        return "out_of_steps"
+    if spent.wall_s >= limits.wall_s:
+        return "out_of_time"
+    if is_tool:
+        return None
+    usage = spent.usage + Usage(next_call.input_tokens, next_call.output_tokens)
+    pairs = [(usage.input, limits.input_tokens), (usage.output, limits.output_tokens)]
+    pairs.append((usage.input + usage.output, limits.tokens))
+    if any(used > most for used, most in pairs):
+        return "out_of_tokens"
+    if limits.prices and limits.prices.cost(usage) > limits.money:
+        return "out_of_money"
+    return None"""
+
+
+def pictures(lesson, look):
+    """Take a picture of each output where somebody wants them."""
+    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        areas = lesson.page.locator(".jp-CodeCell .jp-Cell-outputArea")
+        for number in range(areas.count()):
+            area = areas.nth(number)
+            if area.is_visible() and area.inner_html():
+                area.scroll_into_view_if_needed()
+                path = Path(folder) / f"lesson_06_{look}_{number:02}.png"
+                area.screenshot(path=path)
+
+
+def test_lesson_06_from_the_museum_to_the_player(open_lesson):
+    """Run all; rows that guards changed are marked; a run is seen to be stuck"""
+    lesson = open_lesson("06_guardrails")
+    lesson.run_all()
+    assert lesson.errors() == []
+    shown = lesson.output("endings = before.beside(")
+    expect(shown).to_contain_text("ends otherwise than before")
+    assert shown.locator(".marked").count() > 5
+    expect(shown.locator(".chip.stuck").first).to_be_visible()
+    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)  # folded
+    pictures(lesson, "light")
+    if os.environ.get("WORKBOOK_SCREENSHOTS"):
+        lesson.choose_theme("JupyterLab Dark")
+        pictures(lesson, "dark")
+        lesson.choose_theme("JupyterLab Light")
+
+    widget = lesson.output('player("ping_pong"').locator(".player")
+    widget.get_by_role("button", name="Run", exact=True).click()
+    expect(widget.locator("[role=status]")).to_contain_text("STUCK")
+
+    message = ["with steps=5", "perhaps"]
+    lesson.solve("within_budget", WRONG, RIGHT, message=message)
+    lesson.run("without_and_with(")
+    expect(lesson.output("def without_and_with(")).to_contain_text(
+        "yours: within_budget"
+    )
