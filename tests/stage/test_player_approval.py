@@ -21,6 +21,7 @@ from workbook.stage.player_view import static_html, template
 from workbook.stage.scenarios import outcome
 from workbook.stage.watch import Watched, player
 from workbook.tools.calls import ToolCall
+from workbook.tools.tool import Tool
 
 MENDED = '"passed": true'
 
@@ -382,3 +383,17 @@ def test_a_stop_in_the_middle_of_a_turn_keeps_what_was_written(engine):
     assert turn["usage"]["output"] > 0
     assert trace.end["state"] == "CANCELLED"
     assert trace.of("tool_call") == []
+
+
+def test_a_new_run_shows_the_call_as_it_is():
+    """the text of an edit is not kept for the same call of another run"""
+    form = ApprovalForm(lambda answer: None, lambda request, wrong: wrong)
+    call = ToolCall("Pay", {"amount": 25}, "call_1")
+    tool = Tool("Pay", "Pays.", {"properties": {}}, dict)
+    form.show(Request(call, tool, ""))
+    form.arguments.value = "half a thought"
+    form.show(Request(call, tool, "", "that is not JSON"))
+    assert form.arguments.value == "half a thought"
+    form.show(None)
+    form.show(Request(call, tool, ""))
+    assert json.loads(form.arguments.value) == {"amount": 25}

@@ -33,7 +33,6 @@ class ApprovalForm:
 
         self._say, self._asked = say, asked
         self.request: Request | None = None
-        self._last: Request | None = None  # that was on view before
         self.about = widgets.HTML()
         wide = widgets.Layout(width="98%")
         self.arguments = widgets.Textarea(description="arguments", rows=5, layout=wide)
@@ -57,9 +56,8 @@ class ApprovalForm:
         if request is None:
             self.widget.layout.display = "none"
             return
-        if self._last is None or self._last.call != request.call:
+        if not request.problem:
             self.arguments.value, self.why.value = shown_arguments(request), ""
-        self._last = request
         self.about.value = self._asked(request, request.problem)
         self.widget.layout.display = "flex"
         self.arguments.focus()
