@@ -53,7 +53,7 @@ def test_recording_again_keeps_the_other_answers(folder):
 
 
 def test_what_was_counted_is_played(folder):
-    """A prompt's tokens are recorded as the model counted them, others are estimated."""
+    """Tokens are recorded as the model counted them; others are estimated."""
     model = Recorder(Script(["one"]), "lesson", {})
     counted = model.count("Question: 1+1?")
     model.complete("a")
