@@ -15,6 +15,16 @@ def test_the_cue_is_sent_and_stands_in_front_of_the_answer():
     assert script.requests[0].stop == ("\nObservation:",)
 
 
+def test_the_cue_is_counted_with_the_prompt():
+    """a model that counts counts the cue too; one that cannot does not pretend to"""
+    prompt, counting = "Question: 1+1?\n", Script([])
+
+    assert Prefilled(counting, "Thought:").count(prompt) == counting.count(
+        prompt + "Thought:"
+    )
+    assert not hasattr(Prefilled(WithoutStop(counting), "Thought:"), "count")
+
+
 def test_stop_sequences_can_be_left_out():
     """without stop words the model writes its own Observation"""
     script = Script(["Action Input: 1\nObservation: 2"])

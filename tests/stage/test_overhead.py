@@ -84,3 +84,11 @@ def test_a_guarded_run_is_the_same_run(guards, tmp_path):
     what = [event["what"] for event in trace.of("decision")]
     converges = guards in ("convergence", "all")  # in the last step
     assert what == (["tools withdrawn"] if converges else [])
+
+
+@pytest.mark.parametrize("guards", overhead.GUARDS)
+def test_a_guard_alone_is_on_alone(guards, tmp_path, monkeypatch):
+    """Only where it is measured does the stuck guard see that a script repeats"""
+    monkeypatch.setattr(overhead, "ACTION", overhead.ACTION.replace("{n}", "1"))
+    ended = overhead.GUARDS[guards](6, tmp_path / "trace.jsonl")()
+    assert ended.state == ("STUCK" if guards in ("stuck", "all") else "DONE")

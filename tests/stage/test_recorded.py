@@ -52,6 +52,16 @@ def test_recording_again_keeps_the_other_answers(folder):
     assert [played.complete(p).text for p in "ab"] == ["new", "other"]
 
 
+def test_what_was_counted_is_played(folder):
+    """Tokens are recorded as the model counted them; others are estimated."""
+    model = Recorder(Script(["one"]), "lesson", {})
+    counted = model.count("Question: 1+1?")
+    model.complete("a")
+    played = Recording("lesson", {})
+    assert played.count("Question: 1+1?") == counted
+    assert played.count("a" * 30) == 10
+
+
 def test_the_recording_can_be_wished_for(folder, monkeypatch, capsys):
     """With WORKBOOK_RECORD=0 the recording is played, and the page says so."""
     Recorder(Script(["one"]), "lesson", {}).complete("a")
