@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import pytest
 
@@ -10,6 +11,7 @@ from tests.learner import RAISES, cells_with_answer, solve, spoil
 from workbook import check, reset, your_agent, your_parts, yours
 from workbook.__main__ import main
 from workbook.exercises import kept
+from workbook.exercises.agent_diagram import ROLES
 from workbook.exercises.catalogue import CourseError, exercises, find
 from workbook.exercises.your_agent import PartBroken, fits
 from workbook.loop.turns import Action, Malformed, parse_turn, who_writes
@@ -265,3 +267,11 @@ def test_with_all_parts_lit_progress_writes_a_page(capsys):
     page = (kept.folder() / "what_you_built.md").read_text("utf-8")
     assert "| `who_writes` | who writes which line | 00 | 3 of 3 |" in page
     assert page.count("| `") == len(exercises())
+
+
+def test_a_page_without_mermaid_shows_every_part():
+    """the picture for saved pages names each part, under each role"""
+    picture = your_agent()._repr_mimebundle_()["image/svg+xml"]
+    words = [*exercises(), *ROLES]
+    assert [word for word in words if f"{word}</tspan>" not in picture] == []
+    ElementTree.fromstring(picture)
