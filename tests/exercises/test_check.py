@@ -219,6 +219,7 @@ LOOP = "model, tools, question, *, preamble=''"
     [
         ("audit", "table", "return ()", "a tuple where a list is expected"),
         ("audit", "table", "return [('a', 'b')]", "expected  []"),
+        ("approve", "call, answer, problems", "return call", "and not the digest"),
         (
             "naive_loop",
             LOOP,

@@ -93,7 +93,9 @@ def test_the_order_of_the_arguments_is_no_change(approve):
 def test_an_edited_call_has_the_new_arguments(approve):
     """Edit returns the call, under its call_id, with the arguments of the edit"""
     new = {"payee": "Ada", "amount": 20}
-    made = approve(CALL, Edit(new), PROBLEMS)
+    call = ToolCall("Pay", {**CALL.arguments, "currency": "USD"}, "call_7")
+    made = approve(call, Edit(new), PROBLEMS)
+    assert isinstance(made, ToolCall)
     assert (made.name, made.arguments, made.call_id) == ("Pay", new, "call_7")
 
 
@@ -102,6 +104,7 @@ def test_an_edit_is_noted_for_the_model(approve):
     call = ToolCall("Pay", CALL.arguments, "call_7", ("to is called payee",))
     edit = Edit({"payee": "Ada", "amount": 20}, who="Eve")
     made = approve(call, edit, PROBLEMS)
+    assert isinstance(made, ToolCall)
     assert made.notes[:-1] == ("to is called payee",)
     assert "Eve" in made.notes[-1]
 
@@ -117,7 +120,7 @@ def test_edited_arguments_are_checked(approve):
 
 
 def test_an_edit_of_another_call_is_stale(approve):
-    """an Edit that names another call_id is stale; one that names none is for this"""
+    """an Edit that names another call_id is stale; one that has "" is for this"""
     new = {"payee": "Ada", "amount": 20}
     assert approve(CALL, Edit(new, "call_6"), PROBLEMS) == Refused(STALE)
     assert approve(CALL, Edit(new, "call_7"), PROBLEMS).arguments == new

@@ -63,7 +63,9 @@ def test_the_business_key_alone_counts(idempotency_key):
 
 
 def test_each_value_stands_for_its_name(idempotency_key):
-    """of two arguments that are named, each counts as what it is"""
+    """of two arguments that are named, each counts under its own name
+
+    perhaps: you join the values without the names, and they run into each other"""
     names = ["year", "number"]
     one, other = {"year": 1, "number": 12}, {"year": 11, "number": 2}
     key = idempotency_key(call(one), names)

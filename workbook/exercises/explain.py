@@ -209,6 +209,8 @@ def _cause(seen: Seen, call: RecordedCall | None, right: tuple[object, ...]) -> 
         prints = "it prints its result; return it instead"
         forgot = prints if call.printed.strip() else "did you forget a return?"
         return "" if watch.values else forgot  # with a value, it has a return
+    if right and type(right[0]).__module__ == seen.test.__module__:
+        return ""  # a class of the test's own file is nothing to return
     return _slip(call, *right) if right else ""
 
 
