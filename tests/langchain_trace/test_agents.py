@@ -15,7 +15,6 @@ from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import play
 from workbook.stage.scenarios import load
-from workbook.tools.adapters import to_langchain
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
 
@@ -305,15 +304,12 @@ def refusing():
 FETCH = "Action: FetchPage\nAction Input: news"
 
 
-@pytest.mark.parametrize("bound", [False, True])
 @pytest.mark.parametrize("run", [run_classic, run_graph])
-def test_a_tool_that_says_no_has_failed(run, bound):
+def test_a_tool_that_says_no_has_failed(run):
     """Its words reach the model, and its observation is not `ok`; the run goes on"""
     emit = TraceWriter()
-    tool = refusing()
-    if bound:
-        tool = to_langchain(tool, text=run is run_classic)
-    run(Script([FETCH, "Final Answer: none"]), [tool], "What is new?", emit=emit)
+    script = Script([FETCH, "Final Answer: none"])
+    run(script, [refusing()], "What is new?", emit=emit)
     (observation,) = emit.trace().of("observation")
     assert not observation["ok"]
     assert "401 Unauthorized. Log in again." in observation["text"]

@@ -130,8 +130,7 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     from langchain.agents import create_agent
 
     adapted = [
-        tool if isinstance(tool, BaseTool) else to_langchain(tool, trusting=True)
-        for tool in tools
+        tool if isinstance(tool, BaseTool) else to_langchain(tool) for tool in tools
     ]
     return create_agent(chat_model(model, tools), adapted, **options)
 
@@ -142,7 +141,7 @@ def classic_tool(tool: AnyTool) -> BaseTool:
         return tool
     # The descriptions become part of a template, in which a brace opens a variable.
     escaped = tool.description.replace("{", "{{").replace("}", "}}")
-    return to_langchain(replace(tool, description=escaped), text=True, trusting=True)
+    return to_langchain(replace(tool, description=escaped), text=True)
 
 
 @contextmanager

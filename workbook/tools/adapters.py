@@ -1,22 +1,20 @@
-"""One definition of a tool for every engine, and other people's tools in ours.
+"""One definition of a tool for every engine.
 
 An OpenAI function schema is the name, the description and the parameters; a LangChain
-tool has a function as well. LangChain is imported by the functions that need it.
+tool has a function as well. LangChain is imported by the function that needs it.
 """
 
 from __future__ import annotations
 
 import copy
-import inspect
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from workbook.loop.turns import Action
-from workbook.models.base import ToolRequest
-from workbook.tools.calls import Effect, ToolError, ToolFailure, result_text
+from workbook.tools.calls import ToolError, ToolFailure, result_text
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import ContractError, Tool
+from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
@@ -40,31 +38,24 @@ def to_openai(tool: Tool) -> dict[str, Any]:
     }
 
 
-def to_langchain(tool: Tool, *, text: bool = False, trusting: bool = False) -> BaseTool:
-    """Return the tool for LangChain: arguments are bound as our own engine binds them.
+def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:
+    """Return the tool for LangChain, handed over as tutorials do: nothing is checked.
 
     With `text` it takes one string, for the classic agent; otherwise arguments by
-    name. An error is a text for the model. `trusting` hands it over as tutorials do:
-    nothing is checked, and what it raises, except a `ToolFailure`, leaves it.
+    name. What the tool raises leaves it, but a `ToolFailure` is a text for the model.
     """
     from langchain_core.tools import StructuredTool, ToolException
     from langchain_core.tools import Tool as TextTool
 
-    registry = ToolRegistry([tool])
-    take_text = BoundTools([tool])[tool.name]
+    if text:
+        return TextTool(tool.name, trusting_function(tool), tool.description)
 
     def take_arguments(**arguments: Any) -> str:
-        if trusting:
-            said = _trusted(tool, arguments)
-        else:
-            said = _observed(registry, ToolRequest(tool.name, arguments, "call_1"))
+        said = _trusted(tool, arguments)
         if isinstance(said, FailedText):
             raise ToolException(said)  # so its message has the status "error"
         return said
 
-    if text:
-        take = trusting_function(tool) if trusting else take_text
-        return TextTool(tool.name, take, tool.description)
     return StructuredTool(
         name=tool.name,
         func=take_arguments,
@@ -85,14 +76,13 @@ class BoundTools(dict[str, Callable[[str], str]]):
         super().__init__({tool.name: self[tool.name] for tool in self.registry})
 
     def __missing__(self, name: str) -> Callable[[str], str]:
-        return lambda text: _observed(self.registry, Action("", name, text))
+        return lambda text: self._observed(Action("", name, text))
 
-
-def _observed(registry: ToolRegistry, asked: Action | ToolRequest) -> str:
-    bound = registry.bind(asked)
-    seen = bound if isinstance(bound, ToolError) else registry.run(bound)
-    failed = isinstance(seen, ToolError) or not seen.ok
-    return FailedText(seen.text()) if failed else seen.text()
+    def _observed(self, asked: Action) -> str:
+        bound = self.registry.bind(asked)
+        seen = bound if isinstance(bound, ToolError) else self.registry.run(bound)
+        failed = isinstance(seen, ToolError) or not seen.ok
+        return FailedText(seen.text()) if failed else seen.text()
 
 
 def trusting_function(tool: Tool) -> Callable[[str], str]:
@@ -132,63 +122,3 @@ def first_parameter(tool: Tool | None) -> tuple[str, dict[str, Any]]:
     if tool is None:
         return "input", {}
     return next(iter(tool.parameters["properties"].items()), ("input", {}))
-
-
-def from_langchain(
-    tool: BaseTool, effect: Effect = Effect.READ, **settings: Any
-) -> Tool:
-    """Return a LangChain tool under our contract; `settings` are fields of `Tool`.
-
-    What it returns that is not a dict becomes `{"result": …}`.
-    """
-
-    def run(**arguments: Any) -> dict[str, Any]:
-        output = tool.invoke(arguments)
-        return output if isinstance(output, dict) else {"result": output}
-
-    schema: Any = tool.tool_call_schema
-    if not isinstance(schema, dict):
-        schema = schema.model_json_schema()
-    name, schema = tool.name.replace(" ", "_"), _without_titles(schema)
-    return Tool(name, tool.description, schema, run, effect, **settings)
-
-
-def tool_from_function(function: Callable[..., dict[str, Any]], **fields: Any) -> Tool:
-    """Return a tool whose schema is the function's signature, as pydantic reads it.
-
-    `Annotated[int, Field(le=20)]` sets a limit, and the function gets its arguments in
-    its own types. ContractError where a parameter has no name or no JSON type.
-    """
-    from pydantic import TypeAdapter, validate_call
-    from pydantic.errors import PydanticUserError
-
-    for parameter in inspect.signature(function).parameters.values():
-        where = f"{function.__name__}({parameter.name})"
-        if parameter.kind.name not in ("POSITIONAL_OR_KEYWORD", "KEYWORD_ONLY"):
-            raise ContractError(f"{where}: a call names its arguments; no * and no /")
-        if parameter.annotation is parameter.empty:
-            raise ContractError(f"{where} has no type: write {parameter.name}: str")
-    try:
-        schema = TypeAdapter(cast(Any, function)).json_schema()
-    except (PydanticUserError, NameError) as error:
-        why = str(error).splitlines()[0]
-        raise ContractError(f"{function.__name__}: {why}") from None
-    own = {"name": function.__name__, "description": inspect.getdoc(function) or ""}
-    return Tool(
-        **{**own, **fields},
-        parameters=_without_titles(schema),
-        run=validate_call(function),
-    )
-
-
-def _without_titles(schema: Any) -> Any:
-    """Drop the titles that pydantic adds: they cost tokens and say nothing."""
-    if isinstance(schema, list):
-        return [_without_titles(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {
-        name: _without_titles(part)
-        for name, part in schema.items()
-        if name != "title" or not isinstance(part, str)
-    }
