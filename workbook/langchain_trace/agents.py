@@ -89,9 +89,7 @@ def math_script() -> Script:
 
 
 def with_llm_math(
-    tools: Iterable[AnyTool],
-    model: Any,
-    evaluate: Callable[[str], str] | None = None,
+    tools: Iterable[AnyTool], model: Any, evaluate: Callable[[str], str] | None = None
 ) -> list[AnyTool]:
     """Return the tools with llm-math for a Calculator, as tutorials have it.
 

@@ -210,11 +210,7 @@ def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
         calls.append(call)
     usage = replace(answer.usage, output=min(tokens, answer.usage.output))
     return replace(
-        answer,
-        text=text,
-        tool_requests=tuple(calls),
-        usage=usage,
-        finish_reason=reason,
+        answer, text=text, tool_requests=tuple(calls), usage=usage, finish_reason=reason
     )
 
 

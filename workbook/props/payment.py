@@ -164,7 +164,4 @@ def _cents(amount: float) -> int | None:
     return None if cents < 1 or abs(cents - amount * 100) > 1e-6 else cents
 
 
-TOOLS = {
-    "Pay": lambda: Payments().tool(),
-    "PaySlowly": lambda: Payments().slow_tool(),
-}
+TOOLS = {"Pay": lambda: Payments().tool(), "PaySlowly": lambda: Payments().slow_tool()}

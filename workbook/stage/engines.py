@@ -48,9 +48,8 @@ class Engine:
     what has a table, also a `person`.
     """
 
-    play: Callable[
-        ..., None
-    ]  # a scenario, model, tools, emit, parts; a machine: person
+    # Of a scenario, model, tools, emit, parts; of a machine also a person.
+    play: Callable[..., None]
     table: Table | None = None
 
 
