@@ -7,13 +7,7 @@ from typing import Any
 
 from workbook.guardrails.approval import Answer, Request
 from workbook.stage.person import answered, shown_arguments
-
-ANSWERS = {
-    "approve": ("Approve", "make this call as it was asked for"),
-    "edit": ("Approve the edit", "make it with the arguments as they stand here now"),
-    "reject": ("Reject", "do not make it, and tell the model why"),
-    "later": ("Not now", "suspend the run: it waits in its trace"),
-}
+from workbook.stage.playback import TEXTS
 
 
 class ApprovalForm:
@@ -39,7 +33,7 @@ class ApprovalForm:
         self.why = widgets.Text(description="why", layout=wide)
         self.buttons = {
             said: widgets.Button(description=words, tooltip=tooltip)
-            for said, (words, tooltip) in ANSWERS.items()
+            for said, (words, tooltip) in TEXTS["answers"].items()
         }
         for said, button in self.buttons.items():
             button.on_click(lambda _, said=said: self.answer(said))

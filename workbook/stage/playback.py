@@ -1,12 +1,14 @@
 """A trace and a place in it: what had happened by then, and what was about to.
 
 A run that still goes on and one that was saved are the same: events, some of them seen.
+What the player says is in `data/player.toml`.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
+import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,38 +18,16 @@ from workbook.guardrails.budget import Prices
 from workbook.guardrails.table import GUARDED, Guard
 from workbook.models.base import Usage
 from workbook.models.prompts import render_messages
+from workbook.paths import DATA
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.show import escape_mermaid
 from workbook.record.trace import Trace
 
+TEXTS = tomllib.loads((DATA / "player.toml").read_text(encoding="utf-8"))
 START = "ASK_MODEL"
-PHASES = {  # of an engine without states, by the event that it wrote last
-    Kind.MODEL_REQUEST: START,
-    Kind.MODEL_TURN: "READ_TURN",
-    Kind.TOOL_CALL: "RUN_TOOL",
-    Kind.OBSERVATION: "APPEND",
-}
-LOOP = {  # the arrows that it has if all goes well
-    (START, "READ_TURN"): "it answered",
-    ("READ_TURN", "RUN_TOOL"): "an action",
-    ("RUN_TOOL", "APPEND"): "it came back",
-    ("APPEND", START): "again",
-    ("READ_TURN", "DONE"): "final answer",
-}
-
-WORDS = {  # what goes on, by the event that was written last, or else by the state
-    Kind.MODEL_REQUEST: "the model writes",
-    Kind.MODEL_TURN: "its turn is read",
-    Kind.TOOL_CALL: "the tool is at work",
-    Kind.OBSERVATION: "the tool has answered",
-    State.THINK: "the budget is asked",
-    State.EXECUTE_TOOL: "the budget is asked",
-    State.OBSERVE: "the model is to be told",
-    Guard.POLICY: "the policy is asked",
-    Guard.ONE_AT_A_TIME: "one call a turn",
-    Guard.PENDING_APPROVAL: "waits for you",
-    Guard.PENDING: "waits in its trace for an answer",
-}
+PHASES: dict[str, str] = TEXTS["phases"]
+LOOP = {(source, target): label for source, target, label in TEXTS["loop"]}
+WORDS: dict[str, str] = TEXTS["words"]
 
 Arrow = tuple[str, str, str]  # from one state, or phase, to another, and why
 
@@ -260,7 +240,7 @@ def _waited_s(events: list[TraceEvent]) -> float:
 def _phases_taken(events: list[TraceEvent]) -> list[Arrow]:
     """Return the arrows between a loop's phases, and to its end with the reason."""
     own = (event["kind"] for event in events if "parent" not in event)
-    phases = [(PHASES[Kind(kind)], "") for kind in own if kind in PHASES]
+    phases = [(PHASES[kind], "") for kind in own if kind in PHASES]
     if events and events[-1]["kind"] == Kind.RUN_FINISHED:
         phases = phases or [(START, "")]  # it may have ended before it asked
         phases.append((_word(events[-1]["state"]), str(events[-1]["reason"])))

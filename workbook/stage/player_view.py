@@ -18,7 +18,7 @@ from workbook.record import drawing
 from workbook.record.show import VOICES, Mermaid, summary, voice
 from workbook.record.trace import Trace
 from workbook.stage.form import ApprovalForm
-from workbook.stage.playback import WORDS, Playback
+from workbook.stage.playback import TEXTS, WORDS, Playback
 
 STYLE = DATA / "player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
@@ -26,13 +26,7 @@ KEYS = (DATA / "widget.html").read_text(encoding="utf-8")  # they stay in the wi
 TEMPLATE = DATA / "player.html"
 TEXT_INSTEAD = "The same as text, for pages on which the widget above does not run"
 PARTS = ("left_out", "now", "events", "budgets", "prompt", "turn")
-BUTTONS = {
-    "run": "play to the end",
-    "step": "one event on",
-    "back": "one event back",
-    "reset": "to before the first event",
-    "cancel": "stop the run that is going on",
-}
+BUTTONS: dict[str, str] = TEXTS["buttons"]
 
 
 class PlayerView:
@@ -135,10 +129,6 @@ def template() -> Any:
     from jinja2 import Environment
 
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.globals |= {
-        "summary": summary,
-        "voice": voice,
-        "voices": VOICES,
-        "words": WORDS,
-    }
+    page.globals |= {"summary": summary, "voice": voice}
+    page.globals |= {"voices": VOICES, "words": WORDS}
     return page.from_string(TEMPLATE.read_text(encoding="utf-8")).module
