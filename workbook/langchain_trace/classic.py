@@ -12,6 +12,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from workbook.paths import DATA
+
 
 def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
     """Return the text that stands behind the prompt's "Thought:".
@@ -91,22 +93,10 @@ def write_math_block(prompt: str) -> str:
     return f'```text\n{expression}\n```\n...numexpr.evaluate("{expression}")...\n'
 
 
-EXAMPLES = "".join(
-    f"""
-
-Question: What is {sum_}?
-Thought: I use the calculator.
-Action: Calculator
-Action Input: {sum_.replace(" ", "")}
-Observation: Answer: {result}
-Thought: I now know the final answer.
-Final Answer: {result}"""
-    for sum_, result in [("7 * 8", 56), ("30 - 4", 26)]
-)
-
-
 def few_shot() -> dict[str, Any]:
     """Return the option of `run_classic` that puts two examples behind the format."""
     from langchain_classic.agents.mrkl.prompt import FORMAT_INSTRUCTIONS
 
-    return {"agent_kwargs": {"format_instructions": FORMAT_INSTRUCTIONS + EXAMPLES}}
+    examples = (DATA / "few_shot.txt").read_text(encoding="utf-8").rstrip()
+    format_and_examples = f"{FORMAT_INSTRUCTIONS}\n\n{examples}"
+    return {"agent_kwargs": {"format_instructions": format_and_examples}}
