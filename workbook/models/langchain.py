@@ -225,18 +225,11 @@ def from_message(message: AIMessage) -> Completion:
     usage = Usage(read, wrote, details.get("cache_read") or 0)
     calls, unreadable = message.tool_calls, message.invalid_tool_calls
     if isinstance(message, AIMessageChunk):  # it takes half a JSON object for a whole
-        calls, unreadable = default_tool_parser(
-            [
-                {
-                    "id": chunk["id"],
-                    "function": {
-                        "name": chunk["name"],
-                        "arguments": chunk["args"] or "{}",
-                    },
-                }
-                for chunk in message.tool_call_chunks
-            ]
-        )
+        raw = []
+        for chunk in message.tool_call_chunks:
+            asked = {"name": chunk["name"], "arguments": chunk["args"] or "{}"}
+            raw.append({"id": chunk["id"], "function": asked})
+        calls, unreadable = default_tool_parser(raw)
     requests = [
         ToolRequest(call["name"], dict(call["args"]), call["id"] or "")
         for call in calls

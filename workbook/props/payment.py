@@ -31,13 +31,8 @@ class Payment:
     def receipt(self) -> dict[str, Any]:
         """Return what the payer is told."""
         paid = f"{self.cents / 100:.2f} {self.currency}"
-        about = {"reference": self.reference} if self.reference else {}
-        return {
-            "payment_id": self.payment_id,
-            "payee": self.payee,
-            "paid": paid,
-            **about,
-        }
+        told = {"payment_id": self.payment_id, "payee": self.payee, "paid": paid}
+        return told | ({"reference": self.reference} if self.reference else {})
 
 
 class Payments:
@@ -100,6 +95,13 @@ class Payments:
     def tool(self) -> Tool:
         """Return the account as a tool."""
         text = {"type": "string", "maxLength": 200}
+        payee = {**text, "minLength": 1}
+        units = "in units of the currency, 25 is 25 euros"
+        amount = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_AMOUNT}
+        amount["description"] = units
+        currency = {"type": "string", "enum": list(CURRENCIES), "default": "EUR"}
+        number = "the number of the invoice, where there is one"
+        reference = {**text, "pattern": r"\S", "description": number}
         return Tool(
             name="Pay",
             description=(
@@ -110,23 +112,10 @@ class Payments:
             ),
             parameters={
                 "properties": {
-                    "payee": {**text, "minLength": 1},
-                    "amount": {
-                        "type": "number",
-                        "exclusiveMinimum": 0,
-                        "maximum": MAX_AMOUNT,
-                        "description": "in units of the currency, 25 is 25 euros",
-                    },
-                    "currency": {
-                        "type": "string",
-                        "enum": list(CURRENCIES),
-                        "default": "EUR",
-                    },
-                    "reference": {
-                        **text,
-                        "pattern": r"\S",
-                        "description": "the number of the invoice, where there is one",
-                    },
+                    "payee": payee,
+                    "amount": amount,
+                    "currency": currency,
+                    "reference": reference,
                 },
                 "required": ["payee", "amount"],
             },

@@ -26,21 +26,14 @@ def read_log() -> Tool:
     def run(which: str) -> dict[str, Any]:
         return {"result": night_log()}
 
-    return Tool(
-        name="ReadLog",
-        description=(
-            "Reads one log per call, all of it. There is one, of last night. "
-            'Right: {"which": "last night"}. Wrong: {"which": ["db-1", "db-2"]}.'
-        ),
-        parameters={
-            "properties": {"which": {"type": "string", "maxLength": 100}},
-            "required": ["which"],
-        },
-        run=run,
-        timeout_s=None,
-        max_output_chars=1_000_000,
-        repeatable=True,
+    about = (
+        "Reads one log per call, all of it. There is one, of last night. "
+        'Right: {"which": "last night"}. Wrong: {"which": ["db-1", "db-2"]}.'
     )
+    which = {"type": "string", "maxLength": 100}
+    schema = {"properties": {"which": which}, "required": ["which"]}
+    limits: dict[str, Any] = {"timeout_s": None, "max_output_chars": 1_000_000}
+    return Tool("ReadLog", about, schema, run, repeatable=True, **limits)
 
 
 TOOLS = {"ReadLog": read_log}

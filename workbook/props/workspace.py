@@ -145,9 +145,8 @@ class Workspace:
         if code is None:
             message = f"the tests were stopped after {self.tests_s:g} s."
             raise ToolFailure("too_slow", message, hint="Look for an endless loop.")
-        printed = re.sub(
-            r"(?m) in [\d.]+s$", "", printed.replace(f"{copy}{os.sep}", "")
-        )
+        printed = printed.replace(f"{copy}{os.sep}", "")
+        printed = re.sub(r"(?m) in [\d.]+s$", "", printed)
         some = re.search(r"(?m)^Ran [1-9]", printed) is not None
         return {"passed": code == 0 and some, "output": printed}
 

@@ -61,10 +61,8 @@ class Museum:
         Marked are the scenarios that end otherwise there than in the column before it:
         in another state, or right instead of wrong.
         """
-        before, after = (
-            list(self.endings.values())[-1],
-            next(iter(other.endings.values())),
-        )
+        before = list(self.endings.values())[-1]
+        after = next(iter(other.endings.values()))
         marked = (slug for slug in after if after[slug].kind != before[slug].kind)
         endings = {**self.endings, name: after}
         return replace(self, endings=endings, marked=frozenset(marked))

@@ -124,9 +124,8 @@ class Playback:
             return ""
         calls = (turns[-1]["turn"] or {}).get("calls") or [turns[-1]["turn"]]
         moved = Trace(tuple(self.seen)).of(Kind.TRANSITION)[-1]
-        call = next(
-            (c for c in calls if c.get("call_id") == moved["call_id"]), calls[0]
-        )
+        asked = (call for call in calls if call.get("call_id") == moved["call_id"])
+        call = next(asked, calls[0])
         return f"{moved['tool']}({call.get('arguments', call.get('input'))})"
 
     def diagram(self) -> str:
@@ -211,17 +210,12 @@ class Playback:
             prices = Prices(**limits["prices"])
             spent["money"] = prices.cost(usage)
             reserved["money"] = prices.cost(Usage(0, cap))
-        return [
-            Budget(
-                name,
-                used,
-                limit,
-                None if limit is None else max(0, limit - used),
-                reserved.get(name, 0),
-            )
-            for name, used in spent.items()
-            for limit in (limits.get(name),)
-        ]
+        budgets = []
+        for name, used in spent.items():
+            limit = limits.get(name)
+            left = None if limit is None else max(0, limit - used)
+            budgets.append(Budget(name, used, limit, left, reserved.get(name, 0)))
+        return budgets
 
 
 def _is_own(event: TraceEvent, kind: Kind) -> bool:

@@ -183,20 +183,15 @@ def calculator(
             hint = "Write one expression of numbers, + - * / // % ** and brackets."
             raise ToolFailure("bad_expression", f"{error}.", hint=hint) from None
 
-    expression = {
-        "type": "string",
-        "description": "an arithmetic expression, for example 100*0.2",
-        "minLength": 1,
-    }
+    example = "an arithmetic expression, for example 100*0.2"
+    expression = {"type": "string", "description": example, "minLength": 1}
+    schema = {"properties": {"expression": expression}, "required": ["expression"]}
     return Tool(
         name=name,
         description="Calculates one arithmetic expression exactly: numbers, + - * / "
         "// % ** and brackets.\nNo names, functions, units or percent signs. One "
         "expression a call.\nRight: 100*0.2  Wrong: 20% of 100",
-        parameters={
-            "properties": {"expression": expression},
-            "required": ["expression"],
-        },
+        parameters=schema,
         run=run,
         timeout_s=None,  # its limits keep it under milliseconds
         aliases=dict.fromkeys(["expr", "query", "equation"], "expression"),
