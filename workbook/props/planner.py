@@ -164,19 +164,15 @@ def _run(question: str) -> dict[str, Any]:
 def planner() -> Tool:
     """Return the tool `Plan`: one question in, its steps out."""
     question = {"type": "string", "minLength": 1, "maxLength": MAX_QUESTION_CHARS}
-    return Tool(
-        name="Plan",
-        description=(
-            "Splits one question per call into ordered steps: look_up, calculate, "
-            "compare; [1] is what step 1 found. It follows fixed rules, knows no "
-            "facts, and says where it has no plan; at most 2000 characters. "
-            'Right: {"question": "Which is older, Kyoto or Nara?"}. '
-            'Wrong: {"question": ["Kyoto?", "Nara?"]}.'
-        ),
-        parameters={"properties": {"question": question}, "required": ["question"]},
-        run=_run,
-        timeout_s=None,
+    about = (
+        "Splits one question per call into ordered steps: look_up, calculate, "
+        "compare; [1] is what step 1 found. It follows fixed rules, knows no "
+        "facts, and says where it has no plan; at most 2000 characters. "
+        'Right: {"question": "Which is older, Kyoto or Nara?"}. '
+        'Wrong: {"question": ["Kyoto?", "Nara?"]}.'
     )
+    schema = {"properties": {"question": question}, "required": ["question"]}
+    return Tool("Plan", about, schema, _run, timeout_s=None)
 
 
 TOOLS = {"Plan": planner}

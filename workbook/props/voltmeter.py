@@ -61,9 +61,8 @@ class Voltmeter:
             above = [name for name, volts in RANGES_V.items() if volts > full_scale]
             higher = " or ".join(above) or "none is left, disconnect it"
             message = f"channel {channel} is above the range {range}."
-            raise ToolFailure(
-                "overload", message, hint=f"Use a higher range: {higher}."
-            )
+            hint = f"Use a higher range: {higher}."
+            raise ToolFailure("overload", message, hint=hint)
         noise_v = 1e-4 * full_scale / math.sqrt(integration_s)
         value_v = true_v + self._random.gauss(0.0, noise_v)
         status = "ready"
@@ -81,7 +80,12 @@ class Voltmeter:
     def tool(self) -> Tool:
         """Return this instrument as a tool for one reading a call."""
         last, least, most = max(self.channels), MIN_INTEGRATION_S, MAX_INTEGRATION_S
-        seconds = {"type": "number", "minimum": least, "maximum": most}
+        channel = {"type": "integer", "minimum": 1, "maximum": last}
+        # No enum: the instrument has more to say about "2V AC".
+        range_ = {"type": "string", "maxLength": 20}
+        integration = {"type": "number", "minimum": least, "maximum": most}
+        integration["description"] = "seconds"
+        asked = {"channel": channel, "range": range_, "integration_s": integration}
         return Tool(
             name="Voltmeter",
             description=(
@@ -93,15 +97,7 @@ class Voltmeter:
                 'Right: {"channel": 1, "range": "2V"}. '
                 'Wrong: {"channel": [1, 2], "range": "2V"}.'
             ),
-            parameters={
-                "properties": {
-                    "channel": {"type": "integer", "minimum": 1, "maximum": last},
-                    # No enum: the instrument has more to say about "2V AC".
-                    "range": {"type": "string", "maxLength": 20},
-                    "integration_s": {**seconds, "description": "seconds"},
-                },
-                "required": ["channel", "range"],
-            },
+            parameters={"properties": asked, "required": ["channel", "range"]},
             run=self.read,
             timeout_s=None,
             asked_by=("channel", "チャンネル", "通道"),

@@ -197,11 +197,8 @@ class Playback:
             "tool_calls": kinds.count(Kind.TOOL_CALL),
             "wall_s": seen[-1]["at_s"] - seen[0]["at_s"] - _waited_s(seen),
         }
-        tokens = {
-            "input_tokens": usage.input,
-            "output_tokens": usage.output,
-            "tokens": usage.input + usage.output,
-        }
+        tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
+        tokens["tokens"] = usage.input + usage.output
         spent |= {name: n for name, n in tokens.items() if limits.get(name) is not None}
         asks = seen[-1]["kind"] == Kind.MODEL_REQUEST
         cap = seen[-1].get("max_tokens", 0) if asks else 0

@@ -28,14 +28,9 @@ class FailedText(str):
 
 def to_openai(tool: Tool) -> dict[str, Any]:
     """Return the function schema that goes into a chat request's `tools`."""
-    return {
-        "type": "function",
-        "function": {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": copy.deepcopy(dict(tool.parameters)),
-        },
-    }
+    about = {"name": tool.name, "description": tool.description}
+    schema = copy.deepcopy(dict(tool.parameters))
+    return {"type": "function", "function": {**about, "parameters": schema}}
 
 
 def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:
