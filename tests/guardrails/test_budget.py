@@ -76,6 +76,7 @@ def test_tokens_are_asked_for_before(within_budget, limit, most):
     """what the next call may read and write is added to what is spent; exact is allowed
 
     perhaps, of None: you look at what is spent, and not at what comes on top
+
     perhaps, of out_of_tokens: reached exactly is not exceeded"""
     used, call = spent(100, 50), NextCall("model", 30, 20)
     assert within_budget(used, Budget(**{limit: most}), call) is None

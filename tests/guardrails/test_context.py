@@ -64,6 +64,17 @@ def test_the_oldest_are_replaced_by_a_summary(fit_context):
     assert size(found, LETTER) <= 300
 
 
+@pytest.mark.parametrize("limit", [100, 300])
+def test_the_summary_has_its_limit_too(fit_context, limit):
+    """all takes no more than the limit, however long the text of summarise is
+
+    perhaps: `cut(text, most, count)` makes the summary fit into what is left"""
+    parts = conversation(turns=9)
+    found = fit_context(parts, limit, count=LETTER, summarise=lambda _: "long " * 99)
+    assert size(found, LETTER) <= limit
+    assert texts(found)[-1] == parts[-1].text
+
+
 def test_what_is_pinned_never_goes(fit_context):
     """a pinned part stays, to the letter, wherever it stands"""
     parts = conversation(turns=9)
@@ -111,7 +122,7 @@ def test_the_newest_turn_goes_last(fit_context):
 
 
 def test_more_pinned_than_there_is_room_for(fit_context):
-    """ContextTooSmall is raised where what is pinned alone takes more than the limit"""
+    """ContextTooSmall, naming the limit, is raised where what is pinned takes more"""
     parts = [Part("No peanuts.", pinned=True), *conversation(turns=1)]
     with pytest.raises(ContextTooSmall, match="30"):
         fit_context(parts, 30, count=LETTER)

@@ -21,7 +21,9 @@ from workbook.tools.calls import Observation, ToolCall, ToolError
     ],
 )
 def test_case_does_not_count(same_search, one, other):
-    """capital and small letters ask for the same"""
+    """capital and small letters ask for the same
+
+    perhaps: `casefold()` makes ß and SS the same, `lower()` does not"""
     assert same_search(one, other) is True
 
 
@@ -113,6 +115,7 @@ def test_what_is_no_text_is_exact(same_search, one, other):
 def test_one_argument_more_is_another_search(same_search):
     """an argument that only one of them has asks for something else"""
     assert same_search({"query": "Oslo"}, {"query": "Oslo", "page": 2}) is False
+    assert same_search({"a": "Oslo", "b": "Oslo"}, {"query": "Oslo"}) is False
     assert same_search({}, {"query": "Oslo"}) is False
     assert same_search({}, {}) is True
 
@@ -165,7 +168,9 @@ def test_a_run_that_goes_on_is_no_cycle(find_cycle):
 def test_the_third_time_is_a_cycle(find_cycle, round_):
     """a cycle of one to five calls is found at the end of its third time, not before
 
-    perhaps: two equal calls are not enough, and the cycle may be longer than one"""
+    perhaps, of None: a cycle may be longer than one call
+
+    perhaps: two equal calls are not enough, and a Cycle has its calls as a tuple"""
     run = [step("first"), *round_ * 3]
     found = [n for n in range(len(run) + 1) if find_cycle(run[:n]) is not None]
     assert found == [len(run)]
@@ -173,7 +178,9 @@ def test_the_third_time_is_a_cycle(find_cycle, round_):
 
 
 def test_the_shortest_cycle_is_returned(find_cycle):
-    """of several cycles that fit, the shortest is returned, with how often it stands"""
+    """of several cycles that fit, the shortest is returned; its times are `repeats`
+
+    perhaps: how often it stands is not counted beyond that"""
     assert find_cycle([A] * 15) == Cycle((A,), 3)
     assert find_cycle([A, B] * 6) == Cycle((A, B), 3)
 

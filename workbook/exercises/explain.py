@@ -95,8 +95,10 @@ def _advice(paragraphs: list[str], call: RecordedCall | None) -> str:
     for paragraph in paragraphs:
         if guess := re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph):
             came = call and (type(call.error).__name__ if call.error else call.result)
+            if guess[1] and str(came) not in guess[1].split(" or "):
+                continue
             if guess[1]:
-                return guess[2] if str(came) in guess[1].split(" or ") else ""
+                return guess[2]
             return "" if call and call.error else guess[2]
     return ""
 
