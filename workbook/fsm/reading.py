@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Container
-from dataclasses import astuple
 
 from workbook.loop.turns import (
     Action,
@@ -46,7 +45,9 @@ def _is_call(words: str, tools: Container[str]) -> bool:
 
 def unless_cut(completion: Completion, turn: Turn) -> Turn:
     """Return the turn, unless the model was cut in the middle of its step."""
-    if not isinstance(turn, Turn) or not all(isinstance(x, str) for x in astuple(turn)):
+    if not isinstance(turn, Turn) or not all(
+        isinstance(getattr(turn, name), str) for name in turn.__slots__
+    ):
         raise TypeError(f"the parser returned {turn!r}: no Action, Final or Malformed")
     if completion.finish_reason not in CUT or isinstance(turn, Malformed):
         return turn

@@ -97,9 +97,11 @@ class Run:
     def ask(self) -> Completion:
         """Ask the model, and take down what is new in the request; may be TimedOut."""
         self.spent.steps += 1
-        cap = {k: v for k, v in self.options.items() if k == "max_tokens"}
-        self.emit("model_request", **self.conversation.request(), **cap)
-        limits = () if self.at_once else (self.left_s(), self.model_s)
+        request = self.conversation.request()
+        if "max_tokens" in self.options:
+            request["max_tokens"] = self.options["max_tokens"]
+        self.emit("model_request", **request)
+        limits = [] if self.at_once else [self.left_s(), self.model_s]
         limit_s = min((s for s in limits if s is not None), default=None)
         hear = {"on_text": self.hear} if self.on_text else {}
         ask = partial(self.conversation.ask, **self.options, **hear)

@@ -94,7 +94,7 @@ class TraceWriter:
         if self._file is not None:
             self._end = _whole_lines(Path(path)) if keep else 0  # type: ignore[arg-type]
             self._torn = keep  # what stands behind them goes with the first new line
-            if not keep:
+            if not keep and self._file.tell():  # opened at its end: it is not empty
                 self._file.truncate(0)
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
