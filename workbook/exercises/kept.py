@@ -62,7 +62,8 @@ def keep(slug: str, cells: Sequence[str]) -> str:
 
 def write(exercise: Exercise, text: str) -> None:
     """Write a part's file, with what it was checked against in its first line."""
-    path, new = path_of(exercise.slug), folder() / f".{exercise.slug}.new"
+    path = path_of(exercise.slug)
+    new = folder() / f".{exercise.slug}.{os.getpid()}.new"  # each process its own
     try:
         folder().mkdir(parents=True, exist_ok=True)
         new.write_text(f"{seal(exercise, text)}{text}", encoding="utf-8")
