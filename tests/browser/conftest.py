@@ -151,6 +151,17 @@ class LessonPage:
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
 
+    def pictures(self, name):
+        """Take a picture of each output where somebody wants them."""
+        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            areas = self.page.locator(".jp-CodeCell .jp-Cell-outputArea")
+            for number in range(areas.count()):
+                area = areas.nth(number)
+                if area.is_visible() and area.inner_html():
+                    area.scroll_into_view_if_needed()
+                    area.screenshot(path=Path(folder) / f"{name}_{number:02}.png")
+
     def run_all(self):
         """Choose Run All Cells from the menu and wait for the last code cell."""
         label = self.page.locator(".lm-Menu-itemLabel")

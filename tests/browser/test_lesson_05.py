@@ -1,8 +1,5 @@
 """Lesson 05 in JupyterLab: diagrams drawn, an exercise solved, two players at work."""
 
-import os
-from pathlib import Path
-
 from playwright.sync_api import expect
 
 WRONG = """def advance(table, state, event):
@@ -15,18 +12,6 @@ RIGHT = """def advance(table, state, event):
     raise IllegalTransition(f"{state}: no {event}; legal: {', '.join(legal)}")"""
 
 
-def pictures(lesson):
-    """Take a picture of each plot, table and diagram where somebody wants them."""
-    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        areas = lesson.page.locator(".jp-CodeCell .jp-Cell-outputArea")
-        for number in range(areas.count()):
-            area = areas.nth(number)
-            if area.is_visible() and area.inner_html():
-                area.scroll_into_view_if_needed()
-                area.screenshot(path=Path(folder) / f"lesson_05_{number:02}.png")
-
-
 def test_lesson_05_from_the_loop_to_the_player(open_lesson):
     """Run all; diagrams, museum and players stand there; an exercise can be solved"""
     lesson = open_lesson("05_state_machine")
@@ -37,7 +22,7 @@ def test_lesson_05_from_the_loop_to_the_player(open_lesson):
     expect(lesson.output("endings = museum(")).to_contain_text("CANCELLED (cancel)")
     assert lesson.output("endings = museum(").locator("tbody tr").count() > 20
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)  # folded
-    pictures(lesson)
+    lesson.pictures("lesson_05")
 
     widget = lesson.output('player("price_question"').locator(".player")
     for _ in range(4):

@@ -1,7 +1,6 @@
 """Lesson 06 in JupyterLab: the museum's fourth column, a player, an exercise solved."""
 
 import os
-from pathlib import Path
 
 from playwright.sync_api import expect
 
@@ -30,19 +29,6 @@ RIGHT = f"""{HEAD} -> str | None:
     return None"""
 
 
-def pictures(lesson, look):
-    """Take a picture of each output where somebody wants them."""
-    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        areas = lesson.page.locator(".jp-CodeCell .jp-Cell-outputArea")
-        for number in range(areas.count()):
-            area = areas.nth(number)
-            if area.is_visible() and area.inner_html():
-                area.scroll_into_view_if_needed()
-                path = Path(folder) / f"lesson_06_{look}_{number:02}.png"
-                area.screenshot(path=path)
-
-
 def test_lesson_06_from_the_museum_to_the_player(open_lesson):
     """Run all; rows that guards changed are marked; a run is seen to be stuck"""
     lesson = open_lesson("06_guardrails")
@@ -53,10 +39,10 @@ def test_lesson_06_from_the_museum_to_the_player(open_lesson):
     assert shown.locator(".marked").count() > 5
     expect(shown.locator(".chip.stuck").first).to_be_visible()
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)  # folded
-    pictures(lesson, "light")
+    lesson.pictures("lesson_06_light")
     if os.environ.get("WORKBOOK_SCREENSHOTS"):
         lesson.choose_theme("JupyterLab Dark")
-        pictures(lesson, "dark")
+        lesson.pictures("lesson_06_dark")
         lesson.choose_theme("JupyterLab Light")
 
     widget = lesson.output('player("ping_pong"').locator(".player")

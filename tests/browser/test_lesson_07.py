@@ -1,7 +1,6 @@
 """Lesson 07 in JupyterLab: an exercise solved, and you as the person who is asked."""
 
 import os
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -21,19 +20,6 @@ RIGHT = """def decide(
     return Decision(verdict, "no rule speaks of it")"""
 
 
-def pictures(lesson, look):
-    """Take a picture of each output where somebody wants them."""
-    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        areas = lesson.page.locator(".jp-CodeCell .jp-Cell-outputArea")
-        for number in range(areas.count()):
-            area = areas.nth(number)
-            if area.is_visible() and area.inner_html():
-                area.scroll_into_view_if_needed()
-                path = Path(folder) / f"lesson_07_{look}_{number:02}.png"
-                area.screenshot(path=path)
-
-
 @pytest.fixture
 def lesson(open_lesson):
     """The lesson, after Run All."""
@@ -47,10 +33,10 @@ def test_lesson_07_from_two_payments_to_the_person(lesson):
     """Run all; a test is mended under your eyes; an exercise can be solved"""
     expect(lesson.output("counted = pd.DataFrame")).to_contain_text("who looks")
     expect(lesson.output("killed_at, places")).to_contain_text("not known")
-    pictures(lesson, "light")
+    lesson.pictures("lesson_07_light")
     if os.environ.get("WORKBOOK_SCREENSHOTS"):
         lesson.choose_theme("JupyterLab Dark")
-        pictures(lesson, "dark")
+        lesson.pictures("lesson_07_dark")
         lesson.choose_theme("JupyterLab Light")
 
     widget = lesson.output('player("mend_the_test"').locator(".player")

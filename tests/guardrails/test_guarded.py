@@ -120,6 +120,16 @@ def test_there_is_no_third_mode():
         guarded(Script([FINAL]), []).set_mode("yolo")
 
 
+def test_a_write_that_nobody_allowed_is_an_error():
+    """a handler that waves a WRITE through ends the run, and nothing is sent"""
+    world = World()
+    machine = guarded(Script([WRITE.format(1), FINAL]), world.tools, ask=yes)
+    machine.handlers["POLICY"] = lambda run: "allowed"
+    end = machine.run("?")
+    assert (end.state, world.sent) == ("ERROR", [])
+    assert "nobody allowed" in end.message
+
+
 # approval
 
 
@@ -457,5 +467,6 @@ def test_the_machine_is_honest(turns, mode, answers, budget, one_call, in_calls)
     assert len(set(called)) == len(called)
     assert mode == "build" or not world.sent
     allowed = [e for e in trace.of("transition") if e["target"] == "EXECUTE_TOOL"]
-    assert len(world.sent) <= len(allowed)
+    writes = {e["call_id"] for e in trace.of("tool_call") if e["tool"] == "Send"}
+    assert len(world.sent) <= sum(e["call_id"] in writes for e in allowed)
     assert all(e["event"] in ("allowed", "approved") for e in allowed)

@@ -22,10 +22,9 @@ Fit = Callable[..., list[Part]]  # as `fit_context`
 class Pieces:
     """The pieces of a prompt that grows, a turn and its observations in one group."""
 
-    def __init__(self, model: Any, limit: int, fit: Fit, count: Count | None) -> None:
+    def __init__(self, model: Any, limit: int, fit: Fit) -> None:
         self.limit, self.fit = limit, fit
-        usual: Count = getattr(model, "count", lambda text: estimate(text).input)
-        self.count = count or usual
+        self.count: Count = getattr(model, "count", lambda text: estimate(text).input)
         self.parts: list[Part] = []
         self.tokens = self.group = 0
         self.compactions: list[dict[str, Any]] = []
@@ -72,12 +71,11 @@ class _Fitted:
         limit: int,  # tokens of the prompt, as the model counts them
         pinned: Sequence[str] = (),  # what else the user insists on
         fit: Fit = fit_context,
-        count: Count | None = None,
         **options: Any,
     ) -> None:
         asked = "\n".join((question, *pinned))
         super().__init__(model, tools, asked, preamble, **options)  # type: ignore[call-arg]
-        self.pieces = Pieces(model, limit, fit, count)
+        self.pieces = Pieces(model, limit, fit)
         if self._around:
             self.pieces.limit -= self.pieces.count(self._around)
         self.compactions = self.pieces.compactions

@@ -72,12 +72,12 @@ class Workspace:
 
     def tools(self) -> list[Tool]:
         """Return the four tools, which share this folder."""
-        guarded: Any = {"look_up": self.written, "preview": self.preview}
-        guarded |= {"repeatable": True}
+        known: Any = {"look_up": self.written, "preview": self.preview}
+        known |= {"repeatable": True}
         return [
             Tool("list_files", LIST, {}, self.list_files, repeatable=True),
             Tool("read_file", READ, ONE, self.read_file, repeatable=True),
-            Tool("write_file", WRITE, BOTH, self.write_file, Effect.WRITE, **guarded),
+            Tool("write_file", WRITE, BOTH, self.write_file, Effect.WRITE, **known),
             Tool("run_tests", TEST, {}, self.run_tests, timeout_s=self.tests_s + 10),
         ]
 

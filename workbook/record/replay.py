@@ -116,8 +116,6 @@ class Recording(TraceWriter):
                 self.diverged = Divergence(expected, found)
                 raise self.diverged
             self.events.append(expected)
-            if self._listener is not None:
-                self._listener(expected)
             if self.coming() is None:
                 self.now()
             return len(self.events) - 1

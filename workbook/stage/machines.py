@@ -9,11 +9,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from workbook.exercises.your_agent import PartBroken
-from workbook.fsm.conversations import (
-    TEXT_PREAMBLE,
-    Conversation,
-    TextTurns,
-)
+from workbook.fsm.conversations import TEXT_PREAMBLE, Conversation, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine, assemble
 from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
