@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.loop.turns import Action
-from workbook.record.events import TraceError, check_event
+from workbook.record.events import TraceError, check_event, sealed
 from workbook.record.trace import Trace, read_events
 from workbook.record.writer import TraceWriter, redact, secrets_in
 
@@ -303,7 +303,7 @@ def test_a_file_that_is_no_text_names_the_line(tmp_path):
     [
         ("nonsense", "line 2: not JSON"),
         ("[" * 100_000, "line 2: not JSON"),
-        ("[]", "line 2: an event is a JSON object"),
+        ("[]", "line 2: it is not as it was written"),
         ('{"seq": 1}', "None is not a kind of event"),
         (
             '{"trace_id":"t","seq":1,"step":0,"at_s":0,"kind":"x"}',
@@ -346,7 +346,10 @@ def test_a_damaged_trace_names_the_line(tmp_path, line, message):
     writer = TraceWriter(path)
     writer("run_started", engine="naive", question="q")
     writer.close()
-    path.write_text(path.read_text() + line + "\n")
+    line = (
+        sealed(f"{line}\n".encode()) if line.startswith("{") else f"{line}\n".encode()
+    )
+    path.write_bytes(path.read_bytes() + line)
     with pytest.raises(TraceError, match=message.replace("[", r"\[")):
         list(read_events(path))
     assert message in Trace.read(path).lost

@@ -1,8 +1,13 @@
-"""The eight kinds of trace event, what each carries, and how one becomes a line."""
+"""The eight kinds of trace event, what each carries, and how one becomes a line.
+
+Lines have schema 2: each ends with a checksum, and `run_started` says the schema and
+the time of day. Schema 1 had neither, and is still read.
+"""
 
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
@@ -10,6 +15,8 @@ from typing import Any
 import orjson
 
 TraceEvent = dict[str, Any]
+SCHEMA = 2
+_SEAL = b',"crc":'
 
 
 class Kind(StrEnum):
@@ -28,7 +35,7 @@ class Kind(StrEnum):
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 _TEXT = str | None
 REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
-    Kind.RUN_STARTED: {"engine": str, "question": str},
+    Kind.RUN_STARTED: {"engine": str, "question": str},  # `started_unix_s`, `schema`
     Kind.TRANSITION: {
         **dict.fromkeys(("source", "event", "target", "why"), str),
         "elapsed_s": int | float,
@@ -57,6 +64,8 @@ _ANYWHERE: Mapping[str, Any] = {
     "limits": dict | None,
     "spent": dict | None,
     "notes": list,
+    "schema": int,
+    "started_unix_s": int | float,  # seconds since 1970, as `at_s` was 0
 }
 
 
@@ -84,6 +93,12 @@ def check_event(event: Any, seq: int) -> None:
             wanted = types.__name__ if isinstance(types, type) else types
             found = type(event[name]).__name__
             raise TraceError(f"{name} is of type {found}, not {wanted}")
+    if event.get("schema", SCHEMA) not in range(1, SCHEMA + 1):
+        known = " and ".join(map(str, range(1, SCHEMA + 1)))
+        raise TraceError(
+            f"it has schema {event['schema']}, and this workbook reads {known}: "
+            "a newer one wrote it"
+        )
     if event["seq"] != seq:
         raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
 
@@ -97,6 +112,21 @@ def to_line(value: Any) -> bytes:
     ):  # integers beyond 64 bits, and half a surrogate pair as its escape
         line = json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
         return line.encode("utf-8", "backslashreplace")
+
+
+def sealed(line: bytes) -> bytes:
+    """Return a line with a checksum (CRC-32) of what it says, as its last field."""
+    return b"%s%s%d}\n" % (line[:-2], _SEAL, zlib.crc32(line))
+
+
+def unsealed(line: bytes, schema: int) -> TraceEvent:
+    """Return what a line says; TraceError where it is not as it was written."""
+    event = json.loads(line)
+    if schema > 1 or (isinstance(event, dict) and "crc" in event):
+        said, _, _ = line.rpartition(_SEAL)
+        if not said or event.pop("crc", None) != zlib.crc32(said + b"}\n"):
+            raise TraceError("it is not as it was written: its checksum differs")
+    return event  # type: ignore[no-any-return]
 
 
 def _plain(value: Any) -> Any:

@@ -25,7 +25,7 @@ from workbook.tools.timeouts import TimedOut
 SUSPENDED = "suspended"
 """The event after which a run waits in its file; the one that goes on skips it."""
 
-OWN = {"at_s", "elapsed_s", "spent", "limits"}
+OWN = {"at_s", "elapsed_s", "spent", "limits", "schema", "started_unix_s"}
 """What may differ between a run and its replay: times, and what the machine may do."""
 
 

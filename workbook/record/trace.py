@@ -6,7 +6,6 @@ A file has one JSON object a line, each written as it happens: a run that dies a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,9 @@ from workbook.record.events import (
     TraceError,
     TraceEvent,
     check_event,
+    sealed,
     to_line,
+    unsealed,
 )
 from workbook.record.show import to_html
 
@@ -34,15 +35,19 @@ def read_events(path: Path | str) -> Iterator[TraceEvent]:
     TraceError where a line is not an event or `seq` has a hole, CutShortError where the
     last line has no end. What is whole has been yielded.
     """
-    seq = 0
+    seq, schema, trace_id = 0, 1, None
     with Path(path).open("rb") as file:
         for number, line in enumerate(file, start=1):
             if not line.strip():
                 continue
             where = f"{path}, line {number}"
             try:
-                event = json.loads(line)
+                if not line.endswith((b"\n", b"}")):
+                    raise ValueError("it has no end")
+                event = unsealed(line, schema)
                 check_event(event, seq)
+                if trace_id not in (None, event["trace_id"]):
+                    raise TraceError(f"it is of another run, {event['trace_id']}")
             except TraceError as error:
                 raise TraceError(f"{where}: {error}") from None
             except (ValueError, RecursionError) as error:
@@ -50,7 +55,8 @@ def read_events(path: Path | str) -> Iterator[TraceEvent]:
                     raise CutShortError(f"{where}: cut short while written") from None
                 raise TraceError(f"{where}: not JSON ({error})") from None
             yield event
-            seq += 1
+            seq, trace_id = seq + 1, event["trace_id"]
+            schema = event.get("schema", schema)
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +89,7 @@ class Trace:
         """Write the events as JSONL and return the path."""
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(map(to_line, self.events)))
+        path.write_bytes(b"".join(sealed(to_line(each)) for each in self.events))
         return path
 
     def of(self, *kinds: str) -> list[TraceEvent]:

@@ -10,13 +10,14 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from workbook.models.prompts import shared_items
-from workbook.record.events import Kind, TraceError, TraceEvent, to_line
+from workbook.record.events import SCHEMA, Kind, TraceError, TraceEvent, sealed, to_line
 from workbook.record.trace import Trace
 
 _KEY_SHAPES = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bBearer [\w.~+/-]{12,}=*")
@@ -64,8 +65,9 @@ class TraceWriter:
     `run_finished` in state ERROR.
 
     Without a `path`, of a JSONL file, events stay in memory. `clock` counts seconds,
-    `secrets` are those of the environment when not given, and `listener` gets each
-    event after it has been written; with `keep`, whole lines that are there stay.
+    `unix_clock` those since 1970. `secrets` are those of the environment when not
+    given, and `listener` gets each event after it has been written; with `keep`, whole
+    lines that are there stay.
     TraceError: another writer has that file open.
     """
 
@@ -75,6 +77,7 @@ class TraceWriter:
         *,
         trace_id: str | None = None,
         clock: Callable[[], float] = time.perf_counter,
+        unix_clock: Callable[[], float] = time.time,
         secrets: Iterable[str] | None = None,
         listener: Callable[[TraceEvent], None] | None = None,
         keep: bool = False,
@@ -82,7 +85,7 @@ class TraceWriter:
         self.trace_id = trace_id or uuid.uuid4().hex[:12]
         self.events: list[TraceEvent] = []
         self.step = 0
-        self._clock, self._started_at = clock, clock()
+        self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
         self._secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
         self._listener = listener
         self._lock = threading.RLock()
@@ -92,7 +95,7 @@ class TraceWriter:
         self._torn = False  # a part of a line may stand behind them
         self._file = None if path is None else _open_alone(Path(path))
         if self._file is not None:
-            self._end = _whole_lines(Path(path)) if keep else 0  # type: ignore[arg-type]
+            self._end = _keep_lines(self._file, Path(path)) if keep else 0  # type: ignore[arg-type]
             self._torn = keep  # what stands behind them goes with the first new line
             if not keep and self._file.tell():  # opened at its end: it is not empty
                 self._file.truncate(0)
@@ -107,7 +110,7 @@ class TraceWriter:
             try:
                 event, line = self._event(kind, fields)
                 if self._file is not None:
-                    self._append(self._file, line)
+                    self._append(self._file, sealed(line))
             except BaseException:
                 self.step, self._sent, self._hidden = before
                 raise
@@ -123,11 +126,15 @@ class TraceWriter:
         elif kind == Kind.MODEL_REQUEST:
             self.step += 1
             fields = self._only_what_is_new(fields)
+        at_s = round(self._clock() - self._started_at, 6)
+        if kind == Kind.RUN_STARTED:
+            began = round(self._unix_clock() - at_s, 3)
+            fields = {"schema": SCHEMA, "started_unix_s": began, **fields}
         event: TraceEvent = {
             "trace_id": self.trace_id,
             "seq": len(self.events),
             "step": self.step,
-            "at_s": round(self._clock() - self._started_at, 6),
+            "at_s": at_s,
             "kind": str(kind),
             **fields,
         }
@@ -213,9 +220,14 @@ def _open_alone(path: Path) -> FileIO:
     return file
 
 
-def _whole_lines(path: Path) -> int:
-    """Return the length in bytes of the lines of a file that have their end."""
-    return path.read_bytes().rfind(b"\n") + 1
+def _keep_lines(file: FileIO, path: Path) -> int:
+    """Return the length in bytes of the whole lines; one may lack its end alone."""
+    lines = path.read_bytes()
+    end = lines.rfind(b"\n") + 1
+    with suppress(ValueError):
+        json.loads(lines[end:])
+        return len(lines) + file.write(b"\n")
+    return end
 
 
 def _redacted(value: Any, secrets: Iterable[str]) -> Any:
