@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from workbook.exercises.your_agent import PartBroken
+from workbook.fsm.assemble import assemble
 from workbook.fsm.conversations import TEXT_PREAMBLE, Conversation, TextTurns
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine, assemble
+from workbook.fsm.machine import Machine
 from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
