@@ -45,7 +45,7 @@ def as_observation(event: TraceEvent) -> Observation:
     """Return what an `observation` tells."""
     error = ToolError(**event["error"]) if "error" in event else None
     notes = tuple(event.get("notes", ()))
-    about = event["call_id"] or "", event["ok"], event.get("result"), error
+    about = event["call_id"] or "", error is None, event.get("result"), error
     return Observation(*about, event["tool"] or "", notes)
 
 
