@@ -7,8 +7,10 @@ from typing import Any
 
 from workbook.record.events import ENVELOPE, TraceError, TraceEvent
 
-TIMES = frozenset({"at_s", "elapsed_s", "schema", "started_unix_s", "what_if"})
-"""What differs between a run and its replay: times, and whose file it is."""
+TIMES = frozenset(
+    {"at_s", "elapsed_s", "schema", "started_unix_s", "trace_id", "what_if"}
+)
+"""What differs between two runs that are the same: times, and which file it is."""
 
 
 def first_divergence(
