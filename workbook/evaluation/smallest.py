@@ -29,8 +29,7 @@ def smallest_script(
         most: the most turns of a script.
         tries: how many scripts are drawn at most.
 
-    Source: MacIver and Donaldson, "Test-Case Reduction via Test-Case Generation:
-    Insights from the Hypothesis Reducer", ECOOP 2020.
+    Source: `hypothesis.find`, and how Hypothesis shrinks what it found (its manual).
     """
     from hypothesis import Phase, find, settings
     from hypothesis.errors import NoSuchExample
