@@ -7,8 +7,8 @@ python agent.py --milestone --model local    five price questions: how many righ
 python agent.py --mend FOLDER            mends the failing test there; a new folder gets
                                          a sample. You are asked before each write.
 python agent.py --mend FOLDER --plan     the same in plan mode: it writes nothing
-python agent.py --trace FILE             keeps the run there. Once more: goes on with it
-                                         where it died, or plays it again and looks back.
+python agent.py --trace FILE             keeps the run there; once more: goes on with
+                                         one that died, or looks back at it
 """
 
 import argparse
