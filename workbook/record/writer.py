@@ -52,7 +52,7 @@ class TraceWriter:
         self.step = 0
         self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
         self._secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
-        self._listener = listener
+        self.listener = listener
         self._lock = threading.RLock()
         self._sent: str | list[Any] = ""
         self._said = ""  # the prompt, of an engine that counts what is kept of it
@@ -82,8 +82,8 @@ class TraceWriter:
                 raise
             seq = len(self.events)
             self.events.append(event)
-            if self._listener is not None:
-                self._listener(event)
+            if self.listener is not None:
+                self.listener(event)
         return seq
 
     def _event(self, kind: str, fields: dict[str, Any]) -> tuple[TraceEvent, bytes]:
