@@ -6,12 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    about = "Is all well? Fetch the model, see your progress."
+    about = "Is all well? Fetch the model, see your progress, look at a run."
     parser = argparse.ArgumentParser(prog="python -m workbook", description=about)
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, (_, text) in COMMANDS.items():
@@ -25,6 +26,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         elif name == "export":
             command.add_argument("folder", type=Path, help="a new or empty folder")
+        elif name == "trace":
+            add = partial(command.add_argument, type=Path)
+            add("path", help="the file of a trace, or a folder of them")
+            add("other", nargs="?", help="another one: say where they part")
+            add("--otlp", metavar="FILE", help="write its OpenTelemetry spans there")
+            add("--logs", metavar="FOLDER", help="write its three logs there")
+            command.add_argument("--summary", action="store_true", help="only its end")
     options = parser.parse_args(arguments)
     from workbook.exercises.catalogue import CourseError
 
@@ -93,12 +101,29 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
+def _trace(options: argparse.Namespace) -> int:
+    from workbook.record.command import trace_command
+    from workbook.record.events import TraceError
+
+    asked = {name: each for name, each in vars(options).items() if name != "command"}
+    try:
+        return trace_command(**asked)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+    except TraceError as error:
+        print(error, file=sys.stderr)
+    return 2
+
+
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "doctor": (_doctor, "what is installed, what is missing, how to mend it"),
     "fetch-model": (_fetch_model, "get the small real model (93 MB, once)"),
     "progress": (_progress, "what you have done, and the parts of your agent"),
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "export": (_export, "write your agent as a package of its own"),
+    "trace": (_trace, "look at a run, at two, or at a folder of runs"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),
 }
 

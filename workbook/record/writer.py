@@ -4,55 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
-from functools import lru_cache
 from io import FileIO
 from pathlib import Path
 from typing import Any
 
 from workbook.models.prompts import shared_items
 from workbook.record.events import SCHEMA, Kind, TraceError, TraceEvent, sealed, to_line
+from workbook.record.redaction import SIGNS, redact, redacted, secrets_in
 from workbook.record.trace import Trace
-
-_KEY_SHAPES = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\bBearer [\w.~+/-]{12,}=*")
-_SECRET_NAMES = re.compile(
-    r"SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_KEY"
-    r"|(?:^|_)(?:KEY|TOKEN|PASS|PAT)S?(?:_?\d+)?$|_PWD$",
-    re.IGNORECASE,
-)
-
-
-def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the values that must never be written: keys, tokens, passwords."""
-    return tuple(
-        value.strip()
-        for name, value in environ.items()
-        if _SECRET_NAMES.search(name) and len(value.strip()) >= 8
-    )
-
-
-def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """Replace every secret, in text or JSON, and what is shaped like an API key."""
-    for secret in _spellings(tuple(secrets)):
-        text = text.replace(secret, "[secret]")
-    if "k-" in text or "Bearer " in text:  # most texts have neither
-        text = _KEY_SHAPES.sub("[secret]", text)
-    return text
-
-
-@lru_cache
-def _spellings(secrets: tuple[str, ...]) -> list[str]:
-    """Return secrets as text and in JSON, the longest first: it may hold another."""
-    found = set(secrets) - {""}
-    for ascii_only in (True, False) * 2:
-        found |= {json.dumps(each, ensure_ascii=ascii_only)[1:-1] for each in found}
-    return sorted(found, key=len, reverse=True)
 
 
 class TraceWriter:
@@ -87,9 +52,10 @@ class TraceWriter:
         self.step = 0
         self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
         self._secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
-        self._listener = listener
+        self.listener = listener
         self._lock = threading.RLock()
         self._sent: str | list[Any] = ""
+        self._said = ""  # the prompt, of an engine that counts what is kept of it
         self._hidden: list[tuple[int, str, str]] = []
         self._end = 0  # of the whole lines, in bytes
         self._torn = False  # a part of a line may stand behind them
@@ -106,18 +72,18 @@ class TraceWriter:
         A `model_request` gives the whole prompt, or the new part and its `kept`.
         """
         with self._lock:
-            before = self.step, self._sent, self._hidden
+            before = self.step, self._sent, self._said, self._hidden
             try:
                 event, line = self._event(kind, fields)
                 if self._file is not None:
                     self._append(self._file, sealed(line))
             except BaseException:
-                self.step, self._sent, self._hidden = before
+                self.step, self._sent, self._said, self._hidden = before
                 raise
             seq = len(self.events)
             self.events.append(event)
-            if self._listener is not None:
-                self._listener(event)
+            if self.listener is not None:
+                self.listener(event)
         return seq
 
     def _event(self, kind: str, fields: dict[str, Any]) -> tuple[TraceEvent, bytes]:
@@ -139,8 +105,8 @@ class TraceWriter:
             **fields,
         }
         line = to_line(event)
-        if self._secrets or b"k-" in line or b"Bearer " in line:
-            event = _redacted(json.loads(line), self._secrets)
+        if self._secrets or any(sign.encode() in line for sign in SIGNS):
+            event = redacted(json.loads(line), self._secrets)
             line = to_line(event)
         return event, line
 
@@ -156,7 +122,7 @@ class TraceWriter:
         """Return a request whose `kept` counts what was written, not what was said."""
         new, kept = fields["prompt"], fields.get("kept")
         if kept is None:
-            whole = redact(new, self._secrets) if isinstance(new, str) else new[:]
+            whole = self._safe(new) if isinstance(new, str) else new[:]
             alike = type(whole) is type(self._sent)
             kept = shared_items(self._sent, whole) if alike else 0
             self._sent, new = whole, whole[kept:]
@@ -166,14 +132,22 @@ class TraceWriter:
 
     def _as_written(self, new: str, kept: int) -> tuple[str, int]:
         """Return the new text without secrets, and `kept` as counted in the file."""
+        said, self._said = self._said, self._said[:kept] + new
+        at = max(said.rfind(" ", 0, kept), said.rfind("\n", 0, kept)) + 1
+        word = said[at:kept]
+        if word and self._safe(word + new) != self._safe(word) + self._safe(new):
+            new, kept = word + new, at  # a secret begins in what was kept
         hidden = self._hidden  # parts that held a secret: start, as said, as written
         while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
             *hidden, (start, said, _) = hidden  # not kept to its end: written again
             new, kept = said[: max(kept - start, 0)] + new, min(kept, start)
-        safe = redact(new, self._secrets)
+        safe = self._safe(new)
         written = kept - sum(len(said) - len(wrote) for _, said, wrote in hidden)
         self._hidden = hidden if safe == new else [*hidden, (kept, new, safe)]
         return safe, written
+
+    def _safe(self, text: str) -> str:
+        return redact(text, self._secrets)
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
@@ -228,13 +202,3 @@ def _keep_lines(file: FileIO, path: Path) -> int:
         json.loads(lines[end:])
         return len(lines) + file.write(b"\n")
     return end
-
-
-def _redacted(value: Any, secrets: Iterable[str]) -> Any:
-    """Return JSON data without the secrets in its names, texts and numbers."""
-    if isinstance(value, dict):
-        return {redact(k, secrets): _redacted(v, secrets) for k, v in value.items()}
-    if isinstance(value, list):
-        return [_redacted(each, secrets) for each in value]
-    safe = redact(str(value), secrets)
-    return value if safe == str(value) else safe

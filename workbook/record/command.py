@@ -1,0 +1,131 @@
+"""`python -m workbook trace`: look at a run, at two, at a folder of runs."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from rich.cells import cell_len, set_cell_size
+
+from workbook.models.prompts import clip, shared_items
+from workbook.record.equivalence import first_difference
+from workbook.record.events import TraceError, TraceEvent, to_line
+from workbook.record.logs import (
+    VIEWS,
+    line_of,
+    one_line,
+    summary_of,
+    totals,
+    write_logs,
+)
+from workbook.record.otlp import to_otlp
+from workbook.record.spans import to_spans
+from workbook.record.trace import Trace
+
+OF_ITS_OWN = ("trace_id", "at_s", "elapsed_s", "spent", "schema", "started_unix_s")
+"""What two runs that are the same do not share: whose an event is, and its times."""
+
+ROW = "{:12.12} {:18.18} {:>6} {:>10} {:>10}  {}"
+
+
+def trace_command(
+    path: Path,
+    other: Path | None = None,
+    *,
+    summary: bool = False,
+    otlp: Path | None = None,
+    logs: Path | None = None,
+) -> int:
+    """Print a run, what parts it from another one, or a folder's runs; or write files.
+
+    Returns the exit code: 0, 1 where two runs differ, 2 where no trace is whole.
+    TraceError and OSError say what cannot be read or written.
+    """
+    if path.is_dir():
+        if other or summary or otlp or logs:
+            raise TraceError(f"{path} is a folder: that takes the file of one trace")
+        return _show_folder(path)
+    trace = _read(path)
+    if other:
+        second = _read(other)
+        _show(*_parting(trace, second))
+        return int(first_difference(trace, second) is not None)
+    for target in [otlp, *(logs / name for name in VIEWS if logs)]:
+        if target and target.exists() and target.samefile(path):
+            raise TraceError(f"{target} is the trace itself: take another name")
+    if otlp:
+        otlp.write_bytes(to_line(to_otlp(to_spans(trace))))
+        print(f"{otlp} has the spans, without what was said in them.")
+    if logs:
+        print(f"{', '.join(VIEWS)} are in {write_logs(trace, logs)}.")
+    if not (otlp or logs):
+        _show(*(line_of(event) for event in trace if not summary))
+        _show(*summary_of(trace).splitlines())
+    return 0
+
+
+def _show_folder(folder: Path) -> int:
+    files = sorted(f for f in folder.rglob("*.jsonl") if f.name not in VIEWS)
+    if not files:
+        raise TraceError(f"there is no trace (*.jsonl) in {folder}")
+    print(ROW.format("state", "reason", "steps", "tokens", "seconds", "file"))
+    whole = 0
+    for file in files:
+        try:
+            trace = _read(file)
+        except (TraceError, OSError) as error:
+            print(ROW.format("broken", "", "", "", "", one_line(str(error))))
+            continue
+        told, lost = totals(trace), f" (lost: {trace.lost})" if trace.lost else ""
+        tokens = "?" if told["tokens"] is None else f"{told['tokens']:,}"
+        spent = told["steps"], tokens, f"{told['seconds']:.3f}"
+        end = one_line(told["state"]), one_line(told["reason"])
+        print(ROW.format(*end, *spent, one_line(f"{file.relative_to(folder)}{lost}")))
+        whole += 1
+    return 0 if whole else 2
+
+
+def _read(path: Path) -> Trace:
+    trace = Trace.read(path)
+    if not trace.events:
+        raise TraceError(f"{path} holds no event: {trace.lost or 'it is empty'}")
+    return trace
+
+
+def _parting(trace: Trace, other: Trace) -> Iterator[str]:
+    """Say where two runs part: as calls and an answer, and event for event."""
+    same = "the same calls, the same answer"
+    yield f"As runs: {first_difference(trace, other) or same}."
+    for number, pair in enumerate(zip_longest(trace, other)):
+        if None in pair:
+            yield f"One of them ends before event {number}; the other goes on:"
+            yield next(line_of(event) for event in pair if event)
+            return
+        one, two = pair
+        apart = [
+            name
+            for name in one | two
+            if name not in OF_ITS_OWN and one.get(name) != two.get(name)
+        ]
+        if apart:
+            yield f"Event {number} is the first that differs, in {', '.join(apart)}:"
+            yield from map(line_of, pair)
+            yield from (f"  {name}: {_values(one, two, name)}" for name in apart)
+            return
+    yield "Event for event they are the same, their times apart."
+
+
+def _values(one: TraceEvent, two: TraceEvent, name: str) -> str:
+    """Return two values of a field, from a little before they part."""
+    texts = [one_line(str(event.get(name, "nothing"))) for event in (one, two)]
+    start = max(shared_items(*texts) - 10, 0)
+    return " | ".join("…" * (start > 0) + clip(text[start:], 40) for text in texts)
+
+
+def _show(*lines: str) -> None:
+    """Print lines, each cut at the terminal's width."""
+    width = shutil.get_terminal_size().columns
+    for line in lines:
+        print(line if cell_len(line) <= width else f"{set_cell_size(line, width - 1)}…")
