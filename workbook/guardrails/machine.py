@@ -144,7 +144,7 @@ class GuardedMachine(Machine):
 
     def _prepare(self, run: Run) -> None:
         make = self.make or self.tools.run
-        if self.ledger is not None:
+        if self.ledger is not None and self.make is None:
             run_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex
             key = self.parts.get("idempotency_key", idempotency_key)
             claiming = self.parts.get("claim", claim)

@@ -109,8 +109,8 @@ class Recording(TraceWriter):
     def now(self) -> float:
         """Return the seconds of the run: the record's, and behind its end our own.
 
-        Between two events it is as early as the first of them. Only what a clock has
-        decided is told late enough to be decided so again, and a person takes the time
+        Between two events it is as early as the first of them. Only where a clock has
+        decided it is late enough to be decided so again, and a person takes the time
         that was taken.
         """
         coming = self.coming()
