@@ -51,6 +51,7 @@ class Engine:
     # Of a scenario, model, tools, emit, parts; of a machine also a person.
     play: Callable[..., None]
     table: Table | None = None
+    asks_for_calls: bool = False  # the model is to call functions, and not to write
 
 
 def play(
@@ -75,7 +76,7 @@ def play(
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
-    with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
+    with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
         more = {"person": person} if chosen.table else {}
         chosen.play(scenario, asked, tools, emit, parts or {}, **more)  # the clock runs
         _say_whose(parts)
@@ -197,9 +198,11 @@ ENGINES = {
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_fsm, table=CORE),
     "guarded": Engine(play_guarded, table=GUARDED),
-    "create_agent": Engine(play_create_agent),
-    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), table=CORE),
-    "guarded_calls": Engine(partial(play_guarded, adapter=FunctionCalls), GUARDED),
+    "create_agent": Engine(play_create_agent, None, True),
+    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), CORE, True),
+    "guarded_calls": Engine(
+        partial(play_guarded, adapter=FunctionCalls), GUARDED, True
+    ),
 }
 """The engines by name, in the order in which the lessons meet them."""
 
@@ -217,7 +220,7 @@ def _asked_model(scenario: Scenario, model: Any) -> TextModel:
     return get_text_model(model, **options)
 
 
-def _with_user(scenario: Scenario, listener: Listener) -> Listener:
+def with_user(scenario: Scenario, listener: Listener) -> Listener:
     """Let the scenario's user stop the run as a call begins, where it has one."""
     calls = itertools.count(1)
 
