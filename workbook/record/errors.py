@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -92,7 +92,9 @@ def classify_error(event: TraceEvent) -> str:
 
 
 def patterns(
-    events: Iterable[TraceEvent | Iterable[TraceEvent]], tools: Iterable[Tool] = ()
+    events: Iterable[TraceEvent | Iterable[TraceEvent]],
+    tools: Iterable[Tool] = (),
+    classify: Callable[[TraceEvent], str] = classify_error,
 ) -> list[Pattern]:
     """Return the failures by tool, kind and argument at fault, the commonest first.
 
@@ -119,7 +121,7 @@ def patterns(
             kind = error if isinstance(error, str) else str(error.get("kind", ""))
             at_fault: list[Any] = _at_fault(known[tool], call) if tool in known else []
             for name in at_fault or [None]:
-                alike = tool, kind, classify_error(event), name
+                alike = tool, kind, classify(event), name
                 found[alike] += 1
                 examples.setdefault(alike, call)
 
@@ -141,7 +143,8 @@ def recommendations(
     for each in found:
         if each.count >= at_least:
             what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
-            why, todo = each.kind or "no kind", ADVICE[each.category]
+            why = each.kind or "no kind"
+            todo = ADVICE.get(each.category, ADVICE["other"])
             if each.argument is not None:
                 why += f", argument {clip(each.argument, 40)!r}"
                 todo = ADVICE["arguments"]
@@ -207,14 +210,15 @@ def _contract(tool: Tool, name: str) -> str:
 
 def _at_fault(tool: Tool, call: TraceEvent) -> list[str]:
     """Return which recorded arguments the schema refuses, or misses, each once."""
-    arguments, names = call.get("arguments", {}), list[Any]()
-    text = arguments.get("input")
+    schema, names = tool.parameters, list[Any]()
+    arguments: Any = call.get("arguments")
     try:
-        if list(arguments) == ["input"] and isinstance(text, str):  # as it was written
-            arguments, _ = read_arguments(tool.parameters, text)
-        if too_deep(arguments):
+        if arguments and arguments.keys() == {"input"} - schema["properties"].keys():
+            # It was refused, and stands there as the model wrote it.
+            arguments, _ = read_arguments(schema, str(arguments["input"]))
+        if arguments is None or too_deep(arguments):
             return []
-        arguments, _ = repair_arguments(tool.parameters, arguments, tool.all_aliases)
+        arguments, _ = repair_arguments(schema, arguments, tool.all_aliases)
         for error in tool.validator.iter_errors(arguments):
             about = error.kind.as_dict()
             missing = [about["property"]] if error.kind.name == "required" else []
