@@ -118,7 +118,7 @@ def _play_on(machine: Machine, slug: str) -> Trace:
         again.hook, again.limits = emit, Budget(steps, 2 * steps)
         if isinstance(again, GuardedMachine):
             tokens = given.tokens if again.budget.counts_tokens else math.inf
-            again.limits = again.budget = Budget(steps, 2 * steps, tokens=tokens)
+            again.limits = Budget(steps, 2 * steps, tokens=tokens)
             again.mode, again.ask = given.mode, ByScript(given.answers).ask
             again.ledger = again.ledger and Ledger(Path(folder) / "ledger.db")
             again.purse, again._switches = None, deque()
