@@ -1,7 +1,5 @@
 """Where things are: the checkout, its data, and the folders of the user."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

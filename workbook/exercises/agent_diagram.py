@@ -1,7 +1,5 @@
 """Your agent so far, drawn: its parts by what they do, yours lit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

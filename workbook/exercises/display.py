@@ -4,8 +4,6 @@ Whatever a learner's code produced is escaped. Colours are JupyterLab's own vari
 with a fallback, so that they can be read on a dark page and on a light one.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import sys

@@ -5,8 +5,6 @@ is checked before it is used: after a change of its tests, or of the file itself
 to pass once more.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import linecache

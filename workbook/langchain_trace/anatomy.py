@@ -3,8 +3,6 @@
 Everything shown is escaped: a prompt may hold anything.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

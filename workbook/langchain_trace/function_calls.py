@@ -4,8 +4,6 @@ An Action becomes a call; a Final Answer becomes a message without calls. What c
 read stays text, and an agent that calls functions takes any text for its answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

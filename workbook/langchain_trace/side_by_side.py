@@ -3,8 +3,6 @@
 Lines that begin with certain words can be marked. Every text is escaped.
 """
 
-from __future__ import annotations
-
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ for what a parser mends in the second loop. A trace is made from outside, by a m
 tools that tell what they are asked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial

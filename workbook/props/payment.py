@@ -1,7 +1,5 @@
 """A payment tool without a bank: the one tool here that changes the world."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import AbstractContextManager, nullcontext

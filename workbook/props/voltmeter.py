@@ -4,8 +4,6 @@ It is as picky as real ones: range strings must be exact, an input above the ran
 overload, the first readings drift. Its clock is simulated: a reading takes no time.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re

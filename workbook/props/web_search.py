@@ -4,8 +4,6 @@ The first backend that finds something answers. The observation says which were 
 and why each of them failed. This module knows no HTTP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any

@@ -3,8 +3,6 @@
 Each gets the same question, tools and model; what it does with them, a trace shows.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

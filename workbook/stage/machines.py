@@ -1,7 +1,5 @@
 """The machines among the engines: the core's, and the one with all guards on."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping

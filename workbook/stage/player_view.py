@@ -3,8 +3,6 @@
 What stands in the parts is in `data/player.html`, how they look in `data/player.css`.
 """
 
-from __future__ import annotations
-
 import functools
 import threading
 import time

@@ -4,8 +4,6 @@
 the Observation, as the loop of lesson 01 does. Its texts are `data/be_the_model.toml`.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import tomllib

@@ -4,8 +4,6 @@ A scenario is a file, `data/scenarios/<slug>.toml`, with the keys in the README 
 This module reads it and says what came of a run; `workbook.stage.engines` plays it.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re

@@ -4,8 +4,6 @@
 `player(trace=Trace.read(path))` shows a trace that was saved.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from contextlib import suppress
