@@ -21,7 +21,7 @@ from workbook.models.script import Script
 from workbook.record.events import Kind, TraceEvent
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.machines import Given, Person, play_fsm, play_guarded
+from workbook.stage.machines import Given, Person, play_machine
 from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
@@ -188,16 +188,17 @@ def play_create_agent(
     run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
 
 
+GUARDS = partial(play_machine, guards=True)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(partial(play_naive, engine="reading")),
     "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
-    "fsm": Engine(play_fsm, table=CORE),
-    "guarded": Engine(play_guarded, table=GUARDED),
+    "fsm": Engine(play_machine, CORE),
+    "guarded": Engine(GUARDS, GUARDED),
     "create_agent": Engine(play_create_agent),
-    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), table=CORE),
-    "guarded_calls": Engine(partial(play_guarded, adapter=FunctionCalls), GUARDED),
+    "fsm_calls": Engine(partial(play_machine, adapter=FunctionCalls), CORE),
+    "guarded_calls": Engine(partial(GUARDS, adapter=FunctionCalls), GUARDED),
 }
 """The engines by name, in the order in which the lessons meet them."""
 

@@ -54,7 +54,7 @@ class ByScript:
         """It has no need of the machine."""
 
 
-def play_fsm(
+def play_machine(
     scenario: Scenario,
     model: Any,
     tools: list[Tool],
@@ -62,55 +62,43 @@ def play_fsm(
     parts: Given,
     person: Person | None = None,
     adapter: Callable[..., Conversation] = TextTurns,
+    guards: bool = False,
 ) -> None:
-    """Play on the state machine of lesson 05, by text turns or by function calls."""
-    limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
-    try:
-        machine = assemble(parts, model, with_theirs(tools, parts), **options)
-    except Exception as error:  # a part of the reader's; a run raises nothing
-        _tell_broken(emit, error)
-        return
-    if adapter is TextTurns:
-        machine.preamble = warned(scenario, machine.tools, parts)
-    if person:
-        person.meets(machine)
-    machine.run(scenario.question)
+    """Play on the state machine of lesson 05, or on that of lessons 06 and 07.
 
-
-def play_guarded(
-    scenario: Scenario,
-    model: Any,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-    person: Person | None = None,
-    adapter: Callable[..., Conversation] = TextTurns,
-) -> None:
-    """Play on the machine of lessons 06 and 07; without a person, by its script."""
+    It reads text turns or function calls. Without a person, the scenario's answers.
+    """
     given, steps = scenario.guards, scenario.steps
-    budget = Budget(
-        steps, 2 * steps, tokens=given.tokens, model_s=given.model_s or math.inf
-    )
     person = person or ByScript(given.answers)
+    tools = with_theirs(tools, parts)
+    options: Any = {"adapter": adapter, "hook": emit}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            machine = guarded(
-                model,
-                with_theirs(tools, parts),
-                budget=budget,
-                mode=person.mode or given.mode,
-                ask=person.ask,
-                ledger=Ledger(Path(folder) / "ledger.db"),
-                one_call=given.one_call,
-                context_tokens=given.context_tokens,
-                pinned=given.pinned,
-                parts=parts,
-                adapter=adapter,
-                hook=emit,
-            )
-        except Exception as error:
-            _tell_broken(emit, error)
+            if guards:
+                machine: Machine = guarded(
+                    model,
+                    tools,
+                    budget=Budget(
+                        steps,
+                        2 * steps,
+                        tokens=given.tokens,
+                        model_s=given.model_s or math.inf,
+                    ),
+                    mode=person.mode or given.mode,
+                    ask=person.ask,
+                    ledger=Ledger(Path(folder) / "ledger.db"),
+                    one_call=given.one_call,
+                    context_tokens=given.context_tokens,
+                    pinned=given.pinned,
+                    parts=parts,
+                    **options,
+                )
+            else:
+                limits = Limits(steps=steps, tool_calls=2 * steps)
+                machine = assemble(parts, model, tools, limits=limits, **options)
+        except Exception as error:  # a part of the reader's; a run raises nothing
+            end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+            emit(Kind.RUN_FINISHED, **end, message=str(error))
             return
         if adapter is TextTurns:
             machine.preamble = warned(scenario, machine.tools, parts)
@@ -124,12 +112,6 @@ def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:
         theirs = calculator(evaluate=evaluate)
         return [theirs if tool.name == theirs.name else tool for tool in tools]
     return tools
-
-
-def _tell_broken(emit: TraceWriter, error: Exception) -> None:
-    """End a run that could not begin: a part of the reader's raised."""
-    end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
-    emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 
 def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:
