@@ -52,7 +52,7 @@ class PlayerView:
         self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
         self.mode = widgets.Dropdown(options=list(Mode), description="mode")
         self.mode.add_class("mode")
-        self.form = ApprovalForm(say, parts_of_page().asked)
+        self.form = ApprovalForm(say, macros().asked)
         self.output = widgets.Output().add_class("diagram")
         self.status = widgets.HTML().add_class("status")
         self.parts = {name: widgets.HTML().add_class(name) for name in PARTS}
@@ -82,9 +82,9 @@ class PlayerView:
             self.slider.value = playback.position
             self.slider.max = len(playback.events) or UNKNOWN
             self.buttons["cancel"].disabled = not running
-            self.status.value = parts_of_page().status(told)
+            self.status.value = macros().status(told)
             for name, part in self.parts.items():
-                part.value = getattr(parts_of_page(), name)(playback).strip()
+                part.value = getattr(macros(), name)(playback).strip()
             if (diagram := playback.diagram()) != self._diagram:
                 self._diagram = diagram
                 title = f"The states of the run, now {playback.lit or 'not begun'}"
@@ -116,10 +116,10 @@ def static_html(playback: Playback, title: str) -> str:
     """Return the whole trace as a table, and the diagram, for pages without widgets."""
     table = Trace(tuple(playback.events)).to_html()
     picture = drawing.svg(playback.diagram(), title)
-    return str(parts_of_page().static(title, table, picture, playback.asked()))
+    return str(macros().static(title, table, picture, playback.asked()))
 
 
-def parts_of_page() -> Any:
+def macros() -> Any:
     """Return the macros of the player's page; each escapes what it is given."""
     known: Any = {"summary": summary, "voice": voice, "voices": VOICES, "words": WORDS}
     return template("player.html", **known).module
