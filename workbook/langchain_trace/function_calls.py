@@ -12,9 +12,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 
 from workbook.loop.turns import Action, Final, parse_turn
-from workbook.models.base import Completion, ToolRequest
+from workbook.models import Completion, Script, ToolRequest
 from workbook.models.langchain import ScriptedModel
-from workbook.models.script import Script
 from workbook.tools.adapters import first_parameter, trusting_arguments
 from workbook.tools.tool import Tool
 

@@ -9,8 +9,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from workbook.tools.calls import Effect, ErrorKind, ToolFailure
-from workbook.tools.tool import Tool
+from workbook.tools import Effect, ErrorKind, Tool, ToolFailure
 
 MAX_AMOUNT = 10_000
 CURRENCIES = ("EUR", "USD", "JPY", "CNY")

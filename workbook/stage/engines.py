@@ -11,16 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from workbook.exercises.your_agent import Parts
-from workbook.fsm.conversations import FunctionCalls
-from workbook.fsm.table import CORE, Table
+from workbook.fsm import CORE, FunctionCalls, Table
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
-from workbook.record.events import Kind, TraceEvent
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
+from workbook.record import Kind, Trace, TraceEvent, TraceWriter
 from workbook.stage.machines import Given, Person, play_machine
 from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (

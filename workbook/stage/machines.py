@@ -7,19 +7,16 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from workbook.exercises.your_agent import PartBroken
+from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.conversations import TEXT_PREAMBLE, Conversation, TextTurns
-from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine, assemble
 from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
-from workbook.record.events import Kind
-from workbook.record.writer import TraceWriter
+from workbook.record import Kind, TraceWriter
 from workbook.stage.scenarios import Scenario
+from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, to be used in place of the package's."""

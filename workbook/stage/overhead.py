@@ -17,20 +17,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from workbook.fsm import Limits, Machine, State
 from workbook.fsm.handlers import HANDLERS, Handler
-from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine
-from workbook.fsm.table import State
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import Guard, Said
 from workbook.loop.naive import naive_loop
-from workbook.models.base import ToolRequest
-from workbook.models.script import Script
+from workbook.models import Script, ToolRequest
 from workbook.record.writer import TraceWriter
+from workbook.tools import Tool, ToolRegistry
 from workbook.tools.adapters import trusting_function
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,8 @@ from typing import Any
 from workbook.guardrails.approval import Answer, Request
 from workbook.guardrails.policy import Mode
 from workbook.paths import DATA, template
-from workbook.record import drawing
+from workbook.record import Trace, drawing
 from workbook.record.show import VOICES, Mermaid, summary, voice
-from workbook.record.trace import Trace
 from workbook.stage.form import ApprovalForm
 from workbook.stage.playback import TEXTS, WORDS, Playback
 

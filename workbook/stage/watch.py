@@ -14,8 +14,7 @@ from workbook.guardrails.approval import Answer
 from workbook.guardrails.policy import Mode
 from workbook.guardrails.table import GUARDED
 from workbook.models.choice import UnknownModel, model_health, model_name
-from workbook.record.events import Kind, TraceEvent
-from workbook.record.trace import Trace
+from workbook.record import Kind, Trace, TraceEvent
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
 from workbook.stage.machines import ByScript, Given
 from workbook.stage.person import You
