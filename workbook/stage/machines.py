@@ -4,7 +4,7 @@ import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
@@ -14,24 +14,13 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.record import Kind, TraceWriter
+from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
 from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, to be used in place of the package's."""
-
-
-class Person(Protocol):
-    """Whoever sits before a run, in place of the scenario's own person."""
-
-    mode: str | None  # in which a run begins; None is the scenario's
-
-    def ask(self, request: Request) -> Answer | None:
-        """Answer about a call that a rule wants a person for."""
-
-    def meets(self, machine: Machine) -> None:
-        """Get to know the machine before it runs."""
 
 
 class ByScript:
@@ -49,6 +38,10 @@ class ByScript:
 
     def meets(self, machine: Machine) -> None:
         """It has no need of the machine."""
+
+
+Person = ByScript | You
+"""Whoever sits before a run: the scenario's own person, or somebody at a keyboard."""
 
 
 def play_machine(
