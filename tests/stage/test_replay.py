@@ -35,16 +35,9 @@ MACHINES = ("fsm", "fsm_calls", "guarded", "guarded_calls")
 OLD = Path(__file__).parents[1] / "record" / "schema_1"
 
 
-class Catch(ByScript):
-    """A scenario's person, who keeps the machine that was met."""
-
-    def meets(self, machine):
-        self.machine = machine
-
-
 def played(slug, engine):
     """Return the trace of a scenario, and the machine that played it."""
-    person = Catch(load(slug).guards.answers)
+    person = ByScript(load(slug).guards.answers)
     return play(slug, engine, person=person), person.machine
 
 

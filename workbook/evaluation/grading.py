@@ -1,7 +1,5 @@
 """What counts as right, and what a share of right answers is worth."""
 
-from __future__ import annotations
-
 import math
 import re
 import unicodedata

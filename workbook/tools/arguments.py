@@ -4,8 +4,6 @@ The checking is jsonschema_rs's. Around it extra fields are refused, each proble
 where it is, and neither what is no JSON nor a schema of no arguments reaches it.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -4,8 +4,6 @@ A definition that cannot be kept is refused when it is made, in a sentence. This
 knows no call and no registry.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import threading
