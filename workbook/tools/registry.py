@@ -5,6 +5,8 @@ Whatever else happens becomes an observation that says what was wrong and what t
 next: the model can be wrong in any way without stopping the program.
 """
 
+from __future__ import annotations
+
 import difflib
 import itertools
 import json
