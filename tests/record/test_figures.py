@@ -115,7 +115,7 @@ def test_a_tool_that_raised_in_a_loop_leaves_no_observation():
     """The loop of lesson 01 dies with its tool: the call has no place in the rate."""
     trace = play("tool_raises", "naive")
     assert len(trace.of("tool_call")) == packaged_success_rate(trace).calls + 1
-    assert figures(trace).unanswered == 1
+    assert figures(trace).calls_not_observed == 1
 
 
 # what is counted
@@ -164,8 +164,8 @@ def test_repeated_steps_have_tool_arguments_and_observation_of_one_before():
     noted = observed("3", "t\nNote: n", notes=["n"])
     steps = [asked("1", q=1), observed("1"), asked("2", q=2), observed("2")]
     steps += [asked("3", q=1), noted, asked("4", q=1), observed("4", "other")]
-    assert figures(run_of(*steps)).repeats == 1
-    assert figures([run_of(*steps[:2]), run_of(*steps[:2])]).repeats == 0
+    assert figures(run_of(*steps)).calls_repeated == 1
+    assert figures([run_of(*steps[:2]), run_of(*steps[:2])]).calls_repeated == 0
 
 
 def test_tokens_are_counted_inside_tools_too_and_the_curve_is_the_agents():
@@ -185,7 +185,7 @@ def test_turns_that_tell_no_tokens_are_told():
     """A model that says nothing of its tokens is no model that took none."""
     silent = [turn(None), turn({}), turn({"input": 9, "output": 1, "estimated": True})]
     found = figures(run_of(*silent))
-    assert (found.turns, found.counted, found.estimated) == (3, 1, 1)
+    assert (found.turns, found.turns_with_tokens, found.turns_estimated) == (3, 1, 1)
     assert dict(found.context) == {3: {9: 1}}
 
 
@@ -227,9 +227,9 @@ def test_a_run_without_a_day_is_left_out_of_a_window_and_told():
     started, *rest = run_of(END).events
     old = [{k: v for k, v in started.items() if k != "started_unix_s"}, *rest]
     found = figures([old, run_of(END)], since=DAY)
-    assert (found.runs, found.undated) == (1, 1)
-    assert found.totals()["left out, no day"] == 1
-    assert figures([old]).undated == 0
+    assert (found.runs, found.runs_without_a_day) == (1, 1)
+    assert found.totals()["runs without a day"] == 1
+    assert figures([old]).runs_without_a_day == 0
 
 
 # files, broken ones, and any number of them

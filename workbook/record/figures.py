@@ -71,7 +71,7 @@ def success_rate(events: Iterable[TraceEvent]) -> Rate:
 
 
 class _Call(NamedTuple):
-    """A call of the agent; `same` is the hash of what may be a long text."""
+    """A call of the agent; `same` is one hash for what may be long texts."""
 
     same: int  # for the same tool with the same arguments in the same run
     tool: str
@@ -83,25 +83,24 @@ class _Calls:
     """Pairs the agent's own calls with their observations."""
 
     def __init__(self) -> None:
-        self.asked: dict[tuple[Any, str], _Call] = {}  # and not observed so far
+        self.asked: dict[Any, _Call] = {}  # and not observed so far
         self.failed: set[int] = set()
 
     def done(self, event: TraceEvent) -> _Call | None:
         """Return the call that this event is the observation of, if it is one."""
         if "parent" in event or event.get("call_id") is None:
             return None
-        run, call_id, kind = event.get("trace_id"), event["call_id"], event["kind"]
-        if kind == "tool_call":
-            arguments = json.dumps(event["arguments"], sort_keys=True, default=str)
-            same = hash((run, event["tool"], arguments))
-            call = _Call(same, event["tool"], event["at_s"], same in self.failed)
-            self.asked[run, call_id] = call
-        if kind != "observation":
-            return None
-        done = self.asked.pop((run, call_id), None)
-        if done:
-            (self.failed.discard if event["ok"] else self.failed.add)(done.same)
-        return done
+        call, run, call_id = None, event["trace_id"], event["call_id"]
+        if event["kind"] == "observation":
+            call = self.asked.pop((run, call_id), None)
+        if call:
+            (self.failed.discard if event["ok"] else self.failed.add)(call.same)
+        if event["kind"] == "tool_call":
+            text = json.dumps(event["arguments"], sort_keys=True, default=str)
+            same = hash((run, event["tool"], text))
+            asked = _Call(same, event["tool"], event["at_s"], same in self.failed)
+            self.asked[run, call_id] = asked
+        return call
 
 
 class Spread(Counter[float]):
@@ -143,20 +142,20 @@ class Figures(Tables):
     until: float = ALWAYS[1]
     prices: Any = None
     runs: int = 0
+    runs_without_a_day: int = 0  # which a window leaves out
     events: int = 0
+    lost: list[str] = field(default_factory=list)  # what could not be read
     ends: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
     states: dict[str, Spread] = field(default_factory=_SPREADS)
     tools: dict[str, Spread] = field(default_factory=_SPREADS)  # call to observation
     rates: dict[str, Rate] = field(default_factory=partial(defaultdict, Rate))
-    repeats: int = 0  # calls whose tool, arguments and observation came before
-    unanswered: int = 0  # calls without an observation: no rate counts them
-    context: dict[int, Spread] = field(default_factory=_SPREADS)  # tokens, by call
-    usage: Usage = field(default_factory=Usage)
+    calls_repeated: int = 0  # tool, arguments and observation as of one before
+    calls_not_observed: int = 0  # which no rate counts
     turns: int = 0  # of the model, also inside tools
-    counted: int = 0  # of them: those that say how many tokens they took
-    estimated: int = 0  # of these: those for which somebody has guessed
-    lost: list[str] = field(default_factory=list)  # what could not be read
-    undated: int = 0  # runs that a window leaves out, for they have no day
+    turns_with_tokens: int = 0  # that say how many they took
+    turns_estimated: int = 0  # of these: somebody has guessed
+    usage: Usage = field(default_factory=Usage)
+    context: dict[int, Spread] = field(default_factory=_SPREADS)  # input, by call
 
     @property
     def rate(self) -> Rate:
@@ -170,7 +169,7 @@ class Figures(Tables):
         for event in whole_events(run, self.lost):
             day = event.get("started_unix_s", day)
             if day is None and (self.since, self.until) != ALWAYS:
-                self.undated += 1
+                self.runs_without_a_day += 1
                 return
             is_repeat = False
             if call := calls.done(event):
@@ -190,12 +189,12 @@ class Figures(Tables):
                 case Kind.OBSERVATION if call:
                     self.rates[call.tool] += Rate(event["ok"], 1, call.is_retry)
                     self.tools[call.tool].add(event["at_s"] - call.at_s)
-                    self.repeats += is_repeat
+                    self.calls_repeated += is_repeat
                 case Kind.RUN_FINISHED:
                     self.ends[event["state"], event["reason"]] += 1
         if self.events > before:
             self.runs += 1
-            self.unanswered += len(calls.asked)
+            self.calls_not_observed += len(calls.asked)
             if event["kind"] != Kind.RUN_FINISHED:
                 self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
 
@@ -206,8 +205,8 @@ class Figures(Tables):
             return
         tokens = (usage.get(name, 0) for name in ("input", "output", "cached"))
         self.usage += Usage(*tokens)
-        self.counted += 1
-        self.estimated += bool(usage.get("estimated"))
+        self.turns_with_tokens += 1
+        self.turns_estimated += bool(usage.get("estimated"))
         if number:
             self.context[int(float(f"{number:.2e}"))].add(usage["input"])
 
@@ -246,28 +245,17 @@ class Figures(Tables):
 
     def totals(self) -> dict[str, float | None]:
         """Return what is one number for all runs; None is no figure."""
-        rate = self.rate
-        totals = {
-            "runs": self.runs,
-            "not read to the end": len(self.lost),
-            "left out, no day": self.undated,
-            "events": self.events,
-            "tool calls": rate.calls,
-            "ok": rate.ok,
-            "share ok": rate.share,
-            "retries": rate.retries,
-            "repeated": self.repeats,
-            "share repeated": self.repeats / rate.calls if rate.calls else None,
-            "not observed": self.unanswered,
-            "model turns": self.turns,
-            "that count tokens": self.counted,
-            "by an estimate": self.estimated,
-            "tokens read": self.usage.input,
-            "of them cached": self.usage.cached,
-            "tokens written": self.usage.output,
+        rate, usage, fields = self.rate, self.usage, vars(self).items()
+        counted = {name: number for name, number in fields if isinstance(number, int)}
+        totals: dict[str, float | None] = {
+            **{name.replace("_", " "): number for name, number in counted.items()},
+            **{"not read to the end": len(self.lost), "tool calls": rate.calls},
+            **{"ok": rate.ok, "share ok": rate.share, "retries": rate.retries},
+            **{"tokens read": usage.input, "of them cached": usage.cached},
+            **{"tokens written": usage.output},
         }
         if self.prices:
-            cost = self.prices.cost(self.usage) if self.counted else None
+            cost = self.prices.cost(usage) if self.turns_with_tokens else None
             totals[f"{self.prices.currency}, {self.prices.date}"] = cost
         return totals
 
@@ -277,8 +265,8 @@ def figures(runs: Runs, **options: Any) -> Figures:
 
     Args:
         since, until: seconds since 1970. Only events from `since` on and before `until`
-            are counted; in a run that was resumed they have the day of its first part.
-        prices: what tokens cost, a `Prices` of the guardrails.
+            are counted; those of a run that was resumed have the day of its beginning.
+        prices: what tokens cost: the `Prices` of the guardrails.
 
     Raises:
         FileNotFoundError: there is no such file or folder.

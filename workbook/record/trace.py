@@ -150,15 +150,9 @@ Runs = Run | Iterable[Run]
 
 
 def each_run(runs: Runs) -> Iterator[Run]:
-    """Yield each run; of a folder, the *.jsonl files in it that begin as traces do.
-
-    Raises:
-        FileNotFoundError: there is no such file or folder.
-    """
+    """Yield each run; of a folder, the *.jsonl files in it that begin as traces do."""
     if isinstance(runs, (str, Path)):
         path = Path(runs)
-        if not path.exists():
-            raise FileNotFoundError(f"there is no file or folder {path}")
         found = sorted(path.rglob("*.jsonl"))
         runs = [each for each in found if _is_trace(each)] if path.is_dir() else [path]
     for run in [runs] if isinstance(runs, Trace) else runs:
