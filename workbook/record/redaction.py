@@ -81,7 +81,7 @@ def _spelled(text: str) -> str:
 _SHORT = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}
 SIGNS = ("k-", "Bearer ", "\\u")  # no key without one of them
 _EDGE = r"(?:\b|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"  # "…\nsk-…" has one too
-_CODE = r"\\{1,15}u00(?i:2d|3\d|[46][1-9a-f]|5[0-9af]|7[0-9a])"
+_CODE = r"\\{1,15}u00(?i:2d|3\d|[4-7][0-9a-f])"
 _KEY_SHAPES = re.compile(
     rf"(?:{_EDGE}[spr]|\\{{1,15}}u007[023]){_spelled('k-')}(?:[\w-]|{_CODE}){{16,}}"
     rf"|(?:{_EDGE}B|\\{{1,15}}u0042){_spelled('earer ')}"
