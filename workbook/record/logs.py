@@ -201,7 +201,9 @@ def summary_of(trace: Trace) -> str:
         "errors": errors or "none",
     }
     rows |= {"lost": trace.lost} if trace.lost else {}
-    return "\n".join(f"{name:8}{one_line(value)}" for name, value in rows.items())
+    return "\n".join(
+        f"{name:8}{clip(one_line(value), LINE)}" for name, value in rows.items()
+    )
 
 
 def line_of(event: TraceEvent) -> str:
