@@ -14,7 +14,7 @@ def cells_with_answer(slug):
     function = exercises()[slug].function()
     module = importlib.import_module(function.__module__)
     names = [n for n in vars(module) if n.isidentifier() and n[:2] != "__"]
-    names.remove("annotations")
+    names = [name for name in names if name != "annotations"]
     borrowed = f"from {module.__name__} import {', '.join(names)}"
     return [borrowed, inspect.getsource(function)]
 

@@ -4,8 +4,6 @@ Every function that the notebooks build up is in here, a room a subject. This mo
 offers what a notebook's first cell needs, and imports none of it before it is used.
 """
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

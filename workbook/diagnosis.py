@@ -3,8 +3,6 @@
 Each question returns a row, broken where a lesson would not run. None shows a key.
 """
 
-from __future__ import annotations
-
 import platform
 import shutil
 import sys

@@ -7,6 +7,8 @@ python agent.py --milestone --model local    five price questions: how many righ
 python agent.py --mend FOLDER            mends the failing test there; a new folder gets
                                          a sample. You are asked before each write.
 python agent.py --mend FOLDER --plan     the same in plan mode: it writes nothing
+python agent.py --trace FILE             keeps the run there; once more: goes on with
+                                         one that died, or looks back at it
 """
 
 import argparse
@@ -25,7 +27,10 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import guarded_table
 from workbook.models import get_text_model
 from workbook.models.base import Prefilled
+from workbook.models.script import Script
 from workbook.props.workspace import Workspace
+from workbook.record import Trace, TraceWriter
+from workbook.record.replay import replay
 from workbook.stage.scenarios import load
 from workbook.tools.calculator import calculator
 
@@ -98,18 +103,49 @@ def prices():
     return [calculator(evaluate=PARTS["safe_eval"]), PARTS["percent_tool"]()]
 
 
-def mend(name, folder, mode):
+def mend(name, folder, mode, path):
     """Let the agent mend the failing test of a folder, and return how it ended."""
     place = Workspace(folder) if folder.is_dir() else Workspace.sample(folder)
     task = load("mend_the_test")
-    model = task.script() if name == "scripted" else choose(name)[0]
-    return build(model, place.tools(), mode=mode).run(task.question)
+    turns = Script(task.turns[said(path) :])
+    model = turns if name == "scripted" else choose(name)[0]
+    return run(build(model, place.tools(), mode=mode), task.question, path)
 
 
-def choose(name):
+def said(path):
+    """Return how many turns a trace has: behind them a script goes on."""
+    return len(Trace.read(path).of("model_turn")) if path and path.exists() else 0
+
+
+def run(machine, question, path=None):
+    """Run, and keep the trace in a file; go on with one, or look back at it."""
+    if path is None:
+        return machine.run(question)
+    if not path.exists():
+        with TraceWriter(path) as machine.hook:
+            return machine.run(question)
+    trace = Trace.read(path)
+    return look_back(trace, machine) if trace.end else machine.resume(path)
+
+
+def look_back(trace, machine):
+    """Play a run again, without a model or a tool, and say what happened in it."""
+    asked = any("answer" in event for event in trace.of("decision"))
+    ended = (replay if asked else PARTS["replay"])(trace, machine)
+    for state, stays in PARTS["state_times"](trace).items():
+        print(f"{state}: {len(stays)} stays, {sum(stays):.4f} s", file=sys.stderr)
+    print(PARTS["success_rate"](trace), file=sys.stderr)
+    for event in trace.of("observation"):
+        if not event["ok"]:
+            why = PARTS["classify_error"](event)
+            print(f"{why}: {event['text']}", file=sys.stderr)
+    return ended
+
+
+def choose(name, path=None):
     """Return the model of that name, and what stands before its questions."""
     if name == "scripted":
-        return get_text_model("scripted", turns=SCRIPT), None
+        return get_text_model("scripted", turns=SCRIPT[said(path) :]), None
     model = get_text_model(name, max_tokens=60)
     return (Prefilled(model, "Thought:"), EXAMPLE) if name == "local" else (model, None)
 
@@ -137,6 +173,7 @@ def main():
     options.add_argument("--milestone", action="store_true", help="five questions")
     options.add_argument("--mend", type=Path, metavar="FOLDER", help="a failing test")
     options.add_argument("--plan", action="store_true", help="write nothing")
+    options.add_argument("--trace", type=Path, metavar="FILE", help="keep the run")
     given = options.parse_args()
     if (
         given.model == "scripted" and not given.mend
@@ -150,15 +187,17 @@ def main():
             milestone(given.model)
             return 0
         if given.mend:
-            ended = mend(given.model, given.mend, "plan" if given.plan else "build")
+            mode = "plan" if given.plan else "build"
+            ended = mend(given.model, given.mend, mode, given.trace)
         else:
             print(f"question: {given.question}", file=sys.stderr)
-            model, preamble = choose(given.model)
-            ended = build(model, prices(), preamble).run(given.question)
+            model, preamble = choose(given.model, given.trace)
+            machine = build(model, prices(), preamble)
+            ended = run(machine, given.question, given.trace)
     except PartBroken as broken:
         print(broken, file=sys.stderr)
         return 1
-    except (LookupError, RuntimeError, ValueError) as problem:
+    except (LookupError, OSError, RuntimeError, ValueError) as problem:
         print(f"{type(problem).__name__}: {problem}", file=sys.stderr)
         return 1
     print(PARTS.line(), file=sys.stderr)

@@ -74,7 +74,7 @@ def test_names_in_backticks_are_code():
         assert "use split_fields\n" in f"{shown}\n"
         assert "use <code>split_fields</code>" in shown._repr_html_()
     assert "  returned  '`a`'" in str(shown)
-    assert "&#x27;`a`&#x27;" in shown._repr_html_()
+    assert "&#39;`a`&#39;" in shown._repr_html_()
     assert "<code>a</code> ```b```" in Notice("t", [(" ", "`a` ```b```")])._repr_html_()
 
 

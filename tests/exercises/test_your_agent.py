@@ -12,7 +12,7 @@ from workbook import check, reset, your_agent, your_parts, yours
 from workbook.__main__ import main
 from workbook.exercises import kept
 from workbook.exercises.agent_diagram import ROLES
-from workbook.exercises.catalogue import CourseError, exercises, find
+from workbook.exercises.catalogue import exercises, find
 from workbook.exercises.your_agent import PartBroken, fits
 from workbook.loop.turns import Action, Malformed, parse_turn, who_writes
 
@@ -177,17 +177,6 @@ def test_after_a_change_of_its_tests_a_part_is_checked_again(monkeypatch, tmp_pa
     assert "a new rule" in repr(yours("who_writes"))
     tests.write_text(tests.read_text("utf-8").replace('"me"', '"model"'), "utf-8")
     assert yours("who_writes").whose == "yours"
-
-
-def test_a_part_can_be_switched_to_ours_and_back():
-    """a part can be switched to ours and back, and nothing is lost"""
-    solve("who_writes")
-    kept.switch("who_writes", "ours")
-    assert yours("who_writes").whose == "ours"
-    kept.switch("who_writes", "yours")
-    assert yours("who_writes").whose == "yours"
-    with pytest.raises(CourseError, match="switch"):
-        kept.switch("parse_turn", "yours")
 
 
 def test_a_part_calls_another_by_its_name():

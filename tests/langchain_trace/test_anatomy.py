@@ -101,7 +101,7 @@ def test_nothing_in_a_prompt_becomes_html():
     _, prompt = sections("Question: <script>alert('&')</script>\n")
     page = color_prompt(prompt)._repr_html_()
     assert "<script" not in page
-    assert "&lt;script&gt;alert(&#x27;&amp;&#x27;)" in page
+    assert "&lt;script&gt;alert(&#39;&amp;&#39;)" in page
 
 
 def test_a_section_name_of_your_own_is_escaped_too():

@@ -8,8 +8,7 @@ import pytest
 from tests.learner import solve, spoil
 from workbook import your_parts
 from workbook.exercises.catalogue import exercises
-from workbook.fsm import TextTurns
-from workbook.fsm.machine import assemble
+from workbook.fsm import TextTurns, assemble
 from workbook.models import Script
 from workbook.record import Trace
 from workbook.stage import load, museum, play

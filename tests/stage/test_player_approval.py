@@ -17,7 +17,7 @@ from workbook.stage.form import ApprovalForm
 from workbook.stage.machines import ByScript
 from workbook.stage.person import You, answered, shown_arguments
 from workbook.stage.playback import Playback
-from workbook.stage.player_view import static_html, template
+from workbook.stage.player_view import macros, static_html
 from workbook.stage.scenarios import outcome
 from workbook.stage.watch import Watched, player
 from workbook.tools.calls import ToolCall
@@ -329,7 +329,7 @@ def test_the_limit_of_one_call_and_the_prices_are_told():
     prices = {"currency": "EUR", "date": "2026-01-01", "input": 2, "output": 8}
     limits = {"money": 1.0, "model_s": 2.5, "prices": {**prices, "cached": 1}}
     shown = Playback([{"kind": "run_started", "at_s": 0, "limits": limits}], 1)
-    told = template().budgets(shown)
+    told = macros().budgets(shown)
     assert "may take 2.5 seconds" in told
     assert "Prices in EUR of 2026-01-01" in told
 

@@ -1,7 +1,5 @@
 """Your agent's parts, made anew from notebooks: what passes there is kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from workbook.classroom.notebooks import notebooks_in, read_answers, read_cells

@@ -5,8 +5,6 @@ cells see the package's function, so that one wrong answer does not spoil the ne
 an answer is graded with the helpers that its own cell saw.
 """
 
-from __future__ import annotations
-
 import builtins
 import linecache
 import re

@@ -130,10 +130,8 @@ class _Timed:
     def __init__(self, model: TextModel) -> None:
         self.name, self.seconds, self._model = model.name, 0.0, model
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
-        reply = self._model.complete(prompt, stop=stop, **options)
+    def complete(self, prompt: str, **options: Any) -> Completion:
+        reply = self._model.complete(prompt, **options)
         self.seconds += reply.timings.get("prompt_ms", 0.0) / 1000
         self.seconds += reply.timings.get("predicted_ms", 0.0) / 1000
         return reply

@@ -1,7 +1,5 @@
 """Sums in words, and the world in which each question may be answered."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 

@@ -1,13 +1,12 @@
 """Your agent so far, drawn: its parts by what they do, yours lit."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
 from workbook.exercises.catalogue import exercises
 from workbook.exercises.kept import folder
 from workbook.exercises.your_agent import Part, state
+from workbook.paths import template
 from workbook.record.show import Mermaid
 
 ROLES = ("writes the prompt", "reads the turn", "decides", "acts", "looks back")
@@ -16,7 +15,6 @@ LOOKS = {  # Mermaid's class, and a sign for those who see no colour
     "ours": ("fill:#eceff1,stroke:#78909c,color:#263238", "·"),
     "stale": ("fill:#ffe082,stroke:#b26a00,color:#3e2723", "!"),
 }
-COLUMN = 190  # pixels
 ABOUT = "★ yours · ours ! yours did not pass when it was last looked at"
 
 
@@ -65,24 +63,14 @@ class YourAgent:
 
     def svg(self) -> str:
         """Return the same for pages without Mermaid: a column for each role."""
-        texts, tall = [], 0
-        for column, role in enumerate(ROLES):
-            lines = [f"<tspan font-weight='bold'>{role}</tspan>"]
-            for slug, whose in self.of_role(role).items():
-                weight = " font-weight='bold'" * (whose == "yours")
-                lines.append(f"<tspan{weight}>{LOOKS[whose][1]} {slug}</tspan>")
-            tall = max(tall, len(lines))
-            texts += [
-                f"<text x='{12 + column * COLUMN}' y='{20 * row}'>{line}</text>"
-                for row, line in enumerate(lines, start=1)
+        columns = {
+            role: [
+                (f"{LOOKS[whose][1]} {slug}", whose == "yours")
+                for slug, whose in self.of_role(role).items()
             ]
-        wide, high = COLUMN * len(ROLES), 20 * tall + 14
-        return (
-            f"<svg xmlns='http://www.w3.org/2000/svg' role='img' width='{wide}' "
-            f"viewBox='0 0 {wide} {high}' font-family='sans-serif' font-size='13'>"
-            f"<title>{ABOUT}</title><rect width='{wide}' height='{high}' rx='6' "
-            f"fill='#eceff1'/><g fill='#263238'>{''.join(texts)}</g></svg>"
-        )
+            for role in ROLES
+        }
+        return str(template("shown.html").module.agent(columns, ABOUT))
 
     def write_page(self) -> Path:
         """Write a page that says what was built, with the tests that a part passes."""

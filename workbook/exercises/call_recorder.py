@@ -3,8 +3,6 @@
 `Watch.function` stands in for it in a test, and the last calls are kept for a report.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import io

@@ -1,7 +1,5 @@
 """The list of exercises: `data/exercises.toml`, read once; tests see to its entries."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import importlib

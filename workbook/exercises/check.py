@@ -3,8 +3,6 @@
 None of them raises for what a learner wrote, so that Run All always reaches the end.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import types

@@ -4,15 +4,13 @@ Whatever a learner's code produced is escaped. Colours are JupyterLab's own vari
 with a fallback, so that they can be read on a dark page and on a light one.
 """
 
-from __future__ import annotations
-
-import html
 import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbook.exercises.report import Outcome, Report
+from workbook.paths import DATA, template
 
 AMBER, GREY = "var(--jp-warn-color1, #b26a00)", "var(--jp-ui-font-color2, #767676)"
 RED, GREEN = "var(--jp-error-color1, #d32f2f)", "var(--jp-success-color1, #2e7d32)"
@@ -49,22 +47,15 @@ class Notice:
                 lines.append(f"  {label:<9} {text}".replace("\n", "\n" + " " * 12))
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        cell = "text-align:left;vertical-align:top;padding:1px 10px 1px 0"
-        code = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
-        body = ""
+    def _repr_html_(self) -> str | None:
+        if not DATA.is_dir():  # what the notice says; it is shown as text then
+            return None
+        lines = []
         for label, text in self.lines:
-            style, told = f"{cell};{code}", _escaped(text)
-            if label in PROSE:
-                style, told = cell, _NAME.sub(r"<code>\1</code>", told)
-            body += f"<tr><td style='{cell};color:{GREY}'>{label}</td>"
-            body += f"<td style='{style}'>{told}</td></tr>"
-        box = f"border-left:4px solid {self.colour};padding:.2em .8em;line-height:1.5"
-        return (
-            f"<div class='workbook-report mathjax_ignore' style='{box}'>"
-            f"<b style='color:{self.colour}'>{_escaped(self.title)}</b>"
-            f"<table style='margin:0'>{body}</table></div>"
-        )
+            prose = label in PROSE
+            lines.append((label, prose, _NAME.split(text) if prose else [text]))
+        shown = template("shown.html").module.notice
+        return str(shown(self.title, lines, self.colour, GREY))
 
 
 def as_message(report: Report, *, with_traceback: bool = False) -> Notice:
@@ -124,14 +115,5 @@ class Grid:
         return captured.get().rstrip()
 
     def _repr_html_(self) -> str:
-        left, body = "style='text-align:left;vertical-align:top'", ""
-        for cell, row in [("th", self.head), *(("td", row) for row in self.rows)]:
-            told = (f"<{cell} {left}>{_escaped(text)}</{cell}>" for text in row)
-            body += f"<tr>{''.join(told)}</tr>"
-        return f"<table>{body}</table><div>{_escaped(self.footer)}</div>"
-
-
-def _escaped(text: str) -> str:
-    # Where MathJax does not know the class of the box, this keeps some viewers from
-    # taking a dollar sign for the start of a formula.
-    return html.escape(text).replace("$", "&#36;")
+        shown = template("shown.html").module.grid
+        return str(shown(self.head, self.rows, self.footer))

@@ -5,8 +5,6 @@ guess at the cause of a wrong result; "perhaps, of ERROR or KeyError: …" is to
 where the function returned ERROR or raised a KeyError.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Your agent as a package of its own: your parts, what assembles them, their tests."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile

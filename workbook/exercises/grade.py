@@ -5,8 +5,6 @@ under watch, and returns a `Report`. It writes no file, keeps no state, loads no
 of the environment, and leaves the interpreter as it found it.
 """
 
-from __future__ import annotations
-
 import builtins
 import inspect
 import sys

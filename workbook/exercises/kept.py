@@ -5,8 +5,6 @@ is checked before it is used: after a change of its tests, or of the file itself
 to pass once more.
 """
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 import linecache
@@ -68,7 +66,6 @@ def write(exercise: Exercise, text: str) -> None:
         folder().mkdir(parents=True, exist_ok=True)
         new.write_text(f"{seal(exercise, text)}{text}", encoding="utf-8")
         os.replace(new, path)
-        switched_off(exercise.slug).unlink(missing_ok=True)
     except OSError as error:
         raise CourseError(
             f"{exercise.slug} passed, and could not be kept in {folder()}:"
@@ -93,22 +90,6 @@ def load(exercise: Exercise) -> Function | None:
         return None
     write(exercise, body)
     return function
-
-
-def switched_off(slug: str) -> Path:
-    return folder() / f"{slug}.py.off"
-
-
-def switch(slug: str, to: str) -> None:
-    """Use `"ours"` for a part, or `"yours"` again; the file stays."""
-    on, off = path_of(find(slug).slug), switched_off(slug)
-    source, target = (on, off) if to == "ours" else (off, on)
-    if to not in ("ours", "yours") or not (source.exists() or target.exists()):
-        raise CourseError(
-            f"switch({slug!r}, {to!r}): 'ours' or 'yours', of a kept part"
-        )
-    if source.exists():
-        os.replace(source, target)
 
 
 def cells_of(function: Function) -> list[str]:

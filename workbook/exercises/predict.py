@@ -1,7 +1,5 @@
 """A guess before a run: asked for, kept, and held next to what happened."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbook.exercises.display import GREY, Notice, show

@@ -3,8 +3,6 @@
 One small JSON file. When it cannot be read or written, exercises work all the same.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager

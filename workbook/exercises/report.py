@@ -3,8 +3,6 @@
 `grade` makes a `Report`, `display` shows it, the pytest plugin counts it.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import traceback

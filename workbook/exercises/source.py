@@ -2,8 +2,6 @@
 needs of the others.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import symtable

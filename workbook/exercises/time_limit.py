@@ -5,8 +5,6 @@ On the main thread of a POSIX system an alarm raises `TimeUp` in the code itself
 back to Python, such as `sum(range(10**12))`, nothing but its own end can end.
 """
 
-from __future__ import annotations
-
 import ctypes
 import signal
 import sys

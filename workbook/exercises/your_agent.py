@@ -1,7 +1,5 @@
 """Your agent: the functions that passed their checks, where a run uses them."""
 
-from __future__ import annotations
-
 import inspect
 import linecache
 import sys

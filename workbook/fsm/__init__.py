@@ -4,10 +4,11 @@ The table is data and can be audited and drawn; the driver is a few lines; the w
 each state is a handler. It knows no file format and no framework.
 """
 
+from workbook.fsm.assemble import assemble
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Exit, Machine, assemble, drive
+from workbook.fsm.machine import Exit, Machine, drive
 from workbook.fsm.table import (
     CORE,
     Event,

@@ -11,10 +11,11 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
@@ -22,12 +23,15 @@ from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.run import Run, ctrl_c_is_cancel
 from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
-from workbook.models.base import ChatModel, TextModel, streams
+from workbook.models.base import ChatModel, Completion, TextModel, streams
+from workbook.record.answers import Answering
+from workbook.record.recording import Recording
+from workbook.record.replay import resume
+from workbook.tools.calls import Observation, ToolCall
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 
+Make = Callable[[ToolCall], Observation]
 C = TypeVar("C")
-M = TypeVar("M", bound="Machine")
 
 
 def drive(
@@ -124,6 +128,8 @@ class Machine:
         self.hook, self.clock, self.preamble = hook, clock, preamble
         self.drive, self._cancelled = drive, threading.Event()
         self.on_text = on_text
+        self.make: Make | None = None  # in place of `tools.run`
+        self._recording: Recording | None = None
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
 
@@ -146,6 +152,45 @@ class Machine:
             )
             return self._finish(run, self._drive(run))
 
+    def resume(self, path: Path | str) -> Exit:
+        """Go on with a run that died, from its trace; see `workbook.record.replay`."""
+        return resume(path, self)  # type: ignore[no-any-return]
+
+    def played_again(self, recording: Recording) -> Self:
+        """Return a copy whose model, tools and clock are a record's while it lasts."""
+        again = copy(self)
+        again.model, again.hook = recording.model(self.model), recording
+        again.clock, again._cancelled = (
+            recording.now,
+            recording.cancels(self._cancelled),
+        )
+        again._recording = recording
+        return again
+
+    def again(
+        self,
+        say: Callable[[], Completion],
+        observe: Make,
+        tell: Emit,
+    ) -> Self:
+        """Return a copy with its ends in your hands: no model and no tool is called.
+
+        Args:
+            say: what the model says next.
+            observe: what comes of a call.
+            tell: the hook.
+        """
+        again = copy(self)
+        again.model = Answering(self.model, lambda *asked, **options: say())
+        again.make, again.hook = observe, tell
+        return again
+
+    def with_limits(self, **changes: Any) -> Self:
+        """Return a copy with other limits; TypeError where there is none of a name."""
+        again = copy(self)
+        again.limits = replace(self.limits, **changes)
+        return again
+
     def cancel(self) -> None:
         """End the run at its next transition; from any thread, also before it began.
 
@@ -159,7 +204,13 @@ class Machine:
         return {}
 
     def _prepare(self, run: Run) -> None:
-        """Make a run ready to begin: nothing to do for a machine without guards."""
+        """Make a run ready to begin."""
+        run.make = self._making(self.make or self.tools.run)
+
+    def _making(self, make: Make, is_safe: bool = False) -> Make:
+        """Return what makes a call: the record while there is one, and then `make`."""
+        record = self._recording
+        return record.make(make, self.tools, is_safe) if record else make
 
     def _drive(self, run: Run) -> str:
         """Return the end that the driver told of; a driver that told of none FAILED."""
@@ -230,36 +281,6 @@ class Machine:
                 if row is None or row.target not in ends:
                     gaps.append(f"{state} needs a row for {event} that leads to an end")
         return gaps
-
-
-def assemble(
-    parts: Mapping[str, Callable[..., Any]],
-    model: TextModel | ChatModel,
-    tools: Iterable[Tool],
-    *,
-    table: Table | None = None,
-    adapter: Callable[..., Conversation] | None = None,
-    kind: Callable[..., M] = Machine,  # type: ignore[assignment]
-    **options: Any,
-) -> M:
-    """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
-
-    A `table` and an `adapter` go before the parts'; `options` are the machine's.
-    """
-
-    def given(**places: str) -> dict[str, Any]:
-        return {place: parts[slug] for place, slug in places.items() if slug in parts}
-
-    registry = given(validate="validate_arguments", repair="repair_arguments")
-    if adapter in (None, TextTurns) and hasattr(model, "complete"):
-        adapter = partial(TextTurns, **given(parse="parse_turn"))
-    table = table or parts.get("agent_table", lambda: CORE)()
-    table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
-    options |= given(drive="drive") | {"adapter": adapter}
-    handlers = given(**{State.THINK: "think"})
-    return kind(
-        model, ToolRegistry(tools, **registry), table, handlers=handlers, **options
-    )
 
 
 def _stoppable(handler: Handler) -> Handler:

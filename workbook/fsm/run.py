@@ -10,7 +10,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from types import FrameType
@@ -182,23 +182,23 @@ class Run:
         return Event.CANCEL if stopped else None
 
     def emit(self, kind: str, /, **fields: Any) -> None:
-        """Tell the hook, and keep the first thing that it raises."""
+        """Tell the hook, and keep the first thing that it raises.
+
+        A hook that raises KeyboardInterrupt says stop: a call that was begun is not
+        made, and the run ends at its next transition.
+        """
         try:
             self.hook(kind, **fields)
         except KeyboardInterrupt:
-            raise
+            self.interrupted = True
         except BaseException as error:
             self.broken = self.broken or error
             raise
 
     def tell(self, kind: str, /, **fields: Any) -> None:
         """Tell the hook where nothing may be raised: `stop` will say what happened."""
-        try:
+        with suppress(BaseException):  # `emit` has kept it
             self.emit(kind, **fields)
-        except KeyboardInterrupt:
-            self.cancelled.set()
-        except BaseException:
-            return  # `emit` has kept it
 
     def moved(self, rule: Rule, raised: BaseException | None) -> None:
         """Take down a transition: the `emit` of the driver."""
@@ -206,7 +206,11 @@ class Run:
         elapsed_s, self.entered_at = round(now - self.entered_at, 6), now
         self.rule, self.error = rule, raised
         call = self.call
-        about = {} if call is None else {"tool": call.name, "call_id": call.call_id}
+        about: dict[str, Any] = {}
+        if call is not None:
+            about = {"tool": call.name, "call_id": call.call_id}
+        if self.made:  # and has no observation
+            about["made"] = True
         self.tell(
             "transition",
             source=rule.source,
@@ -225,6 +229,8 @@ class Run:
         self.emit(
             "tool_call", call_id=call.call_id, tool=call.name, arguments=call.arguments
         )
+        if self.stop():
+            raise KeyboardInterrupt
 
     def settle(self, observation: Observation) -> None:
         """Close the first waiting call with its one observation."""

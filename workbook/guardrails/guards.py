@@ -18,7 +18,7 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.policy import POLICY, PolicyRule
 from workbook.guardrails.purse import Purse
 from workbook.guardrails.stuck import Seen
-from workbook.record.replay import Recording
+from workbook.record.recording import Recording
 
 Ask = Callable[[Request], Answer | None]
 """Asks a person about a call; None is: nobody answers now."""

@@ -13,11 +13,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from workbook.fsm.assemble import assemble
 from workbook.fsm.conversations import FunctionCalls
 from workbook.fsm.handlers import HANDLERS, Handler
-from workbook.fsm.machine import Exit, Machine, assemble
+from workbook.fsm.machine import Exit, Machine
 from workbook.fsm.run import Run
 from workbook.fsm.table import State, Table
 from workbook.guardrails.approval import Answer, Request, as_answer
@@ -39,14 +40,11 @@ from workbook.guardrails.stopping import observe_cycles, think_within
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel, takes
-from workbook.record.events import Kind, TraceError
-from workbook.record.replay import Recording
-from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
+from workbook.record.recording import Recording
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Parts = Mapping[str, Callable[..., Any]]
-Make = Callable[[ToolCall], Observation]
 
 
 class GuardedMachine(Machine):
@@ -87,11 +85,16 @@ class GuardedMachine(Machine):
                 f"{model.name} takes no max_tokens, so that nothing keeps it within"
                 " tokens or money: give it that argument, or a budget without"
             )
-        self.budget, self.rules, self.mode = budget, rules, str(Mode(mode))
+        self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
         self.purse, self.parts = purse, parts or {}
         self._switches: deque[Switch] = deque()
-        self._recording: Recording | None = None
+
+    @property
+    def budget(self) -> Budget:
+        """Its limits, with those of tokens and money."""
+        assert isinstance(self.limits, Budget)
+        return self.limits
 
     def set_mode(
         self, mode: str, who: str = "user", why: str = "the user said so"
@@ -116,21 +119,19 @@ class GuardedMachine(Machine):
             TraceError: this is no trace, its run has ended, or it did something else
                 than this machine does (`Divergence`, with the event).
         """
-        with Recording(path) as recording:
-            if recording.ended:
-                end = recording.recorded[-1]["state"]
-                raise TraceError(
-                    f"the run in {path} has ended in {end}: begin a new one"
-                )
-            again = copy(self)
-            again.model, again.hook = _played_again(self.model, recording), recording
-            again.clock, again._recording = recording.now, recording
-            again.mode = str(recording.recorded[0].get("mode", self.mode))
-            again.ask = _given_first(approval, self.ask)
-            exit = again.run(recording.question)
-            if recording.diverged is not None:
-                raise recording.diverged
-            return exit
+        again = copy(self)
+        again.ask = _given_first(approval, self.ask)
+        return super(GuardedMachine, again).resume(path)
+
+    def played_again(self, recording: Recording) -> Self:
+        """Return a copy whose model, tools, clock and person are a record's."""
+        again = super().played_again(recording)
+        if isinstance(self.model, Escalate):  # of several models, each one
+            models = [recording.model(each) for each in self.model.models]
+            again.model = Escalate(models, self.model.after, self.model.parse)
+        again.mode = str(recording.recorded[0].get("mode", self.mode))
+        again.ask = _as_recorded(recording, None if recording.exact else self.ask)
+        return again
 
     def run(self, question: str) -> Exit:
         """Work on the question until an end is reached, or a person is waited for."""
@@ -142,17 +143,13 @@ class GuardedMachine(Machine):
         return {"mode": self.mode}
 
     def _prepare(self, run: Run) -> None:
-        make: Make = self.tools.run
-        ask, recording = self.ask, self._recording
-        if self.ledger is not None:
+        make = self.make or self.tools.run
+        if self.ledger is not None and self.make is None:
             run_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex
             key = self.parts.get("idempotency_key", idempotency_key)
             claiming = self.parts.get("claim", claim)
             make = once(self.ledger, self.tools, run_id, make, key=key, claim=claiming)
-        if recording is not None:
-            if self.ledger is None:
-                make = _not_twice(recording, self.tools, make)
-            make, ask = recording.make(make), _as_recorded(recording, ask)
+        make = self._making(make, is_safe=self.ledger is not None)
         run.make = Cached(make, self.tools)
         run.model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
         run.estimates = True
@@ -160,42 +157,18 @@ class GuardedMachine(Machine):
             budget=self.budget,
             mode=self.mode,
             rules=self.rules,
-            ask=ask,
+            ask=self.ask,
             converge=self.converge,
             purse=self.purse,
             parts=self.parts,
             switches=self._switches,
-            recording=recording,
+            recording=self._recording,
         )
 
     def _finish(self, run: Run, state: str) -> Exit:
         if state != Guard.PENDING:
             return super()._finish(run, state)
         return self._exit(run, state, Said.SUSPENDED)  # its trace has no end yet
-
-
-def _played_again(model: Any, recording: Recording) -> Any:
-    """Return a model that says what is recorded first; of several, each one."""
-    if isinstance(model, Escalate):
-        models = [recording.model(each) for each in model.models]
-        return Escalate(models, model.after, model.parse)
-    return recording.model(model)
-
-
-def _not_twice(recording: Recording, tools: ToolRegistry, make: Make) -> Make:
-    """Without a ledger: do not repeat a WRITE that the record ends in the middle of."""
-    last = recording.recorded[-1]
-
-    def made(call: ToolCall) -> Observation:
-        begun = last["kind"] == Kind.TOOL_CALL and last["call_id"] == call.call_id
-        if not begun or tools[call.name].effect is Effect.READ:
-            return make(call)
-        message = f"unknown: the run died in {call.name}; it may have had its effect."
-        hint = "A person has to look before it is called again."
-        error = ToolError(ErrorKind.NEEDS_PERSON, message, hint=hint)
-        return Observation.failed(call.call_id, error, call.name)
-
-    return made
 
 
 def _as_recorded(recording: Recording, ask: Ask | None) -> Ask | None:

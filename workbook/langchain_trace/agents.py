@@ -4,8 +4,6 @@ Each is bounded and ends in a `run_finished`. Tools are handed over bare: what L
 does when one raises is what we look at.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace

@@ -3,14 +3,12 @@
 Everything shown is escaped: a prompt may hold anything.
 """
 
-from __future__ import annotations
-
-import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from workbook.models.prompts import count_tokens
+from workbook.paths import template
 from workbook.record.show import VOICES
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
@@ -18,10 +16,8 @@ SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open th
 # What to look for in the classic prompt, in the order in which it stands there.
 MARKS = ("\n\n", "Use the following format:", "\nBegin!\n", "\nQuestion:", "\nThought:")
 # Whose each section is: the framework's, the tools', the user's, and what the model has
-# said so far. Thin enough for black text and for white text on top.
+# said so far.
 _WHOSE = ("runtime", "tool", "runtime", "user", "model", "runtime")
-_STYLE = "color:inherit;background-color:{0}2e;border-bottom:2px solid {0}"
-_CHIP = "padding:2px 8px;margin:0 6px 6px 0;display:inline-block"
 
 
 def split_prompt(prompt: str) -> list[tuple[str, str]]:
@@ -58,20 +54,11 @@ class ColoredPrompt:
     sections: tuple[tuple[str, str, int], ...]
 
     def _repr_html_(self) -> str:
-        legend = parts = ""
         whose = dict(zip(SECTIONS, _WHOSE, strict=True))
-        for name, text, tokens in self.sections:
-            sign, colour = VOICES[whose.get(name, "runtime")]
-            title, style = html.escape(name), _STYLE.format(colour)
-            legend += f'<span style="{style};{_CHIP}">{sign} {title}: {tokens}</span>'
-            parts += f'<span title="{title}" style="{style}">{html.escape(text)}</span>'
-        total = sum(tokens for _, _, tokens in self.sections)
-        return (
-            '<div class="workbook-prompt" style="color:inherit">'
-            f"<div>{legend}<b>{total} tokens</b></div>"
-            '<pre style="white-space:pre-wrap;overflow-wrap:anywhere;color:inherit;'
-            f'background:transparent">{parts}</pre></div>'
-        )
+        shown = [
+            (*each, *VOICES[whose.get(each[0], "runtime")]) for each in self.sections
+        ]
+        return str(template("shown.html").module.prompt(shown))
 
     def __repr__(self) -> str:
         return "\n".join(

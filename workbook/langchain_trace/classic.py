@@ -4,8 +4,6 @@ The prompt ends with "Thought:" and all that has happened so far, sent again wit
 call. The calculator of old tutorials evaluates what the model writes in a fenced block.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import re

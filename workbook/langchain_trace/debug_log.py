@@ -3,8 +3,6 @@
 `set_debug(True)` prints every start and end, with all inputs and outputs.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections import Counter

@@ -4,8 +4,6 @@ A tool that asks the model itself, as llm-math does, has an arrow of its own to 
 model: the hidden second call.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from workbook.models.prompts import clip

@@ -4,8 +4,6 @@ An Action becomes a call; a Final Answer becomes a message without calls. What c
 read stays text, and an agent that calls functions takes any text for its answer.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -14,9 +12,8 @@ from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 
 from workbook.loop.turns import Action, Final, parse_turn
-from workbook.models.base import Completion, ToolRequest
+from workbook.models import Completion, Script, ToolRequest
 from workbook.models.langchain import ScriptedModel
-from workbook.models.script import Script
 from workbook.tools.adapters import first_parameter, trusting_arguments
 from workbook.tools.tool import Tool
 

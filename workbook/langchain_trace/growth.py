@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from workbook.models.base import TextModel
-from workbook.record.events import Kind, TraceEvent
-from workbook.record.trace import Trace
+from workbook.record import Kind, Trace, TraceEvent
 
 if TYPE_CHECKING:
     import pandas as pd

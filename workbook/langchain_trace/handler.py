@@ -5,8 +5,6 @@ each with its run id and that of the run around it. `TraceHandler` turns that in
 events that the other engines write. It patches nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID

@@ -3,8 +3,6 @@
 LangChain 1.0 moved the classic agents into `langchain-classic`. A test runs every row.
 """
 
-from __future__ import annotations
-
 import tomllib
 from typing import NamedTuple
 

@@ -3,8 +3,6 @@
 Each function reads one of them, in its several shapes. No state, no callbacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@
 holds an agent's text back until its parser has read it. No class of LangChain's here.
 """
 
-from __future__ import annotations
-
 import itertools
 import threading
 from collections.abc import Mapping, Sequence

@@ -3,17 +3,10 @@
 Lines that begin with certain words can be marked. Every text is escaped.
 """
 
-from __future__ import annotations
-
-import html
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-_COLUMN = (
-    '<div style="flex:1 1 18em;min-width:0"><b>{}</b><pre style="white-space:pre-wrap;'
-    'overflow-wrap:anywhere;color:inherit;background:transparent">{}</pre></div>'
-)
-_MARKED = '<span style="background-color:rgba(219, 68, 55, 0.25)">{}</span>'
+from workbook.paths import template
 
 
 @dataclass(frozen=True)
@@ -23,25 +16,23 @@ class SideBySide:
     texts: Mapping[str, str]
     mark: str
 
+    def _lines(self) -> list[tuple[str, list[tuple[str, bool]]]]:
+        """Return of each text its title and its lines, with whether one is marked."""
+        return [
+            (title, [(line, self._hit(line)) for line in text.strip().splitlines()])
+            for title, text in self.texts.items()
+        ]
+
     def _hit(self, line: str) -> bool:
         return self.mark != "" and line.lstrip().startswith(self.mark)
 
     def _repr_html_(self) -> str:
-        columns = ""
-        for title, text in self.texts.items():
-            shown = [
-                (_MARKED if self._hit(line) else "{}").format(html.escape(line))
-                for line in text.strip().splitlines()
-            ]
-            columns += _COLUMN.format(html.escape(title), "\n".join(shown))
-        style = "display:flex;flex-wrap:wrap;gap:2em"
-        return f'<div class="workbook-side-by-side" style="{style}">{columns}</div>'
+        return str(template("shown.html").module.beside(self._lines()))
 
     def __repr__(self) -> str:
         shown = []
-        for title, text in self.texts.items():
-            lines = text.strip().splitlines()
-            marked = (f"{' >'[self._hit(line)]} {line}" for line in lines)
+        for title, lines in self._lines():
+            marked = (f"{' >'[is_marked]} {line}" for line, is_marked in lines)
             shown.append("\n".join([f"[{title}]", *marked]))
         return "\n\n".join(shown)
 

@@ -5,8 +5,6 @@ EMNLP 2018; Rajpurkar et al., EMNLP 2016), with two additions for Japanese and C
 full-width letters and digits are made narrow, and F1 counts their characters.
 """
 
-from __future__ import annotations
-
 import re
 import string
 import unicodedata

@@ -6,10 +6,8 @@ for what a parser mends in the second loop. A trace is made from outside, by a m
 tools that tell what they are asked.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -73,14 +71,12 @@ class Fuse:
         self.name, self.model = model.name, model
         self.calls, self.used = calls, 0
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
+    def complete(self, prompt: str, **options: Any) -> Completion:
         """Ask the model, or raise `FuseBlown`."""
         if self.used >= self.calls:
             raise FuseBlown(f"asked {self.used} times: the fuse has blown")
         self.used += 1
-        return self.model.complete(prompt, stop=stop, **options)
+        return self.model.complete(prompt, **options)
 
 
 def naive_loop(
@@ -136,12 +132,11 @@ class TracedModel:
     def __init__(self, model: TextModel, emit: Emit) -> None:
         self.name, self.model, self.emit = model.name, model, emit
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
+    def complete(self, prompt: str, **options: Any) -> Completion:
         """Ask the model."""
-        self.emit("model_request", prompt=prompt, stop=list(stop))
-        reply = self.model.complete(prompt, stop=stop, **options)
+        stop = list(options.get("stop", ()))
+        self.emit("model_request", prompt=prompt, stop=stop)
+        reply = self.model.complete(prompt, **options)
         turn, usage = as_data(parse_turn(reply.text)), reply.usage.as_data()
         self.emit("model_turn", text=reply.text, turn=turn, usage=usage)
         return reply

@@ -4,8 +4,6 @@
 al., ICLR 2023, section 3). It knows no particular world. Trace events go to `emit`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ parts of them (Yao et al., ICLR 2023, arXiv:2210.03629, section 3.2 and appendix
 This module writes prompts and reads `Verb[argument]`; it asks no model.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable, Sequence

@@ -4,8 +4,6 @@ The protocol that the paper's agent needs, and the smallest world that fulfils i
 in which an action is the call of a function. Larger worlds are in `workbook.props`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Final Answer. `split_fields` finds the labels, `parse_turn` decides what was ask
 Nothing here knows which tools exist, and nothing a model writes raises an exception.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from enum import StrEnum

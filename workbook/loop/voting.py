@@ -5,8 +5,6 @@ CoT-SC asks k times and takes the answer that most samples give (Wang et al., IC
 has its own sign that it is at a loss, and then the other one answers.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum

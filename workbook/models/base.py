@@ -151,13 +151,11 @@ class Prefilled:
         if count := getattr(model, "count", None):
             self.count = lambda prompt: count(prompt + cue)
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
+    def complete(self, prompt: str, **options: Any) -> Completion:
         """Ask with the cue at the prompt's end; return the turn with the cue."""
         if on_text := options.get("on_text"):
             on_text(self.cue)
-        reply = self.model.complete(prompt + self.cue, stop=stop, **options)
+        reply = self.model.complete(prompt + self.cue, **options)
         return replace(reply, text=self.cue + reply.text)
 
 
@@ -167,8 +165,7 @@ class WithoutStop:
     def __init__(self, model: TextModel) -> None:
         self.name, self.model = model.name, model
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
+    def complete(self, prompt: str, **options: Any) -> Completion:
         """Ask the model and leave out `stop`."""
+        options.pop("stop", None)
         return self.model.complete(prompt, **options)

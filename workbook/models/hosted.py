@@ -3,8 +3,6 @@
 The key stands in no error, whatever the endpoint answers.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager

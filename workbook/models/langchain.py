@@ -3,8 +3,6 @@
 `ScriptedModel` and `text_llm` are ours for LangChain, `LangChainModel` theirs for us.
 """
 
-from __future__ import annotations
-
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from typing import Any, cast

@@ -4,8 +4,6 @@
 LangChain, `hosted.local_model` talks to it as to any other endpoint.
 """
 
-from __future__ import annotations
-
 import atexit
 import json
 import os

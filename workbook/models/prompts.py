@@ -3,8 +3,6 @@
 Plain functions that know no model.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any

@@ -4,8 +4,6 @@ It makes every lesson exact: the same words in the same order, with stop sequenc
 context window and token usage as a real model has them.
 """
 
-from __future__ import annotations
-
 import builtins
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

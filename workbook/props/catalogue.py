@@ -5,8 +5,6 @@ A module of `workbook.tools` or `workbook.props` that offers tools says so itsel
 share a state stands there under the name of each.
 """
 
-from __future__ import annotations
-
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterable

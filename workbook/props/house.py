@@ -4,8 +4,6 @@ What the house has is in `data/house.toml`; where the things lie at first is dra
 the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010.03768).
 """
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib

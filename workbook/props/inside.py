@@ -4,8 +4,6 @@ A path is read as names, and each name is opened in the folder before it, so tha
 is refused whenever it was made.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

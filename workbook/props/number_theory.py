@@ -1,7 +1,5 @@
 """Two tools that take one integer: a factorial, and prime factors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

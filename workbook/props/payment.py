@@ -1,7 +1,5 @@
 """A payment tool without a bank: the one tool here that changes the world."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import AbstractContextManager, nullcontext
@@ -11,8 +9,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from workbook.tools.calls import Effect, ErrorKind, ToolFailure
-from workbook.tools.tool import Tool
+from workbook.tools import Effect, ErrorKind, Tool, ToolFailure
 
 MAX_AMOUNT = 10_000
 CURRENCIES = ("EUR", "USD", "JPY", "CNY")

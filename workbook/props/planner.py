@@ -1,7 +1,5 @@
 """Split a question into ordered steps, by the rules in `plan` and without a model."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from dataclasses import asdict, dataclass

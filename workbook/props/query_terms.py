@@ -1,7 +1,5 @@
 """Cut a question into terms that an index can look up, in any script."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

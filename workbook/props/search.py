@@ -1,7 +1,5 @@
 """Search over bundled articles: SQLite's FTS5, its BM25, and no network."""
 
-from __future__ import annotations
-
 import math
 import sqlite3
 import threading

@@ -1,7 +1,5 @@
 """A log of a night that is far too long: what matters stands at its beginning."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from workbook.tools.tool import Tool

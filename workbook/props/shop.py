@@ -3,8 +3,6 @@
 The idea is WebShop's (Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import tomllib

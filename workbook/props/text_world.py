@@ -4,8 +4,6 @@ A world never raises for what an agent wrote; the same seed, task and actions gi
 same texts, as in ReAct's experiments (arXiv:2210.03629).
 """
 
-from __future__ import annotations
-
 import json
 import unicodedata
 from abc import ABC, abstractmethod

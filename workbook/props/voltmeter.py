@@ -4,8 +4,6 @@ It is as picky as real ones: range strings must be exact, an input above the ran
 overload, the first readings drift. Its clock is simulated: a reading takes no time.
 """
 
-from __future__ import annotations
-
 import math
 import random
 import re
@@ -13,8 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from workbook.props.query_terms import normalise
-from workbook.tools.calls import ToolFailure
-from workbook.tools.tool import Tool
+from workbook.tools import Tool, ToolFailure
 
 RANGES_V = {"200mV": 0.2, "2V": 2.0, "20V": 20.0, "200V": 200.0, "1000V": 1000.0}
 MIN_INTEGRATION_S, MAX_INTEGRATION_S = 0.001, 100.0

@@ -11,7 +11,6 @@ import json
 import os
 import re
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -51,17 +50,21 @@ class Backend(Protocol):
 
 
 @dataclass(frozen=True)
-class Service(ABC):
-    """A search on the web, by `client` or by a new one each time."""
+class Service:
+    """One of `SERVICES`, asked by `client`, or by a new one each time.
 
+    The `api_key` of serper is by default `SERPER_API_KEY`.
+    """
+
+    name: str
     client: httpx.Client | None = field(default=None, repr=False)
-    name: str = ""
+    api_key: str | None = field(default=None, repr=False)
 
     def search(self, query: str, k: int) -> list[Document]:
         """Return at most `k` documents, each page once."""
         found: dict[str, Document] = {}
         try:
-            for each in self._find(query, k):
+            for each in SERVICES[self.name](self, query, k):
                 found.setdefault(each.doc_id, each)
         except ToolFailure:
             raise
@@ -69,11 +72,7 @@ class Service(ABC):
             raise failure("malformed", self.name) from None
         return list(found.values())[:k]
 
-    @abstractmethod
-    def _find(self, query: str, k: int) -> Iterator[Document]:
-        """Ask, and yield what stands in the answer; its mistakes are `malformed`."""
-
-    def _fetch(self, method: str, url: str, **request: Any) -> str:
+    def fetch(self, method: str, url: str, **request: Any) -> str:
         """Return the body of one answer."""
         import httpx
 
@@ -104,56 +103,44 @@ class Service(ABC):
         return body.decode("utf-8", "replace")
 
 
-@dataclass(frozen=True)
-class Serper(Service):
-    """Google's results through serper.dev; the key is by default `SERPER_API_KEY`."""
-
-    name: str = "serper"
-    api_key: str | None = field(default=None, repr=False)
-
-    def _find(self, query: str, k: int) -> Iterator[Document]:
-        key = (self.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
-        if not key:
-            raise failure("no_key", self.name)
-        asked = {"headers": {"X-API-KEY": key}, "json": {"q": query, "num": k}}
-        page = self._fetch("POST", "https://google.serper.dev/search", **asked)
-        for hit in _having(json.loads(page)["organic"], "title", "link"):
-            text = str(hit.get("snippet") or "")
-            yield document(self.name, query, hit["title"], hit["link"], text)
+def _serper(service: Service, query: str, k: int) -> Iterator[Document]:
+    """Google's results through serper.dev."""
+    key = (service.api_key or os.environ.get("SERPER_API_KEY", "")).strip()
+    if not key:
+        raise failure("no_key", service.name)
+    asked = {"headers": {"X-API-KEY": key}, "json": {"q": query, "num": k}}
+    page = service.fetch("POST", "https://google.serper.dev/search", **asked)
+    for hit in _having(json.loads(page)["organic"], "title", "link"):
+        text = str(hit.get("snippet") or "")
+        yield document(service.name, query, hit["title"], hit["link"], text)
 
 
-@dataclass(frozen=True)
-class Baidu(Service):
+def _baidu(service: Service, query: str, k: int) -> Iterator[Document]:
     """Baidu's page of results, read as HTML; it answers robots with a captcha."""
-
-    name: str = "baidu"
-
-    def _find(self, query: str, k: int) -> Iterator[Document]:
-        asked = {"wd": query, "rn": k}
-        page = self._fetch("GET", "https://www.baidu.com/s", params=asked)
-        if _CAPTCHA.search(page):
-            raise failure("blocked", self.name)
-        for title, url, text in baidu_results(page):
-            yield document(self.name, query, title, url, text)
+    asked = {"wd": query, "rn": k}
+    page = service.fetch("GET", "https://www.baidu.com/s", params=asked)
+    if _CAPTCHA.search(page):
+        raise failure("blocked", service.name)
+    for title, url, text in baidu_results(page):
+        yield document(service.name, query, title, url, text)
 
 
-@dataclass(frozen=True)
-class Wikipedia(Service):
+def _wikipedia(service: Service, query: str, k: int) -> Iterator[Document]:
     """Wikipedia's own search, in the language of the query."""
+    lang = language(query)
+    base = f"https://{lang}.wikipedia.org"
+    asked = {"action": "query", "list": "search", "format": "json"}
+    asked |= {"srsearch": query[:300], "srlimit": str(k)}
+    page = service.fetch("GET", f"{base}/w/api.php", params=asked)
+    for hit in _having(json.loads(page)["query"]["search"], "title"):
+        number = int(hit["pageid"])  # Wikipedia's own, the same for ever
+        url, doc_id = f"{base}/?curid={number}", f"wikipedia:{lang}:{number}"
+        text = text_of(str(hit.get("snippet") or ""))
+        yield document(service.name, query, hit["title"], url, text, doc_id)
 
-    name: str = "wikipedia"
 
-    def _find(self, query: str, k: int) -> Iterator[Document]:
-        lang = language(query)
-        base = f"https://{lang}.wikipedia.org"
-        asked = {"action": "query", "list": "search", "format": "json"}
-        asked |= {"srsearch": query[:300], "srlimit": str(k)}
-        page = self._fetch("GET", f"{base}/w/api.php", params=asked)
-        for hit in _having(json.loads(page)["query"]["search"], "title"):
-            number = int(hit["pageid"])  # Wikipedia's own, the same for ever
-            url, doc_id = f"{base}/?curid={number}", f"wikipedia:{lang}:{number}"
-            text = text_of(str(hit.get("snippet") or ""))
-            yield document(self.name, query, hit["title"], url, text, doc_id)
+SERVICES = {"serper": _serper, "baidu": _baidu, "wikipedia": _wikipedia}
+"""How each is asked, and what stands in its answer; a mistake in it is `malformed`."""
 
 
 def _refused(name: str, answer: httpx.Response) -> ToolFailure:

@@ -4,50 +4,18 @@ The first backend that finds something answers. The observation says which were 
 and why each of them failed. This module knows no HTTP.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from workbook.props.search import Document, bundled_search
-from workbook.props.web_backends import Backend, Baidu, Serper, Wikipedia, failure
-from workbook.tools.calls import ToolError, ToolFailure
+from workbook.props.web_backends import SERVICES, Backend, Service, failure
+from workbook.tools import Tool, ToolError, ToolFailure
 from workbook.tools.timeouts import TimedOut, call_with_timeout
-from workbook.tools.tool import Tool
 
 MAX_DOCUMENTS = 10
 MAX_QUERY_CHARS = 300
 BACKEND_LIMIT_S = 6.0  # three that hang leave the articles time within the tool's 20 s
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """One backend that was asked: how many documents it found, or why none."""
-
-    backend: str
-    found: int = 0
-    error: ToolError | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as the observation shows it."""
-        if self.error is None:
-            return {"backend": self.backend, "found": self.found}
-        why = asdict(self.error)
-        return {"backend": self.backend, "error": why.pop("kind"), **why}
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a cascade found, and everything that it tried, in order."""
-
-    documents: tuple[Document, ...]
-    attempts: tuple[Tried, ...]
-
-    @property
-    def backend(self) -> str:
-        """The backend that was asked last: the one that answered."""
-        return self.attempts[-1].backend
 
 
 class Cascade:
@@ -58,27 +26,35 @@ class Cascade:
             raise ValueError("a cascade needs at least one backend")
         self.backends, self.limit_s = tuple(backends), limit_s
 
-    def find(self, query: str, k: int = 5) -> Found:
-        """Ask until one has documents; ToolFailure `no_backend` if every one failed."""
-        attempts: list[Tried] = []
+    def find(self, query: str, k: int = 3) -> dict[str, Any]:
+        """Ask until one has documents; return them, who had them, and who was tried.
+
+        ToolFailure `no_backend` if every one failed.
+        """
+        tried: list[dict[str, Any]] = []
+        failed: dict[str, ToolError] = {}
         asked = {"query": query, "k": k}
         for backend in self.backends:
+            documents: list[Document] = []
             try:
                 documents = call_with_timeout(backend.search, asked, self.limit_s)
+                tried.append({"backend": backend.name, "found": len(documents)})
             except Exception as error:  # a backend is as fallible as any tool
-                attempts.append(Tried(backend.name, error=_reason(backend.name, error)))
-                continue
-            attempts.append(Tried(backend.name, found=len(documents)))
+                failed[backend.name] = _reason(backend.name, error)
+                why = asdict(failed[backend.name])
+                tried.append({"backend": backend.name, "error": why.pop("kind"), **why})
             if documents:
-                return Found(tuple(documents[:k]), tuple(attempts))
-        failed = {each.backend: each.error for each in attempts if each.error}
-        if len(failed) < len(attempts):
-            return Found((), tuple(attempts))
-        reasons = " ".join(f"{name}: {error.message}" for name, error in failed.items())
-        again = any(error.retryable for error in failed.values())
-        hint = " ".join(dict.fromkeys(e.hint for e in failed.values() if e.hint))
-        message = f"no search could be made: {reasons}"
-        raise ToolFailure("no_backend", message, again, hint)
+                break
+        if len(failed) == len(tried):
+            told = " ".join(
+                f"{name}: {error.message}" for name, error in failed.items()
+            )
+            again = any(error.retryable for error in failed.values())
+            hint = " ".join(dict.fromkeys(e.hint for e in failed.values() if e.hint))
+            message = f"no search could be made: {told}"
+            raise ToolFailure("no_backend", message, again, hint)
+        shown = [each.as_dict() for each in documents[:k]]
+        return {"documents": shown, "backend": backend.name, "tried": tried}
 
 
 def _reason(name: str, error: Exception) -> ToolError:
@@ -92,7 +68,7 @@ def _reason(name: str, error: Exception) -> ToolError:
 
 def default_backends() -> tuple[Backend, ...]:
     """Return Serper, Baidu, Wikipedia and the bundled articles, in this order."""
-    return (Serper(), Baidu(), Wikipedia(), bundled_search())
+    return (*map(Service, SERVICES), bundled_search())
 
 
 USAGE = (
@@ -133,17 +109,8 @@ def wiki_search(backend: Backend | None = None) -> Tool:
 def web_search(backends: Sequence[Backend] | None = None) -> Tool:
     """Return the tool `WebSearch`: Serper, Baidu, Wikipedia, then bundled articles."""
     cascade = Cascade(default_backends() if backends is None else backends)
-
-    def run(query: str, k: int = 3) -> dict[str, Any]:
-        found = cascade.find(query, k)
-        return {
-            "documents": [each.as_dict() for each in found.documents],
-            "backend": found.backend,
-            "tried": [each.as_dict() for each in found.attempts],
-        }
-
     about = "Searches the web and says which backend answered and which failed."
-    return search_tool("WebSearch", about, run, timeout_s=20.0)
+    return search_tool("WebSearch", about, cascade.find, timeout_s=20.0)
 
 
 TOOLS = {"WikiSearch": wiki_search, "WebSearch": web_search}

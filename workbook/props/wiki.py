@@ -1,7 +1,5 @@
 """An encyclopedia of short articles, and the three actions of ReAct's experiments."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

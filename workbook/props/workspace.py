@@ -26,8 +26,7 @@ from filelock import FileLock
 
 from workbook.paths import DATA
 from workbook.props.inside import MAX_CHARS, opened, put_text, read_text
-from workbook.tools.calls import Effect, ToolFailure
-from workbook.tools.tool import Tool
+from workbook.tools import Effect, Tool, ToolFailure
 
 HISTORY = ".history"  # of writes; no tool sees a name that begins with a dot
 MAX_FILES = 200

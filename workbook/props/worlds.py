@@ -1,7 +1,5 @@
 """Small worlds in text in which an agent can act: an encyclopedia, a house, a shop."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -61,7 +61,7 @@ def calls_of(trace: Trace) -> list[Call]:
     own = Trace(tuple(event for event in trace if "parent" not in event))
     seen: dict[str | None, list[Any]] = defaultdict(list)
     for event in own.of(Kind.OBSERVATION):
-        seen[event["call_id"]].append(_observed(event))
+        seen[event["call_id"]].append(observed(event))
     calls = []
     for event in own.of(Kind.TOOL_CALL):
         waiting, arguments = seen[event["call_id"]], plain_arguments(event["arguments"])
@@ -98,7 +98,8 @@ def plain_text(value: Any) -> Any:
     return text
 
 
-def _observed(event: TraceEvent) -> Any:
+def observed(event: TraceEvent) -> Any:
+    """Return an observation's text in the form in which such are compared."""
     text = str(event["text"])
     for note in reversed(event.get("notes", ())):
         text = text.removesuffix(f"\nNote: {note}")

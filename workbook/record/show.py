@@ -10,18 +10,23 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from workbook.models.prompts import clip, render_messages
 from workbook.paths import DATA
 from workbook.record.drawing import svg
 from workbook.record.events import TraceEvent
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 MIME_TYPE = "text/vnd.mermaid"
 LOOK = DATA / "mermaid.json"
 MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
 LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
 LINE_CHARS, MAX_CHARS = 72, 2000
+NAME_CHARS = 28  # in a table
+PLAIN: Any = {"index": False, "max_rows": 60}
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -157,6 +162,44 @@ def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
     )
     body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
     return f"<table>{caption}{body}</table>"
+
+
+class Tables:
+    """Shows tables: in a notebook, and as text of 80 columns."""
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the tables by title."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        import pandas as pd
+
+        with pd.option_context("display.unicode.east_asian_width", True):
+            return "\n\n".join(
+                f"{title}\n{frame.map(cell).to_string(**PLAIN, line_width=80)}"
+                for title, frame in self.frames().items()
+            )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        tables = "".join(
+            f"<p><b>{html.escape(title)}</b></p>{frame.map(cell).to_html(**PLAIN)}"
+            for title, frame in self.frames().items()
+        )
+        return f"<div class='{NO_FORMULA}'>{tables}</div>"
+
+
+def cell(value: Any) -> str:
+    """Return a value as it stands in a table: a name is cut, a number is short."""
+    if isinstance(value, str):
+        plain = "".join(c if c.isprintable() else " " for c in value)
+        return clip(plain, NAME_CHARS)
+    if value is None or value != value:
+        return "–"
+    if value == int(value) or value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 0.001 else f"{value:.6f}"
 
 
 def _folded(text: str) -> str:

@@ -6,7 +6,7 @@ A file has one JSON object a line, each written as it happens: a run that dies a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,3 +142,35 @@ class Trace:
 
     def __iter__(self) -> Iterator[TraceEvent]:
         return iter(self.events)
+
+
+Run = Trace | Path | str | Iterable[TraceEvent]
+Runs = Run | Iterable[Run]
+"""A folder, a file or a trace; or several files, traces or streams of events."""
+
+
+def each_run(runs: Runs) -> Iterator[Run]:
+    """Yield each run; of a folder, the *.jsonl files in it that begin as traces do."""
+    if isinstance(runs, (str, Path)):
+        path = Path(runs)
+        found = sorted(path.rglob("*.jsonl"))
+        runs = [each for each in found if _is_trace(each)] if path.is_dir() else [path]
+    for run in [runs] if isinstance(runs, Trace) else runs:
+        if isinstance(run, dict):
+            raise TypeError("this is an event, not a run: give a list of runs")
+        yield run
+
+
+def whole_events(run: Run, lost: list[str]) -> Iterator[TraceEvent]:
+    """Yield a run's events up to where they are whole, and tell `lost` of the rest."""
+    try:
+        yield from read_events(run) if isinstance(run, (str, Path)) else run
+    except TraceError as error:
+        lost.append(str(error))
+    if isinstance(run, Trace) and run.lost:
+        lost.append(run.lost)
+
+
+def _is_trace(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(11) == b'{"trace_id"'

@@ -3,8 +3,6 @@
 Each gets the same question, tools and model; what it does with them, a trace shows.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -13,17 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from workbook.exercises.your_agent import Parts
-from workbook.fsm.conversations import FunctionCalls
-from workbook.fsm.table import CORE, Table
+from workbook.fsm import CORE, FunctionCalls, Table
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
-from workbook.record.events import Kind, TraceEvent
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
-from workbook.stage.machines import Given, Person, play_fsm, play_guarded
+from workbook.record import Kind, Trace, TraceEvent, TraceWriter
+from workbook.stage.machines import Given, Person, play_machine
 from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
@@ -51,6 +46,7 @@ class Engine:
     # Of a scenario, model, tools, emit, parts; of a machine also a person.
     play: Callable[..., None]
     table: Table | None = None
+    asks_for_calls: bool = False  # the model is to call functions, and not to write
 
 
 def play(
@@ -75,7 +71,7 @@ def play(
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
-    with TraceWriter(path, listener=_with_user(scenario, listener)) as emit:
+    with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
         more = {"person": person} if chosen.table else {}
         chosen.play(scenario, asked, tools, emit, parts or {}, **more)  # the clock runs
         _say_whose(parts)
@@ -190,16 +186,17 @@ def play_create_agent(
     run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
 
 
+GUARDS = partial(play_machine, guards=True)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(partial(play_naive, engine="reading")),
     "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
-    "fsm": Engine(play_fsm, table=CORE),
-    "guarded": Engine(play_guarded, table=GUARDED),
-    "create_agent": Engine(play_create_agent),
-    "fsm_calls": Engine(partial(play_fsm, adapter=FunctionCalls), table=CORE),
-    "guarded_calls": Engine(partial(play_guarded, adapter=FunctionCalls), GUARDED),
+    "fsm": Engine(play_machine, CORE),
+    "guarded": Engine(GUARDS, GUARDED),
+    "create_agent": Engine(play_create_agent, None, True),
+    "fsm_calls": Engine(partial(play_machine, adapter=FunctionCalls), CORE, True),
+    "guarded_calls": Engine(partial(GUARDS, adapter=FunctionCalls), GUARDED, True),
 }
 """The engines by name, in the order in which the lessons meet them."""
 
@@ -217,7 +214,7 @@ def _asked_model(scenario: Scenario, model: Any) -> TextModel:
     return get_text_model(model, **options)
 
 
-def _with_user(scenario: Scenario, listener: Listener) -> Listener:
+def with_user(scenario: Scenario, listener: Listener) -> Listener:
     """Let the scenario's user stop the run as a call begins, where it has one."""
     calls = itertools.count(1)
 

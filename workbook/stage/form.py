@@ -1,7 +1,5 @@
 """The form in which a person answers about a call: approve, edit, reject, not now."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,46 +1,35 @@
 """The machines among the engines: the core's, and the one with all guards on."""
 
-from __future__ import annotations
-
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from workbook.exercises.your_agent import PartBroken
+from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.conversations import TEXT_PREAMBLE, Conversation, TextTurns
-from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine, assemble
 from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
-from workbook.record.events import Kind
-from workbook.record.writer import TraceWriter
+from workbook.record import Kind, TraceWriter
+from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
+from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, to be used in place of the package's."""
 
 
-class Person(Protocol):
-    """Whoever sits before a run, in place of the scenario's own person."""
-
-    mode: str | None  # in which a run begins; None is the scenario's
-
-    def ask(self, request: Request) -> Answer | None:
-        """Answer about a call that a rule wants a person for."""
-
-    def meets(self, machine: Machine) -> None:
-        """Get to know the machine before it runs."""
-
-
 class ByScript:
-    """A person who answers as a scenario has it: approve, later, or reject: why."""
+    """A person who answers as a scenario has it: approve, later, or reject: why.
+
+    After a run its `machine` is the one that was met.
+    """
+
+    machine: Machine
 
     def __init__(self, answers: Iterable[str], mode: str | None = None) -> None:
         self.mode, self._answers = mode, iter(answers)
@@ -53,10 +42,15 @@ class ByScript:
         return Reject(why.strip()) if word == "reject" else yes(request)
 
     def meets(self, machine: Machine) -> None:
-        """It has no need of the machine."""
+        """Keep the machine, to replay the run on it."""
+        self.machine = machine
 
 
-def play_fsm(
+Person = ByScript | You
+"""Whoever sits before a run: the scenario's own person, or somebody at a keyboard."""
+
+
+def play_machine(
     scenario: Scenario,
     model: Any,
     tools: list[Tool],
@@ -64,55 +58,43 @@ def play_fsm(
     parts: Given,
     person: Person | None = None,
     adapter: Callable[..., Conversation] = TextTurns,
+    guards: bool = False,
 ) -> None:
-    """Play on the state machine of lesson 05, by text turns or by function calls."""
-    limits = Limits(steps=scenario.steps, tool_calls=2 * scenario.steps)
-    options: Any = {"limits": limits, "adapter": adapter, "hook": emit}
-    try:
-        machine = assemble(parts, model, with_theirs(tools, parts), **options)
-    except Exception as error:  # a part of the reader's; a run raises nothing
-        _tell_broken(emit, error)
-        return
-    if adapter is TextTurns:
-        machine.preamble = warned(scenario, machine.tools, parts)
-    if person:
-        person.meets(machine)
-    machine.run(scenario.question)
+    """Play on the state machine of lesson 05, or on that of lessons 06 and 07.
 
-
-def play_guarded(
-    scenario: Scenario,
-    model: Any,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-    person: Person | None = None,
-    adapter: Callable[..., Conversation] = TextTurns,
-) -> None:
-    """Play on the machine of lessons 06 and 07; without a person, by its script."""
+    It reads text turns or function calls. Without a person, the scenario's answers.
+    """
     given, steps = scenario.guards, scenario.steps
-    budget = Budget(
-        steps, 2 * steps, tokens=given.tokens, model_s=given.model_s or math.inf
-    )
     person = person or ByScript(given.answers)
+    tools = with_theirs(tools, parts)
+    options: Any = {"adapter": adapter, "hook": emit}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            machine = guarded(
-                model,
-                with_theirs(tools, parts),
-                budget=budget,
-                mode=person.mode or given.mode,
-                ask=person.ask,
-                ledger=Ledger(Path(folder) / "ledger.db"),
-                one_call=given.one_call,
-                context_tokens=given.context_tokens,
-                pinned=given.pinned,
-                parts=parts,
-                adapter=adapter,
-                hook=emit,
-            )
-        except Exception as error:
-            _tell_broken(emit, error)
+            if guards:
+                machine: Machine = guarded(
+                    model,
+                    tools,
+                    budget=Budget(
+                        steps,
+                        2 * steps,
+                        tokens=given.tokens,
+                        model_s=given.model_s or math.inf,
+                    ),
+                    mode=person.mode or given.mode,
+                    ask=person.ask,
+                    ledger=Ledger(Path(folder) / "ledger.db"),
+                    one_call=given.one_call,
+                    context_tokens=given.context_tokens,
+                    pinned=given.pinned,
+                    parts=parts,
+                    **options,
+                )
+            else:
+                limits = Limits(steps=steps, tool_calls=2 * steps)
+                machine = assemble(parts, model, tools, limits=limits, **options)
+        except Exception as error:  # a part of the reader's; a run raises nothing
+            end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
+            emit(Kind.RUN_FINISHED, **end, message=str(error))
             return
         if adapter is TextTurns:
             machine.preamble = warned(scenario, machine.tools, parts)
@@ -126,12 +108,6 @@ def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:
         theirs = calculator(evaluate=evaluate)
         return [theirs if tool.name == theirs.name else tool for tool in tools]
     return tools
-
-
-def _tell_broken(emit: TraceWriter, error: Exception) -> None:
-    """End a run that could not begin: a part of the reader's raised."""
-    end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
-    emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 
 def warned(scenario: Scenario, tools: ToolRegistry, parts: Given) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from workbook.paths import DATA
+from workbook.paths import template
 from workbook.stage.scenarios import Scenario
 
 if TYPE_CHECKING:
@@ -75,8 +75,4 @@ class Museum:
         return f"<Museum of {len(self.scenarios)} scenarios: {', '.join(self.endings)}>"
 
     def _repr_html_(self) -> str:
-        from jinja2 import Environment
-
-        page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-        text = (DATA / "museum.html").read_text(encoding="utf-8")
-        return page.from_string(text).render(museum=self)
+        return str(template("museum.html").render(museum=self))

@@ -17,20 +17,16 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from workbook.fsm import Limits, Machine, State
 from workbook.fsm.handlers import HANDLERS, Handler
-from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine
-from workbook.fsm.table import State
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import Guard, Said
 from workbook.loop.naive import naive_loop
-from workbook.models.base import ToolRequest
-from workbook.models.script import Script
+from workbook.models import Script, ToolRequest
 from workbook.record.writer import TraceWriter
+from workbook.tools import Tool, ToolRegistry
 from workbook.tools.adapters import trusting_function
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,24 +43,26 @@ def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     """Measure the four engines and return one row each, of its fastest run."""
     if steps < 2 or repeats < 1:
         raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
-    import pandas as pd
-
-    with tempfile.TemporaryDirectory() as folder:
-        seconds = measure(RUNNERS, steps, repeats, Path(folder))
-    best = pd.Series({engine: min(took) for engine, took in seconds.items()})
-    times = best / min(seconds["machine"])
-    return pd.DataFrame({"ms_per_step": 1000 * best / steps, "times_machine": times})
+    return _costs(RUNNERS, "machine", "ms", steps, repeats)
 
 
 def guard_costs(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     """Measure each guard alone and all of them; a row each, of its fastest run."""
+    return _costs(GUARDS, "none", "µs", steps, repeats)
+
+
+def _costs(
+    runners: Mapping[str, Runner], base: str, unit: str, steps: int, repeats: int
+) -> pd.DataFrame:
     import pandas as pd
 
     with tempfile.TemporaryDirectory() as folder:
-        seconds = measure(GUARDS, steps, repeats, Path(folder))
-    best = pd.Series({guard: min(took) for guard, took in seconds.items()})
-    times = best / best["none"]
-    return pd.DataFrame({"µs_per_step": 1e6 * best / steps, "times_none": times})
+        seconds = measure(runners, steps, repeats, Path(folder))
+    best = pd.Series({name: min(took) for name, took in seconds.items()})
+    per_step = best / steps * {"ms": 1e3, "µs": 1e6}[unit]
+    return pd.DataFrame(
+        {f"{unit}_per_step": per_step, f"times_{base}": best / best[base]}
+    )
 
 
 def measure(
@@ -134,8 +132,10 @@ def machine_run(steps: int, path: Path) -> Callable[[], object]:
     """Get the machine ready; its trace goes to `path`, line by line."""
     script, tools = Script(text_turns(steps)), ToolRegistry([note_tool()])
     limits, emit = Limits(steps=steps, tool_calls=steps, wall_s=600), TraceWriter(path)
-    machine = Machine(script, tools, limits=limits, hook=emit)
+    return _traced(Machine(script, tools, limits=limits, hook=emit), emit)
 
+
+def _traced(machine: Machine, emit: TraceWriter) -> Callable[[], object]:
     def run() -> object:
         with emit:
             return machine.run(QUESTION)
@@ -161,11 +161,7 @@ def guarded_run(
         if state not in states:
             machine.handlers[state] = handler
 
-    def run() -> object:
-        with emit:
-            return machine.run(QUESTION)
-
-    return run
+    return _traced(machine, emit)
 
 
 def one_guard(*states: str, **options: Any) -> Runner:

@@ -3,8 +3,6 @@
 A run waits in a thread of its own for what somebody presses in another one.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from queue import SimpleQueue

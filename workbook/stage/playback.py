@@ -19,9 +19,8 @@ from workbook.guardrails.table import GUARDED, Guard
 from workbook.models.base import Usage
 from workbook.models.prompts import render_messages
 from workbook.paths import DATA
-from workbook.record.events import Kind, TraceEvent
+from workbook.record import Kind, Trace, TraceEvent
 from workbook.record.show import escape_mermaid
-from workbook.record.trace import Trace
 
 TEXTS = tomllib.loads((DATA / "player.toml").read_text(encoding="utf-8"))
 START = "ASK_MODEL"

@@ -3,9 +3,6 @@
 What stands in the parts is in `data/player.html`, how they look in `data/player.css`.
 """
 
-from __future__ import annotations
-
-import functools
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,17 +10,15 @@ from typing import Any
 
 from workbook.guardrails.approval import Answer, Request
 from workbook.guardrails.policy import Mode
-from workbook.paths import DATA
-from workbook.record import drawing
+from workbook.paths import DATA, template
+from workbook.record import Trace, drawing
 from workbook.record.show import VOICES, Mermaid, summary, voice
-from workbook.record.trace import Trace
 from workbook.stage.form import ApprovalForm
 from workbook.stage.playback import TEXTS, WORDS, Playback
 
 STYLE = DATA / "player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
 KEYS = (DATA / "widget.html").read_text(encoding="utf-8")  # they stay in the widget
-TEMPLATE = DATA / "player.html"
 TEXT_INSTEAD = "The same as text, for pages on which the widget above does not run"
 PARTS = ("left_out", "now", "events", "budgets", "prompt", "turn")
 BUTTONS: dict[str, str] = TEXTS["buttons"]
@@ -56,7 +51,7 @@ class PlayerView:
         self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
         self.mode = widgets.Dropdown(options=list(Mode), description="mode")
         self.mode.add_class("mode")
-        self.form = ApprovalForm(say, template().asked)
+        self.form = ApprovalForm(say, macros().asked)
         self.output = widgets.Output().add_class("diagram")
         self.status = widgets.HTML().add_class("status")
         self.parts = {name: widgets.HTML().add_class(name) for name in PARTS}
@@ -86,9 +81,9 @@ class PlayerView:
             self.slider.value = playback.position
             self.slider.max = len(playback.events) or UNKNOWN
             self.buttons["cancel"].disabled = not running
-            self.status.value = template().status(told)
+            self.status.value = macros().status(told)
             for name, part in self.parts.items():
-                part.value = getattr(template(), name)(playback).strip()
+                part.value = getattr(macros(), name)(playback).strip()
             if (diagram := playback.diagram()) != self._diagram:
                 self._diagram = diagram
                 title = f"The states of the run, now {playback.lit or 'not begun'}"
@@ -120,15 +115,10 @@ def static_html(playback: Playback, title: str) -> str:
     """Return the whole trace as a table, and the diagram, for pages without widgets."""
     table = Trace(tuple(playback.events)).to_html()
     picture = drawing.svg(playback.diagram(), title)
-    return str(template().static(title, table, picture, playback.asked()))
+    return str(macros().static(title, table, picture, playback.asked()))
 
 
-@functools.cache
-def template() -> Any:
-    """Return the macros of the template; each escapes what it is given."""
-    from jinja2 import Environment
-
-    page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    page.globals |= {"summary": summary, "voice": voice}
-    page.globals |= {"voices": VOICES, "words": WORDS}
-    return page.from_string(TEMPLATE.read_text(encoding="utf-8")).module
+def macros() -> Any:
+    """Return the macros of the player's page; each escapes what it is given."""
+    known: Any = {"summary": summary, "voice": voice, "voices": VOICES, "words": WORDS}
+    return template("player.html", **known).module

@@ -6,8 +6,6 @@ WORKBOOK_RECORD=1 the real model's answers are recorded anew, with 0 they are pl
 although the weights are there.
 """
 
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json

@@ -4,8 +4,6 @@
 the Observation, as the loop of lesson 01 does. Its texts are `data/be_the_model.toml`.
 """
 
-from __future__ import annotations
-
 import html
 import re
 import tomllib
@@ -20,7 +18,7 @@ from workbook.loop.turns import (
     parse_turn,
     split_fields,
 )
-from workbook.paths import DATA
+from workbook.paths import DATA, template
 from workbook.record.show import NO_FORMULA, VOICES
 from workbook.stage.player_view import KEYS, show_widget
 from workbook.tools.calculator import safe_eval
@@ -86,11 +84,8 @@ class Session:
 
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
-        return "".join(
-            f"<div class='{NO_FORMULA}' style='{TEXTS['style']}{VOICES[who][1]}'>"
-            f"<small>{VOICES[who][0]} <b>{who}</b></small>\n{html.escape(text)}</div>"
-            for who, text in self.transcript
-        )
+        shown = template("shown.html").module.transcript
+        return str(shown(self.transcript, VOICES, NO_FORMULA))
 
 
 class BeTheModel:

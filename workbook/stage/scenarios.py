@@ -4,8 +4,6 @@ A scenario is a file, `data/scenarios/<slug>.toml`, with the keys in the README 
 This module reads it and says what came of a run; `workbook.stage.engines` plays it.
 """
 
-from __future__ import annotations
-
 import difflib
 import math
 import re
@@ -23,10 +21,8 @@ from workbook.guardrails.table import Guard
 from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
 from workbook.props.catalogue import builtin_tools
-from workbook.record.events import Kind
-from workbook.record.trace import Trace
-from workbook.tools.calls import Effect, ToolFailure
-from workbook.tools.tool import Tool
+from workbook.record import Kind, Trace
+from workbook.tools import Effect, Tool, ToolFailure
 
 FOLDER = DATA / "scenarios"
 

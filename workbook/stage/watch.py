@@ -4,20 +4,16 @@
 `player(trace=Trace.read(path))` shows a trace that was saved.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbook.guardrails.approval import Answer
 from workbook.guardrails.policy import Mode
 from workbook.guardrails.table import GUARDED
 from workbook.models.choice import UnknownModel, model_health, model_name
-from workbook.record.events import Kind, TraceEvent
-from workbook.record.trace import Trace
+from workbook.record import Kind, Trace, TraceEvent
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
 from workbook.stage.machines import ByScript, Given
 from workbook.stage.person import You
@@ -69,7 +65,7 @@ class Player:
     """
 
     run: Watched | None = None
-    you: You | None = None
+    you = You()  # nobody, before a run
     _thread: threading.Thread | None = None
 
     def __init__(
@@ -96,13 +92,15 @@ class Player:
         engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
         options = {"scenario": slugs(), "engine": engines, "model": models}
         chosen = (scenario, engine, asked)
-        self.view = PlayerView(options, chosen, trace is None, self._answer)
+        self.view = PlayerView(
+            options, chosen, trace is None, lambda said: self.you.say(said)
+        )
         for name in BUTTONS:
             work = self.play if name == "run" else getattr(self, name)
             self.view.buttons[name].on_click(lambda _, do=work: do())
         for dropdown in self.view.choices.values():
             dropdown.observe(lambda _: self._choose(), "value")
-        self.view.mode.observe(lambda change: self._switch(change["new"]), "value")
+        self.view.mode.observe(lambda change: self.you.switch(change["new"]), "value")
         self.view.slider.observe(self._slid, "value")
         self._choose()
 
@@ -137,7 +135,7 @@ class Player:
 
     def cancel(self) -> None:
         """Stop the run that is going on."""
-        if self.run is not None and self.you is not None:
+        if self.run is not None:
             self.run.stop()
             self.you.stop()
 
@@ -167,16 +165,9 @@ class Player:
         slug, engine, _ = self._chosen()
         with suppress(ScenarioError):  # `_told` tells it
             self.view.mode.value = self.mode or load(slug).guards.mode
-        self.view.mode.layout.display = "flex" if _has_modes(engine) else "none"
+        has_modes = ENGINES[engine].table is GUARDED
+        self.view.mode.layout.display = "flex" if has_modes else "none"
         self.reset()
-
-    def _switch(self, mode: str) -> None:
-        if self.you is not None:
-            self.you.switch(mode)
-
-    def _answer(self, answer: Answer | None) -> None:
-        if self.you is not None:
-            self.you.say(answer)
 
     def _start(self) -> None:
         """Play the run in a thread of its own, and let another one show it."""
@@ -187,8 +178,8 @@ class Player:
         pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         run = self.run = Watched(self.playback.add, pause_s)
         mode = self.view.mode.value
-        you = self.you = You(mode, self.playback.hear, self._show)
-        options: Any = {"parts": self.parts, "path": self.path, "person": you}
+        self.you = You(mode, self.playback.hear, self._show)
+        options: Any = {"parts": self.parts, "path": self.path, "person": self.you}
 
         def work() -> None:
             try:
@@ -214,7 +205,7 @@ class Player:
         return [choice.value for choice in self.view.choices.values()]
 
     def _show(self) -> None:
-        asked = self.you.request if self.you and self.running else None
+        asked = self.you.request if self.running else None
         self.view.show(self.playback, self.running, self._told(), asked)
 
     def _told(self) -> str:
@@ -226,7 +217,7 @@ class Player:
             phase = playback.phase
             if self.running:
                 told = f"{place} so far; the run "
-                if self.you and self.you.request:
+                if self.you.request:
                     return f"{told}waits for you: {self.you.request.tool.name}."
                 return f"{told}goes on{f': {phase}' * playback.at_end}."
             stopped = " You stopped this run." * bool(self.run and self.run.raised)
@@ -243,10 +234,6 @@ class Player:
         if self.saved is None:
             return f"{load(self._chosen()[0]).title}."
         return "A saved trace." if len(self.saved) else "A trace without events."
-
-
-def _has_modes(engine: str) -> bool:
-    return ENGINES[engine].table is GUARDED
 
 
 def model_options(chosen: Any) -> list[tuple[str, Any]]:

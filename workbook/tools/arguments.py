@@ -4,8 +4,6 @@ The checking is jsonschema_rs's. Around it extra fields are refused, each proble
 where it is, and neither what is no JSON nor a schema of no arguments reaches it.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re
@@ -57,7 +55,7 @@ def read_arguments(
         return {name: _read_value(schema["properties"][name], text)}, notes
     if not schema["properties"] and text.casefold() in NOTHING:
         return {}, notes
-    raise UnreadableInput(f"the input is not a JSON object like {_example(schema)}")
+    raise UnreadableInput(f"the input is not a JSON object like {example_of(schema)}")
 
 
 def only_parameter(schema: Mapping[str, Any]) -> str | None:
@@ -83,7 +81,7 @@ def _read_object(
         notes.append("JSON has double quotes, true, false and null")
     elif _LIKE_JSON.match(text) or only_parameter(schema) is None:
         raise UnreadableInput(
-            f"the input is not JSON ({reason}); write it like {_example(schema)}"
+            f"the input is not JSON ({reason}); write it like {example_of(schema)}"
         )
     return written
 
@@ -136,7 +134,7 @@ def _python_dict(text: str) -> dict[str, Any] | None:
     return dict(plain)
 
 
-def _example(schema: Mapping[str, Any]) -> str:
+def example_of(schema: Mapping[str, Any]) -> str:
     """Return arguments as a model should write them."""
     samples = {"string": "…", "integer": 1, "number": 1.5, "boolean": True, "array": []}
     shown = {}

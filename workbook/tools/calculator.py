@@ -5,8 +5,6 @@ six operators, signs and brackets have a branch, nothing else has. Values are ex
 fractions until the end, and every size is looked at before it is computed.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 import operator

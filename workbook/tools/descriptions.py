@@ -4,8 +4,6 @@
 examples are true: a description that lies is worse than none.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import tomllib

@@ -5,8 +5,6 @@ Japanese and Chinese put words and numbers together in data/preflight_words.toml
 Nothing here calls a tool or a model.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 import unicodedata

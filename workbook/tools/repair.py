@@ -3,8 +3,6 @@
 A repair is made only where there is one way to read what is wrong, and leaves a note.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ that changes the world is repeated only when it carries a key by which the other
 knows it again.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

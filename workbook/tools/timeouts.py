@@ -5,8 +5,6 @@ Python cannot stop a thread from outside. What it can do is stop waiting: the an
 keeps no process alive. This module knows nothing about tools.
 """
 
-from __future__ import annotations
-
 import contextvars
 import threading
 from collections.abc import Callable, Mapping

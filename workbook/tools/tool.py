@@ -4,8 +4,6 @@ A definition that cannot be kept is refused when it is made, in a sentence. This
 knows no call and no registry.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import threading
@@ -97,13 +95,13 @@ class Tool:
         """Return the call as a model reads it: `power(base: number, to?: integer)`."""
         required = self.parameters.get("required", ())
         arguments = (
-            f"{name}{'' if name in required else '?'}: {_type_name(part)}"
+            f"{name}{'' if name in required else '?'}: {type_name(part)}"
             for name, part in self.parameters["properties"].items()
         )
         return f"{self.name}({', '.join(arguments)})"
 
 
-def _type_name(part: Any) -> str:
+def type_name(part: Any) -> str:
     if not isinstance(part, Mapping):
         return "any"
     if "const" in part:
@@ -111,5 +109,5 @@ def _type_name(part: Any) -> str:
     if "enum" in part:
         return " | ".join(to_json(value) for value in part["enum"])
     if "anyOf" in part:
-        return " | ".join(dict.fromkeys(_type_name(each) for each in part["anyOf"]))
+        return " | ".join(dict.fromkeys(type_name(each) for each in part["anyOf"]))
     return " | ".join(sorted(types_of(part))) or "any"

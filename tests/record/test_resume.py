@@ -1,0 +1,99 @@
+"""A run of the plain machine goes on from its trace, as a guarded one does."""
+
+import pytest
+
+from workbook.fsm import Machine
+from workbook.models.script import Script
+from workbook.record.events import TraceError
+from workbook.record.replay import replay, resume
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.tools.calls import Effect
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+ACT = "Action: Note\nAction Input: {}"
+TURNS = [ACT.format("one"), "Hm.", ACT.format("two"), "Final Answer: two notes"]
+
+
+def machine(turns, notes, effect=Effect.READ, **options):
+    schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+
+    def note(text):
+        notes.append(text)
+        return {"result": len(notes)}
+
+    tool = Tool("Note", "Keeps a note.", schema, note, effect)
+    return Machine(Script(turns), ToolRegistry([tool]), **options)
+
+
+def a_record(path, effect=Effect.READ):
+    with TraceWriter(path) as hook:
+        machine(TURNS, [], effect, hook=hook).run("Note this.")
+    return path.read_bytes().splitlines(keepends=True)
+
+
+def test_cut_at_every_event_it_comes_to_the_same_end(tmp_path):
+    """Whatever is behind the cut is done, and nothing before it."""
+    path = tmp_path / "t.jsonl"
+    lines = a_record(path)
+    whole = Trace.read(path)
+    for cut in range(1, len(lines)):
+        path.write_bytes(b"".join(lines[:cut]))
+        before, notes = Trace.read(path), []
+        said = len(before.of("model_turn"))
+        end = resume(path, machine(TURNS[said:], notes))
+        assert (end.state, end.answer) == ("DONE", "two notes")
+        made = [event for event in before.of("observation") if event["call_id"]]
+        assert len(notes) == 2 - len(made)
+        trace = Trace.read(path)
+        told = [e["kind"] for e in trace if e.get("what") != "asked again"]
+        assert told == [e["kind"] for e in whole]
+
+
+def test_what_was_asked_again_is_said_and_replayed(tmp_path):
+    """A lost turn is asked for again; the trace says so, and can be replayed."""
+    path = tmp_path / "t.jsonl"
+    lines = a_record(path)
+    path.write_bytes(b"".join(lines[:2]))  # the first request has no answer
+    for _ in range(2):  # it dies there once more
+        resume(path, machine(TURNS, []))
+        trace = Trace.read(path)
+        said = trace.of("decision")
+        assert {event["what"] for event in said} == {"asked again"}
+        assert "event 1" in said[-1]["why"]
+        assert replay(trace, machine([], [])).answer == "two notes"
+        kept = path.read_bytes().splitlines(keepends=True)[: 2 + len(said)]
+        path.write_bytes(b"".join(kept))
+
+
+def test_a_write_in_flight_is_not_made_again(tmp_path):
+    """Without a ledger nobody knows whether a WRITE was done: a person is needed."""
+    path = tmp_path / "t.jsonl"
+    lines = a_record(path, Effect.WRITE)
+    call = [e["kind"] for e in Trace.read(path)].index("tool_call")
+    path.write_bytes(b"".join(lines[: call + 1]))
+    notes = []
+    resume(path, machine(TURNS[1:], notes, Effect.WRITE))
+    assert notes == ["two"]
+    assert Trace.read(path).of("observation")[0]["error"]["kind"] == "needs_person"
+
+
+def test_a_run_that_has_ended_is_refused(tmp_path):
+    """What has its end is not gone on with."""
+    path = tmp_path / "t.jsonl"
+    a_record(path)
+    with pytest.raises(TraceError, match="has ended in DONE"):
+        resume(path, machine(TURNS, []))
+
+
+def test_cancelled_while_it_goes_on(tmp_path):
+    """A cancel behind the record's end ends the run, and the trace is whole."""
+    path = tmp_path / "t.jsonl"
+    lines = a_record(path)
+    path.write_bytes(b"".join(lines[:8]))
+    again = machine([], [])
+    again.cancel()
+    assert resume(path, again).state == "CANCELLED"
+    assert Trace.read(path).end["state"] == "CANCELLED"
+    assert replay(Trace.read(path), machine([], [])).state == "CANCELLED"

@@ -1,0 +1,165 @@
+"""A recorded run with one thing changed: what happens from there on."""
+
+import pytest
+
+from workbook.fsm import FunctionCalls, Limits, Machine
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.machine import guarded
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
+from workbook.record.divergence import Divergence, first_divergence
+from workbook.record.events import TraceError
+from workbook.record.replay import replay, what_if
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.tools.calculator import calculator
+from workbook.tools.registry import ToolRegistry
+
+ACT = "Action: Calculator\nAction Input: {}"
+TURNS = [ACT.format("100-20"), ACT.format("80*1.1"), "Final Answer: 88"]
+CALLS = [
+    [ToolRequest("Calculator", {"expression": "100-20"}, "a")],
+    [ToolRequest("Calculator", {"expression": "80*1.1"}, "b")],
+    "88",
+]
+
+
+def machine(turns, **options):
+    return Machine(Script(turns), ToolRegistry([calculator()]), **options)
+
+
+def a_run(turns=TURNS, make=machine, **options):
+    with TraceWriter() as hook:
+        make(turns, hook=hook, **options).run("What is the price?")
+    return hook.trace()
+
+
+def number_of(trace, kind, which=0):
+    return trace.of(kind)[which]["seq"]
+
+
+def test_another_observation():
+    """The model goes on from an observation that no tool made."""
+    old = a_run()
+    k = number_of(old, "observation")
+    seen = Script([{"if_seen": "90", "then": "Final Answer: 99", "else": "Hm."}])
+    live = machine([])
+    live.model = seen
+    new = what_if(old, k, {"result": {"result": 90}}, live)
+    assert new.end["answer"] == "99"
+    assert new.events[k]["text"] == "90"
+    assert first_divergence(old.events, new.events) == k
+
+
+def test_an_error_in_place_of_a_result():
+    """A tool that would have failed is an observation with that error."""
+    old = a_run()
+    error = {"kind": "timeout", "message": "no answer", "retryable": True}
+    new = what_if(
+        old,
+        number_of(old, "observation"),
+        {"error": error},
+        machine(["Final Answer: ?"]),
+    )
+    assert not new.of("observation")[0]["ok"]
+    assert new.of("observation")[0]["error"]["kind"] == "timeout"
+    assert new.end["answer"] == "?"
+
+
+@pytest.mark.parametrize("adapter", [None, FunctionCalls])
+def test_another_turn(adapter):
+    """A turn is changed by its text or by its calls; its tool is called then."""
+    calls = {"calls": [{"tool": "Calculator", "arguments": {"expression": "2+3"}}]}
+    change = calls if adapter else {"text": ACT.format("2+3")}
+    old = a_run(CALLS if adapter else TURNS, adapter=adapter)
+    live = machine(["Final Answer: 5"], adapter=adapter)
+    new = what_if(old, number_of(old, "model_turn", 1), change, live)
+    assert [event["text"] for event in new.of("observation")] == ["80", "5"]
+    assert new.end["answer"] == "5"
+
+
+def test_another_limit():
+    """A run that had come to its limit goes on with a higher one, and the other way."""
+    old = a_run(limits=Limits(steps=2))
+    assert old.end["state"] == "EXHAUSTED"
+    k = old.of("transition")[-1]["seq"]
+    live = machine(["Final Answer: 88"], limits=Limits(steps=2))
+    new = what_if(old, k, {"limits": {"steps": 3}}, live)
+    assert (new.end["state"], new.end["answer"]) == ("DONE", "88")
+    live = machine([])
+    new = what_if(a_run(), 0, {"limits": {"tool_calls": 0}}, machine(TURNS))
+    assert new.end["reason"] == "out_of_tool_calls"
+
+
+def test_a_limit_that_would_have_ended_it_before():
+    """Where the new limit ends the run before event k, that is a Divergence."""
+    old = a_run()
+    with pytest.raises(Divergence):
+        what_if(old, len(old) - 1, {"limits": {"steps": 1}}, machine([]))
+
+
+def test_it_names_its_parent_and_stands_in_a_file(tmp_path):
+    """The first event names trace, event and change; the file holds the whole run."""
+    old = a_run()
+    k, change = number_of(old, "observation"), {"result": {"result": 1}}
+    path = tmp_path / "new" / "t.jsonl"
+    new = what_if(old, k, change, machine(["Final Answer: 1"]), path)
+    parent = {"trace_id": old.events[0]["trace_id"], "seq": k, "change": change}
+    assert new.events[0]["what_if"] == parent
+    assert new.events[0]["trace_id"] != parent["trace_id"]
+    assert Trace.read(path).events == new.events
+    assert "what_if" not in old.events[0]
+
+
+def test_a_what_if_is_a_run_that_can_be_replayed():
+    """What a what-if writes is a trace as any other."""
+    new = what_if(a_run(), 5, {"result": {"result": 1}}, machine(["Final Answer: 1"]))
+    assert replay(new, machine([])).answer == "1"
+
+
+def test_the_guarded_machine_goes_on_too():
+    """Budgets and guards go on from where the changed event stands."""
+
+    def make(turns, budget=Budget(), **options):  # noqa: B008
+        return guarded(Script(turns), [calculator()], budget=budget, **options)
+
+    old = a_run(make=make)
+    k = number_of(old, "observation")
+    new = what_if(old, k, {"result": {"result": 7}}, make(["Final Answer: 7"]))
+    assert new.end["answer"] == "7"
+    new = what_if(old, 0, {"limits": {"tokens": 10}}, make(TURNS))
+    assert new.end["reason"] == "out_of_tokens"
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "told"),
+    [
+        ("transition", {"event": "cancel"}, "transition"),
+        ("observation", {"text": "80"}, "result"),
+        ("observation", {"error": {"message": "no kind"}}, "kind"),
+        ("model_turn", {"calls": [{"tool": "Calculator"}]}, "arguments"),
+        ("model_turn", {"limits": {"stepps": 3}}, "stepps"),
+        ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
+        ("model_turn", {}, "model_turn"),
+    ],
+)
+def test_what_cannot_be_changed_is_told(kind, change, told):
+    """Another event, another field or a limit that is none: a sentence, and no run."""
+    old, live = a_run(), machine([])
+    with pytest.raises(TraceError, match=told):
+        what_if(old, number_of(old, kind), change, live)
+
+
+@pytest.mark.parametrize("k", [-1, 99])
+def test_an_event_that_is_not_there(k):
+    """A number beyond the run is told with the numbers that there are."""
+    with pytest.raises(TraceError, match="0 to"):
+        what_if(a_run(), k, {"text": "Hm."}, machine([]))
+
+
+def test_what_the_runtime_says_is_no_tools_answer():
+    """An observation that no tool made cannot be changed, and nothing live is asked."""
+    old = a_run(["Hm.", "Final Answer: 1"])
+    live = machine([])
+    with pytest.raises(TraceError, match="runtime's own"):
+        what_if(old, number_of(old, "observation"), {"result": {"result": 1}}, live)

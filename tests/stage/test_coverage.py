@@ -1,0 +1,215 @@
+"""Coverage: which rows of the machines' tables scenarios take, and what takes others.
+
+What no scenario takes is taken here by a small run, which says what has to happen.
+"""
+
+import pytest
+
+from workbook.fsm import CORE, FunctionCalls, Limits, Machine
+from workbook.fsm.table import Event, Rule, State, Table
+from workbook.guardrails.approval import Edit, yes
+from workbook.guardrails.budget import Budget, Prices
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import GUARDED, Guard
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
+from workbook.record.coverage import coverage
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.stage.engines import play
+from workbook.stage.scenarios import slugs
+from workbook.tools.calls import Effect
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+CALL = 'Action: Note\nAction Input: {"text": "a"}'
+OTHER = 'Action: Note\nAction Input: {"text": "b"}'
+ANSWER = "Final Answer: done"
+TWO_AT_ONCE = [[ToolRequest("Note", {"text": text}) for text in "ab"], "done"]
+
+
+def note(effect=Effect.READ):
+    schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+    return Tool("Note", "Note a text.", schema, lambda text: {"result": text}, effect)
+
+
+def core(turns, hook, **options):
+    return Machine(Script(turns), ToolRegistry([note()]), hook=hook, **options)
+
+
+def with_guards(turns, hook, effect=Effect.WRITE, ask=yes, limits=None, **options):
+    options |= {"budget": limits or Budget()}
+    return guarded(Script(turns), [note(effect)], ask=ask, hook=hook, **options)
+
+
+MACHINES = {"CORE": (CORE, core, Limits), "GUARDED": (GUARDED, with_guards, Budget)}
+
+
+def traced(make, *turns, then=None, **options):
+    """Run a machine of these turns; `then` is told of it and of each event."""
+    emit = TraceWriter()
+
+    def hook(kind, **fields):
+        emit(kind, **fields)
+        if then is not None:
+            then(machine, kind, fields)
+
+    machine = make(list(turns) or [CALL, ANSWER], hook, **options)
+    machine.run("Note it.")
+    return emit.trace()
+
+
+def entering(state, table):
+    """Return whether an event tells that a state is entered."""
+    told = ("run_started", None) if state == table.start else ("transition", state)
+    return lambda kind, fields: (kind, fields.get("target")) == told
+
+
+def stopped_in(make, state, table):
+    """The user says stop while the machine is on its way into the state."""
+    enters = entering(state, table)
+
+    def then(machine, kind, fields):
+        if enters(kind, fields):
+            machine.cancel()
+
+    return traced(make, then=then)
+
+
+def failed_in(make, state, table):
+    """The disk is full as the way into the state is written down."""
+    enters = entering(state, table)
+
+    def then(machine, kind, fields):
+        if enters(kind, fields):
+            raise OSError("the disk is full")
+
+    return traced(make, then=then)
+
+
+def late_after(make, limits, late):
+    """The time of the run is over once this has been told."""
+    now = [0.0]
+
+    def then(machine, kind, fields):
+        now[0] += 1000 * (kind == late)
+
+    return traced(make, then=then, limits=limits(wall_s=60), clock=lambda: now[0])
+
+
+def small_runs(name):
+    """Yield what happens, and a run in which it does: what no scenario has."""
+    table, make, limits = MACHINES[name]
+    for state in table.states:
+        if state not in table.ends:
+            yield f"the user says stop before {state}", stopped_in(make, state, table)
+            yield f"the disk is full before {state}", failed_in(make, state, table)
+    yield "time is over before a turn", late_after(make, limits, "observation")
+    yield "time is over before a call", late_after(make, limits, "model_turn")
+    two_at_once = traced(make, *TWO_AT_ONCE, adapter=FunctionCalls)
+    yield "a message asks for two calls", two_at_once
+    # The guarded machine asks for an answer in time, unless it is told not to.
+    more = {"converge": False} if name == "GUARDED" else {}
+    one_step, one_call = limits(steps=1), limits(tool_calls=1)
+    yield "one turn is allowed", traced(make, CALL, limits=one_step, **more)
+    yield "one call is allowed", traced(make, CALL, OTHER, limits=one_call, **more)
+    if name == "GUARDED":
+        prices = Prices("EUR", "made up", input=1e6, output=1e6, cached=0.0)
+        tokens, money = Budget(tokens=5), Budget(money=5, prices=prices)
+        yield "a prompt is too long", traced(make, limits=tokens, **more)
+        yield "a prompt is too dear", traced(make, limits=money, **more)
+        yield "nobody is there to ask", traced(make, ask=lambda request: None)
+        answers = iter([Edit({"text": 1}), Edit({"text": "c"})])
+        edited = traced(make, ask=lambda request: next(answers))
+        yield "a person changes the call, first to a wrong one", edited
+
+
+SCENARIOS = {
+    "CORE": ("fsm", "fsm_calls"),
+    "GUARDED": ("guarded", "guarded_calls"),
+}
+
+
+@pytest.fixture(scope="module", params=MACHINES)
+def taken(request):
+    """Return what a machine's scenarios cover, and each small run by what happens."""
+    table = MACHINES[request.param][0]
+    engines = SCENARIOS[request.param]
+    played = [play(slug, engine) for slug in slugs() for engine in engines]
+    small = {why: coverage(table, run) for why, run in small_runs(request.param)}
+    return coverage(table, played), small
+
+
+def test_every_row_is_taken(taken):
+    """No row of a table is there for nothing: a scenario takes it, or a small run."""
+    by_scenarios, small = taken
+    print(f"\n{by_scenarios}\n\nTaken by a small run:")
+    for row in by_scenarios.never:
+        reasons = [why for why, found in small.items() if found.rows[row]]
+        print("  ", *row, "|", "; ".join(reasons))
+        assert reasons, f"nothing takes {row}"
+
+
+def test_no_run_leaves_the_table(taken):
+    """Whatever happens, each transition is a row of the table."""
+    by_scenarios, small = taken
+    assert all(found.others == {} for found in (by_scenarios, *small.values()))
+    assert all(found.lost == [] for found in (by_scenarios, *small.values()))
+
+
+# what `coverage` counts
+
+LAMP = Table(
+    (Rule("OFF", "on", "LIT", "w"), Rule("LIT", "off", "OUT", "w")), "OFF", {"OUT"}
+)
+
+
+def lamp(*ways):
+    emit = TraceWriter()
+    emit("run_started", engine="lamp", question="light?")
+    for source, event, target in ways:
+        about = {"source": source, "event": event, "target": target}
+        emit("transition", **about, why="w", elapsed_s=0.0)
+    return emit.trace()
+
+
+def test_rows_are_counted_over_all_runs():
+    """A row that two runs have taken is taken twice; the other one never."""
+    found = coverage(LAMP, [lamp(("OFF", "on", "LIT")), lamp(("OFF", "on", "LIT"))])
+    assert found.rows == {("OFF", "on", "LIT"): 2, ("LIT", "off", "OUT"): 0}
+    assert found.never == [("LIT", "off", "OUT")]
+    assert "never" in str(found)
+    assert "1 of 2" in found._repr_html_()
+
+
+def test_a_way_to_another_state_is_another_row():
+    """A machine with another table takes no row of this one by sharing two words."""
+    found = coverage(LAMP, lamp(("OFF", "on", "BROKEN")))
+    assert set(found.rows.values()) == {0}
+    assert found.others == {("OFF", "on", "BROKEN"): 1}
+    assert "BROKEN" in str(found)
+
+
+def test_a_run_without_states_covers_nothing():
+    """A loop has no states: it is no run of a machine, and is not counted as one."""
+    found = coverage(CORE, [play("price_question", "naive"), Trace(())])
+    assert (found.runs, len(found.never)) == (0, len(CORE.rules))
+    assert coverage(CORE, []).runs == 0
+
+
+def test_a_run_cut_short_counts_up_to_there(tmp_path):
+    """What can be read of a broken file counts, and that it is broken is told."""
+    path = play("price_question", "fsm").save(tmp_path / "run.jsonl")
+    path.write_bytes(path.read_bytes()[:-5])
+    found = coverage(CORE, tmp_path)
+    assert found.rows[State.THINK, Event.FINAL_ANSWER, State.DONE] == 1
+    assert len(found.lost) == 1
+    assert "1 not read" in str(found)
+
+
+def test_all_rows_of_a_large_table_are_shown():
+    """A table is never cut in its middle: the row that is missing may be there."""
+    shown = str(coverage(GUARDED, []))
+    assert shown.count("never") == len(GUARDED.rules)
+    assert Guard.PENDING_APPROVAL in shown
+    assert max(map(len, shown.splitlines())) <= 80

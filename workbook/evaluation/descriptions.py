@@ -1,0 +1,88 @@
+"""Does another description help? The same questions, one call each, before and after.
+
+Each call is a run of the machine that ends after one step, and so leaves a trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from workbook.fsm.limits import Limits
+from workbook.fsm.machine import Machine
+from workbook.models.base import TextModel
+from workbook.props.text_world import rows_of
+from workbook.record.events import Kind
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+CUE = "Action: Forecast\nAction Input:"
+"""What each turn begins with (see `Prefilled`): the tool is chosen, the call is not."""
+
+JSON_OBJECT = r"""
+root ::= " {" pair (", " pair){0,2} "}"
+pair ::= "\"" [a-z_]{1,16} "\": " ("\"" [^"\n{}]{0,16} "\"" | number)
+number ::= "-"? [0-9]{1,9} ("." [0-9]{1,4})?
+"""
+"""A grammar for the local model: as with function calls it writes an object. Which
+names stand in it, one to three, and which values, is up to the model."""
+
+
+class CallTask(NamedTuple):
+    """A question, and the arguments of the call that it asks for."""
+
+    question: str
+    arguments: dict[str, Any]
+
+
+def forecast() -> Tool:
+    """Return a tool whose description says nothing of its two arguments."""
+    days = {"type": "integer", "minimum": 1, "maximum": 7}
+    properties = {"city": {"type": "string"}, "days": days}
+    schema = {"properties": properties, "required": list(properties)}
+
+    def run(city: str, days: int) -> dict[str, str]:
+        return {"result": f"{days} days of sun in {city}"}
+
+    return Tool("Forecast", "Forecast of the weather.", schema, run)
+
+
+def forecast_tasks(part: str) -> list[CallTask]:
+    """Return ten questions to see errors on ("seen"), or twenty others ("asked")."""
+    rows = [row for row in rows_of("forecasts.jsonl") if row["part"] == part]
+    return [CallTask(row["question"], row["arguments"]) for row in rows]
+
+
+def first_calls(
+    model: TextModel,
+    tool: Tool,
+    tasks: Iterable[CallTask],
+    *,
+    rule: str = "",
+    reworded: Callable[[str], str] = str,
+) -> list[Trace]:
+    """Return a trace a task, in which the model reads of the tool and writes one call.
+
+    `rule` stands before all else; `reworded` returns a question in other words.
+    """
+    tools, traces = ToolRegistry([tool]), []
+    before = f"{rule}\n\n" * bool(rule) + f"Tools:\n{tools.describe()}\n\n"
+    for task in tasks:
+        told = TraceWriter()
+        options: Any = {"limits": Limits(steps=1), "hook": told, "preamble": before}
+        Machine(model, tools, **options).run(reworded(task.question))
+        traces.append(told.trace())
+    return traces
+
+
+def accepted(trace: Trace) -> bool:
+    """Tell whether the tool took the first call."""
+    return any(event["ok"] for event in trace.of(Kind.OBSERVATION)[:1])
+
+
+def is_right(trace: Trace, task: CallTask) -> bool:
+    """Tell whether the first call was taken, and has the arguments of the task."""
+    calls = trace.of(Kind.TOOL_CALL)[:1]
+    return accepted(trace) and [e["arguments"] for e in calls] == [task.arguments]

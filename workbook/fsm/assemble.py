@@ -1,0 +1,46 @@
+"""A machine of given parts: a reader's functions where there are some, else ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import Any, TypeVar
+
+from workbook.fsm.conversations import Conversation, TextTurns
+from workbook.fsm.machine import Machine
+from workbook.fsm.table import CORE, State, Table
+from workbook.models.base import ChatModel, TextModel
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+
+M = TypeVar("M", bound=Machine)
+
+
+def assemble(
+    parts: Mapping[str, Callable[..., Any]],
+    model: TextModel | ChatModel,
+    tools: Iterable[Tool],
+    *,
+    table: Table | None = None,
+    adapter: Callable[..., Conversation] | None = None,
+    kind: Callable[..., M] = Machine,  # type: ignore[assignment]
+    **options: Any,
+) -> M:
+    """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
+
+    A `table` and an `adapter` go before the parts'; `options` are the machine's.
+    """
+
+    def given(**places: str) -> dict[str, Any]:
+        return {place: parts[slug] for place, slug in places.items() if slug in parts}
+
+    registry = given(validate="validate_arguments", repair="repair_arguments")
+    if adapter in (None, TextTurns) and hasattr(model, "complete"):
+        adapter = partial(TextTurns, **given(parse="parse_turn"))
+    table = table or parts.get("agent_table", lambda: CORE)()
+    table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
+    options |= given(drive="drive") | {"adapter": adapter}
+    handlers = given(**{State.THINK: "think"})
+    return kind(
+        model, ToolRegistry(tools, **registry), table, handlers=handlers, **options
+    )

@@ -1,0 +1,68 @@
+"""What a recorded model and a recorded tool answered, and a model that says it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial, wraps
+from typing import Any
+
+from workbook.models.base import Completion, ToolRequest, Usage
+from workbook.record.events import TraceEvent
+from workbook.tools.calls import Observation, ToolError
+from workbook.tools.timeouts import TimedOut
+
+CANCEL, OUT_OF_TIME = "cancel", "out_of_time"
+
+
+class Answering:
+    """A model whose answers are another's; whatever else it has is the live one's."""
+
+    def __init__(
+        self, live: Any, answer: Callable[..., Completion], at_once: bool = True
+    ) -> None:
+        self._live, self._answer = live, answer
+        self.at_once = at_once or getattr(live, "at_once", False)
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._live, name)
+        if name not in ("complete", "chat"):
+            return found
+        return wraps(found)(partial(self._answer, found))
+
+
+def as_completion(event: TraceEvent) -> Completion:
+    """Return what the model said in a `model_turn`."""
+    turn, usage = event["turn"] or {}, event["usage"] or {}
+    said = turn["calls"] if turn.get("kind") == "calls" else ()
+    reason = "length" if "cut" in turn else "tool_calls" if said else "stop"
+    counted = {name: usage.get(name, 0) for name in ("input", "output", "cached")}
+    if usage.get("estimated"):
+        counted = {}  # it is estimated again
+    return Completion(event["text"], Usage(**counted), requests_in(said), reason)
+
+
+def as_observation(event: TraceEvent) -> Observation:
+    """Return what an `observation` tells."""
+    error = ToolError(**event["error"]) if "error" in event else None
+    notes = tuple(event.get("notes", ()))
+    about = event["call_id"] or "", error is None, event.get("result"), error
+    return Observation(*about, event["tool"] or "", notes)
+
+
+def requests_in(calls: Iterable[Mapping[str, Any]]) -> tuple[ToolRequest, ...]:
+    return tuple(
+        ToolRequest(c["tool"], c["arguments"], c.get("said_id", c.get("call_id", "")))
+        for c in calls
+    )
+
+
+def stopped_by(coming: TraceEvent, end: TraceEvent) -> BaseException:
+    """Return what ended a call that got no answer: the event behind it says."""
+    if coming.get("event") == CANCEL:
+        return KeyboardInterrupt()
+    if coming.get("event") == OUT_OF_TIME:
+        return TimedOut("no answer in time")
+    raised = str(end.get("message", coming["kind"]))
+    name, _, text = raised.partition(": ")  # what was raised, as it was told
+    kind = type(name, (Exception,), {"__module__": "builtins"})
+    return kind(text)  # type: ignore[no-any-return]

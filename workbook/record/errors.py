@@ -1,0 +1,233 @@
+"""What went wrong, by kind: categories, patterns, advice, and a better description.
+
+An error is classed by its kind, which is data, and never by the words of its message.
+Which argument was at fault, the tool's schema says of the recorded call.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbook.models.prompts import clip
+from workbook.record.events import Kind, TraceEvent
+from workbook.tools.arguments import example_of, read_arguments, too_deep
+from workbook.tools.calls import to_json
+from workbook.tools.descriptions import MAX_CHARS
+from workbook.tools.repair import repair_arguments
+from workbook.tools.tool import Tool, type_name
+
+KINDS: Mapping[str, str] = {
+    "invalid_arguments": "arguments",
+    **dict.fromkeys(("unreadable_turn", "unknown_tool", "duplicate_call_id"), "turn"),
+    **dict.fromkeys(("denied", "stale_approval", "one_at_a_time"), "refused"),
+    **dict.fromkeys(("cancelled", "budget", "run_ended", "withdrawn"), "stopped"),
+    "KeyboardInterrupt": "stopped",  # as LangChain's traces have it
+    **dict.fromkeys(("timeout", "needs_person"), "unsettled"),
+    **dict.fromkeys(("tool_raised", "bad_output"), "tool"),
+}
+"""The kinds of error that the workbook's own engines write, each with its category."""
+
+ADVICE: Mapping[str, str] = {
+    "arguments": "say in its description what it takes (improved_description)",
+    "turn": "show the model the form of a step, and the names of the tools",
+    "refused": "look at the rules, at the mode, and at what the person said",
+    "stopped": "the run was over: look at its end, and at its limits",
+    "unsettled": "find out whether it was done, before anybody calls it again",
+    "tool": "mend the tool",
+    "transient": "if it only reads, let it try again by itself (with_retries)",
+    "other": "read the kind: it is the tool's own, or nobody has noted one",
+}
+"""What a person can do about the errors of each category."""
+
+
+_Alike = tuple[str | None, str, str, str | None]  # tool, kind, category, argument
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """Failures that are alike; a call with two arguments at fault is in two of them."""
+
+    tool: str | None  # None: of turns in which no call could be read
+    kind: str  # "" where the trace has none
+    category: str
+    argument: str | None  # at fault; None where that is none, or not known
+    count: int
+    calls: int  # of that tool in all, or turns
+    example: TraceEvent  # the first such call; where there was none, what was observed
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What to do, and the count that it rests on."""
+
+    text: str
+    count: int
+    calls: int
+
+
+def classify_error(event: TraceEvent) -> str:
+    """Return the category of a failed observation, a key of `ADVICE`.
+
+    What is retryable is "transient". Of the rest `KINDS` says it, by the error's kind;
+    "other" is what does not stand there. Where `error` is a text, that is the kind.
+    ValueError: the event is no failed observation.
+
+    >>> late = {"kind": "timeout", "message": "invalid arguments", "retryable": False}
+    >>> classify_error({"kind": "observation", "ok": False, "error": late})
+    'unsettled'
+    """
+    if event.get("ok") is not False:
+        raise ValueError(f"this is no failed observation: {clip(str(event), 200)}")
+    error = event.get("error") or {}
+    if isinstance(error, str):
+        error = {"kind": error}
+    if error.get("retryable"):
+        return "transient"
+    return KINDS.get(error.get("kind", ""), "other")
+
+
+def patterns(
+    events: Iterable[TraceEvent | Iterable[TraceEvent]],
+    tools: Iterable[Tool] = (),
+    classify: Callable[[TraceEvent], str] = classify_error,
+) -> list[Pattern]:
+    """Return the failures by tool, kind and argument at fault, the commonest first.
+
+    `events` are events or whole traces, of any number of runs; each is looked at once.
+    The arguments at fault are known of the `tools` that are given.
+    """
+    known = {tool.name: tool for tool in tools}
+    made: Counter[str | None] = Counter()  # calls by tool; under None, turns
+    found: Counter[_Alike] = Counter()
+    examples: dict[_Alike, TraceEvent] = {}
+    waiting: dict[tuple[str, Any], TraceEvent] = {}
+    for event in _each(events):
+        this_call = event["trace_id"], event.get("call_id")
+        if event["kind"] == Kind.MODEL_TURN and "parent" not in event:
+            made[None] += 1
+        elif event["kind"] == Kind.TOOL_CALL:
+            made[event["tool"]] += 1
+            waiting[this_call] = event
+        elif event["kind"] == Kind.OBSERVATION:
+            call = waiting.pop(this_call, event)
+            if event["ok"]:
+                continue
+            tool, error = event["tool"], event.get("error") or ""
+            kind = error if isinstance(error, str) else str(error.get("kind", ""))
+            at_fault: list[Any] = _at_fault(known[tool], call) if tool in known else []
+            for name in at_fault or [None]:
+                alike = tool, kind, classify(event), name
+                found[alike] += 1
+                examples.setdefault(alike, call)
+
+    def pattern(alike: _Alike) -> Pattern:
+        count, calls = found[alike], made[alike[0]]
+        return Pattern(*alike, count, max(count, calls), examples[alike])
+
+    return [
+        pattern(alike)
+        for alike in sorted(found, key=lambda alike: (-found[alike], str(alike)))
+    ]
+
+
+def recommendations(
+    found: Iterable[Pattern], at_least: int = 2
+) -> list[Recommendation]:
+    """Return what to do about each pattern that was seen so often, in their order."""
+    said = []
+    for each in found:
+        if each.count >= at_least:
+            what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
+            why = each.kind or "no kind"
+            todo = ADVICE.get(each.category, ADVICE["other"])
+            if each.argument is not None:
+                why += f", argument {clip(each.argument, 40)!r}"
+                todo = ADVICE["arguments"]
+            text = f"{each.count} of {each.calls} {what} failed ({why}): {todo}"
+            said.append(Recommendation(text, each.count, each.calls))
+    return said
+
+
+def improved_description(tool: Tool, found: Iterable[Pattern]) -> Tool:
+    """Return the tool with a warning about each argument at fault in its description.
+
+    They stand in a block, which new ones replace, and which is gone where there are no
+    patterns. Their words are the schema's alone: what a model or an error says may be
+    an attacker's. A UserWarning names those, of the rarest patterns, for which 1,024
+    characters leave no room.
+    """
+    plain = plain_description(tool)
+    said = list(dict.fromkeys(_warnings(tool, found)))
+    fits = len(said)
+    while fits and len(plain + _block(said[:fits])) > MAX_CHARS:
+        fits -= 1
+    if left_out := said[fits:]:
+        told = f"{tool.name}: no room in {MAX_CHARS} characters for {left_out}"
+        warnings.warn(told, stacklevel=2)
+    return replace(tool, description=plain + _block(said[:fits]))
+
+
+def plain_description(tool: Tool) -> str:
+    """Return a tool's description without the block of warnings."""
+    pattern = r"(.*\S.*)\n\[Often wrong: [^\n]*\]"  # the block is the last line
+    found = re.fullmatch(pattern, tool.description, re.DOTALL)
+    return found[1] if found else tool.description
+
+
+def _block(said: list[str]) -> str:
+    return f"\n[Often wrong: {'; '.join(said)}.]" if said else ""
+
+
+def _warnings(tool: Tool, found: Iterable[Pattern]) -> Iterator[str]:
+    names = tool.parameters["properties"]
+    for each in found:
+        said = ""  # no description keeps a tool from failing
+        if each.argument in names:
+            said = _contract(tool, str(each.argument))
+        elif each.argument is not None:
+            said = (
+                f"there is no argument but {', '.join(map(to_json, names)) or 'none'}"
+            )
+        elif each.category == "arguments":
+            said = f"write one JSON object, like {example_of(tool.parameters)}"
+        if said and each.tool == tool.name:
+            yield clip(" ".join(said.split()), 200)
+
+
+def _contract(tool: Tool, name: str) -> str:
+    """Return what the schema says of an argument, limits in the schema's own words."""
+    part = tool.parameters["properties"][name]
+    told = ("type", "enum", "const", "anyOf", "default", "description", "title")
+    limits = [f"{key} {to_json(part[key])}" for key in part if key not in told]
+    needed = " is needed" if name in tool.parameters.get("required", ()) else ""
+    return f"{to_json(name)}{needed}: {', '.join([f'one {type_name(part)}', *limits])}"
+
+
+def _at_fault(tool: Tool, call: TraceEvent) -> list[str]:
+    """Return which recorded arguments the schema refuses, or misses, each once."""
+    schema, names = tool.parameters, list[Any]()
+    arguments: Any = call.get("arguments")
+    try:
+        if arguments and arguments.keys() == {"input"} - schema["properties"].keys():
+            # It was refused, and stands there as the model wrote it.
+            arguments, _ = read_arguments(schema, str(arguments["input"]))
+        if arguments is None or too_deep(arguments):
+            return []
+        arguments, _ = repair_arguments(schema, arguments, tool.all_aliases)
+        for error in tool.validator.iter_errors(arguments):
+            about = error.kind.as_dict()
+            missing = [about["property"]] if error.kind.name == "required" else []
+            names += error.instance_path[:1] or about.get("unexpected", missing)
+    except (TypeError, ValueError):  # nobody can read it, or it is no JSON
+        return []
+    return list(dict.fromkeys(map(str, names)))
+
+
+def _each(events: Iterable[TraceEvent | Iterable[TraceEvent]]) -> Iterator[TraceEvent]:
+    for each in events:
+        yield from [each] if isinstance(each, dict) else each

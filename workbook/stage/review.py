@@ -1,0 +1,126 @@
+"""A checklist for an agent, gone through by running it: `data/checklist.toml`.
+
+Each line names the scenarios of the museum that show why it is there. A machine is
+copied first: its own model, tools, person, hook and ledger have no part in it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tempfile
+import threading
+import time
+import tomllib
+from collections import deque
+from collections.abc import Callable
+from copy import copy
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.machine import Machine
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.fitted import FittedCalls, FittedTurns
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import GuardedMachine
+from workbook.paths import DATA
+from workbook.record.show import NO_FORMULA
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.stage.engines import find_engine, in_words, play, with_user
+from workbook.stage.machines import ByScript
+from workbook.stage.scenarios import load, outcome, scenario_tools
+
+# What stands in for function calls: the model of a scenario writes text.
+TEXTS: dict[Any, Any] = {FunctionCalls: TextTurns, FittedCalls: FittedTurns}
+
+
+class Row(NamedTuple):
+    """A scenario of a line: how it ended, and whether that is what the line wants."""
+
+    met: bool
+    look: str  # what to look for
+    scenario: str
+    ended: str
+
+
+class Review(NamedTuple):
+    """The checklist, gone through: a row a scenario. A notebook shows it as a table."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def missed(self) -> list[str]:
+        """What was looked for, and is not so in each of its scenarios."""
+        return list(dict.fromkeys(row.look for row in self.rows if not row.met))
+
+    def __repr__(self) -> str:
+        told, missed = {row.look: "" for row in self.rows}, self.missed
+        for row in self.rows:
+            told[row.look] += (
+                f"\n    {'✓' if row.met else '✕'} {row.scenario}: {row.ended}"
+            )
+        lines = [f"{'✕' if k in missed else '✓'} {k}{v}" for k, v in told.items()]
+        return "\n".join([f"{len(told) - len(missed)} of {len(told)} are so", *lines])
+
+    def _repr_html_(self) -> str:
+        import pandas as pd
+
+        frame = pd.DataFrame(self.rows).rename(columns={"look": "look for", "met": ""})
+        frame[""] = frame[""].map({True: "✓", False: "✕"})
+        frame["look for"] = frame["look for"].mask(frame["look for"].duplicated(), "")
+        table = frame.to_html(index=False, border=0, justify="left")
+        return f"<div class='{NO_FORMULA}'>{table}</div>"
+
+
+def review(agent: Machine | str) -> Review:
+    """Play the scenarios of the checklist on a machine, or on an engine by its name.
+
+    The limits, the mode and what the person says are the scenario's; whether there is a
+    limit of tokens, a fitted prompt or a ledger is the machine's. One that asks for
+    function calls is played by text turns; ValueError for an engine that does.
+    """
+    played: Callable[[str], Trace]
+    if isinstance(agent, Machine):
+        played = partial(_play_on, agent)
+    elif find_engine(agent).asks_for_calls:
+        raise ValueError(f"{agent} asks for function calls; the scenarios are in text")
+    else:
+        played = partial(play, engine=agent)
+    rows, text = [], (DATA / "checklist.toml").read_text(encoding="utf-8")
+    for line in tomllib.loads(text)["line"]:
+        for slug in line["scenarios"]:
+            trace = played(slug)
+            end, met = outcome(trace), load(slug).is_right(outcome(trace))
+            if "end" in line:
+                met = bool(re.fullmatch(line["end"], f"{end['state']} {end['reason']}"))
+            met = met and end["model_turns"] <= line.get("turns", math.inf)
+            rows.append(Row(met, line["look"], slug, in_words(trace)))
+    return Review(tuple(rows))
+
+
+def _play_on(machine: Machine, slug: str) -> Trace:
+    again, scenario = copy(machine), load(slug)
+    given, steps = scenario.guards, scenario.steps
+    again.model, again.clock, again.on_text = scenario.script(), time.perf_counter, None
+    again.tools = machine.tools.with_tools(scenario_tools(scenario))
+    again._cancelled = threading.Event()
+    adapter: Any = machine.adapter
+    options = {**getattr(adapter, "keywords", {})}
+    if "limit" in options:  # its prompt is fitted
+        options |= {"limit": given.context_tokens or math.inf, "pinned": given.pinned}
+    adapter = getattr(adapter, "func", adapter)
+    again.adapter = partial(TEXTS.get(adapter, adapter), **options)
+    with tempfile.TemporaryDirectory() as folder:
+        emit = TraceWriter(listener=with_user(scenario, lambda event: None))
+        again.hook, again.limits = emit, Budget(steps, 2 * steps)
+        if isinstance(again, GuardedMachine):
+            tokens = given.tokens if again.budget.counts_tokens else math.inf
+            again.limits = Budget(steps, 2 * steps, tokens=tokens)
+            again.mode, again.ask = given.mode, ByScript(given.answers).ask
+            again.ledger = again.ledger and Ledger(Path(folder) / "ledger.db")
+            again.purse, again._switches = None, deque()
+        again.run(scenario.question)
+        return emit.trace()
