@@ -19,17 +19,17 @@ def a_run(answer="88", slow=1.0):
 
 
 def test_the_same_run_has_none(first_divergence):
-    """Two runs with the same events have no divergence: None."""
+    """two runs with the same events have no divergence: None"""
     assert first_divergence(a_run(), a_run()) is None
 
 
 def test_the_first_event_that_differs(first_divergence):
-    """The number of the first event that differs is returned, counted from 0."""
+    """the number of the first event that differs is returned, counted from 0"""
     assert first_divergence(a_run("88"), a_run("90")) == 2
 
 
 def test_the_very_first_one(first_divergence):
-    """An event 0 that differs is 0, and not None."""
+    """an event 0 that differs is 0, and not None"""
     other = a_run()
     other[0]["question"] = "What?"
     found = first_divergence(a_run(), other)
@@ -38,23 +38,23 @@ def test_the_very_first_one(first_divergence):
 
 
 def test_times_are_no_difference(first_divergence):
-    """Two runs that took different times are the same run."""
+    """two runs that took different times are the same run"""
     assert first_divergence(a_run(slow=1.0), a_run(slow=7.0)) is None
 
 
 def test_one_that_breaks_off(first_divergence):
-    """Where one run is the beginning of the other, it is the number of events in it."""
+    """where one run is the beginning of the other, it is the number of events in it"""
     assert first_divergence(a_run(), a_run()[:3]) == 3
     assert first_divergence(a_run()[:3], a_run()) == 3
 
 
 def test_no_events(first_divergence):
-    """Of two runs without events it is None."""
+    """of two runs without events it is None"""
     assert first_divergence([], []) is None
 
 
 def test_what_one_envelope_lacks_is_no_difference(first_divergence):
-    """Events as a machine tells them, without their envelope, are alike."""
+    """events as a machine tells them, without their envelope, are alike"""
     told = [
         {k: v for k, v in event.items() if k not in ("trace_id", "seq", "step", "at_s")}
         for event in a_run()

@@ -64,20 +64,20 @@ def same(one, other):
 
 
 def test_text_turns_come_to_the_same_end(replay):
-    """A run of text turns comes to the same Exit: results, errors, unreadable turns."""
+    """a run of text turns comes to the same Exit: results, errors, unreadable turns"""
     trace, end, again = recorded(TEXT)
     assert same(replay(trace, again.machine), end)
 
 
 def test_function_calls_come_to_the_same_end(replay):
-    """So does a run of function calls, with two in a turn and with an unknown tool."""
+    """so does a run of function calls, with two in a turn and with an unknown tool"""
     trace, end, again = recorded(CALLS, adapter=FunctionCalls)
     assert same(replay(trace, again.machine), end)
 
 
 @pytest.mark.parametrize("turns", [TEXT, CALLS], ids=["text", "calls"])
 def test_nobody_is_asked(replay, turns):
-    """Neither the model nor a tool is called."""
+    """neither the model nor a tool is called"""
     adapter = FunctionCalls if turns is CALLS else None
     trace, _, again = recorded(turns, adapter=adapter)
     replay(trace, again.machine)
@@ -85,14 +85,14 @@ def test_nobody_is_asked(replay, turns):
 
 
 def test_a_limit_ends_it_again(replay):
-    """A run that its limits ended comes to that end."""
+    """a run that its limits ended comes to that end"""
     trace, end, again = recorded(TEXT, limits=Limits(steps=2))
     assert end.state == "EXHAUSTED"
     assert same(replay(trace, again.machine), end)
 
 
 def test_another_machine_diverges(replay):
-    """A machine that does something else raises Divergence, `seq` its first event."""
+    """a machine that does something else raises Divergence, `seq` its first event"""
     trace, _, _ = recorded(TEXT)
     rude = CORE.with_rules(
         Rule(State.THINK, Event.UNREADABLE_TURN, State.ERROR, "it was told once")
@@ -105,7 +105,7 @@ def test_another_machine_diverges(replay):
 
 
 def test_a_divergence_holds_both(replay):
-    """A Divergence has the record's event as `expected`, the machine's as `found`."""
+    """a Divergence has the record's event as `expected`, the machine's as `found`"""
     trace, _, _ = recorded(TEXT)
     other = Watched(TEXT, preamble="Be brief.\n").machine
     with pytest.raises(Divergence) as caught:
@@ -116,7 +116,7 @@ def test_a_divergence_holds_both(replay):
 
 
 def test_a_record_that_breaks_off(replay):
-    """A record that breaks off has no end to come to: TraceError, as Divergence is."""
+    """a record that breaks off has no end to come to: TraceError, as Divergence is"""
     trace, _, again = recorded(TEXT)
     for length in (2, 5, len(trace) - 1):
         with pytest.raises(TraceError):
@@ -124,7 +124,7 @@ def test_a_record_that_breaks_off(replay):
 
 
 def test_a_record_that_is_too_long(replay):
-    """An event behind the end of the run is a Divergence as well."""
+    """an event behind the end of the run is a Divergence as well"""
     trace, _, again = recorded(TEXT)
     last = trace.events[-1]
     longer = Trace((*trace.events, {**last, "seq": last["seq"] + 1}))
@@ -134,7 +134,7 @@ def test_a_record_that_is_too_long(replay):
 
 
 def test_the_record_stays_as_it_is(replay):
-    """The trace and the machine are not changed: it can be replayed twice."""
+    """the trace and the machine are not changed: it can be replayed twice"""
     trace, end, again = recorded(TEXT)
     before = copy.deepcopy(trace.events)
     for _ in range(2):

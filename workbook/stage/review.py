@@ -116,8 +116,8 @@ def _play_on(machine: Machine, slug: str) -> Trace:
     with tempfile.TemporaryDirectory() as folder:
         emit = TraceWriter(listener=with_user(scenario, lambda event: None))
         again.hook, again.limits = emit, Budget(steps, 2 * steps)
-        if isinstance(again, GuardedMachine):
-            tokens = given.tokens if again.budget.counts_tokens else math.inf
+        if isinstance(machine, GuardedMachine) and isinstance(again, GuardedMachine):
+            tokens = given.tokens if machine.budget.counts_tokens else math.inf
             again.limits = Budget(steps, 2 * steps, tokens=tokens)
             again.mode, again.ask = given.mode, ByScript(given.answers).ask
             again.ledger = again.ledger and Ledger(Path(folder) / "ledger.db")
