@@ -62,7 +62,7 @@ def trace_command(
         print(f"{', '.join(VIEWS)} are in {write_logs(trace, logs)}.")
     if not (otlp or logs):
         _show(*(line_of(event) for event in trace if not summary))
-        _show(*summary_of(trace).splitlines())
+        print(summary_of(trace))
     return 0
 
 

@@ -27,7 +27,7 @@ LINE = 200  # characters of a line in run.log
 
 # What a terminal obeys, what turns the direction of a text, and half a surrogate pair.
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
 
 
@@ -77,7 +77,7 @@ def _views(
             said = messages(event)
             log.write(f"{line_of(event)}\n")
             chat.write("".join(map(_as_markdown, said)))
-            rows.write("".join(to_line(each).decode() for each in said))
+            rows.write("".join(map(_as_json, said)))
             for file in (log, chat, rows):
                 file.flush()
             if debug and event["kind"] == Kind.OBSERVATION:
@@ -201,7 +201,9 @@ def summary_of(trace: Trace) -> str:
         "errors": errors or "none",
     }
     rows |= {"lost": trace.lost} if trace.lost else {}
-    return "\n".join(f"{name:8}{one_line(value)}" for name, value in rows.items())
+    return "\n".join(
+        f"{name:8}{clip(one_line(value), LINE)}" for name, value in rows.items()
+    )
 
 
 def line_of(event: TraceEvent) -> str:
@@ -233,6 +235,12 @@ def shortened(text: str) -> str:
     """Return the beginning of a long text, and how much more there is."""
     more = len(text) - MAX_CHARS
     return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more:,} more characters)"
+
+
+def _as_json(message: dict[str, Any]) -> str:
+    """Return a line of JSON in which what cannot be seen is escaped as well."""
+    line = to_line(message).decode()
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
 
 
 def _as_markdown(message: dict[str, Any]) -> str:

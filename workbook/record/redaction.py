@@ -33,18 +33,23 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     Where there is a backslash, the text may be JSON, or JSON in JSON: there a secret is
     found in whatever way its characters are escaped.
     """
+    known = tuple(secrets)
     if "\\" in text:
-        for pattern in _patterns(tuple(secrets)):
+        for pattern in _patterns(known):
             text = pattern.sub("[secret]", text)
     else:
-        for secret in _longest_first(secrets):
+        for secret in _longest_first(known):
             text = text.replace(secret, "[secret]")
-    if any(sign in text for sign in SIGNS):  # most texts have none
-        text = _KEY_SHAPES.sub("[secret]", text)
-    return text
+    return _KEY_SHAPES.sub("[secret]", text) if may_hold_a_key(text) else text
 
 
-def _longest_first(secrets: Iterable[str]) -> list[str]:
+def may_hold_a_key(text: str) -> bool:
+    """Say whether a text has one of the signs without which there is no key."""
+    return "k-" in text or "Bearer " in text or "\\u" in text
+
+
+@lru_cache
+def _longest_first(secrets: tuple[str, ...]) -> list[str]:
     """Return secrets without an empty one; the longest may hold another."""
     return sorted(filter(None, secrets), key=len, reverse=True)
 
@@ -53,9 +58,8 @@ def _longest_first(secrets: Iterable[str]) -> list[str]:
 def _patterns(secrets: tuple[str, ...]) -> list[re.Pattern[str]]:
     """Return what finds each secret, its characters escaped or not."""
     return [
-        re.compile("|".join(first + _spelled(rest) for first in _ways(secret[0])))
+        re.compile("|".join(first + _spelled(secret[1:]) for first in _ways(secret[0])))
         for secret in _longest_first(secrets)
-        for rest in [secret[1:]]
     ]
 
 
@@ -79,9 +83,8 @@ def _spelled(text: str) -> str:
 
 
 _SHORT = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}
-SIGNS = ("k-", "Bearer ", "\\u")  # no key without one of them
 _EDGE = r"(?:\b|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"  # "…\nsk-…" has one too
-_CODE = r"\\{1,15}u00(?i:2d|3\d|[46][1-9a-f]|5[0-9af]|7[0-9a])"
+_CODE = r"\\{1,15}u00(?i:2d|3\d|[4-7][0-9a-f])"
 _KEY_SHAPES = re.compile(
     rf"(?:{_EDGE}[spr]|\\{{1,15}}u007[023]){_spelled('k-')}(?:[\w-]|{_CODE}){{16,}}"
     rf"|(?:{_EDGE}B|\\{{1,15}}u0042){_spelled('earer ')}"

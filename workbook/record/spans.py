@@ -130,7 +130,7 @@ def _ended(trace: Trace) -> dict[int, TraceEvent]:
         elif event["kind"] == Kind.TOOL_CALL:
             made.append(event)
         elif event["kind"] == Kind.OBSERVATION:
-            by = "tool" if event["call_id"] is None else "call_id"
+            by = "call_id" if event["call_id"] else "tool"
             call = next((each for each in made if each[by] == event[by]), None)
             if call:
                 made.remove(call)

@@ -16,7 +16,7 @@ from typing import Any
 
 from workbook.models.prompts import shared_items
 from workbook.record.events import SCHEMA, Kind, TraceError, TraceEvent, sealed, to_line
-from workbook.record.redaction import SIGNS, redact, redacted, secrets_in
+from workbook.record.redaction import may_hold_a_key, redact, redacted, secrets_in
 from workbook.record.trace import Trace
 
 
@@ -105,7 +105,7 @@ class TraceWriter:
             **fields,
         }
         line = to_line(event)
-        if self._secrets or any(sign.encode() in line for sign in SIGNS):
+        if self._secrets or may_hold_a_key(line.decode()):
             event = redacted(json.loads(line), self._secrets)
             line = to_line(event)
         return event, line

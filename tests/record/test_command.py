@@ -1,0 +1,272 @@
+"""python -m workbook trace: a run, two runs, a folder of them, and what is none."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from rich.cells import cell_len
+
+from workbook.__main__ import main
+from workbook.record.events import sealed, to_line
+from workbook.record.logs import VIEWS, logged
+from workbook.record.writer import TraceWriter
+from workbook.stage.engines import play
+
+
+@pytest.fixture
+def run(tmp_path):
+    """Play the price question on the machine; return the trace's file."""
+    play("price_question", "fsm", path=tmp_path / "run.jsonl")
+    return tmp_path / "run.jsonl"
+
+
+def trace(*arguments):
+    """Run the command and return its exit code."""
+    return main(["trace", *map(str, arguments)])
+
+
+def test_a_run_is_shown_line_by_line(run, capsys, monkeypatch):
+    """a line an event, then how it ended and what it spent"""
+    monkeypatch.setenv("COLUMNS", "200")
+    assert trace(run) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 33 + 5
+    assert "100*0.2" in lines[4]
+    assert lines[-5].split() == ["state", "DONE"]
+
+
+def test_a_summary_alone(run, capsys):
+    """--summary leaves out the events"""
+    assert trace(run, "--summary") == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
+        "state",
+        "reason",
+        "spent",
+        "forced",
+        "errors",
+    ]
+
+
+@pytest.mark.parametrize("columns", [24, 60])
+def test_a_narrow_terminal_cuts_long_lines(tmp_path, capsys, monkeypatch, columns):
+    """no event is wider than the terminal, wide characters counted as two"""
+    play("price_question_ja", "fsm", path=tmp_path / "ja.jsonl")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert trace(tmp_path / "ja.jsonl") == 0
+    *lines, _, _, _, _, _ = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, lines)) == columns
+    assert lines[0].endswith("…")
+
+
+def test_what_a_tool_wrote_moves_no_cursor(tmp_path, capsys):
+    """escape sequences in a trace, or in a file's name, are not handed on"""
+    path = tmp_path / "a\x1b[2Jb.jsonl"
+    with TraceWriter(path) as emit:
+        emit("run_started", engine="fsm", question="\x1b]0;mine\x07")
+    assert trace(path) == trace(tmp_path) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_two_runs_that_are_the_same(run, capsys, tmp_path):
+    """two runs of one script are the same event for event, times apart"""
+    play("price_question", "fsm", path=tmp_path / "again.jsonl")
+    assert trace(run, tmp_path / "again.jsonl") == 0
+    out = capsys.readouterr().out
+    assert "the same calls, the same answer" in out
+    assert "Event for event" in out
+
+
+def test_two_engines_with_the_same_calls(run, capsys, tmp_path):
+    """the same run on another engine is told apart by its first event alone"""
+    play("price_question", "langchain", path=tmp_path / "other.jsonl")
+    assert trace(run, tmp_path / "other.jsonl") == 0
+    out = capsys.readouterr().out
+    assert "the same calls, the same answer" in out
+    assert "Event 0" in out
+    assert "engine: fsm | langchain" in out
+
+
+def told(path, *events):
+    """Write events, each (kind, fields), into a trace."""
+    with TraceWriter(path) as emit:
+        for kind, fields in events:
+            emit(kind, **fields)
+    return path
+
+
+def calls(*numbers, text="4"):
+    """Return the events of a run with a call of Sum for each number."""
+    yield "run_started", {"engine": "fsm", "question": "?"}
+    for number in numbers:
+        about = {"call_id": str(number), "tool": "Sum"}
+        yield "tool_call", {**about, "arguments": {"n": number}}
+        yield "observation", {**about, "ok": True, "text": text}
+
+
+def test_where_two_runs_part_is_said(capsys, tmp_path, monkeypatch):
+    """the first other event is shown from both runs, with the fields that differ"""
+    monkeypatch.setenv("COLUMNS", "120")
+    one = told(tmp_path / "1.jsonl", *calls(1, 2, text="x" * 500 + "A"))
+    two = told(tmp_path / "2.jsonl", *calls(1, 2, text="x" * 500 + "B"))
+    assert trace(one, two) == 1
+    out = capsys.readouterr().out
+    assert "call 1: observation" in out
+    assert "Event 2" in out
+    assert "xA | …" in out
+
+
+def test_one_run_may_end_before_the_other(capsys, tmp_path):
+    """a run that is the beginning of another one is said to be"""
+    one = told(tmp_path / "1.jsonl", *calls(1))
+    two = told(tmp_path / "2.jsonl", *calls(1, 2))
+    assert trace(one, two) == trace(two, one) == 1
+    out = capsys.readouterr().out
+    assert out.count("ends before event 3") == 2
+
+
+def test_a_folder_is_a_table(run, capsys, tmp_path):
+    """a line a run: state, reason, steps, tokens, seconds, file; logs are no traces"""
+    play("tool_raises", "langchain", path=tmp_path / "deep" / "raises.jsonl")
+    told(tmp_path / "unknown.jsonl", *calls(1))
+    with logged(tmp_path / "with logs") as hook:
+        hook("run_started", engine="fsm", question="?")
+    assert trace(tmp_path) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split() == ["state", "reason", "steps", "tokens", "seconds", "file"]
+    by_file = {row.split("  ")[-1]: row.split() for row in rows}
+    assert sorted(by_file) == sorted(
+        [
+            os.path.join("deep", "raises.jsonl"),
+            "run.jsonl",
+            "unknown.jsonl",
+            os.path.join("with logs", "trace.jsonl"),
+        ]
+    )
+    assert by_file["run.jsonl"][:4] == ["DONE", "final_answer", "5", "1,103"]
+    assert by_file[os.path.join("deep", "raises.jsonl")][0] == "ERROR"
+    assert by_file["unknown.jsonl"][-3] == "?"
+
+
+def test_a_broken_file_among_good_ones_is_a_row(run, capsys, tmp_path):
+    """one file that is no trace, or one that was cut, does not hide the others"""
+    (tmp_path / "a.jsonl").write_text("nonsense\n")
+    (tmp_path / "b.jsonl").write_bytes(run.read_bytes()[:-40])
+    (tmp_path / "c.jsonl").mkdir()
+    assert trace(tmp_path) == 0
+    _, *rows = capsys.readouterr().out.splitlines()
+    assert [row.split()[0] for row in rows] == ["broken", "no", "broken", "DONE"]
+    assert "line 1: not JSON" in rows[0]
+    assert "line 33: cut short" in rows[1]
+    assert "c.jsonl" in rows[2]
+
+
+def test_a_folder_of_broken_files_fails(capsys, tmp_path):
+    """where no trace could be read the exit code is 2"""
+    (tmp_path / "a.jsonl").write_text("nonsense\n")
+    assert trace(tmp_path) == 2
+    assert "broken" in capsys.readouterr().out
+
+
+def test_a_run_that_was_killed_is_shown_up_to_there(run, capsys):
+    """what a killed process left is shown, and what was lost is said"""
+    run.write_bytes(run.read_bytes()[:-40])
+    assert trace(run, "--summary") == 0
+    out = capsys.readouterr().out
+    assert "no end" in out
+    assert "line 33: cut short" in out
+
+
+NEWER = {"trace_id": "t", "seq": 0, "step": 0, "at_s": 0.0, "kind": "run_started",
+         "engine": "fsm", "question": "?", "schema": 9}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "No such file"),
+        (b"", "no event"),
+        (b'{"half', "no event"),
+        (b"nonsense\n", "line 1: not JSON"),
+        (b"\xff\xfe\x00", "no event"),
+        (sealed(to_line(NEWER)), "schema 9"),
+    ],
+    ids=["no file", "empty", "half a line", "no trace", "bytes", "a newer schema"],
+)
+def test_what_is_no_trace_is_refused_in_words(content, words, capsys, tmp_path):
+    """no file, no trace, an unknown schema: a sentence that names it, and code 2"""
+    path = tmp_path / "x.jsonl"
+    if content is not None:
+        path.write_bytes(content)
+    assert trace(path) == 2
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert "x.jsonl" in captured.err
+    assert len(captured.err.splitlines()) == 1
+    assert captured.out == ""
+
+
+def test_a_folder_without_traces_is_refused(capsys, tmp_path):
+    """a folder in which there is no trace is told by its name"""
+    (tmp_path / "chat.jsonl").write_text("{}\n")
+    assert trace(tmp_path) == 2
+    assert str(tmp_path) in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--summary"], ["--otlp", "x"], ["--logs", "x"]])
+def test_a_folder_takes_no_option_of_a_run(option, run, capsys, monkeypatch):
+    """what is meant for one run is refused for a folder, and writes nothing"""
+    monkeypatch.chdir(run.parent)
+    assert trace(".", *option) == 2
+    assert "folder" in capsys.readouterr().err
+    assert os.listdir() == ["run.jsonl"]
+
+
+def test_spans_are_written_as_otlp(run, capsys):
+    """--otlp writes the spans, without what was said"""
+    out = run.parent / "spans.json"
+    assert trace(run, "--otlp", out) == 0
+    (resource,) = json.loads(out.read_text("utf-8"))["resourceSpans"]
+    assert len(resource["scopeSpans"][0]["spans"]) == 10
+    assert "100*0.2" not in out.read_text("utf-8")
+    assert str(out) in capsys.readouterr().out
+
+
+def test_logs_are_written(run, capsys):
+    """--logs writes run.log, chat.md and chat.jsonl into a folder"""
+    folder = run.parent / "new" / "logs"
+    assert trace(run, "--logs", folder) == 0
+    assert sorted(os.listdir(folder)) == sorted(VIEWS)
+    assert str(folder) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("option", ["--otlp", "--logs"])
+def test_the_trace_itself_is_not_overwritten(option, tmp_path, capsys):
+    """a file that is asked for may not be the trace that it is made from"""
+    path = told(tmp_path / "chat.jsonl", *calls(1))
+    before = path.read_bytes()
+    assert trace(path, option, path if option == "--otlp" else tmp_path) == 2
+    assert "the trace itself" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["--otlp", "--logs"])
+def test_what_cannot_be_written_is_said(option, run, capsys):
+    """a place that takes no file is named, with exit code 2"""
+    place = run / "x"  # below a file
+    assert trace(run, option, place) == 2
+    assert str(run) in capsys.readouterr().err
+
+
+def test_a_reader_that_has_read_enough(run):
+    """`… trace FILE | head -1` ends without a word; a process says the same"""
+    read, write = os.pipe()
+    os.close(read)
+    command = [sys.executable, "-m", "workbook", "trace", str(run)]
+    with os.fdopen(write, "w") as closed:
+        ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    whole = subprocess.run([*command, "--summary"], capture_output=True, text=True)
+    assert (whole.returncode, whole.stderr) == (0, "")
+    assert whole.stdout.splitlines()[0].split() == ["state", "DONE"]

@@ -1,0 +1,186 @@
+"""A secret reaches none of the four files, wherever it is and however spelled."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.record.logs import logged
+from workbook.record.redaction import redact
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+
+KNOWN = 'p"ä\\ss/wo\nrd😀 1'
+SHAPED = "sk-abcdefghijKLMNOP1234"  # nobody has told of it
+
+
+def escaped(text, depth=1):
+    """Return a text with each character as its code, as JSON in JSON … may have it."""
+    units = re.findall("....", text.encode("utf-16-be", "surrogatepass").hex())
+    return "".join("\\" * (2**depth - 1) + f"u{unit}" for unit in units)
+
+
+def nested(text, times):
+    """Return JSON of JSON of … a text."""
+    for _ in range(times):
+        text = json.dumps(text)
+    return text
+
+
+SPELLINGS = {
+    "as it is": lambda s: s,
+    "JSON": json.dumps,
+    "JSON in UTF-8": lambda s: json.dumps(s, ensure_ascii=False),
+    "JSON in JSON": lambda s: json.dumps({"k": json.dumps({"k": s})}),
+    "JSON, four deep": lambda s: nested(s, 4),
+    "codes": escaped,
+    "large codes": lambda s: escaped(s).upper().replace("U", "u"),
+    "codes in JSON": lambda s: json.dumps(escaped(s)),
+    "codes, four deep": lambda s: escaped(s, 4),
+    "the first one a code": lambda s: escaped(s[0]) + json.dumps(s[1:])[1:-1],
+    "a slash as other languages write it": lambda s: json.dumps(s).replace("/", "\\/"),
+    "behind an escape": lambda s: "two\\n" + s,
+    "behind a code": lambda s: "a tab\\u0009" + s,
+    "behind another script": lambda s: "鍵" + s,
+}
+PLACES = {
+    "question": lambda s: ("run_started", {"engine": "fsm", "question": s}),
+    "prompt": lambda s: ("model_request", {"prompt": f"Question: {s}\n"}),
+    "message": lambda s: ("model_request", {"prompt": [{"role": "u", "content": s}]}),
+    "turn": lambda s: ("model_turn", {"text": s, "turn": None, "usage": None}),
+    "thought": lambda s: (
+        "model_turn",
+        {"text": "", "turn": {"kind": "action", "thought": s}, "usage": {}},
+    ),
+    "argument": lambda s: call(arguments={"a": [{"b": s}]}),
+    "name of an argument": lambda s: call(arguments={s: 1}),
+    "tool": lambda s: call(tool=s),
+    "call_id": lambda s: call(call_id=s),
+    "observation": lambda s: seen(text=f"found: {s}"),
+    "result": lambda s: seen(result={"result": s}),
+    "note": lambda s: seen(notes=[s]),
+    "error": lambda s: seen(ok=False, error={"kind": s, "message": s}),
+    "decision": lambda s: ("decision", {"who": "policy", "what": "deny", "why": s}),
+    "answer": lambda s: (
+        "run_finished",
+        {"state": "DONE", "reason": "final_answer", "answer": s},
+    ),
+    "message of the end": lambda s: (
+        "run_finished",
+        {"state": "ERROR", "reason": "failed", "answer": None, "message": s},
+    ),
+}
+
+
+def call(**other):
+    """Return a tool call."""
+    return "tool_call", {"call_id": "1", "tool": "t", "arguments": {}, **other}
+
+
+def seen(**other):
+    """Return an observation."""
+    about = {"call_id": "1", "tool": "t", "ok": True, "text": "ok", **other}
+    return "observation", about
+
+
+def unescaped(text):
+    """Return a text as one who undoes all escapes, and drops other backslashes."""
+    text = re.sub(r"\\+u([0-9a-fA-F]{4})", lambda m: chr(int(m[1], 16)), text)
+    text = re.sub(r"\\+n", "\n", text).replace("\\", "")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def found_in(folder, secret):
+    """Return the files in which a secret stands, spelled in some way."""
+    return [
+        path.name
+        for path in sorted(folder.iterdir())
+        for text in [path.read_text(encoding="utf-8")]
+        if secret in text or unescaped(secret) in unescaped(text)
+    ]
+
+
+@pytest.mark.parametrize("spelled", SPELLINGS.values(), ids=SPELLINGS)
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_a_secret_reaches_no_file(place, spelled, tmp_path):
+    """in none of the four files stands a secret, wherever it was, however spelled"""
+    for number, secret in enumerate((KNOWN, SHAPED)):
+        folder = tmp_path / str(number)
+        kind, fields = place(spelled(secret))
+        with logged(folder, secrets=[KNOWN]) as hook:
+            hook(kind, **fields)
+        assert len(list(folder.iterdir())) == 4
+        assert found_in(folder, secret) == []
+        assert "[secret]" in (folder / "trace.jsonl").read_text()
+
+
+def test_a_secret_in_what_ends_a_run_reaches_no_file(tmp_path):
+    """an exception that quotes a key is told without it"""
+
+    def die():
+        with logged(tmp_path, secrets=[KNOWN]):
+            raise ConnectionError(f"refused: {escaped(KNOWN)} and {SHAPED}")
+
+    with pytest.raises(ConnectionError):
+        die()
+    assert [found_in(tmp_path, each) for each in (KNOWN, SHAPED)] == [[], []]
+
+
+@pytest.mark.parametrize("number", [12345678, 9123456780, 1234567.8, 12345678.0])
+def test_a_number_may_be_a_secret(number, tmp_path):
+    """a secret of digits is found in numbers too"""
+    with logged(tmp_path, secrets=["12345678", "1234567.8"]) as hook:
+        hook("tool_call", call_id="1", tool="t", arguments={"pin": [number]})
+    assert found_in(tmp_path, "12345678") == found_in(tmp_path, "1234567.8") == []
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.text('ab"\\\n/é😀\ud83d', min_size=1, max_size=8),
+    st.lists(st.integers(-1, 4), min_size=8, max_size=8),
+)
+def test_each_character_may_be_escaped_in_its_own_way(secret, depths):
+    """a text whose characters are as they are, or codes of any depth, is found"""
+    ways = zip(secret, depths, strict=False)
+    text = "".join(char if depth < 1 else escaped(char, depth) for char, depth in ways)
+    assert redact(f"({text})", [secret]) == "([secret])"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C:\\desk-abcdefghijklmnop1234 \\u0041",
+        "a risk-free-and-very-long-offer \\n",
+        r"\frac{1}{2} and \u00e9, task-abcdefghijklmnopqrst",
+    ],
+)
+def test_what_is_no_secret_stays(text):
+    """a text with backslashes, and words with dashes in it, stay as they are"""
+    assert redact(text, ["top-secret"]) == text
+
+
+@pytest.mark.parametrize("text", ["\\" * 200_000, "\\u0073" * 40_000, "sk-" * 60_000])
+def test_no_text_takes_long(text):
+    """also a text that was made to take long is looked through in one go"""
+    secrets = [f"s{number}\\\\secret" for number in range(20)]
+    assert len(redact(text, secrets)) <= len(text)
+
+
+PIECES = st.lists(st.sampled_from(["a", " ", "\n", "top-", "secret", "-2", SHAPED]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(PIECES, st.integers(0, 60)), min_size=1, max_size=6))
+def test_a_secret_is_found_across_what_a_prompt_keeps(edits):
+    """half of a key in one prompt and half in the next is no key in the whole"""
+    secrets, prompt, sent = ["top-secret", "top-secret-2"], "", []
+    writer = TraceWriter(secrets=secrets)
+    for pieces, cut in edits:
+        kept, new = min(cut, len(prompt)), "".join(pieces)
+        prompt = prompt[:kept] + new
+        writer("model_request", prompt=new, kept=kept)
+        sent.append(redact(prompt, secrets))
+    trace = Trace(tuple(writer.events))
+    assert [trace.prompt(seq) for seq in range(len(sent))] == sent
