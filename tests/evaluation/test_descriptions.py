@@ -48,6 +48,13 @@ def test_what_the_schema_takes_may_still_be_wrong(text, taken, right):
     assert (accepted(trace), is_right(trace, OSLO)) == (taken, right)
 
 
+def test_a_call_that_fails_is_not_right():
+    """The arguments asked for are not enough where the tool itself breaks."""
+    down = replace(forecast(), run=lambda city, days: {}["result"])
+    (trace,) = first_calls(says('{"city": "Oslo", "days": 3}'), down, [OSLO])
+    assert not is_right(trace, OSLO)
+
+
 @pytest.mark.parametrize("text", ["I think.", "Final Answer: sun"])
 def test_a_turn_without_a_call_is_not_right(text):
     """A model may answer by itself, or say something that nobody can read."""

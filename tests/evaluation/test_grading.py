@@ -172,6 +172,16 @@ def test_about_95_of_100_intervals_hold_the_truth(rates):
     assert 0.94 <= held <= 0.98
 
 
+def test_ways_that_go_together_say_more():
+    """Of the same shares, pairs that mostly agree leave less to luck."""
+    alike, apart = (
+        paired_difference(pairs_of(*counts))
+        for counts in ((18, 4, 2, 16), (11, 11, 9, 9))
+    )
+    assert alike.difference == apart.difference
+    assert alike.high - alike.low < 0.8 * (apart.high - apart.low)
+
+
 @given(PAIRS)
 @settings(max_examples=100, deadline=None)
 def test_the_difference_lies_in_its_interval(pairs):
