@@ -1,12 +1,18 @@
 """What counts as right, and how far a share of right answers can be trusted."""
 
+import itertools
 import math
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.evaluation.grading import matches_any, same_number, wilson_interval
+from workbook.evaluation.grading import (
+    matches_any,
+    paired_difference,
+    same_number,
+    wilson_interval,
+)
 
 TRIALS = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 
@@ -118,3 +124,94 @@ def test_impossible_counts_are_refused(successes, n, z):
     """No trials, or more successes than trials, is a mistake of the caller."""
     with pytest.raises(ValueError, match="no rate"):
         wilson_interval(successes, n, z)
+
+
+# paired_difference
+
+PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
+
+
+def pairs_of(both, won, lost, neither):
+    """Return pairs of (right before, right after), so many of each."""
+    kinds = [(True, True), (False, True), (True, False), (False, False)]
+    times = zip(kinds, (both, won, lost, neither), strict=True)
+    return [pair for pair, n in times for _ in range(n)]
+
+
+def test_what_is_compared_are_pairs():
+    """Right both times, won, lost, wrong both times: they add up to the questions."""
+    found = paired_difference(pairs_of(4, 3, 2, 1))
+    assert found[:4] == (4, 3, 2, 1)
+    assert found.difference == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize(("won", "lost"), list(itertools.product(range(6), repeat=2)))
+def test_p_counts_the_throws_of_a_coin(won, lost):
+    """Of all ways in which the changes could fall, those that part so far, or more."""
+    throws = list(itertools.product((0, 1), repeat=won + lost))
+    far = [abs(2 * sum(throw) - won - lost) >= abs(won - lost) for throw in throws]
+    p = paired_difference(pairs_of(5, won, lost, 5)).p
+    assert p == pytest.approx(sum(far) / len(throws))
+
+
+@pytest.mark.parametrize(
+    "rates",
+    [(0.25, 0.25, 0.25, 0.25), (0.5, 0.3, 0.05, 0.15), (0.05, 0.05, 0.5, 0.4)],
+)
+def test_about_95_of_100_intervals_hold_the_truth(rates):
+    """Of all that can come of 20 questions, weighed by how often it does."""
+    held = 0.0
+    for both, won, lost in itertools.product(range(21), repeat=3):
+        counts = both, won, lost, 20 - both - won - lost
+        if counts[-1] < 0:
+            continue
+        ways = math.factorial(20) / math.prod(map(math.factorial, counts))
+        chance = ways * math.prod(r**k for r, k in zip(rates, counts, strict=True))
+        found = paired_difference(pairs_of(*counts))
+        held += chance * (found.low <= rates[1] - rates[2] <= found.high)
+    assert 0.94 <= held <= 0.98
+
+
+def test_ways_that_go_together_say_more():
+    """Of the same shares, pairs that mostly agree leave less to luck."""
+    alike, apart = (
+        paired_difference(pairs_of(*counts))
+        for counts in ((18, 4, 2, 16), (11, 11, 9, 9))
+    )
+    assert alike.difference == apart.difference
+    assert alike.high - alike.low < 0.8 * (apart.high - apart.low)
+
+
+@given(PAIRS)
+@settings(max_examples=100, deadline=None)
+def test_the_difference_lies_in_its_interval(pairs):
+    """Whatever came of the questions, and between -1 and 1."""
+    found = paired_difference(pairs)
+    slack = 1e-9
+    assert -1 - slack <= found.low <= found.difference + slack
+    assert found.difference - slack <= found.high <= 1 + slack
+    assert 0 < found.p <= 1
+    assert sum(found[:4]) == len(pairs)
+
+
+@given(PAIRS)
+@settings(max_examples=100, deadline=None)
+def test_the_other_way_round_is_the_same_turned_over(pairs):
+    """Which way comes first changes the sign, and nothing that was found."""
+    there = paired_difference(pairs)
+    back = paired_difference([(after, before) for before, after in pairs])
+    assert (back.low, back.high) == pytest.approx((-there.high, -there.low))
+    assert (back.won, back.lost, back.p) == (there.lost, there.won, there.p)
+
+
+def test_questions_that_did_not_change_say_nothing_against_luck():
+    """Where no question changed p is 1; the interval has some width all the same."""
+    found = paired_difference(pairs_of(10, 0, 0, 10))
+    assert found.p == 1
+    assert found.low < 0 < found.high
+
+
+def test_no_pairs_are_refused():
+    """There is nothing to compare."""
+    with pytest.raises(ValueError, match="0 trials"):
+        paired_difference([])

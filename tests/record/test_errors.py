@@ -66,6 +66,14 @@ def called(*arguments, tool=FORECAST):
     return told.trace()
 
 
+def deep(levels):
+    """Return lists inside each other."""
+    nested = []
+    for _ in range(levels):
+        nested = [nested]
+    return nested
+
+
 def counts(found):
     return {(each.tool, each.kind, each.argument): each.count for each in found}
 
@@ -133,6 +141,30 @@ def test_turns_that_nobody_can_read_are_counted_of_the_turns():
     )
 
 
+def test_a_turn_inside_a_tool_is_not_the_agents():
+    """What a tool asks a model by itself is left out of the turns."""
+    told = TraceWriter()
+    turn = {"text": "x", "turn": None, "usage": None}
+    told("model_turn", **turn)
+    told("model_turn", **turn, parent=0)
+    told("observation", call_id=None, tool=None, ok=False, text="what?")
+    assert [each.calls for each in patterns(told.trace())] == [1]
+
+
+def test_what_would_have_been_repaired_is_not_at_fault():
+    """A near miss is mended before the schema is asked, as the registry does it."""
+    found = patterns(asked('{"city": ["Oslo"], "days": "30"}'), [FORECAST])
+    assert [each.argument for each in found] == ["days"]
+
+
+def test_an_argument_with_two_faults_is_counted_once():
+    """A call is one call, however much is wrong with one of its arguments."""
+    part = {"type": "array", "items": {"type": "integer"}}
+    tool = Tool("Sum", "Adds.", {"properties": {"numbers": part}}, lambda numbers: {})
+    (found,) = patterns(called({"numbers": ["a", "b"]}, tool=tool), [tool])
+    assert (found.argument, found.count) == ("numbers", 1)
+
+
 def test_runs_whose_calls_have_the_same_ids_are_kept_apart():
     """Each run counts its calls from 1; whole traces and their events are the same."""
     runs = [asked(TOO_MANY), asked(RIGHT, OTHER_NAME)]
@@ -180,13 +212,24 @@ def test_an_observation_without_its_call_is_one_call():
     "given",
     [
         *([1, 2], {"city": "\ud800", "days": 3}, {"days": float("nan")}),
-        *({"city": {"a": [1]}}, {"": 1}, {"input": "{" * 300}, {"input": 5}),
+        *(
+            {"city": {"a": [1]}},
+            {"": 1},
+            {"city": deep(50)},
+            {"city": deep(5000)},
+            {"input": "{" * 300},
+            {"input": 5},
+        ),
         {"city": "東京" * 9000, "days": 0},
     ],
 )
 def test_whatever_was_written_as_arguments_is_counted(given):
     """Lists, half characters, no numbers, depths and lengths: each failure counts."""
-    assert patterns(called(given), [FORECAST])
+    trace = called(given)
+    assert patterns(trace, [FORECAST])
+    if isinstance(given, dict):  # as another engine may write it down
+        trace.of("tool_call")[0]["arguments"] = given
+    assert patterns(trace, [FORECAST])
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -212,6 +255,8 @@ def test_the_argument_at_fault_needs_no_kind():
     """LangChain notes the name of an exception, and the schema says what was wrong."""
     (found,) = patterns(play("array_for_one_value", "langchain"), [prime_factors()])
     assert (found.kind, found.category, found.argument) == ("ValueError", "other", "n")
+    (advice,) = recommendations([found], at_least=1)
+    assert ADVICE["arguments"] in advice.text
 
 
 def test_a_classifier_of_ones_own_is_asked():
@@ -353,6 +398,23 @@ def test_what_does_not_fit_is_left_out_and_said():
     full = replace(FORECAST, description="x" * MAX_CHARS)
     with pytest.warns(UserWarning, match="days"):
         assert improved_description(full, found).description == full.description
+
+
+def test_a_long_schema_leaves_room_for_other_warnings():
+    """A warning has 200 characters at most."""
+    codes = {"enum": [f"code {n}" for n in range(500)]}
+    tool = Tool("Find", "Finds it.", {"properties": {"id": codes}}, lambda id: {})
+    found = patterns(called({"id": "!", "other": 1}, tool=tool), [tool])
+    better = improved_description(tool, found).description
+    assert '"id": one "code 0"' in better
+    assert "no argument but" in better
+    assert len(better) < 400
+
+
+def test_a_description_that_is_a_block_alone_stays():
+    """Nothing would be left of it, and a tool must say something."""
+    tool = replace(FORECAST, description="\n[Often wrong: the weather.]")
+    assert improved_description(tool, []).description == tool.description
 
 
 def test_a_schema_may_hold_the_signs_of_the_block():

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbook.models.prompts import clip
 from workbook.record.events import Kind, TraceEvent
-from workbook.tools.arguments import example_of, read_arguments, too_deep
+from workbook.tools.arguments import example_of, read_arguments
 from workbook.tools.calls import to_json
 from workbook.tools.descriptions import MAX_CHARS
 from workbook.tools.repair import repair_arguments
@@ -196,7 +196,7 @@ def _warnings(tool: Tool, found: Iterable[Pattern]) -> Iterator[str]:
         elif each.category == "arguments":
             said = f"write one JSON object, like {example_of(tool.parameters)}"
         if said and each.tool == tool.name:
-            yield clip(" ".join(said.split()), 200)
+            yield clip(said, 200)
 
 
 def _contract(tool: Tool, name: str) -> str:
@@ -216,8 +216,6 @@ def _at_fault(tool: Tool, call: TraceEvent) -> list[str]:
         if arguments and arguments.keys() == {"input"} - schema["properties"].keys():
             # It was refused, and stands there as the model wrote it.
             arguments, _ = read_arguments(schema, str(arguments["input"]))
-        if arguments is None or too_deep(arguments):
-            return []
         arguments, _ = repair_arguments(schema, arguments, tool.all_aliases)
         for error in tool.validator.iter_errors(arguments):
             about = error.kind.as_dict()
