@@ -2,7 +2,7 @@
 
 import json
 import os
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,8 @@ class Payments:
             message = f"the amount is {amount} {currency}."
             hint = f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals."
             raise ToolFailure("bad_amount", message, hint=hint)
-        with self._alone():
+        # No other process pays meanwhile.
+        with FileLock(f"{self.path}.lock") if self.path else nullcontext():
             number = f"pay_{len(self.made) + 1}"
             payment = Payment(number, payee, cents, currency, reference.strip())
             self._keep(payment)
@@ -127,10 +128,6 @@ class Payments:
     def slow_tool(self) -> Tool:
         """Return the account as a tool that pays, and whose answers are too late."""
         return replace(self.tool(), name="PaySlowly", run=self.pay_slowly)
-
-    def _alone(self) -> AbstractContextManager[Any]:
-        """Keep other processes from paying meanwhile."""
-        return FileLock(f"{self.path}.lock") if self.path else nullcontext()
 
     def _keep(self, payment: Payment) -> None:
         if self.path is None:
