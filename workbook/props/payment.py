@@ -100,6 +100,8 @@ class Payments:
         currency = {"type": "string", "enum": list(CURRENCIES), "default": "EUR"}
         number = "the number of the invoice, where there is one"
         reference = {**text, "pattern": r"\S", "description": number}
+        asked: dict[str, Any] = {"payee": payee, "amount": amount}
+        asked |= {"currency": currency, "reference": reference}
         return Tool(
             name="Pay",
             description=(
@@ -108,15 +110,7 @@ class Payments:
                 'Right: {"payee": "Ada", "amount": 20.5, "currency": "EUR"}. '
                 'Wrong: {"payee": "Ada", "amount": "20,50 euros"}.'
             ),
-            parameters={
-                "properties": {
-                    "payee": payee,
-                    "amount": amount,
-                    "currency": currency,
-                    "reference": reference,
-                },
-                "required": ["payee", "amount"],
-            },
+            parameters={"properties": asked, "required": ["payee", "amount"]},
             run=self.pay,
             effect=Effect.WRITE,
             timeout_s=None,
