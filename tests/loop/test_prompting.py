@@ -224,7 +224,7 @@ def test_no_exemplar_gives_a_task_away():
     from workbook.props.wiki import wiki_tasks
 
     lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
-    asked = {json.loads(line)["question"] for line in lines}
+    asked = {json.loads(line)["text"] for line in lines}
     asked |= {task.text for task in wiki_tasks()}
     shown = {e.question for n in ("arithmetic", "wiki") for e in load_exemplars(n)}
     assert not asked & shown
@@ -257,7 +257,7 @@ def test_the_arithmetic_questions_have_the_right_answers():
     from workbook.loop.prompting import EXEMPLARS
 
     lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
-    gold = {row["question_id"]: row["answer"] for row in map(json.loads, lines)}
+    gold = {row["slug"]: row["answers"][0] for row in map(json.loads, lines)}
     worked = [36 * 47, 3518 + 764, 905 - 378, 1728 // 12, 1234567 * 7654321, 14 * 86]
     worked += [1260 // 45, 4275 + 3860, 8120 - 2945, 42 * 318, 99999 + 88888]
     worked += [50000 - 12345, 1856 // 32, 27 * 34, 13 * 8 + 45, 25 * 48 - 390]

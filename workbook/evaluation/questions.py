@@ -23,12 +23,7 @@ class ArithmeticQuestion:
 @cache
 def arithmetic_questions() -> tuple[ArithmeticQuestion, ...]:
     """Read the twenty questions: fourteen of one calculation, six of two."""
-    return tuple(
-        ArithmeticQuestion(
-            row["question_id"], row["question"], (row["answer"],), row["calculations"]
-        )
-        for row in rows_of("arithmetic.jsonl")
-    )
+    return rows_of("arithmetic.jsonl", ArithmeticQuestion)
 
 
 def calculator_world(question: ArithmeticQuestion) -> ToolWorld:

@@ -64,7 +64,8 @@ def self_contained(cells: Sequence[str], slug: str, others: Iterable[str]) -> st
     text asks for it by name. LookupError where no cell defines the function.
     """
     statements = [s for n, cell in enumerate(cells) for s in _statements(n, cell)]
-    own = [s for s in statements if slug in s.binds and _is_function(s.node)]
+    function = ast.FunctionDef | ast.AsyncFunctionDef
+    own = [s for s in statements if slug in s.binds and isinstance(s.node, function)]
     if not own:
         raise LookupError(f"no cell defines {slug}")
     statements = statements[: statements.index(own[-1]) + 1] + [
@@ -114,10 +115,6 @@ def _statements(number: int, cell: str) -> list[Statement]:
             continue  # name = check(name)
         found.append(Statement(number, node, text, binds))
     return found
-
-
-def _is_function(node: ast.stmt) -> bool:
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 def _bound(node: ast.stmt) -> set[str]:

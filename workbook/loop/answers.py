@@ -29,7 +29,9 @@ def normalize_answer(text: str) -> str:
     '東京 タワー1958'
     """
     narrow = unicodedata.normalize("NFKC", text).lower()
-    plain = "".join(mark for mark in narrow if not _is_punctuation(mark))
+    category = unicodedata.category
+    marks = {*string.punctuation, *(m for m in narrow if category(m)[0] == "P")}
+    plain = "".join(m for m in narrow if m not in marks)
     return " ".join(_ARTICLES.sub(" ", plain).split())
 
 
@@ -57,7 +59,3 @@ def f1(answer: str, gold: str) -> float:
     mine, wanted = Counter(TOKEN.findall(ours)), Counter(TOKEN.findall(theirs))
     shared = (mine & wanted).total()
     return 2 * shared / (mine.total() + wanted.total())
-
-
-def _is_punctuation(mark: str) -> bool:
-    return mark in string.punctuation or unicodedata.category(mark).startswith("P")

@@ -13,7 +13,7 @@ from functools import cache
 
 from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
-from workbook.props.text_world import TextWorld, echo, same_letters
+from workbook.props.text_world import TextWorld, echo, rows_of, same_letters
 
 HOUSE = tomllib.loads((DATA / "house.toml").read_text("utf-8"))
 ROOMS: dict[str, list[str]] = HOUSE["rooms"]
@@ -45,8 +45,7 @@ class HouseTask:
 @cache
 def house_tasks() -> tuple[HouseTask, ...]:
     """Read the household tasks."""
-    rows = tomllib.loads((DATA / "world_tasks.toml").read_text("utf-8"))["house"]
-    return tuple(HouseTask(**row) for row in rows)
+    return rows_of("world_tasks.toml", HouseTask, "house")
 
 
 @dataclass(slots=True)

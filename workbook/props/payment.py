@@ -2,7 +2,7 @@
 
 import json
 import os
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -66,7 +66,8 @@ class Payments:
             message = f"the amount is {amount} {currency}."
             hint = f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals."
             raise ToolFailure("bad_amount", message, hint=hint)
-        with self._alone():
+        # No other process pays meanwhile.
+        with FileLock(f"{self.path}.lock") if self.path else nullcontext():
             number = f"pay_{len(self.made) + 1}"
             payment = Payment(number, payee, cents, currency, reference.strip())
             self._keep(payment)
@@ -99,6 +100,8 @@ class Payments:
         currency = {"type": "string", "enum": list(CURRENCIES), "default": "EUR"}
         number = "the number of the invoice, where there is one"
         reference = {**text, "pattern": r"\S", "description": number}
+        asked: dict[str, Any] = {"payee": payee, "amount": amount}
+        asked |= {"currency": currency, "reference": reference}
         return Tool(
             name="Pay",
             description=(
@@ -107,15 +110,7 @@ class Payments:
                 'Right: {"payee": "Ada", "amount": 20.5, "currency": "EUR"}. '
                 'Wrong: {"payee": "Ada", "amount": "20,50 euros"}.'
             ),
-            parameters={
-                "properties": {
-                    "payee": payee,
-                    "amount": amount,
-                    "currency": currency,
-                    "reference": reference,
-                },
-                "required": ["payee", "amount"],
-            },
+            parameters={"properties": asked, "required": ["payee", "amount"]},
             run=self.pay,
             effect=Effect.WRITE,
             timeout_s=None,
@@ -127,10 +122,6 @@ class Payments:
     def slow_tool(self) -> Tool:
         """Return the account as a tool that pays, and whose answers are too late."""
         return replace(self.tool(), name="PaySlowly", run=self.pay_slowly)
-
-    def _alone(self) -> AbstractContextManager[Any]:
-        """Keep other processes from paying meanwhile."""
-        return FileLock(f"{self.path}.lock") if self.path else nullcontext()
 
     def _keep(self, payment: Payment) -> None:
         if self.path is None:

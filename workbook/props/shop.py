@@ -5,14 +5,12 @@ The idea is WebShop's (Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 
 import random
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
 from workbook.loop.prompting import parse_bracket_action
 from workbook.loop.text_world import StepResult
-from workbook.paths import DATA
 from workbook.props.text_world import TextWorld, echo, rows_of, same_letters
 
 PER_PAGE = 5
@@ -58,14 +56,13 @@ class ShopTask:
 @cache
 def load_products() -> tuple[Product, ...]:
     """Read the catalogue."""
-    return tuple(Product(**row) for row in rows_of("shop.jsonl"))
+    return rows_of("shop.jsonl", Product)
 
 
 @cache
 def shop_tasks() -> tuple[ShopTask, ...]:
     """Read the shopping tasks."""
-    rows = tomllib.loads((DATA / "world_tasks.toml").read_text("utf-8"))["shop"]
-    return tuple(ShopTask(**{**r, "attributes": tuple(r["attributes"])}) for r in rows)
+    return rows_of("world_tasks.toml", ShopTask, "shop")
 
 
 def dollars(cents: int) -> str:

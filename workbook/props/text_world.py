@@ -5,9 +5,10 @@ same texts, as in ReAct's experiments (arXiv:2210.03629).
 """
 
 import json
+import tomllib
 import unicodedata
 from abc import ABC, abstractmethod
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
@@ -17,6 +18,7 @@ OVER = "The run is over: call reset(task) to begin again."
 LONGEST_ECHO = 60  # characters of what an agent wrote that are said back
 
 TaskT = TypeVar("TaskT")
+RowT = TypeVar("RowT")
 
 
 class TextWorld(ABC, Generic[TaskT]):
@@ -70,10 +72,11 @@ def same_letters(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def rows_of(file: str) -> list[dict[str, Any]]:
-    """Read a file of `data/`: one JSON object a line, a list in it as a tuple."""
-    lines = (DATA / file).read_text("utf-8").splitlines()
-    return [
-        {k: tuple(v) if isinstance(v, list) else v for k, v in json.loads(line).items()}
-        for line in lines
-    ]
+def rows_of(file: str, kind: type[RowT], table: str = "") -> tuple[RowT, ...]:
+    """Read what a file of `data/` has of a kind: a JSON object a line, or a table."""
+    text = (DATA / file).read_text("utf-8")
+    rows = tomllib.loads(text)[table] if table else map(json.loads, text.splitlines())
+    return tuple(
+        kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in row.items()})
+        for row in rows
+    )

@@ -43,13 +43,13 @@ class WikiTask:
 @cache
 def load_articles() -> tuple[Article, ...]:
     """Read the articles."""
-    return tuple(Article(**row) for row in rows_of("wiki.jsonl"))
+    return rows_of("wiki.jsonl", Article)
 
 
 @cache
 def wiki_tasks() -> tuple[WikiTask, ...]:
     """Read the questions: the one-hop ones first, then the two-hop ones."""
-    return tuple(WikiTask(**row) for row in rows_of("wiki_questions.jsonl"))
+    return rows_of("wiki_questions.jsonl", WikiTask)
 
 
 def split_sentences(text: str) -> tuple[str, ...]:

@@ -71,24 +71,16 @@ def play_machine(
     with tempfile.TemporaryDirectory() as folder:
         try:
             if guards:
-                machine: Machine = guarded(
-                    model,
-                    tools,
-                    budget=Budget(
-                        steps,
-                        2 * steps,
-                        tokens=given.tokens,
-                        model_s=given.model_s or math.inf,
-                    ),
-                    mode=person.mode or given.mode,
-                    ask=person.ask,
-                    ledger=Ledger(Path(folder) / "ledger.db"),
-                    one_call=given.one_call,
-                    context_tokens=given.context_tokens,
-                    pinned=given.pinned,
-                    parts=parts,
-                    **options,
-                )
+                most_s = given.model_s or math.inf
+                budget = Budget(steps, 2 * steps, tokens=given.tokens, model_s=most_s)
+                options |= {
+                    "budget": budget,
+                    "ledger": Ledger(Path(folder, "ledger.db")),
+                }
+                options |= {"mode": person.mode or given.mode, "ask": person.ask}
+                options |= {"context_tokens": given.context_tokens, "parts": parts}
+                options |= {"pinned": given.pinned, "one_call": given.one_call}
+                machine: Machine = guarded(model, tools, **options)
             else:
                 limits = Limits(steps=steps, tool_calls=2 * steps)
                 machine = assemble(parts, model, tools, limits=limits, **options)

@@ -188,7 +188,8 @@ class Playback:
         live = itertools.takewhile(lambda event: event.get("target") not in ends, seen)
         kinds = [event["kind"] for event in live if "parent" not in event]
         limits = seen[0].get("limits") or {}
-        turns = [e["usage"] or {} for e in seen if _is_own(e, Kind.MODEL_TURN)]
+        own = [event for event in seen if "parent" not in event]
+        turns = [e["usage"] or {} for e in own if e["kind"] == Kind.MODEL_TURN]
         names = ("input", "output", "cached")
         usage = Usage(*(sum(u.get(name, 0) for u in turns) for name in names))
         spent = {
@@ -212,10 +213,6 @@ class Playback:
             left = None if limit is None else max(0, limit - used)
             budgets.append(Budget(name, used, limit, left, reserved.get(name, 0)))
         return budgets
-
-
-def _is_own(event: TraceEvent, kind: Kind) -> bool:
-    return event["kind"] == kind and "parent" not in event
 
 
 def _waited_s(events: list[TraceEvent]) -> float:

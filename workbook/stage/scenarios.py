@@ -25,6 +25,8 @@ from workbook.record import Kind, Trace
 from workbook.tools import Effect, Tool, ToolFailure
 
 FOLDER = DATA / "scenarios"
+Raised = Annotated[str, AfterValidator(lambda n: read_turns([{"raises": n}]) and n)]
+"""The name of an exception that a script can raise."""
 
 
 class ScenarioError(ValueError):
@@ -33,12 +35,6 @@ class ScenarioError(ValueError):
     def _render_traceback_(self) -> list[str]:
         """Show a sentence in a notebook: what is wrong is in a file, not in code."""
         return [f"{type(self).__name__}: {self}"]
-
-
-def _exception(name: str) -> str:
-    """Return the name of an exception that a script can raise; refuse another one."""
-    read_turns([{"raises": name}])
-    return name
 
 
 class _Entry(BaseModel):
@@ -61,7 +57,7 @@ class ScriptedTool(_Entry):
     description: str
     returns: list[str] = []
     fails: Refusal | None = None
-    raises: Annotated[str, AfterValidator(_exception)] | None = None
+    raises: Raised | None = None
     message: str = ""
     takes_s: Seconds = 0.0
     timeout_s: Seconds | None = None

@@ -98,13 +98,7 @@ def _hand_over(
     by_hand = by_hand or f"Do it without the tool ({what}), and say what came of it."
     times = "once" if attempts == 1 else f"{attempts} times"
     story = f"{tool.name}({to_json(arguments)}) failed {times}, last with {last.kind}"
-    return HandOver(
-        ErrorKind.NEEDS_PERSON,
-        f"{story}: {str(last.message).rstrip('. ')}. By hand: {by_hand}",
-        hint="Do not call it again. Say what is missing and who can help.",
-        tool=tool.name,
-        arguments=arguments,
-        attempts=attempts,
-        last=last,
-        by_hand=by_hand,
-    )
+    message = f"{story}: {str(last.message).rstrip('. ')}. By hand: {by_hand}"
+    hint = "Do not call it again. Say what is missing and who can help."
+    error = (ErrorKind.NEEDS_PERSON, message, False, hint)
+    return HandOver(*error, tool.name, arguments, attempts, last, by_hand)
