@@ -35,6 +35,7 @@ class CallTask(NamedTuple):
 
     question: str
     arguments: dict[str, Any]
+    part: str = ""  # of the file that it is from
 
 
 def forecast() -> Tool:
@@ -51,8 +52,7 @@ def forecast() -> Tool:
 
 def forecast_tasks(part: str) -> list[CallTask]:
     """Return ten questions to see errors on ("seen"), or twenty others ("asked")."""
-    rows = [row for row in rows_of("forecasts.jsonl") if row["part"] == part]
-    return [CallTask(row["question"], row["arguments"]) for row in rows]
+    return [t for t in rows_of("forecasts.jsonl", CallTask) if t.part == part]
 
 
 def first_calls(
