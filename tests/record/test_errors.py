@@ -254,7 +254,7 @@ def test_every_failure_of_the_museum_has_a_category(engine):
 
 
 def test_every_kind_of_the_contract_is_in_the_table():
-    """A kind that is added to the contract needs a category, and each has its advice."""
+    """A new kind of the contract needs a category, and each category its advice."""
     assert set(ErrorKind) <= set(KINDS)
     assert set(KINDS.values()) | {"transient", "other"} == set(ADVICE)
 
