@@ -28,7 +28,7 @@ def test_the_table_says_it(classify_error, kind, category):
 def test_what_is_retryable_is_transient(classify_error, kind):
     """an error that is `retryable` is "transient", whatever its kind
 
-    perhaps, of another category: you look at the table before you look at that"""
+    perhaps: you look at the table before you look at that"""
     assert classify_error(failed(kind, retryable=True)) == "transient"
 
 

@@ -14,6 +14,7 @@ from workbook.models.script import Script
 from workbook.props.number_theory import factorial, prime_factors
 from workbook.record.errors import (
     ADVICE,
+    KINDS,
     Pattern,
     classify_error,
     improved_description,
@@ -25,6 +26,7 @@ from workbook.record.trace import Trace, read_events
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import ENGINES, play
 from workbook.stage.scenarios import load, scenario_tools, slugs
+from workbook.tools.calls import ErrorKind
 from workbook.tools.descriptions import MAX_CHARS
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -249,6 +251,12 @@ def test_every_failure_of_the_museum_has_a_category(engine):
             >= failures
             >= max([0, *(p.count for p in found)])
         )
+
+
+def test_every_kind_of_the_contract_is_in_the_table():
+    """A new kind of the contract needs a category, and each category its advice."""
+    assert set(ErrorKind) <= set(KINDS)
+    assert set(KINDS.values()) | {"transient", "other"} == set(ADVICE)
 
 
 def test_the_argument_at_fault_needs_no_kind():

@@ -11,6 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from workbook.models.prompts import clip
@@ -43,9 +44,6 @@ ADVICE: Mapping[str, str] = {
     "other": "read the kind: it is the tool's own, or nobody has noted one",
 }
 """What a person can do about the errors of each category."""
-
-
-_Alike = tuple[str | None, str, str, str | None]  # tool, kind, category, argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +101,9 @@ def patterns(
     """
     known = {tool.name: tool for tool in tools}
     made: Counter[str | None] = Counter()  # calls by tool; under None, turns
-    found: Counter[_Alike] = Counter()
-    examples: dict[_Alike, TraceEvent] = {}
+    found: dict[tuple[Any, ...], Pattern] = {}
     waiting: dict[tuple[str, Any], TraceEvent] = {}
-    for event in _each(events):
+    for event in chain.from_iterable([e] if isinstance(e, dict) else e for e in events):
         this_call = event["trace_id"], event.get("call_id")
         if event["kind"] == Kind.MODEL_TURN and "parent" not in event:
             made[None] += 1
@@ -122,17 +119,12 @@ def patterns(
             at_fault: list[Any] = _at_fault(known[tool], call) if tool in known else []
             for name in at_fault or [None]:
                 alike = tool, kind, classify(event), name
-                found[alike] += 1
-                examples.setdefault(alike, call)
-
-    def pattern(alike: _Alike) -> Pattern:
-        count, calls = found[alike], made[alike[0]]
-        return Pattern(*alike, count, max(count, calls), examples[alike])
-
-    return [
-        pattern(alike)
-        for alike in sorted(found, key=lambda alike: (-found[alike], str(alike)))
-    ]
+                seen = found.get(alike) or Pattern(
+                    *alike, count=0, calls=0, example=call
+                )
+                found[alike] = replace(seen, count=seen.count + 1)
+    ordered = sorted(found.values(), key=lambda each: -each.count)
+    return [replace(each, calls=max(each.count, made[each.tool])) for each in ordered]
 
 
 def recommendations(
@@ -141,16 +133,14 @@ def recommendations(
     """Return what to do about each pattern that was seen so often, in their order."""
     said = []
     for each in found:
-        if each.count >= at_least:
-            what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
-            why = each.kind or "no kind"
-            todo = ADVICE.get(each.category, ADVICE["other"])
-            if each.argument is not None:
-                why += f", argument {clip(each.argument, 40)!r}"
-                todo = ADVICE["arguments"]
-            text = f"{each.count} of {each.calls} {what} failed ({why}): {todo}"
-            said.append(Recommendation(text, each.count, each.calls))
-    return said
+        what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
+        why, todo = each.kind or "no kind", ADVICE.get(each.category, ADVICE["other"])
+        if each.argument is not None:
+            why += f", argument {clip(each.argument, 40)!r}"
+            todo = ADVICE["arguments"]
+        text = f"{each.count} of {each.calls} {what} failed ({why}): {todo}"
+        said.append(Recommendation(text, each.count, each.calls))
+    return [each for each in said if each.count >= at_least]
 
 
 def improved_description(tool: Tool, found: Iterable[Pattern]) -> Tool:
@@ -184,28 +174,26 @@ def _block(said: list[str]) -> str:
 
 
 def _warnings(tool: Tool, found: Iterable[Pattern]) -> Iterator[str]:
-    names = tool.parameters["properties"]
+    parts, needed = tool.parameters["properties"], tool.parameters.get("required", ())
     for each in found:
-        said = ""  # no description keeps a tool from failing
-        if each.argument in names:
-            said = _contract(tool, str(each.argument))
-        elif each.argument is not None:
-            said = (
-                f"there is no argument but {', '.join(map(to_json, names)) or 'none'}"
-            )
+        said, name = "", each.argument  # no description keeps a tool from failing
+        if name in parts:
+            always = " is needed" if name in needed else ""
+            said = f"{to_json(name)}{always}: one {_in_words(parts[name])}"
+        elif name is not None:
+            said = "there is no argument but "
+            said += ", ".join(map(to_json, parts)) or "none"
         elif each.category == "arguments":
             said = f"write one JSON object, like {example_of(tool.parameters)}"
         if said and each.tool == tool.name:
             yield clip(said, 200)
 
 
-def _contract(tool: Tool, name: str) -> str:
-    """Return what the schema says of an argument, limits in the schema's own words."""
-    part = tool.parameters["properties"][name]
+def _in_words(part: Mapping[str, Any]) -> str:
+    """Return the type of an argument, and its limits in the schema's own words."""
     told = ("type", "enum", "const", "anyOf", "default", "description", "title")
     limits = [f"{key} {to_json(part[key])}" for key in part if key not in told]
-    needed = " is needed" if name in tool.parameters.get("required", ()) else ""
-    return f"{to_json(name)}{needed}: {', '.join([f'one {type_name(part)}', *limits])}"
+    return ", ".join([type_name(part), *limits])
 
 
 def _at_fault(tool: Tool, call: TraceEvent) -> list[str]:
@@ -224,8 +212,3 @@ def _at_fault(tool: Tool, call: TraceEvent) -> list[str]:
     except (TypeError, ValueError):  # nobody can read it, or it is no JSON
         return []
     return list(dict.fromkeys(map(str, names)))
-
-
-def _each(events: Iterable[TraceEvent | Iterable[TraceEvent]]) -> Iterator[TraceEvent]:
-    for each in events:
-        yield from [each] if isinstance(each, dict) else each

@@ -16,6 +16,8 @@ from collections import deque
 from collections.abc import Callable
 from copy import copy
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +37,7 @@ from workbook.stage.scenarios import load, outcome, scenario_tools
 
 # What stands in for function calls: the model of a scenario writes text.
 TEXTS: dict[Any, Any] = {FunctionCalls: TextTurns, FittedCalls: FittedTurns}
+MARKS = {True: "✓", False: "✕"}
 
 
 class Row(NamedTuple):
@@ -57,19 +60,17 @@ class Review(NamedTuple):
         return list(dict.fromkeys(row.look for row in self.rows if not row.met))
 
     def __repr__(self) -> str:
-        told, missed = {row.look: "" for row in self.rows}, self.missed
-        for row in self.rows:
-            told[row.look] += (
-                f"\n    {'✓' if row.met else '✕'} {row.scenario}: {row.ended}"
-            )
-        lines = [f"{'✕' if k in missed else '✓'} {k}{v}" for k, v in told.items()]
-        return "\n".join([f"{len(told) - len(missed)} of {len(told)} are so", *lines])
+        lines = len({row.look for row in self.rows})
+        said = [f"{lines - len(self.missed)} of {lines} lines are met"]
+        for look, rows in groupby(self.rows, attrgetter("look")):
+            said += [look, *(f"  {MARKS[r.met]} {r.scenario}: {r.ended}" for r in rows)]
+        return "\n".join(said)
 
     def _repr_html_(self) -> str:
         import pandas as pd
 
         frame = pd.DataFrame(self.rows).rename(columns={"look": "look for", "met": ""})
-        frame[""] = frame[""].map({True: "✓", False: "✕"})
+        frame[""] = frame[""].map(MARKS)
         frame["look for"] = frame["look for"].mask(frame["look for"].duplicated(), "")
         table = frame.to_html(index=False, border=0, justify="left")
         return f"<div class='{NO_FORMULA}'>{table}</div>"
