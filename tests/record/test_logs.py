@@ -55,6 +55,12 @@ CALLED = ("tool_call", {"call_id": "1", "tool": "Sum", "arguments": {"a": "2+2"}
 SEEN = ("observation", {"call_id": "1", "tool": "Sum", "ok": True, "text": "4"})
 ENDED = ("run_finished", {"state": "DONE", "reason": "final_answer", "answer": "4"})
 
+MOVED = (
+    "transition",
+    {"source": "OBSERVE", "event": "observed", "target": "THINK", "why": "its turn",
+     "elapsed_s": 0.0},
+)  # fmt: skip
+
 
 def failing():
     """Return a tool that is late twice, in its own words."""
@@ -408,6 +414,7 @@ def test_what_was_dropped_is_in_the_chat_alone(tmp_path):
     [
         ([], "no end", "after no event"),
         ([STARTED, ASKED], "no end", "after model_request"),
+        ([STARTED, MOVED], "no end", "after observed"),
         ([STARTED, ENDED], "DONE", "final_answer"),
     ],
 )
@@ -438,6 +445,14 @@ def test_what_was_spent_is_counted_on_each_engine(engine):
     used = [event["usage"] for event in trace.of("model_turn")]
     assert found["tokens"] == sum(each["input"] + each["output"] for each in used)
     assert found["seconds"] == trace.events[-1]["at_s"] - trace.events[0]["at_s"]
+
+
+def test_a_model_that_tells_half_of_its_tokens_is_counted_so_far():
+    """tokens that are not told are not added, and break nothing"""
+    writer = TraceWriter()
+    for usage in ({"input": 5, "output": None}, {}, None, {"output": 2}):
+        writer("model_turn", text="", turn=None, usage=usage)
+    assert totals(writer.trace())["tokens"] == 7
 
 
 def test_a_call_inside_a_call_is_not_the_agents():
