@@ -17,7 +17,6 @@ from workbook.record.logs import (
     VIEWS,
     line_of,
     one_line,
-    plain,
     summary_of,
     totals,
     write_logs,
@@ -85,7 +84,7 @@ def _show_folder(folder: Path) -> int:
         whole.append(file)
     if not whole:
         return 2
-    print(f"\n{plain(str(figures(whole)))}")
+    print(f"\n{figures(whole)}")
     return 0
 
 
