@@ -192,8 +192,8 @@ def summary_of(trace: Trace) -> str:
     rows = {
         "state": told["state"],
         "reason": f"{told['reason']}: {why}" if why else told["reason"],
-        "spent": f"{told['steps']} steps, {told['tool_calls']} tool calls, "
-        f"{tokens} tokens, {told['seconds']:.3f} s",
+        "spent": f"steps {told['steps']}, tool calls {told['tool_calls']}, "
+        f"tokens {tokens}, seconds {told['seconds']:.3f}",
         "forced": "yes, its tools were withdrawn" if told["forced"] else "no",
         "errors": ", ".join(f"{k} {n}" for k, n in told["errors"].items()) or "none",
         "lost": trace.lost,
@@ -214,7 +214,7 @@ def line_of(event: TraceEvent) -> str:
         what = summary(event)
     word = "↳ " * ("parent" in event) + f"{VOICES[voice(event)][0]} {word}"
     when = f"{event['at_s']:9.3f} s {event['step']:4}"
-    return clip(f"{when}  {one_line(word):16} {one_line(what)}", LINE)
+    return clip(f"{when}  {one_line(word):18} {one_line(what)}", LINE)
 
 
 def one_line(text: str) -> str:
