@@ -65,6 +65,9 @@ def test_what_a_tool_wrote_moves_no_cursor(tmp_path, capsys):
     path = tmp_path / "a\x1b[2Jb.jsonl"
     with TraceWriter(path) as emit:
         emit("run_started", engine="fsm", question="\x1b]0;mine\x07")
+        about = {"call_id": "1", "tool": "\x1b[31m"}
+        emit("tool_call", **about, arguments={})
+        emit("observation", **about, ok=True, text="\x1b[5m")
     assert trace(path) == trace(tmp_path) == 0
     assert "\x1b" not in capsys.readouterr().out
 
@@ -115,6 +118,7 @@ def test_where_two_runs_part_is_said(capsys, tmp_path, monkeypatch):
     assert "call 1: observation" in out
     assert "Event 2" in out
     assert "xA | …" in out
+    assert "at_s" not in out
 
 
 def test_one_run_may_end_before_the_other(capsys, tmp_path):
@@ -127,13 +131,15 @@ def test_one_run_may_end_before_the_other(capsys, tmp_path):
 
 
 def test_a_folder_is_a_table(run, capsys, tmp_path):
-    """a line a run: state, reason, steps, tokens, seconds, file; logs are no traces"""
+    """a line a run, then figures of all; logs in the folder are no traces"""
     play("tool_raises", "langchain", path=tmp_path / "deep" / "raises.jsonl")
     told(tmp_path / "unknown.jsonl", *calls(1))
     with logged(tmp_path / "with logs") as hook:
         hook("run_started", engine="fsm", question="?")
     assert trace(tmp_path) == 0
-    head, *rows = capsys.readouterr().out.splitlines()
+    table, figures = capsys.readouterr().out.split("\n\n", 1)
+    head, *rows = table.splitlines()
+    assert all(name in figures for name in ("THINK", "Sum", "Calculator"))
     assert head.split() == ["state", "reason", "steps", "tokens", "seconds", "file"]
     by_file = {row.split("  ")[-1]: row.split() for row in rows}
     assert sorted(by_file) == sorted(
@@ -155,7 +161,8 @@ def test_a_broken_file_among_good_ones_is_a_row(run, capsys, tmp_path):
     (tmp_path / "b.jsonl").write_bytes(run.read_bytes()[:-40])
     (tmp_path / "c.jsonl").mkdir()
     assert trace(tmp_path) == 0
-    _, *rows = capsys.readouterr().out.splitlines()
+    table, _ = capsys.readouterr().out.split("\n\n", 1)
+    _, *rows = table.splitlines()
     assert [row.split()[0] for row in rows] == ["broken", "no", "broken", "DONE"]
     assert "line 1: not JSON" in rows[0]
     assert "line 33: cut short" in rows[1]

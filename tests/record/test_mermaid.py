@@ -37,7 +37,7 @@ def test_a_label_shows_what_was_written(text):
 def test_a_label_is_one_statement(text):
     """no text can end its statement, open a tag or begin another line"""
     label = escape_mermaid(text)
-    bare = re.sub(r"#\d+;", "", label).replace("<br/>", "")
+    bare = re.sub(r"#\d+;", "x", label).replace("<br/>", "")
     assert not re.search(r"[;:#<>&\"`\\{}\n\r\x85\u2028\u2029]|%%|\$\$", bare)
     assert label
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from itertools import zip_longest
 from pathlib import Path
 
 from rich.cells import cell_len, set_cell_size
 
 from workbook.models.prompts import clip, shared_items
+from workbook.record.divergence import TIMES, first_divergence
 from workbook.record.equivalence import first_difference
-from workbook.record.events import TraceError, TraceEvent, to_line
+from workbook.record.events import TraceError, to_line
+from workbook.record.figures import figures
 from workbook.record.logs import (
     VIEWS,
     line_of,
@@ -23,9 +24,6 @@ from workbook.record.logs import (
 from workbook.record.otlp import to_otlp
 from workbook.record.spans import to_spans
 from workbook.record.trace import Trace
-
-OF_ITS_OWN = ("trace_id", "at_s", "elapsed_s", "spent", "schema", "started_unix_s")
-"""What two runs that are the same do not share: whose an event is, and its times."""
 
 ROW = "{:12.12} {:18.18} {:>6} {:>10} {:>10}  {}"
 
@@ -71,7 +69,7 @@ def _show_folder(folder: Path) -> int:
     if not files:
         raise TraceError(f"there is no trace (*.jsonl) in {folder}")
     print(ROW.format("state", "reason", "steps", "tokens", "seconds", "file"))
-    whole = 0
+    whole = []
     for file in files:
         try:
             trace = _read(file)
@@ -83,8 +81,11 @@ def _show_folder(folder: Path) -> int:
         spent = told["steps"], tokens, f"{told['seconds']:.3f}"
         end = one_line(told["state"]), one_line(told["reason"])
         print(ROW.format(*end, *spent, one_line(f"{file.relative_to(folder)}{lost}")))
-        whole += 1
-    return 0 if whole else 2
+        whole.append(file)
+    if not whole:
+        return 2
+    print(f"\n{figures(whole)}")
+    return 0
 
 
 def _read(path: Path) -> Trace:
@@ -98,30 +99,23 @@ def _parting(trace: Trace, other: Trace) -> Iterator[str]:
     """Say where two runs part: as calls and an answer, and event for event."""
     same = "the same calls, the same answer"
     yield f"As runs: {first_difference(trace, other) or same}."
-    for number, pair in enumerate(zip_longest(trace, other)):
-        if None in pair:
-            yield f"One of them ends before event {number}; the other goes on:"
-            yield next(line_of(event) for event in pair if event)
-            return
-        one, two = pair
-        apart = [
-            name
-            for name in one | two
-            if name not in OF_ITS_OWN and one.get(name) != two.get(name)
-        ]
-        if apart:
-            yield f"Event {number} is the first that differs, in {', '.join(apart)}:"
-            yield from map(line_of, pair)
-            yield from (f"  {name}: {_values(one, two, name)}" for name in apart)
-            return
-    yield "Event for event they are the same, their times apart."
-
-
-def _values(one: TraceEvent, two: TraceEvent, name: str) -> str:
-    """Return two values of a field, from a little before they part."""
-    texts = [one_line(str(event.get(name, "nothing"))) for event in (one, two)]
-    start = max(shared_items(*texts) - 10, 0)
-    return " | ".join("…" * (start > 0) + clip(text[start:], 40) for text in texts)
+    seq = first_divergence(trace.events, other.events)
+    if seq is None:
+        yield "Event for event they are the same, their times apart."
+    elif seq >= min(len(trace), len(other)):
+        longer = max(trace, other, key=len)
+        yield f"One of them ends before event {seq}; the other goes on:"
+        yield line_of(longer.events[seq])
+    else:
+        one, two = trace.events[seq], other.events[seq]
+        names = [n for n in one | two if n not in TIMES and one.get(n) != two.get(n)]
+        yield f"Event {seq} is the first that differs, in {', '.join(names)}:"
+        yield from (line_of(one), line_of(two))
+        for name in names:  # from a little before they part
+            texts = [one_line(str(event.get(name, "nothing"))) for event in (one, two)]
+            start = max(shared_items(*texts) - 10, 0)
+            cut = ("…" * (start > 0) + clip(text[start:], 40) for text in texts)
+            yield f"  {name}: {' | '.join(cut)}"
 
 
 def _show(*lines: str) -> None:

@@ -165,11 +165,11 @@ def totals(trace: Trace) -> dict[str, Any]:
     """
     events = trace.events or ({"kind": "no event", "step": 0, "at_s": 0.0},)
     last, end = events[-1], trace.end or {}
-    state, reason = "no end", f"after {last['kind']}"
+    state, reason = "no end", f"after {last.get('event', last['kind'])}"
     if last.get("event") == "suspended":
         state, reason = last["target"], last["event"]
     used = [e["usage"] for e in trace.of(Kind.MODEL_TURN) if e["usage"]]
-    tokens = sum(usage.get("input", 0) + usage.get("output", 0) for usage in used)
+    tokens = sum((u.get(way) or 0) for u in used for way in ("input", "output"))
     calls = [event for event in trace.of(Kind.TOOL_CALL) if "parent" not in event]
     failed = [event for event in trace.of(Kind.OBSERVATION) if not event["ok"]]
     spent = end.get("spent") or {}
@@ -187,23 +187,19 @@ def totals(trace: Trace) -> dict[str, Any]:
 
 def summary_of(trace: Trace) -> str:
     """Return `totals` as the lines that stand at the end of run.log."""
-    told = totals(trace)
+    told, why = totals(trace), (trace.end or {}).get("message")
     tokens = "unknown" if told["tokens"] is None else f"{told['tokens']:,}"
-    errors = ", ".join(f"{kind} {n}" for kind, n in told["errors"].items())
     rows = {
         "state": told["state"],
-        "reason": ": ".join(
-            filter(None, [told["reason"], (trace.end or {}).get("message")])
-        ),
-        "spent": f"{told['steps']} steps, {told['tool_calls']} tool calls, "
-        f"{tokens} tokens, {told['seconds']:.3f} s",
+        "reason": f"{told['reason']}: {why}" if why else told["reason"],
+        "spent": f"steps {told['steps']}, tool calls {told['tool_calls']}, "
+        f"tokens {tokens}, seconds {told['seconds']:.3f}",
         "forced": "yes, its tools were withdrawn" if told["forced"] else "no",
-        "errors": errors or "none",
+        "errors": ", ".join(f"{k} {n}" for k, n in told["errors"].items()) or "none",
+        "lost": trace.lost,
     }
-    rows |= {"lost": trace.lost} if trace.lost else {}
-    return "\n".join(
-        f"{name:8}{clip(one_line(value), LINE)}" for name, value in rows.items()
-    )
+    lines = {name: clip(one_line(value), LINE) for name, value in rows.items()}
+    return "\n".join(f"{name:8}{line}" for name, line in lines.items() if line)
 
 
 def line_of(event: TraceEvent) -> str:
@@ -218,7 +214,7 @@ def line_of(event: TraceEvent) -> str:
         what = summary(event)
     word = "↳ " * ("parent" in event) + f"{VOICES[voice(event)][0]} {word}"
     when = f"{event['at_s']:9.3f} s {event['step']:4}"
-    return clip(f"{when}  {one_line(word):16} {one_line(what)}", LINE)
+    return clip(f"{when}  {one_line(word):18} {one_line(what)}", LINE)
 
 
 def one_line(text: str) -> str:

@@ -163,10 +163,7 @@ def _of_chat(
         return about | {"error.type": "no_answer"}
     turn, usage = end["turn"] or {}, end["usage"] or {}
     calls = [
-        {
-            "id": c["call_id"],
-            "function": {"name": c["tool"], "arguments": c["arguments"]},
-        }
+        {"id": c.get("call_id"), "name": c.get("tool"), "arguments": c.get("arguments")}
         for c in turn.get("calls", ())
     ]
     reason = "stop" if is_ours else None  # a machine tells of a turn that was cut
@@ -212,7 +209,7 @@ def _parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     elif content:
         yield {"type": "text", "content": content}
     for call in message.get("tool_calls") or ():
-        yield {"type": "tool_call", "id": call.get("id"), **call["function"]}
+        yield {"id": call.get("id"), **call.get("function", call), "type": "tool_call"}
 
 
 def _json(value: Any) -> str:
