@@ -13,7 +13,9 @@ from workbook.record.replay import replay, what_if
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
+from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 ACT = "Action: Calculator\nAction Input: {}"
 TURNS = [ACT.format("100-20"), ACT.format("80*1.1"), "Final Answer: 88"]
@@ -163,3 +165,23 @@ def test_what_the_runtime_says_is_no_tools_answer():
     live = machine([])
     with pytest.raises(TraceError, match="runtime's own"):
         what_if(old, number_of(old, "observation"), {"result": {"result": 1}}, live)
+
+
+def test_another_answer_of_a_tool_that_writes():
+    """What a WRITE is said to have answered is changed too, and nothing is written."""
+    done = []
+    schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+    write = Tool("Write", "Writes.", schema, done.append, Effect.WRITE)
+
+    def writer(turns, **options):
+        return Machine(Script(turns), ToolRegistry([write]), **options)
+
+    turns = ["Action: Write\nAction Input: a", "Final Answer: done"]
+    old = a_run(turns, make=writer)
+    del done[:]
+    k = number_of(old, "observation")
+    new = what_if(
+        old, k, {"result": {"result": "full"}}, writer(["Final Answer: full"])
+    )
+    assert (new.of("observation")[0]["text"], new.end["answer"]) == ("full", "full")
+    assert done == []

@@ -119,10 +119,10 @@ class Recording(TraceWriter):
             if self._live_at is None:
                 self._live_at = real
             return float(self.recorded[-1]["at_s"]) + real - self._live_at
-        if coming.get("event") == OUT_OF_TIME or coming.get("who") == "budget":
+        if coming.get("event") == OUT_OF_TIME:
             return LATE
-        is_answer = not self.events or ("answer" in coming and "who" in coming)
-        return float(coming["at_s"] if is_answer else self.events[-1]["at_s"])
+        is_later = not self.events or coming["kind"] == Kind.DECISION
+        return float(coming["at_s"] if is_later else self.events[-1]["at_s"])
 
     def __enter__(self) -> Recording:
         return self
@@ -196,7 +196,7 @@ class Recording(TraceWriter):
             last, begun = self.events[-1], len(self.events) == len(self.recorded)
             is_write = tools[call.name].effect is Effect.WRITE
             is_lost = begun and last["kind"] == Kind.TOOL_CALL and not self.exact
-            if is_lost and is_write and not is_safe:
+            if is_lost and is_write and not is_safe and self.instead is None:
                 said = f"unknown: the run died in {call.name}; it may have been done."
                 hint = "A person has to look before it is called again."
                 error = ToolError(ErrorKind.NEEDS_PERSON, said, hint=hint)
@@ -265,7 +265,6 @@ def _whole_events(
     """
     if isinstance(source, Trace):
         return source.events, source.lost
-    lines = [
-        line for line in Path(source).read_bytes()[:end].splitlines() if line.strip()
-    ]
-    return tuple(islice(read_events(source), len(lines))), ""
+    lines = Path(source).read_bytes()[:end].splitlines()
+    whole = sum(bool(line.strip()) for line in lines)
+    return tuple(islice(read_events(source), whole)), ""
