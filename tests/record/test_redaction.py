@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbook.record.logs import logged
@@ -172,6 +172,7 @@ PIECES = st.lists(st.sampled_from(["a", " ", "\n", "top-", "secret", "-2", SHAPE
 
 
 @settings(max_examples=300, deadline=None)
+@example([([SHAPED, SHAPED], 0), (["top-", "secret"], 46), ([], 47)])
 @given(st.lists(st.tuples(PIECES, st.integers(0, 60)), min_size=1, max_size=6))
 def test_a_secret_is_found_across_what_a_prompt_keeps(edits):
     """half of a key in one prompt and half in the next is no key in the whole"""

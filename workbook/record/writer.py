@@ -132,15 +132,19 @@ class TraceWriter:
 
     def _as_written(self, new: str, kept: int) -> tuple[str, int]:
         """Return the new text without secrets, and `kept` as counted in the file."""
-        said, self._said = self._said, self._said[:kept] + new
-        at = max(said.rfind(" ", 0, kept), said.rfind("\n", 0, kept)) + 1
-        word = said[at:kept]
-        if word and self._safe(word + new) != self._safe(word) + self._safe(new):
-            new, kept = word + new, at  # a secret begins in what was kept
+        whole = self._said = self._said[:kept] + new
         hidden = self._hidden  # parts that held a secret: start, as said, as written
-        while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
-            *hidden, (start, said, _) = hidden  # not kept to its end: written again
-            new, kept = said[: max(kept - start, 0)] + new, min(kept, start)
+        begin = None
+        while begin != kept:  # what was kept, and is not safe beside what is new
+            begin = kept
+            while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
+                kept = min(kept, hidden[-1][0])  # not kept to its end: written again
+                hidden = hidden[:-1]
+            at = max(whole.rfind(" ", 0, kept), whole.rfind("\n", 0, kept)) + 1
+            word, rest = whole[at:kept], whole[kept:]
+            if word and self._safe(word + rest) != self._safe(word) + self._safe(rest):
+                kept = at  # a secret begins in it
+        new = whole[kept:]
         safe = self._safe(new)
         written = kept - sum(len(said) - len(wrote) for _, said, wrote in hidden)
         self._hidden = hidden if safe == new else [*hidden, (kept, new, safe)]
