@@ -54,6 +54,28 @@ def test_the_agent_answers_and_its_tests_pass(python, tmp_path):
     assert f"{len(exercises()) + 3} passed" in run.stdout, run.stdout
 
 
+def test_the_agent_looks_back_at_its_runs(python, tmp_path):
+    """a run that is kept is gone on with where it died, and else played again"""
+    solve("replay", "state_times", "success_rate", "classify_error")
+    export(tmp_path / "mine")
+    command, kept = ("agent.py", "--trace", "run.jsonl"), tmp_path / "mine/run.jsonl"
+    first = leave(python, tmp_path / "mine", *command)
+    whole = kept.read_bytes().splitlines(keepends=True)
+    again = leave(python, tmp_path / "mine", *command)
+    assert (first.stdout, again.stdout) == ("88\n", "88\n"), again.stderr
+    assert "THINK: 3 stays" in again.stderr
+    assert "Rate(ok=2, calls=2, retries=0)" in again.stderr
+    assert "yours: replay, state_times, success_rate" in again.stderr
+    kept.write_bytes(b"".join(whole[:9]))
+    died = leave(python, tmp_path / "mine", *command)
+    assert died.stdout == "88\n", died.stderr
+    assert len(kept.read_bytes().splitlines()) >= len(whole)
+    kept.write_bytes(b"\x00")
+    run = leave(python, tmp_path / "mine", *command)
+    assert run.returncode == 1
+    assert "Traceback" not in run.stderr
+
+
 def test_with_one_part_the_rest_is_ours(python, tmp_path):
     """an agent of one part runs, and says what is not the learner's"""
     solve("parse_turn")

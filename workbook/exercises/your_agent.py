@@ -202,4 +202,5 @@ def fits(value: object, wanted: Any) -> bool:
         return value in typing.get_args(wanted)
     kind = typing.get_origin(wanted) or (type(None) if wanted is None else wanted)
     kind = int | float if kind is float else kind
-    return not isinstance(kind, type | types.UnionType) or isinstance(value, kind)
+    checked = isinstance(kind, type | types.UnionType) and kind is not Any
+    return not checked or isinstance(value, kind)
