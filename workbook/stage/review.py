@@ -84,7 +84,7 @@ def _table(rows: list[Row]) -> str:
     frame[""] = frame[""].map(MARKS)
     frame["look for"] = frame["look for"].mask(frame["look for"].duplicated(), "")
     table = frame.to_html(index=False, border=0, justify="left") if rows else ""
-    return table.replace("<td>", "<td style='text-align:left'>")
+    return re.sub("<(t[hd])>", r"<\1 style='text-align:left'>", table)
 
 
 def review(agent: Machine | str) -> Review:
