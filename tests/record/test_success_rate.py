@@ -48,7 +48,9 @@ def test_a_turn_that_nobody_could_read_is_no_call(success_rate):
 
 
 def test_a_call_without_an_observation_is_not_counted(success_rate):
-    """a call without an observation is not counted: nobody knows how it went"""
+    """a call without an observation counts nowhere, and not as a retry either
+
+    perhaps: you count it where it is asked, and not where it is observed"""
     cut_short = [*call(1, ok=False, q="a"), asked("call_2", q="a")]
     assert success_rate(cut_short) == Rate(ok=0, calls=1, retries=0)
 

@@ -245,7 +245,10 @@ def test_a_notebook_shows_every_run():
     row = seen.rows[0]._replace(ended="DONE after 1 turn: <b>$5 or $6</b>")
     page = seen._replace(rows=(row, *seen.rows[1:]))._repr_html_()
     assert [html.unescape(page).count(look) for look in LOOKS] == [1] * len(LOOKS)
-    assert page.count("<tr") == len(seen.rows) + 1
+    assert page.count("<tr") == len(seen.rows) + 2  # a table each, of what is missed
+    missed, met = page.split("<details>")
+    assert all(look in html.unescape(missed) for look in seen.missed)
+    assert "✕" not in met
     assert "&lt;b&gt;$5" in page
     assert "mathjax_ignore" in page
     text = repr(seen)

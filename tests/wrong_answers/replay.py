@@ -53,9 +53,28 @@ def stops_at_the_shorter_one(trace, machine):
     return exit
 
 
+def raises_while_it_runs(trace, machine):
+    """Raises in `tell`, which the machine takes for a failure of its hook."""
+    told = []
+
+    def tell(kind, **fields):
+        told.append({"kind": kind, **fields})
+        seq = first_divergence(trace.events[: len(told)], told)
+        if seq is not None:
+            raise Divergence(seq, trace.events[seq], told[seq])
+
+    again = machine.again(
+        say=lambda: as_completion(trace.events[len(told)]),
+        observe=lambda call: as_observation(trace.events[len(told)]),
+        tell=tell,
+    )
+    return again.run(trace.events[0]["question"])
+
+
 WRONG = {
     runs_it_once_more: "test_nobody_is_asked",
     believes_the_machine: "test_another_machine_diverges",
     takes_the_turns_one_by_one: "test_a_divergence_holds_both",
+    raises_while_it_runs: "test_another_machine_diverges",
     stops_at_the_shorter_one: "test_a_record_that_is_too_long",
 }

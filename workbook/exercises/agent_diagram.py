@@ -43,10 +43,13 @@ class YourAgent:
         return "\n".join([*lines, f"  {ABOUT}"])
 
     def mermaid(self) -> str:
-        """Return the diagram: a box for each role, a node for each part."""
+        """Return the diagram: a box for each role, a node for each part.
+
+        Nodes without arrows stand across the direction of their box: in a column.
+        """
         lines = ["flowchart LR"]
         for number, role in enumerate(ROLES):
-            lines += [f'    subgraph r{number} ["{role}"]', "    direction TB"]
+            lines += [f'    subgraph r{number} ["{role}"]', "    direction LR"]
             for slug, whose in self.of_role(role).items():
                 lines.append(f'    {slug}["{LOOKS[whose][1]} {slug}"]:::{whose}')
             lines.append("    end")

@@ -50,7 +50,10 @@ class Row(NamedTuple):
 
 
 class Review(NamedTuple):
-    """The checklist, gone through: a row a scenario. A notebook shows it as a table."""
+    """The checklist, gone through: a row a scenario.
+
+    A notebook shows what is missed as a table, and what is met folded under it.
+    """
 
     rows: tuple[Row, ...]
 
@@ -67,13 +70,21 @@ class Review(NamedTuple):
         return "\n".join(said)
 
     def _repr_html_(self) -> str:
-        import pandas as pd
+        met = [row for row in self.rows if row.look not in self.missed]
+        missed = [row for row in self.rows if row.look in self.missed]
+        said = f"<p>{repr(self).splitlines()[0]}</p>{_table(missed)}"
+        folded = f"<details><summary>what is met</summary>{_table(met)}</details>"
+        return f"<div class='{NO_FORMULA}'>{said}{folded}</div>"
 
-        frame = pd.DataFrame(self.rows).rename(columns={"look": "look for", "met": ""})
-        frame[""] = frame[""].map(MARKS)
-        frame["look for"] = frame["look for"].mask(frame["look for"].duplicated(), "")
-        table = frame.to_html(index=False, border=0, justify="left")
-        return f"<div class='{NO_FORMULA}'>{table}</div>"
+
+def _table(rows: list[Row]) -> str:
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=["", "look for", "scenario", "ended"])
+    frame[""] = frame[""].map(MARKS)
+    frame["look for"] = frame["look for"].mask(frame["look for"].duplicated(), "")
+    table = frame.to_html(index=False, border=0, justify="left") if rows else ""
+    return re.sub("<(t[hd])>", r"<\1 style='text-align:left'>", table)
 
 
 def review(agent: Machine | str) -> Review:

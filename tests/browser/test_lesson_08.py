@@ -1,0 +1,107 @@
+"""Lesson 08 in JupyterLab: figures that can be looked at, an exercise, a saved page."""
+
+import pytest
+from playwright.sync_api import expect
+
+WRONG = """def first_divergence(
+    recorded: Sequence[TraceEvent], told: Sequence[TraceEvent]
+) -> int | None:
+    for seq, (one, other) in enumerate(zip(recorded, told)):
+        if not alike(one, other):
+            return seq"""
+RIGHT = f"""{WRONG}
+    same_length = len(recorded) == len(told)
+    return None if same_length else min(len(recorded), len(told))"""
+DASHBOARD, REVIEW = "dashboard(museum)", "display(review(careful))"
+COLUMN = 200  # pixels of a diagram whose parts do not stand in one row
+READABLE = 3.0  # the contrast that WCAG asks of the parts of a picture, at the least
+INKS = 3  # of text and axes, of bars and dots, of what failed
+# The contrast of a picture's commonest colours with the page that shines through it.
+CONTRASTS = """(image, inks) => {
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
+    const context = canvas.getContext("2d");
+    context.drawImage(image, 0, 0);
+    const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
+    const counted = new Map();
+    for (let i = 0; i < data.length; i += 4) {
+        const colour = [data[i], data[i + 1], data[i + 2]].join();
+        if (data[i + 3] === 255) counted.set(colour, (counted.get(colour) ?? 0) + 1);
+    }
+    const light = colour => {
+        const [r, g, b] = colour.match(/[\\d.]+/g).map(c => c / 255).map(
+            c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const paper = e => getComputedStyle(e).backgroundColor;
+    let under = image;
+    while (/(, 0\\)|transparent)$/.test(paper(under))) under = under.parentElement;
+    const page = light(paper(under));
+    const common = [...counted].sort((one, other) => other[1] - one[1]).slice(0, inks);
+    return common.map(([colour]) => {
+        const two = [light(colour), page];
+        return (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
+    });
+}"""
+END_SESSIONS = """async () => {
+    const page = document.getElementById("jupyter-config-data");
+    const config = JSON.parse(page.textContent);
+    const headers = {Authorization: `token ${config.token}`};
+    const api = config.baseUrl + "api/sessions";
+    for (const one of await (await fetch(api, {headers})).json())
+        await fetch(`${api}/${one.id}`, {method: "DELETE", headers});
+}"""
+
+
+@pytest.fixture
+def lesson(open_lesson):
+    """The lesson, after Run All."""
+    lesson = open_lesson("08_traces_and_replay")
+    lesson.run_all()
+    assert lesson.errors() == []
+    return lesson
+
+
+def expect_shown(lesson):
+    """Wait for the pictures and tables of the lesson: folded ones stay folded."""
+    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
+    expect(lesson.output(REVIEW)).to_contain_text("15 of 16 lines are met")
+    expect(lesson.output(REVIEW).get_by_text("payment_twice")).to_be_visible()
+    expect(lesson.output(REVIEW).get_by_text("missing_action")).to_be_hidden()
+    parts = lesson.output(REVIEW).locator(".jp-RenderedMermaid img")
+    expect(parts).to_be_visible()
+    assert parts.bounding_box()["height"] > COLUMN
+
+
+def test_lesson_08_from_a_trace_to_a_review(lesson):
+    """Run all; the dashboard is readable in both themes; an exercise can be solved"""
+    expect(lesson.output("fields = {event")).to_contain_text("source, event, target")
+    expect(lesson.output("taken = {what:")).to_contain_text("both arguments are right")
+    expect_shown(lesson)
+    lesson.output(REVIEW).get_by_text("what is met").click()
+    expect(lesson.output(REVIEW).get_by_text("missing_action")).to_be_visible()
+    lesson.output(REVIEW).get_by_text("what is met").click()
+    picture = lesson.page.locator(".jp-RenderedImage img")
+    try:
+        for theme in ("Light", "Dark"):
+            lesson.choose_theme(f"JupyterLab {theme}")
+            lesson.pictures(f"lesson_08_{theme.lower()}")
+            contrasts = picture.evaluate(CONTRASTS, INKS)
+            assert len(contrasts) == INKS
+            assert min(contrasts) > READABLE, contrasts
+    finally:
+        lesson.choose_theme("JupyterLab Light")
+
+    message = ["where one run is the beginning of the other", "None"]
+    lesson.solve("first_divergence", WRONG, RIGHT, message=message)
+
+
+def test_lesson_08_saved_and_opened_anew(lesson):
+    """Saved, its kernel ended and opened anew, the lesson still shows what it showed"""
+    lesson.page.keyboard.press("Escape")
+    lesson.page.keyboard.press("Control+s")
+    expect(lesson.page.locator(".jp-mod-dirty")).to_have_count(0)
+    lesson.page.evaluate(END_SESSIONS)
+    lesson.page.reload()
+    lesson.page.wait_for_selector(".jp-CodeCell .cm-content")
+    expect_shown(lesson)
