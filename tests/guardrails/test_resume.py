@@ -15,16 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls, TextTurns
+from workbook.fsm.limits import Spent
 from workbook.guardrails.approval import Edit, Reject, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.economy import Escalate
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.purse import Purse
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError
+from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
@@ -361,3 +364,30 @@ def test_another_file_is_left_as_it_is(tmp_path):
         with pytest.raises(TraceError):
             machine([], tmp_path).resume(other)
         assert other.read_bytes() == text
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=5000), Budget(tokens=200)])
+def test_what_a_purse_allowed_is_in_the_record(tmp_path, budget):
+    """a run that a purse capped or ended is replayed, whatever is in it now"""
+    with TraceWriter() as hook:
+        agent = machine([SUM, FINAL], tmp_path, hook=hook, purse=Purse(budget))
+        end = agent.run("How much?")
+    purse = Purse(budget)
+    again = replay(hook.trace(), machine([], tmp_path, purse=purse))
+    assert (again.state, again.reason) == (end.state, end.reason)
+    assert purse.spent() == Spent()
+
+
+@pytest.mark.parametrize("said", ["yes", SystemExit(3), ValueError("no: time")])
+def test_a_person_who_did_not_answer_is_replayed(tmp_path, said):
+    """what came in place of an answer ends the run again, in the same words"""
+
+    def ask(request):
+        if isinstance(said, str):
+            return said
+        raise said
+
+    with TraceWriter() as hook:
+        end = machine([PAY], tmp_path, hook=hook, ask=ask).run("Pay the bill.")
+    again = replay(hook.trace(), machine([], tmp_path))
+    assert (again.state, again.message) == (end.state, end.message)

@@ -3,7 +3,9 @@
 import pytest
 
 from workbook.fsm import Machine
+from workbook.guardrails.economy import Escalate
 from workbook.models.script import Script
+from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError
 from workbook.record.replay import replay, resume
 from workbook.record.trace import Trace
@@ -83,8 +85,9 @@ def test_a_run_that_has_ended_is_refused(tmp_path):
     """What has its end is not gone on with."""
     path = tmp_path / "t.jsonl"
     a_record(path)
-    with pytest.raises(TraceError, match="has ended in DONE"):
+    with pytest.raises(TraceError, match="has ended in DONE") as caught:
         resume(path, machine(TURNS, []))
+    assert not isinstance(caught.value, Divergence)
 
 
 def test_cancelled_while_it_goes_on(tmp_path):
@@ -97,3 +100,61 @@ def test_cancelled_while_it_goes_on(tmp_path):
     assert resume(path, again).state == "CANCELLED"
     assert Trace.read(path).end["state"] == "CANCELLED"
     assert replay(Trace.read(path), machine([], [])).state == "CANCELLED"
+
+
+def test_what_raised_is_not_known_where_the_record_broke_off(tmp_path):
+    """Between a failure and its end: the run ends in ERROR, and can be replayed."""
+    path = tmp_path / "t.jsonl"
+    with TraceWriter(path) as hook:
+        machine([ValueError("it rains")], [], hook=hook).run("Note this.")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-1]))
+    end = resume(path, machine([], []))
+    assert (end.state, "broke off" in end.message) == ("ERROR", True)
+    assert replay(Trace.read(path), machine([], [])).message == end.message
+
+
+SECRET = "sesame-0123456789"
+
+
+def test_a_secret_stays_one(tmp_path):
+    """Resumed with the first writer's secrets, the file does not hold them either."""
+    path = tmp_path / "t.jsonl"
+    options = {"preamble": f"The word is {SECRET}.\n"}
+    with TraceWriter(path, secrets=[SECRET]) as hook:
+        machine(TURNS, [], hook=hook, **options).run("Note this.")
+    assert replay(Trace.read(path), machine([], [], **options), secrets=[SECRET])
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:6]))
+    again = machine([ACT.format(SECRET), "Final Answer: noted"], [], **options)
+    assert again.resume(path, secrets=[SECRET]).answer == "noted"
+    assert SECRET not in path.read_text()
+
+
+def test_a_call_is_not_made_with_a_hidden_argument(tmp_path):
+    """Where the record hides a secret in a call that got no answer, nobody makes it."""
+    path, notes = tmp_path / "t.jsonl", []
+    with TraceWriter(path, secrets=[SECRET]) as hook:
+        turns = [ACT.format(SECRET), "Final Answer: noted"]
+        machine(turns, [], hook=hook).run("Note this.")
+    path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:5]))
+    resume(path, machine(["Final Answer: noted"], notes))
+    assert notes == []
+    trace = Trace.read(path)
+    assert trace.of("observation")[0]["error"]["kind"] == "needs_person"
+    assert replay(trace, machine([], [])).answer == "noted"
+
+
+def test_the_model_that_spoke_last_goes_on(tmp_path):
+    """A plain machine with two models goes on with the one that had taken over."""
+    path = tmp_path / "t.jsonl"
+
+    def agent(small, strong, **options):
+        model = Escalate([Script(small), Script(strong)])
+        return Machine(model, ToolRegistry([]), **options)
+
+    with TraceWriter(path) as hook:
+        agent(["Hm.", "Hm."], ["Final Answer: old"], hook=hook).run("Who?")
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:-3]))  # the last turn is lost
+    again = agent(["Final Answer: small"], ["Final Answer: strong"])
+    assert resume(path, again).answer == "strong"

@@ -140,6 +140,9 @@ def test_the_guarded_machine_goes_on_too():
         ("observation", {"text": "80"}, "result"),
         ("observation", {"error": {"message": "no kind"}}, "kind"),
         ("model_turn", {"calls": [{"tool": "Calculator"}]}, "arguments"),
+        ("observation", {"result": 80}, "object"),
+        ("observation", {"result": {"result": object()}}, "serializable"),
+        ("model_turn", {"limits": {"steps": 3}, "text": "Hm."}, "limits"),
         ("model_turn", {"limits": {"stepps": 3}}, "stepps"),
         ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
         ("model_turn", {}, "model_turn"),
@@ -167,21 +170,49 @@ def test_what_the_runtime_says_is_no_tools_answer():
         what_if(old, number_of(old, "observation"), {"result": {"result": 1}}, live)
 
 
-def test_another_answer_of_a_tool_that_writes():
-    """What a WRITE is said to have answered is changed too, and nothing is written."""
-    done = []
-    schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
-    write = Tool("Write", "Writes.", schema, done.append, Effect.WRITE)
+def test_a_file_that_is_there_is_kept(tmp_path):
+    """The new trace takes no other file's place, and least of all the old trace's."""
+    path = a_run().save(tmp_path / "t.jsonl")
+    old, before = Trace.read(path), path.read_bytes()
+    with pytest.raises(FileExistsError, match="there is a file"):
+        what_if(old, 5, {"result": {"result": 1}}, machine([]), path)
+    assert path.read_bytes() == before
 
-    def writer(turns, **options):
-        return Machine(Script(turns), ToolRegistry([write]), **options)
 
-    turns = ["Action: Write\nAction Input: a", "Final Answer: done"]
-    old = a_run(turns, make=writer)
-    del done[:]
+class Notes:
+    """A tool that writes, and a machine with it and no ledger."""
+
+    def __init__(self):
+        self.made = []
+
+    def machine(self, turns, **options):
+        schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
+        tool = Tool("Note", "Keeps a note.", schema, self._note, Effect.WRITE)
+        return Machine(Script(turns), ToolRegistry([tool]), **options)
+
+    def _note(self, text):
+        self.made.append(text)
+        return {"result": len(self.made)}
+
+
+def test_what_a_write_answered_can_be_changed():
+    """The observation of a WRITE is changed as any other; it is not written again."""
+    notes = Notes()
+    turns = ["Action: Note\nAction Input: one", "Final Answer: 1"]
+    old = a_run(turns, make=notes.machine)
+    k, change = number_of(old, "observation"), {"result": {"result": 9}}
+    new = what_if(old, k, change, notes.machine(["Final Answer: 9"]))
+    assert (new.events[k]["text"], new.end["answer"]) == ("9", "9")
+    assert notes.made == ["one"]
+
+
+def test_another_limit_leaves_an_answer_as_it_was():
+    """Where event k is what a tool or the model answered, nobody is asked again."""
+    notes = Notes()
+    turns = ["Action: Note\nAction Input: one", "Final Answer: 1"]
+    old = a_run(turns, make=notes.machine)
     k = number_of(old, "observation")
-    new = what_if(
-        old, k, {"result": {"result": "full"}}, writer(["Final Answer: full"])
-    )
-    assert (new.of("observation")[0]["text"], new.end["answer"]) == ("full", "full")
-    assert done == []
+    live = notes.machine(["Final Answer: 2"])
+    new = what_if(old, k, {"limits": {"steps": 9}}, live)
+    assert new.events[k]["text"] == old.events[k]["text"]
+    assert (notes.made, new.end["answer"]) == (["one"], "2")

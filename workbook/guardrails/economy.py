@@ -77,6 +77,10 @@ class Escalate:
         if all(hasattr(model, "chat") for model in models):
             self.chat = self._chat
 
+    def with_each(self, other: Callable[[Any], Any]) -> Escalate:
+        """Return one from the beginning, each model replaced by what `other` makes."""
+        return Escalate([*map(other, self.models)], self.after, self.parse)
+
     @property
     def name(self) -> str:
         """The name of the model that speaks."""

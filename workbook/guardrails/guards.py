@@ -18,6 +18,7 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.policy import POLICY, PolicyRule
 from workbook.guardrails.purse import Purse
 from workbook.guardrails.stuck import Seen
+from workbook.record.events import TraceEvent
 from workbook.record.recording import Recording
 
 Ask = Callable[[Request], Answer | None]
@@ -64,9 +65,9 @@ class Guards:
         return self.purse is not None or self.budget.counts_tokens
 
     @property
-    def is_live(self) -> bool:
-        """Whether this is the run itself, and not what is recorded of it."""
-        return self.recording is None or self.recording.coming() is None
+    def coming(self) -> TraceEvent | None:
+        """What the record tells next; None in the run itself."""
+        return self.recording.coming() if self.recording else None
 
     def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
         """Return the reader's function of that name, or ours."""

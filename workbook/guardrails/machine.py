@@ -24,7 +24,7 @@ from workbook.fsm.table import State, Table
 from workbook.guardrails.approval import Answer, Request, as_answer
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import fit_context
-from workbook.guardrails.economy import Cached, Escalate
+from workbook.guardrails.economy import Cached
 from workbook.guardrails.fitted import FittedCalls, FittedTurns
 from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
 from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
@@ -40,6 +40,7 @@ from workbook.guardrails.stopping import observe_cycles, think_within
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel, takes
+from workbook.record.answers import stopped_by
 from workbook.record.recording import Recording
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -106,7 +107,13 @@ class GuardedMachine(Machine):
         self.mode = str(Mode(mode))
         self._switches.append((self.mode, who, why))
 
-    def resume(self, path: Path | str, approval: Answer | None = None) -> Exit:
+    def resume(
+        self,
+        path: Path | str,
+        approval: Answer | None = None,
+        *,
+        secrets: Iterable[str] | None = None,
+    ) -> Exit:
         """Go on with a run that waits, or that died, from its trace; to a new exit.
 
         The machine must be made as the first one was: model, tools, rules. What the
@@ -114,6 +121,7 @@ class GuardedMachine(Machine):
 
         Args:
             approval: the answer to the call that the run waits with.
+            secrets: those that were given to the first `TraceWriter`.
 
         Raises:
             TraceError: this is no trace, its run has ended, or it did something else
@@ -121,14 +129,11 @@ class GuardedMachine(Machine):
         """
         again = copy(self)
         again.ask = _given_first(approval, self.ask)
-        return super(GuardedMachine, again).resume(path)
+        return super(GuardedMachine, again).resume(path, secrets=secrets)
 
     def played_again(self, recording: Recording) -> Self:
         """Return a copy whose model, tools, clock and person are a record's."""
         again = super().played_again(recording)
-        if isinstance(self.model, Escalate):  # of several models, each one
-            models = [recording.model(each) for each in self.model.models]
-            again.model = Escalate(models, self.model.after, self.model.parse)
         again.mode = str(recording.recorded[0].get("mode", self.mode))
         again.ask = _as_recorded(recording, None if recording.exact else self.ask)
         return again
@@ -180,6 +185,8 @@ def _as_recorded(recording: Recording, ask: Ask | None) -> Ask | None:
             coming = recording.after(coming)
         if coming is None:
             return ask(request) if ask else None
+        if "answer" not in coming:
+            raise stopped_by(coming, recording.recorded[-1])
         return as_answer(**coming["answer"])
 
     return answer

@@ -31,11 +31,16 @@ def think_within(inner: Handler) -> Handler:
         size = tokens_of(run.conversation) if guards.counts else 0
         if guards.converge and not run.forced and _converges(run, guards, size):
             size = tokens_of(run.conversation) if guards.counts else 0
-        purse = guards.purse if guards.is_live else None
+        coming = guards.coming
+        purse = None if coming else guards.purse
+        told = (guards.purse and coming) or {}  # what the purse of then had allowed
         call = NextCall("model", size, output_tokens=1)
         if ran_out := within(run.elapsed(), guards.budget, call):
             return str(ran_out)
+        if str(told.get("event")).startswith("out_of_"):
+            return str(told["event"])
         caps = [
+            told.get("max_tokens"),
             room(run.spent, guards.budget, size),
             purse.room(size) if purse else None,
         ]

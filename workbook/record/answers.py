@@ -62,7 +62,7 @@ def stopped_by(coming: TraceEvent, end: TraceEvent) -> BaseException:
         return KeyboardInterrupt()
     if coming.get("event") == OUT_OF_TIME:
         return TimedOut("no answer in time")
-    raised = str(end.get("message", coming["kind"]))
+    raised = str(end.get("message", "Exception: the record broke off before it said"))
     name, _, text = raised.partition(": ")  # what was raised, as it was told
     kind = type(name, (Exception,), {"__module__": "builtins"})
     return kind(text)  # type: ignore[no-any-return]

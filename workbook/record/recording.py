@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -26,9 +26,17 @@ from workbook.record.answers import (
 )
 from workbook.record.divergence import TIMES, Divergence, alike
 from workbook.record.events import Kind, TraceError, TraceEvent
+from workbook.record.redaction import HIDDEN
 from workbook.record.trace import Trace, read_events
 from workbook.record.writer import TraceWriter
-from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
+from workbook.tools.calls import (
+    Effect,
+    ErrorKind,
+    Observation,
+    ToolCall,
+    ToolError,
+    to_json,
+)
 from workbook.tools.registry import ToolRegistry
 
 SUSPENDED = "suspended"
@@ -51,6 +59,7 @@ class Recording(TraceWriter):
         source: a trace, or the path of its file.
         exact: limits are compared as well, and nothing may come behind the end.
         instead: what is answered first behind the end.
+        secrets: as for a `TraceWriter`; those of the first one.
 
     Raises:
         TraceError: there is no whole event, one is damaged, or a process writes it.
@@ -63,11 +72,12 @@ class Recording(TraceWriter):
         *,
         exact: bool = False,
         instead: Completion | Observation | None = None,
+        secrets: Iterable[str] | None = None,
     ) -> None:
         path = None if isinstance(source, Trace) else Path(source)
         if path is not None and not path.is_file():
             raise FileNotFoundError(f"there is no trace {path}")
-        super().__init__(path, keep=True)
+        super().__init__(path, keep=True, secrets=secrets)
         try:
             self.recorded, lost = _whole_events(source, self._end)
             if exact and lost:
@@ -127,6 +137,9 @@ class Recording(TraceWriter):
     def __enter__(self) -> Recording:
         return self
 
+    def __exit__(self, *raised: object) -> None:
+        self.close()  # what was raised is no end of the run
+
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Hold an event against the record; behind its end write it."""
         with self._lock:
@@ -173,6 +186,9 @@ class Recording(TraceWriter):
     def model(self, live: Any) -> Any:
         """Return a model that says what was said, and then asks the live one."""
 
+        if with_each := getattr(live, "with_each", None):  # it is several models
+            return with_each(self.model)
+
         def answer(ask: Callable[..., Completion], *args: Any, **more: Any) -> Any:
             if coming := self._answer(Kind.MODEL_TURN, Kind.MODEL_REQUEST):
                 return as_completion(coming)
@@ -195,17 +211,20 @@ class Recording(TraceWriter):
         def made(call: ToolCall) -> Observation:
             last, begun = self.events[-1], len(self.events) == len(self.recorded)
             is_write = tools[call.name].effect is Effect.WRITE
-            is_lost = begun and last["kind"] == Kind.TOOL_CALL and not self.exact
-            if is_lost and is_write and not is_safe and self.instead is None:
+            is_lost = begun and last["kind"] == Kind.TOOL_CALL
+            is_known = is_safe or self.exact or self.instead is not None
+            if is_lost and is_write and not is_known:
                 said = f"unknown: the run died in {call.name}; it may have been done."
                 hint = "A person has to look before it is called again."
-                error = ToolError(ErrorKind.NEEDS_PERSON, said, hint=hint)
-                return Observation.failed(call.call_id, error, call.name)
+                return _needs_person(call, said, hint)
             if coming := self._answer(Kind.OBSERVATION, Kind.TOOL_CALL):
                 return as_observation(coming)
             if there := self._instead(Observation):
                 observed: Observation = there
                 return replace(observed, call_id=call.call_id, tool=call.name)
+            if HIDDEN in to_json(call.arguments):
+                said = f"{call.name} was not called: the record hides its arguments."
+                return _needs_person(call, said, "Only a new run has the secret.")
             return live(call)
 
         return made
@@ -239,6 +258,11 @@ class Recording(TraceWriter):
             answer, self.instead = self.instead, None
             return answer
         return None
+
+
+def _needs_person(call: ToolCall, said: str, hint: str) -> Observation:
+    error = ToolError(ErrorKind.NEEDS_PERSON, said, hint=hint)
+    return Observation.failed(call.call_id, error, call.name)
 
 
 class _Cancels(threading.Event):

@@ -18,6 +18,10 @@ _SECRET_NAMES = re.compile(
 )
 
 
+HIDDEN = "[secret]"
+"""What stands where a secret was."""
+
+
 def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the values that must never be written: keys, tokens, passwords."""
     return tuple(
@@ -36,11 +40,11 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     known = tuple(secrets)
     if "\\" in text:
         for pattern in _patterns(known):
-            text = pattern.sub("[secret]", text)
+            text = pattern.sub(HIDDEN, text)
     else:
         for secret in _longest_first(known):
-            text = text.replace(secret, "[secret]")
-    return _KEY_SHAPES.sub("[secret]", text) if may_hold_a_key(text) else text
+            text = text.replace(secret, HIDDEN)
+    return _KEY_SHAPES.sub(HIDDEN, text) if may_hold_a_key(text) else text
 
 
 def may_hold_a_key(text: str) -> bool:

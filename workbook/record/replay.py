@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +18,38 @@ from workbook.record.trace import Trace
 from workbook.tools.calls import Observation, ToolError
 
 
-def replay(trace: Trace, machine: Any) -> Any:
+def replay(trace: Trace, machine: Any, *, secrets: Iterable[str] | None = None) -> Any:
     """Play a recorded run again, and return the `Exit` to which it comes.
 
     The machine must be made as the recorded one was: table, tools, limits, rules. Its
-    model and its tools are not called, nor is anybody asked.
+    model and its tools are not called, nor is anybody asked. `secrets` are those that
+    were given to the first `TraceWriter`; the Exit does not have them. What was counted
+    or approved with a secret in it, and an end that a hook made, cannot be told again.
 
     Raises:
         Divergence: this machine does something else.
         TraceError: the record has no end to come to, or is damaged.
     """
-    recording = Recording(trace, exact=True)
+    recording = Recording(trace, exact=True, secrets=secrets)
     exit = machine.played_again(recording).run(recording.question)
     recording.is_through()
     return exit
 
 
-def resume(path: Path | str, machine: Any) -> Any:
+def resume(
+    path: Path | str, machine: Any, *, secrets: Iterable[str] | None = None
+) -> Any:
     """Go on with a run that died or waits, in its own file, and return its `Exit`.
 
     What the record holds is not asked, paid or done again; a call whose answer was lost
-    is made again, and the trace says so.
+    is made again, and the trace says so. A call with a secret that the record hides is
+    not made. `secrets` are those that were given to the first `TraceWriter`.
 
     Raises:
         TraceError: this is no trace, or its run has ended.
         Divergence: this machine does something else than the record says.
     """
-    with Recording(path) as recording:
+    with Recording(path, secrets=secrets) as recording:
         if recording.ended:
             end = recording.recorded[-1]["state"]
             raise TraceError(f"the run in {path} has ended in {end}: begin a new one")
@@ -60,6 +65,8 @@ def what_if(
     change: Mapping[str, Any],
     machine: Any,
     path: Path | str | None = None,
+    *,
+    secrets: Iterable[str] | None = None,
 ) -> Trace:
     """Play a run again up to event k, change one thing, and go on; return that run.
 
@@ -70,21 +77,27 @@ def what_if(
         k: the event to change: a `model_turn`, or an `observation` that a tool made.
         change: its fields. Of a turn `text` or `calls` ({"tool", "arguments"} each), of
             an observation `result` or `error` (the fields of a `ToolError`). Or else
-            {"limits": …}, of which k may be any event: the fields to change.
+            {"limits": …}, the fields to change: there k may be any event, and an answer
+            stays as it was.
         machine: made as the recorded one was, with the model that is to go on.
         path: where the new trace is written as well.
+        secrets: those that were given to the first `TraceWriter`.
 
     Raises:
         TraceError: there is no such event, or it cannot be changed so.
+        FileExistsError: there is a file at `path`.
         Divergence: the machine did something else before event k.
     """
     if not 0 <= k < len(trace):
         raise TraceError(f"there is no event {k}: the run has 0 to {len(trace) - 1}")
     about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": dict(change)}
     new: Any = {"trace_id": uuid.uuid4().hex[:12]}
-    before = Trace(tuple(event | new for event in trace.events[: max(k, 1)]))
+    is_kept = "limits" in change and trace.events[k]["kind"] in _ANSWERS
+    before = Trace(tuple(event | new for event in trace.events[: max(k + is_kept, 1)]))
     before.events[0]["what_if"] = about
-    if "limits" in change:
+    if path is not None and Path(path).exists():
+        raise FileExistsError(f"there is a file {path}: take another name")
+    if set(change) == {"limits"}:
         answer = None
         try:
             machine = machine.with_limits(**change["limits"])
@@ -92,19 +105,23 @@ def what_if(
             raise TraceError(f"these are no limits: {change} ({error})") from None
     else:
         answer = _changed(trace.events[k], change)
-    recording = Recording(before if path is None else before.save(path), instead=answer)
-    with recording:
+    source = before if path is None else before.save(path)
+    with Recording(source, instead=answer, secrets=secrets) as recording:
         machine.played_again(recording).run(recording.question)
         recording.is_through()
         return recording.trace()
 
 
+_ANSWERS: Mapping[str, tuple[set[str], ...]] = {
+    Kind.MODEL_TURN: ({"text"}, {"calls"}, {"text", "calls"}),
+    Kind.OBSERVATION: ({"result"}, {"error"}),
+}
+"""What comes from outside, and what of it can be changed."""
+
+
 def _changed(event: TraceEvent, change: Mapping[str, Any]) -> Any:
     """Return the answer that an event would have told, had it been so."""
-    fields = {
-        Kind.MODEL_TURN: ({"text"}, {"calls"}, {"text", "calls"}),
-        Kind.OBSERVATION: ({"result"}, {"error"}),
-    }.get(event["kind"], ())
+    fields = _ANSWERS.get(event["kind"], ())
     if set(change) not in fields:
         known = " or ".join(", ".join(sorted(each)) for each in fields)
         raise TraceError(
@@ -116,8 +133,12 @@ def _changed(event: TraceEvent, change: Mapping[str, Any]) -> Any:
             calls = requests_in(change.get("calls", ()))
             return Completion(str(change.get("text", "")), tool_requests=calls)
         error = ToolError(**change["error"]) if "error" in change else None
-        return Observation("", error is None, change.get("result"), error)
-    except (KeyError, TypeError, AttributeError) as problem:
+        seen = Observation("", error is None, change.get("result"), error)
+        if error is None and not isinstance(seen.result, dict):
+            raise TypeError("a result is an object, as {'result': 90}")
+        seen.text()  # it can be written down
+        return seen
+    except (KeyError, TypeError, ValueError, AttributeError) as problem:
         raise TraceError(
             f"this is no change of event {event['seq']}: {problem}"
         ) from None
