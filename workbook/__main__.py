@@ -111,7 +111,7 @@ def _trace(options: argparse.Namespace) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        print(f"{error.filename}: {error.strerror}", file=sys.stderr)
+        print(f"{error.filename or 'the output'}: {error.strerror}", file=sys.stderr)
     except TraceError as error:
         print(error, file=sys.stderr)
     return 2
@@ -128,4 +128,6 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
 }
 
 if __name__ == "__main__":
+    for stream in (sys.stdout, sys.stderr):  # what a terminal cannot show is a "?"
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     sys.exit(main())

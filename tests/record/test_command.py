@@ -230,6 +230,15 @@ def test_a_folder_takes_no_option_of_a_run(option, run, capsys, monkeypatch):
     assert os.listdir() == ["run.jsonl"]
 
 
+@pytest.mark.parametrize("option", ["--summary", "--otlp=o.json", "--logs=logs"])
+def test_two_runs_take_no_option_of_one(option, run, capsys, monkeypatch):
+    """What would be written or left out, of two runs, is not silently forgotten."""
+    monkeypatch.chdir(run.parent)
+    assert trace(run, run, option) == 2
+    assert "two" in capsys.readouterr().err
+    assert sorted(run.parent.iterdir()) == [run]
+
+
 def test_spans_are_written_as_otlp(run, capsys):
     """--otlp writes the spans, without what was said"""
     out = run.parent / "spans.json"
@@ -277,3 +286,12 @@ def test_a_reader_that_has_read_enough(run):
     whole = subprocess.run([*command, "--summary"], capture_output=True, text=True)
     assert (whole.returncode, whole.stderr) == (0, "")
     assert whole.stdout.splitlines()[0].split() == ["state", "DONE"]
+
+
+def test_an_output_that_has_not_our_signs(run):
+    """Where the output is no UTF-8, a "?" stands for what it cannot show."""
+    command = [sys.executable, "-m", "workbook", "trace", str(run)]
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    ended = subprocess.run(command, capture_output=True, env=env)
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert b"? model_turn" in ended.stdout

@@ -8,7 +8,9 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -213,15 +215,16 @@ class FunctionCalls:
         """Bind the calls; they go back to the model in its own words, with our ids."""
         kept, notes = _kept(completion, Malformed(Unreadable.NO_STEP, completion.text))
         asked = tuple(self._bind(request) for request in completion.tool_requests)
-        said = [(r.name, _as_written(r.arguments)) for r in completion.tool_requests]
-        calls: list[dict[str, Any]] = [
-            {"call_id": ours.call.call_id, "tool": name, "arguments": arguments}
-            for ours, (name, arguments) in zip(asked, said, strict=True)
-        ]
+        calls: list[dict[str, Any]] = []
+        for ours, said in zip(asked, completion.tool_requests, strict=True):
+            calls.append({"call_id": ours.call.call_id, "tool": said.name})
+            calls[-1]["arguments"] = written = _as_written(said.arguments)
+            if _id_of(said) != ours.call.call_id:  # as it was said, to be read again
+                calls[-1]["said_id"] = _id_of(said)
+            if written is not said.arguments:
+                with suppress(TypeError, ValueError, RecursionError):
+                    calls[-1]["said"] = json.dumps(said.arguments)
         self._messages.append(_own_message(kept, calls))
-        for call, request in zip(calls, completion.tool_requests, strict=True):
-            if request.call_id != call["call_id"]:  # as it was said, to be read again
-                call["said_id"] = str(request.call_id or "")
         shown = {"kind": "calls", "thought": kept.strip(), "calls": calls}
         return Reply(Event.TOOL_REQUESTED, shown | notes, asked)
 
@@ -231,7 +234,7 @@ class FunctionCalls:
         A genuine one that comes twice must not run again: with the same arguments its
         effect would double, with others nobody could say which observation is whose.
         """
-        said = "" if request.call_id is None else str(request.call_id)
+        said = _id_of(request)
         again = said in self._genuine
         call_id = said
         while not call_id or call_id in self._used:
@@ -270,6 +273,10 @@ def _unreadable(shown: dict[str, Any], hint: str) -> Reply:
     message = f"no step could be read ({reason})."
     problem = ToolError("unreadable_turn", message, hint=hint)
     return Reply(Event.UNREADABLE_TURN, shown, problem=problem)
+
+
+def _id_of(request: ToolRequest) -> str:
+    return "" if request.call_id is None else str(request.call_id)
 
 
 def _as_written(arguments: Any) -> dict[str, Any]:

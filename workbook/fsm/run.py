@@ -128,12 +128,19 @@ class Run:
         return not self.in_flight or self.interrupted or self.cancelled.is_set()
 
     def heard(self, completion: Completion) -> Reply:
-        """Read the model's turn, take it down, and keep what follows from it."""
-        reply = self.conversation.read(completion)
-        self.waiting.extend(reply.asked)
+        """Read the model's turn, take it down, and keep what follows from it.
+
+        A turn on which the reading breaks is taken down too: somebody will look for it.
+        """
         self.text, usage = completion.text, completion.usage.as_data()
         if self.estimated:
             usage["estimated"] = True
+        try:
+            reply = self.conversation.read(completion)
+        except BaseException:
+            self.emit("model_turn", text=completion.text, turn=None, usage=usage)
+            raise
+        self.waiting.extend(reply.asked)
         self.emit("model_turn", text=completion.text, turn=reply.turn, usage=usage)
         if reply.asked:
             self.call = reply.asked[0].call

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial, wraps
 from typing import Any
@@ -30,6 +32,22 @@ class Answering:
         return wraps(found)(partial(self._answer, found))
 
 
+class Cancels(threading.Event):
+    """Set where a record was cancelled between two steps; behind its end as another."""
+
+    def __init__(
+        self, coming: Callable[[], TraceEvent | None], live: threading.Event
+    ) -> None:
+        super().__init__()
+        self._coming, self._live = coming, live
+        self.set, self.clear = live.set, live.clear  # type: ignore[method-assign]
+
+    def is_set(self) -> bool:
+        if (coming := self._coming()) is None:
+            return self._live.is_set()
+        return coming.get("event") == CANCEL and not coming.get("made")
+
+
 def as_completion(event: TraceEvent) -> Completion:
     """Return what the model said in a `model_turn`."""
     turn, usage = event["turn"] or {}, event["usage"] or {}
@@ -50,10 +68,13 @@ def as_observation(event: TraceEvent) -> Observation:
 
 
 def requests_in(calls: Iterable[Mapping[str, Any]]) -> tuple[ToolRequest, ...]:
-    return tuple(
-        ToolRequest(c["tool"], c["arguments"], c.get("said_id", c.get("call_id", "")))
-        for c in calls
-    )
+    """Return the calls of a turn as the model said them; see `FunctionCalls`."""
+    requests = []
+    for call in calls:
+        said = json.loads(call["said"]) if "said" in call else call["arguments"]
+        call_id = call.get("said_id", call.get("call_id", ""))
+        requests.append(ToolRequest(call["tool"], said, call_id))
+    return tuple(requests)
 
 
 def stopped_by(coming: TraceEvent, end: TraceEvent) -> BaseException:

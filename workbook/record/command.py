@@ -47,6 +47,8 @@ def trace_command(
         return _show_folder(path)
     trace = _read(path)
     if other:
+        if summary or otlp or logs:
+            raise TraceError(f"{path} and {other} are two: that takes one trace")
         second = _read(other)
         _show(*_parting(trace, second))
         return int(first_difference(trace, second) is not None)

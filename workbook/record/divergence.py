@@ -73,6 +73,6 @@ def _plain(value: Any) -> Any:
 
 def _told(event: TraceEvent, other: TraceEvent | None) -> str:
     other = other or {}
-    apart = {*ENVELOPE, *TIMES}
+    apart = TIMES | {"seq", "kind"}
     told = {n: event[n] for n in event if n not in apart and event[n] != other.get(n)}
     return f"{event['kind']} {told}"[:300] if told else f"{event['kind']}"

@@ -17,9 +17,9 @@ from typing import Any
 
 from workbook.models.base import Completion
 from workbook.record.answers import (
-    CANCEL,
     OUT_OF_TIME,
     Answering,
+    Cancels,
     as_completion,
     as_observation,
     stopped_by,
@@ -163,13 +163,21 @@ class Recording(TraceWriter):
             return len(self.events) - 1
 
     def _skip(self, event: str | None = None) -> None:
-        """Pass over what a machine does not tell: that a run waited, or was resumed."""
+        """Pass over what a machine does not tell: that a run waited, or was resumed.
+
+        Nor does it tell what happened inside a call that is not made again.
+        """
         while coming := self.coming():
             waited = coming.get("event") == SUSPENDED != event
             waited = waited and self.events[-1].get("event") != SUSPENDED
-            if not waited and coming.get("what") != ASKED_AGAIN:
+            if not waited and _is_its_own(coming):
                 return
             self.events.append(coming)
+
+    @property
+    def _last(self) -> TraceEvent:
+        """What the machine itself told last."""
+        return next(filter(_is_its_own, reversed(self.events)))
 
     def is_through(self) -> None:
         """Raise what differed, or that the record goes on where the machine ended."""
@@ -181,7 +189,7 @@ class Recording(TraceWriter):
 
     def cancels(self, live: threading.Event) -> threading.Event:
         """Return a cancel that is set where it was; behind the record's end `live`."""
-        return _Cancels(self, live)
+        return Cancels(self.coming, live)
 
     def model(self, live: Any) -> Any:
         """Return a model that says what was said, and then asks the live one."""
@@ -209,9 +217,10 @@ class Recording(TraceWriter):
         """
 
         def made(call: ToolCall) -> Observation:
-            last, begun = self.events[-1], len(self.events) == len(self.recorded)
+            self._skip()
             is_write = tools[call.name].effect is Effect.WRITE
-            is_lost = begun and last["kind"] == Kind.TOOL_CALL
+            is_lost = len(self.events) == len(self.recorded)
+            is_lost = is_lost and self._last["kind"] == Kind.TOOL_CALL
             is_known = is_safe or self.exact or self.instead is not None
             if is_lost and is_write and not is_known:
                 said = f"unknown: the run died in {call.name}; it may have been done."
@@ -241,14 +250,13 @@ class Recording(TraceWriter):
                 return coming
             raise stopped_by(coming, self.recorded[-1])
         if self.exact:
-            last = len(self.recorded) - 1
-            words = f"the record ends with event {last}, in the middle of the run"
+            words = f"the record ends with event {len(self.recorded) - 1}"
+            words += ", in the middle of the run"
             self.diverged = TraceError(f"{words}: there is no end to come to")
             raise self.diverged
-        heard = [e for e in self.recorded if e.get("what") != ASKED_AGAIN][-1]
-        is_new = len(self.events) > len(self.recorded)
-        if heard["kind"] == asked and not is_new and not self.is_what_if:
-            why = f"no answer to event {heard['seq']} was written down"
+        last, is_new = self._last, len(self.events) > len(self.recorded)
+        if last["kind"] == asked and not is_new and not self.is_what_if:
+            why = f"no answer to event {last['seq']} was written down"
             super().__call__(Kind.DECISION, who="record", what=ASKED_AGAIN, why=why)
         return None
 
@@ -260,24 +268,13 @@ class Recording(TraceWriter):
         return None
 
 
+def _is_its_own(event: TraceEvent) -> bool:
+    return "parent" not in event and event.get("what") != ASKED_AGAIN
+
+
 def _needs_person(call: ToolCall, said: str, hint: str) -> Observation:
     error = ToolError(ErrorKind.NEEDS_PERSON, said, hint=hint)
     return Observation.failed(call.call_id, error, call.name)
-
-
-class _Cancels(threading.Event):
-    """Set where a record was cancelled between two steps; behind its end as another."""
-
-    def __init__(self, recording: Recording, live: threading.Event) -> None:
-        super().__init__()
-        self._recording, self._live = recording, live
-        self.set, self.clear = live.set, live.clear  # type: ignore[method-assign]
-
-    def is_set(self) -> bool:
-        coming = self._recording.coming()
-        if coming is None:
-            return self._live.is_set()
-        return coming.get("event") == CANCEL and not coming.get("made")
 
 
 def _whole_events(

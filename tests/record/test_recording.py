@@ -1,0 +1,82 @@
+"""What a recording tells a machine again, as it was said the first time."""
+
+import functools
+import json
+import math
+from dataclasses import replace as with_fields
+
+import pytest
+
+from tests.record.test_replay import TEXT, Watched, recorded, same
+from workbook.fsm import FunctionCalls, TextTurns
+from workbook.models.base import ToolRequest
+from workbook.record.divergence import Divergence
+from workbook.record.events import to_line
+from workbook.record.replay import replay
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.tools.registry import ToolRegistry
+
+
+def as_recorded(turns, **options):
+    """Play turns, and again from their trace in a line each; return both exits."""
+    trace, end, again = recorded(turns, **options)
+    lines = [json.loads(to_line(event)) for event in trace]
+    return end, replay(Trace(tuple(lines)), again.machine)
+
+
+@pytest.mark.parametrize(
+    "said", ["100-20", '{"text": ', None, [1], {"text": math.nan}, {"text": 2**70}]
+)
+def test_arguments_are_bound_again_as_they_were_said(said):
+    """What a model gave in place of an object is said again, not what became of it."""
+    turns = [[ToolRequest("Sum", said, "a")], "80"]
+    assert same(*as_recorded(turns, adapter=FunctionCalls))
+
+
+@pytest.mark.parametrize("ids", [(1, 2), ("a", "a"), ("", "runtime_1"), (None, None)])
+def test_ids_are_given_again_as_they_were_said(ids):
+    """Numbers, one id twice, ours, and none are replayed as they came."""
+    calls = [ToolRequest("Sum", {"text": "1"}, each) for each in ids]
+    assert same(*as_recorded([calls, calls, "80"], adapter=FunctionCalls))
+
+
+def test_a_part_that_breaks_on_a_turn_breaks_again():
+    """The turn on which the parser raised is in the trace, and raises once more."""
+
+    def parse(text):
+        raise LookupError(f"no: {text[:7]}\nin two lines")
+
+    adapter = functools.partial(TextTurns, parse=parse)
+    trace, end, again = recorded(TEXT, adapter=adapter)
+    assert same(replay(trace, again.machine), end)
+    assert trace.of("model_turn")[0]["text"] == TEXT[0]
+    with pytest.raises(Divergence) as caught:  # once it is mended
+        replay(trace, Watched([]).machine)
+    assert caught.value.expected["kind"] == "model_turn"
+
+
+def test_what_happened_inside_a_call_is_passed_over():
+    """A tool that asked a model tells it again only when it is called again."""
+    hook = TraceWriter()
+
+    def ask(text):
+        hook("model_request", prompt=text, parent=len(hook.events) - 1)
+        hook("model_turn", text="80", turn=None, usage=None, parent=0)
+        return {"result": "80"}
+
+    first, again = Watched(TEXT), Watched(TEXT)
+    first._sum, first.machine.hook = ask, hook
+    first.machine.tools = ToolRegistry(
+        [with_fields(tool, run=ask) for tool in first.machine.tools]
+    )
+    end = first.machine.run("What is left?")
+    assert same(replay(hook.trace(), again.machine), end)
+
+
+def test_a_step_that_differs_is_told():
+    """Where only the number of the step differs, a Divergence says both."""
+    trace, _, again = recorded(TEXT)
+    events = [{**event, "step": 7} for event in trace]
+    with pytest.raises(Divergence, match=r"'step': 7.*'step': 0"):
+        replay(Trace(tuple(events)), again.machine)
