@@ -10,7 +10,7 @@ import pytest
 from tests.record.test_replay import TEXT, Watched, recorded, same
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.models.base import ToolRequest
-from workbook.record.divergence import Divergence
+from workbook.record.divergence import Divergence, first_divergence
 from workbook.record.events import to_line
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
@@ -80,3 +80,12 @@ def test_a_step_that_differs_is_told():
     events = [{**event, "step": 7} for event in trace]
     with pytest.raises(Divergence, match=r"'step': 7.*'step': 0"):
         replay(Trace(tuple(events)), again.machine)
+
+
+@pytest.mark.parametrize("other_way", [False, True])
+def test_a_field_that_one_alone_has_is_a_difference(other_way):
+    """Whether the record or the machine tells more of an event, it is another one."""
+    one, more = recorded(TEXT)[0].events, recorded(TEXT)[0].events
+    more = (*more[:-1], more[-1] | {"forced": True})
+    pair = (more, one) if other_way else (one, more)
+    assert first_divergence(*pair) == len(one) - 1
