@@ -89,3 +89,11 @@ def test_a_field_that_one_alone_has_is_a_difference(other_way):
     more = (*more[:-1], more[-1] | {"forced": True})
     pair = (more, one) if other_way else (one, more)
     assert first_divergence(*pair) == len(one) - 1
+
+
+def test_a_replay_leaves_the_machines_own_cancel_alone():
+    """What somebody has said to stop is stopped, though a replay came before it."""
+    trace, end, again = recorded(TEXT)
+    again.machine.cancel()
+    assert same(replay(trace, again.machine), end)
+    assert again.machine.run("What is left?").state == "CANCELLED"
