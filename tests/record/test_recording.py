@@ -11,7 +11,7 @@ from tests.record.test_replay import TEXT, Watched, recorded, same
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.models.base import ToolRequest
 from workbook.record.divergence import Divergence, first_divergence
-from workbook.record.events import to_line
+from workbook.record.events import TraceError, to_line
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
@@ -97,3 +97,21 @@ def test_a_replay_leaves_the_machines_own_cancel_alone():
     again.machine.cancel()
     assert same(replay(trace, again.machine), end)
     assert again.machine.run("What is left?").state == "CANCELLED"
+
+
+def test_what_json_makes_alike_is_alike():
+    """A file has lists and names, where a machine tells of tuples and numbers."""
+    hook = TraceWriter()
+    hook("decision", who="me", what="seen", why="", pages=(1, {2: ("a", None)}))
+    read = [json.loads(to_line(event)) for event in hook.events]
+    assert read != hook.events
+    assert first_divergence(read, hook.events) is None
+
+
+def test_damage_behind_the_end_is_told(tmp_path):
+    """A whole run is not replayed where its file goes on with what nobody can read."""
+    trace, _, again = recorded(TEXT)
+    path = trace.save(tmp_path / "t.jsonl")
+    path.write_bytes(path.read_bytes() + b"and so on\n")
+    with pytest.raises(TraceError, match=f"line {len(trace) + 1}"):
+        replay(Trace.read(path), again.machine)
