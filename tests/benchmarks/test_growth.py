@@ -1,12 +1,19 @@
 """What a step costs in a long run, and what of it is writing the trace."""
 
 import gc
+import math
 
 import orjson
 import pytest
 
+from workbook.fsm import Limits, Machine
+from workbook.models.script import Script
+from workbook.record.replay import replay
 from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
 from workbook.stage.overhead import machine_run, seconds_of
+from workbook.tools.calculator import calculator
+from workbook.tools.registry import ToolRegistry
 
 RUNS = {10: 30, 100: 10, 1_000: 3, 10_000: 1}
 """Steps of a run, and how many runs are timed."""
@@ -94,3 +101,29 @@ def test_the_floor_is_below_the_machine(costs):
     """writing the events is a part of what the machine does, and not the whole"""
     machine, floor = costs
     assert all(0 < floor[steps] < machine[steps] for steps in RUNS)
+
+
+TURN = "Action: Calculator\nAction Input: 1+{}"
+
+
+def replay_seconds(steps):
+    """Return the least processor time of replaying a run, per event of it."""
+    most, hook = Limits(math.inf, math.inf, math.inf), TraceWriter()
+    turns = [*map(TURN.format, range(steps)), "Final Answer: done"]
+    machine = Machine(
+        Script(turns), ToolRegistry([calculator()]), limits=most, hook=hook
+    )
+    machine.run("Is it done?")
+    took = []
+    for _ in range(5):
+        gc.collect()
+        took.append(seconds_of(lambda: replay(hook.trace(), machine)))
+    return min(took) / len(hook.events)
+
+
+def test_an_event_of_a_long_run_is_replayed_as_fast(capsys):
+    """per event, the replay of 2,000 steps costs at most 1.5 times that of 200"""
+    short, long = replay_seconds(200), replay_seconds(2_000)
+    with capsys.disabled():
+        print(f"\nreplay: {1e6 * short:.0f} and {1e6 * long:.0f} µs per event")
+    assert long <= 1.5 * short

@@ -10,8 +10,8 @@ import pytest
 from tests.record.test_replay import TEXT, Watched, recorded, same
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.models.base import ToolRequest
-from workbook.record.divergence import Divergence
-from workbook.record.events import to_line
+from workbook.record.divergence import Divergence, first_divergence
+from workbook.record.events import TraceError, to_line
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
@@ -80,3 +80,38 @@ def test_a_step_that_differs_is_told():
     events = [{**event, "step": 7} for event in trace]
     with pytest.raises(Divergence, match=r"'step': 7.*'step': 0"):
         replay(Trace(tuple(events)), again.machine)
+
+
+@pytest.mark.parametrize("other_way", [False, True])
+def test_a_field_that_one_alone_has_is_a_difference(other_way):
+    """Whether the record or the machine tells more of an event, it is another one."""
+    one, more = recorded(TEXT)[0].events, recorded(TEXT)[0].events
+    more = (*more[:-1], more[-1] | {"forced": True})
+    pair = (more, one) if other_way else (one, more)
+    assert first_divergence(*pair) == len(one) - 1
+
+
+def test_a_replay_leaves_the_machines_own_cancel_alone():
+    """What somebody has said to stop is stopped, though a replay came before it."""
+    trace, end, again = recorded(TEXT)
+    again.machine.cancel()
+    assert same(replay(trace, again.machine), end)
+    assert again.machine.run("What is left?").state == "CANCELLED"
+
+
+def test_what_json_makes_alike_is_alike():
+    """A file has lists and names, where a machine tells of tuples and numbers."""
+    hook = TraceWriter()
+    hook("decision", who="me", what="seen", why="", pages=(1, {2: ("a", None)}))
+    read = [json.loads(to_line(event)) for event in hook.events]
+    assert read != hook.events
+    assert first_divergence(read, hook.events) is None
+
+
+def test_damage_behind_the_end_is_told(tmp_path):
+    """A whole run is not replayed where its file goes on with what nobody can read."""
+    trace, _, again = recorded(TEXT)
+    path = trace.save(tmp_path / "t.jsonl")
+    path.write_bytes(path.read_bytes() + b"and so on\n")
+    with pytest.raises(TraceError, match=f"line {len(trace) + 1}"):
+        replay(Trace.read(path), again.machine)

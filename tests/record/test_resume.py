@@ -1,12 +1,14 @@
 """A run of the plain machine goes on from its trace, as a guarded one does."""
 
+import json
+
 import pytest
 
 from workbook.fsm import Machine
 from workbook.guardrails.economy import Escalate
 from workbook.models.script import Script
 from workbook.record.divergence import Divergence
-from workbook.record.events import TraceError
+from workbook.record.events import TraceError, to_line
 from workbook.record.replay import replay, resume
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
@@ -14,6 +16,7 @@ from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
+NEW = ("schema", "started_unix_s", "crc")  # since schema 2
 ACT = "Action: Note\nAction Input: {}"
 TURNS = [ACT.format("one"), "Hm.", ACT.format("two"), "Final Answer: two notes"]
 
@@ -88,6 +91,44 @@ def test_a_run_that_has_ended_is_refused(tmp_path):
     with pytest.raises(TraceError, match="has ended in DONE") as caught:
         resume(path, machine(TURNS, []))
     assert not isinstance(caught.value, Divergence)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "line"),
+    [
+        (lambda lines, others: [*lines[:5], others[5], *lines[5:]], 6),
+        (lambda lines, others: [*lines[:5], *others], 6),
+        (lambda lines, others: [*lines[:5], *lines[6:]], 6),
+        (lambda lines, others: [*lines[:5], lines[5][:20], *lines[5:]], 6),
+        (lambda lines, others: [b"\xef\xbb\xbf", *lines], 1),
+        (lambda lines, others: [*lines[:5], lines[5].replace(b"{", b'{"k":1,')], 6),
+    ],
+    ids=["one inserted", "two runs", "a hole", "a torn line", "a mark", "twice a key"],
+)
+def test_a_file_that_somebody_put_together_is_left_alone(tmp_path, damaged, line):
+    """What is not as it was written is told by its line; nothing is added behind it."""
+    one, other = a_record(tmp_path / "t.jsonl"), a_record(tmp_path / "u.jsonl")
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(damaged(one, other)))
+    before = path.read_bytes()
+    with pytest.raises(TraceError, match=f"line {line}: "):
+        resume(path, machine(TURNS, []))
+    assert path.read_bytes() == before
+
+
+def test_a_file_from_another_system_goes_on(tmp_path):
+    """Lines that end as on Windows are whole, and so is a file of schema 1 before."""
+    path = tmp_path / "t.jsonl"
+    lines = [line.replace(b"\n", b"\r\n") for line in a_record(path)[:6]]
+    old = [
+        to_line({k: v for k, v in json.loads(line).items() if k not in NEW})
+        for line in lines
+    ]
+    for cut in (lines, old):
+        path.write_bytes(b"".join(cut))
+        said = len(Trace.read(path).of("model_turn"))
+        assert resume(path, machine(TURNS[said:], [])).answer == "two notes"
+        assert replay(Trace.read(path), machine([], [])).answer == "two notes"
 
 
 def test_cancelled_while_it_goes_on(tmp_path):

@@ -189,7 +189,7 @@ class Recording(TraceWriter):
 
     def cancels(self, live: threading.Event) -> threading.Event:
         """Return a cancel that is set where it was; behind the record's end `live`."""
-        return Cancels(self.coming, live)
+        return Cancels(self.coming, threading.Event() if self.exact else live)
 
     def model(self, live: Any) -> Any:
         """Return a model that says what was said, and then asks the live one."""
