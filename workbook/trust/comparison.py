@@ -14,6 +14,7 @@ from typing import NamedTuple
 from workbook.trust.claims import WORDS
 
 SHARE = 0.5  # of a claim's key words and numbers that a sentence must hold
+HAN_SHARE = 0.65  # where the words are pairs of characters: a name has several
 
 
 def _first_of_line(name: str) -> dict[str, str]:
@@ -105,7 +106,8 @@ def compared(claim: Facts, said: Facts, title: Facts) -> tuple[float, list[str]]
             has_other = _stem(there) in said.words and _stem(here) not in said.words
             if _stem(here) in claim.words and has_other:
                 wrong.append(f"“{there}”, not “{here}”")
-    if known < SHARE * total:
+    is_han = any(word[0] >= "\u3005" for word in words)
+    if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
     return (known / total if total else 1.0) - len(wrong), wrong
 
@@ -116,14 +118,15 @@ def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool
 
 
 def _fold(word: str) -> str:
-    """Return a word in small letters without accents."""
+    """Return a word in small letters without accents, in the dress that is compared."""
     letters = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(each for each in letters if not unicodedata.combining(each))
+    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    return _SAME.get(plain, plain)
 
 
 def _stem(word: str) -> str:
     """Return the beginning of a word: discovers, discoverer and discovery are one."""
-    return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", _SAME.get(word, word))[:5]
+    return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]
 
 
 def _spellings(word: str) -> set[str]:
