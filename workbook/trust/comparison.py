@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from workbook.trust.claims import WORDS
@@ -63,7 +64,7 @@ def facts(sentence: str) -> Facts:
         )
     text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
     words, behind_not = _WORD.findall(text), False
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for place, (word, following) in enumerate(pairwise([*words, ""])):
         if word[0] >= "\u3005":
             pairs = _pairs(word)
             found.words.update(pairs)
@@ -76,7 +77,7 @@ def facts(sentence: str) -> Facts:
         elif small not in _STOP:
             found.words.add(_stem(small))
             # The first word of a sentence is a name where another one follows.
-            if word[0].isupper() and (word is not words[0] or following[:1].isupper()):
+            if word[0].isupper() and (place or following[:1].isupper()):
                 found.names.add(small)
             if behind_not:
                 found.denied.add(_stem(small))
@@ -87,14 +88,15 @@ def facts(sentence: str) -> Facts:
 def compared(claim: Facts, said: Facts, title: Facts) -> tuple[float, list[str]]:
     """Return how well a sentence fits a claim, and what is wrong with it, in words.
 
-    All numbers and names of the claim must be there, what one denies the other may not
-    say, and at least `SHARE` of the key words and numbers must be found. The document's
-    title counts as said in each of its sentences, which may call its subject "it".
+    All numbers and names of the claim must be there, what one denies the other must
+    deny, and at least `SHARE` of the key words and numbers must be found. The title of
+    the document counts as said in each of its sentences, where it may stand as "it".
     """
     numbers = {n for n in claim.numbers if not _has_number(n, said.numbers)}
     names = {name for name in claim.names if not _spellings(name) & said.spelled}
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
+    turned |= claim.denied if not said.denied else set()
     words = claim.words - title.words - {_stem(name) for name in claim.names}
     total = len(words) + len(claim.numbers)
     known = len(words & said.words) + len(claim.numbers) - len(numbers)

@@ -120,12 +120,18 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     >>> what_differs("Mount Fuji is 3,767 m high.", [fuji])
     'd1 says “It is 3,776 m high.”: not 3,767 m'
     """
-    passages = [
-        (f"{each.doc_id} says “{sentence}”", facts(f"{each.title}. {sentence}"), title)
-        for each in documents
-        for title in [facts(each.title)]
-        for sentence in sentences(each.text)
-    ]
+    passages = []
+    for each in documents:
+        title, before = facts(each.title), facts("")
+        # In Japanese and Chinese no blank parts it from the next word.
+        apart = f" {each.title} " if each.title >= "\u3005" else each.title
+        claim = claim.replace(each.title, apart) if each.title else claim
+        for sentence in sentences(each.text):
+            said = facts(f"{each.title}. {sentence.replace(each.title, apart)}")
+            # Whom "he" means stands in the title, or in the sentence before.
+            named = said._replace(spelled=said.spelled | before.spelled)
+            passages.append((f"{each.doc_id} says “{sentence}”", named, title))
+            before = said
     wanted = facts(claim)
     if not passages or not (wanted.words or wanted.numbers):
         return "it says nothing that can be looked up: write the fact out"
