@@ -25,6 +25,7 @@ THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""
 
 MOST_PARTS = 6  # of a claim that are looked up one by one
+_PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
 
 
@@ -128,9 +129,9 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         claim = claim.replace(each.title, apart) if each.title else claim
         for sentence in sentences(each.text):
             said = facts(f"{each.title}. {sentence.replace(each.title, apart)}")
-            # Whom "he" means stands in the title, or in the sentence before.
-            named = said._replace(spelled=said.spelled | before.spelled)
-            passages.append((f"{each.doc_id} says “{sentence}”", named, title))
+            if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
+                said = said._replace(spelled=said.spelled | before.spelled)
+            passages.append((f"{each.doc_id} says “{sentence}”", said, title))
             before = said
     wanted = facts(claim)
     if not passages or not (wanted.words or wanted.numbers):
