@@ -342,7 +342,7 @@ def test_half_an_emoji_does_not_spoil_the_search(server, service):
     server.body = {"organic": [hit]}
     registry = ToolRegistry([web_search([service("serper")])])
     seen = registry.run(ToolCall("WebSearch", {"query": QUERY}, "call_1"))
-    assert seen.result["documents"][0]["title"] == "Fuji ?"
+    assert seen.result["results"][0]["title"] == "Fuji ?"
 
 
 def test_a_key_may_end_in_a_line_break(server, service):
@@ -393,7 +393,7 @@ def test_the_cascade_stops_at_the_first_that_finds():
     """the first backend with documents answers, and no other is asked"""
     found = Cascade([broken("a"), LOCAL, Plays("never", AssertionError())]).find(QUERY)
     assert [tried["backend"] for tried in found["tried"]] == ["a", "local"]
-    assert (found["backend"], found["documents"][0]["doc_id"]) == ("local", "w1")
+    assert (found["backend"], found["results"][0]["doc_id"]) == ("local", "w1")
 
 
 def test_an_empty_backend_is_passed():
@@ -407,7 +407,7 @@ def test_an_empty_backend_is_passed():
 
 def test_nothing_found_is_an_answer():
     """when a backend could search and none found anything, that is the answer"""
-    assert Cascade([broken("a"), Plays("b", [])]).find(QUERY)["documents"] == []
+    assert Cascade([broken("a"), Plays("b", [])]).find(QUERY)["results"] == []
 
 
 def test_all_backends_failed():
@@ -480,7 +480,7 @@ def test_the_observation_tells_every_failure(server, service):
         "blocked",
         None,
     ]
-    assert seen.result["documents"][0]["doc_id"] == "w1"
+    assert seen.result["results"][0]["doc_id"] == "w1"
     assert KEY not in seen.text()
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from workbook.trust.claims import WORDS
@@ -25,7 +24,8 @@ def _first_of_line(name: str) -> dict[str, str]:
 
 _STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
 _UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
-_OPPOSITES = [line.split() for line in WORDS["opposites"].splitlines() if line]
+_OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
+              for pair in ((a, b), (b, a))]  # fmt: skip
 _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
@@ -63,12 +63,12 @@ def facts(sentence: str) -> Facts:
             (float(number.replace(",", "")), _UNITS.get(unit.lower(), ""))
         )
     text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
-    words, behind_not = _WORD.findall(text), False
-    for place, (word, following) in enumerate(pairwise([*words, ""])):
+    behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
+    for word in _WORD.findall(text):
         if word[0] >= "\u3005":
             pairs = _pairs(word)
             found.words.update(pairs)
-            found.denied.update(pairs if _DENIED_IN_HAN.search(text) else ())
+            found.denied.update(pairs if is_denied else ())
             continue
         small = _fold(word)
         found.spelled.update(_spellings(small))
@@ -76,8 +76,7 @@ def facts(sentence: str) -> Facts:
             behind_not = True
         elif small not in _STOP:
             found.words.add(_stem(small))
-            # The first word of a sentence is a name where another one follows.
-            if word[0].isupper() and (place or following[:1].isupper()):
+            if word[0].isupper():  # as the first of a sentence too: so it is compared
                 found.names.add(small)
             if behind_not:
                 found.denied.add(_stem(small))
@@ -85,8 +84,8 @@ def facts(sentence: str) -> Facts:
     return found
 
 
-def compared(claim: Facts, said: Facts, title: Facts) -> tuple[float, list[str]]:
-    """Return how well a sentence fits a claim, and what is wrong with it, in words.
+def compared(claim: Facts, said: Facts, title: Facts) -> tuple[int, list[str]]:
+    """Return how much of a claim a sentence holds, and what is wrong with it, in words.
 
     All numbers and names of the claim must be there, what one denies the other must
     deny, and at least `SHARE` of the key words and numbers must be found. The title of
@@ -100,18 +99,18 @@ def compared(claim: Facts, said: Facts, title: Facts) -> tuple[float, list[str]]
     words = claim.words - title.words - {_stem(name) for name in claim.names}
     total = len(words) + len(claim.numbers)
     known = len(words & said.words) + len(claim.numbers) - len(numbers)
-    wrong = [f"not {n:,.10g} {unit}".rstrip() for n, unit in sorted(numbers)]
+    wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
     wrong += ["one says “not” where the other does not"] if turned else []
-    for one, other in _OPPOSITES:
-        for here, there in ((one, other), (other, one)):
-            has_other = _stem(there) in said.words and _stem(here) not in said.words
-            if _stem(here) in claim.words and has_other:
-                wrong.append(f"“{there}”, not “{here}”")
+    wrong += [
+        f"“{there}”, not “{here}”"
+        for here, there in _OPPOSITES
+        if _stem(here) in claim.words - said.words and _stem(there) in said.words
+    ]
     is_han = any(word[0] >= "\u3005" for word in words)
     if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
-    return (known / total if total else 1.0) - len(wrong), wrong
+    return known + len(claim.names) - len(names), wrong
 
 
 def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool:
@@ -126,6 +125,7 @@ def _fold(word: str) -> str:
     return _SAME.get(plain, plain)
 
 
+@lru_cache(maxsize=20_000)
 def _stem(word: str) -> str:
     """Return the beginning of a word: discovers, discoverer and discovery are one."""
     return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]

@@ -119,7 +119,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
 
     >>> fuji = Document("d1", "Mount Fuji", 1.0, "It is in Japan. It is 3,776 m high.")
     >>> what_differs("Mount Fuji is 3,767 m high.", [fuji])
-    'd1 says “It is 3,776 m high.”: not 3,767 m'
+    'd1 says “It is 3,776 m high.”: not 3767 m'
     """
     passages = []
     for each in documents:
@@ -137,20 +137,19 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     if not passages or not (wanted.words or wanted.numbers):
         return "it says nothing that can be looked up: write the fact out"
 
-    def best(wanted: Facts) -> tuple[float, str, str]:
+    def differences(wanted: Facts) -> str:
         found = [
             (says, *compared(wanted, said, title)) for says, said, title in passages
         ]
-        says, fit, wrong = max(found, key=lambda row: row[1])
-        return fit, says, "; ".join(wrong)
+        if any(not wrong for _, _, wrong in found):
+            return ""
+        says, _, wrong = max(found, key=lambda row: row[1])
+        return f"{says}: {'; '.join(wrong)}"
 
-    _, says, wrong = best(wanted)
-    if not wrong:
+    whole, parts = differences(wanted), _parts(claim)
+    if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
         return ""
-    parts = _parts(claim)
-    if 1 < len(parts) <= MOST_PARTS and not any(best(facts(p))[2] for p in parts):
-        return ""
-    return f"{says}: {wrong}"
+    return whole
 
 
 def _parts(claim: str) -> list[str]:
