@@ -27,9 +27,10 @@ from workbook.props.web_search import (
     default_backends,
     web_search,
 )
-from workbook.props.wiki import Article
+from workbook.props.wiki import Article, load_articles
 from workbook.tools.calls import ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
+from workbook.trust.claims import find_citations
 
 KEY = "secret-key-of-nobody-1234567890"
 QUERY = "height of Mount Fuji"
@@ -142,6 +143,17 @@ def test_the_same_page_has_the_same_id(server, service, name):
     assert [d.doc_id for d in first] == [d.doc_id for d in again]
     assert len({d.doc_id for d in first}) == len(first)
     assert all(d.doc_id.startswith(f"{name}:") for d in first)
+
+
+@every
+def test_no_two_backends_share_an_id_and_each_can_be_cited(server, service, name):
+    """a doc_id is one document in the whole run, and stands in brackets as it is"""
+    server.body = ANSWERS[name]
+    found = service(name).search(QUERY, 5)
+    own = {article.doc_id for article in load_articles()}
+    doc_ids = [each.doc_id for each in found]
+    assert not own & set(doc_ids)
+    assert find_citations("".join(f"[{each}]" for each in doc_ids)) == doc_ids
 
 
 @every

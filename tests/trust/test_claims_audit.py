@@ -1,7 +1,9 @@
 """How good the audit is, on labelled sentences that were not looked at for it.
 
 `developing` rows were looked at while the audit was written. `reporting` rows were
-written down before the audit had seen them.
+written down before the audit had seen them: at that first look it refused 33 of the 40
+unsupported and 0 of the 38 supported. Two rules were changed since, so what is printed
+here is a little kind. Whoever wrote the audit wrote the sentences too.
 """
 
 import json

@@ -86,6 +86,13 @@ def test_what_the_document_does_not_say_is_named(claim, named):
     assert named in what_differs(claim, documents)
 
 
+def test_what_is_denied_is_compared_word_by_word():
+    """a sentence that denies one thing does not deny the other thing in it"""
+    gate = Document("d5", "Gate", 1.0, "The gate has no roof but a lock.")
+    assert what_differs("The gate has no roof", [gate]) == ""
+    assert "not" in what_differs("The gate has no lock", [gate])
+
+
 def test_japanese_is_compared_by_pairs_of_characters():
     """a changed number in a Japanese sentence is found, with its unit"""
     assert kinds("東京タワーの高さは333メートルです。[d4]") == ["supported"]

@@ -52,7 +52,7 @@ def calibrate(pairs: Iterable[tuple[float, bool]]) -> list[Cost]:
         Cost(
             threshold,
             bisect_left(right, threshold) / len(right),
-            1 - bisect_left(wrong, threshold) / len(wrong),
+            (len(wrong) - bisect_left(wrong, threshold)) / len(wrong),
         )
         for threshold in (*dict.fromkeys(score for score, _ in known), math.inf)
     ]

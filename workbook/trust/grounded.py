@@ -92,7 +92,6 @@ def grounding(
             if listed := references(answer, evidence):
                 run.answer = f"{answer}\n\nReferences:\n{listed}"
             return what
-        run.answer = None
         sent_back = run.notes.setdefault("sent_back", 0)
         if sent_back >= tries or run.forced:  # a forced turn was the last one
             return Checked.GIVEN_UP
