@@ -244,7 +244,7 @@ def test_as_a_tool():
     """as a tool, documents carry doc_id, title, text and score"""
     registry = ToolRegistry([wiki_search(LocalSearch(ARTICLES))])
     call = ToolCall("WikiSearch", {"query": "Eiffel Tower", "k": 1}, "call_1")
-    [found] = registry.run(call).result["documents"]
+    [found] = registry.run(call).result["results"]
     assert set(found) == {"doc_id", "title", "text", "score"}
     assert found["doc_id"] == "e1"
 

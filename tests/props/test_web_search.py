@@ -27,9 +27,10 @@ from workbook.props.web_search import (
     default_backends,
     web_search,
 )
-from workbook.props.wiki import Article
+from workbook.props.wiki import Article, load_articles
 from workbook.tools.calls import ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
+from workbook.trust.claims import find_citations
 
 KEY = "secret-key-of-nobody-1234567890"
 QUERY = "height of Mount Fuji"
@@ -142,6 +143,17 @@ def test_the_same_page_has_the_same_id(server, service, name):
     assert [d.doc_id for d in first] == [d.doc_id for d in again]
     assert len({d.doc_id for d in first}) == len(first)
     assert all(d.doc_id.startswith(f"{name}:") for d in first)
+
+
+@every
+def test_no_two_backends_share_an_id_and_each_can_be_cited(server, service, name):
+    """a doc_id is one document in the whole run, and stands in brackets as it is"""
+    server.body = ANSWERS[name]
+    found = service(name).search(QUERY, 5)
+    own = {article.doc_id for article in load_articles()}
+    doc_ids = [each.doc_id for each in found]
+    assert not own & set(doc_ids)
+    assert find_citations("".join(f"[{each}]" for each in doc_ids)) == doc_ids
 
 
 @every
@@ -342,7 +354,7 @@ def test_half_an_emoji_does_not_spoil_the_search(server, service):
     server.body = {"organic": [hit]}
     registry = ToolRegistry([web_search([service("serper")])])
     seen = registry.run(ToolCall("WebSearch", {"query": QUERY}, "call_1"))
-    assert seen.result["documents"][0]["title"] == "Fuji ?"
+    assert seen.result["results"][0]["title"] == "Fuji ?"
 
 
 def test_a_key_may_end_in_a_line_break(server, service):
@@ -393,7 +405,7 @@ def test_the_cascade_stops_at_the_first_that_finds():
     """the first backend with documents answers, and no other is asked"""
     found = Cascade([broken("a"), LOCAL, Plays("never", AssertionError())]).find(QUERY)
     assert [tried["backend"] for tried in found["tried"]] == ["a", "local"]
-    assert (found["backend"], found["documents"][0]["doc_id"]) == ("local", "w1")
+    assert (found["backend"], found["results"][0]["doc_id"]) == ("local", "w1")
 
 
 def test_an_empty_backend_is_passed():
@@ -407,7 +419,7 @@ def test_an_empty_backend_is_passed():
 
 def test_nothing_found_is_an_answer():
     """when a backend could search and none found anything, that is the answer"""
-    assert Cascade([broken("a"), Plays("b", [])]).find(QUERY)["documents"] == []
+    assert Cascade([broken("a"), Plays("b", [])]).find(QUERY)["results"] == []
 
 
 def test_all_backends_failed():
@@ -480,7 +492,7 @@ def test_the_observation_tells_every_failure(server, service):
         "blocked",
         None,
     ]
-    assert seen.result["documents"][0]["doc_id"] == "w1"
+    assert seen.result["results"][0]["doc_id"] == "w1"
     assert KEY not in seen.text()
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Conversation, TextTurns
+from workbook.fsm.handlers import Handler
 from workbook.fsm.machine import Machine
 from workbook.fsm.table import CORE, State, Table
 from workbook.models.base import ChatModel, TextModel
@@ -24,11 +25,13 @@ def assemble(
     table: Table | None = None,
     adapter: Callable[..., Conversation] | None = None,
     kind: Callable[..., M] = Machine,  # type: ignore[assignment]
+    handlers: Mapping[str, Handler] | None = None,
     **options: Any,
 ) -> M:
     """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
 
-    A `table` and an `adapter` go before the parts'; `options` are the machine's.
+    A `table`, an `adapter` and `handlers` go before the parts'; `options` are the
+    machine's.
     """
 
     def given(**places: str) -> dict[str, Any]:
@@ -40,7 +43,5 @@ def assemble(
     table = table or parts.get("agent_table", lambda: CORE)()
     table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
     options |= given(drive="drive") | {"adapter": adapter}
-    handlers = given(**{State.THINK: "think"})
-    return kind(
-        model, ToolRegistry(tools, **registry), table, handlers=handlers, **options
-    )
+    work = given(**{State.THINK: "think"}) | dict(handlers or {})
+    return kind(model, ToolRegistry(tools, **registry), table, handlers=work, **options)

@@ -197,10 +197,10 @@ class FunctionCalls:
         turn = unless_cut(completion, read_words(completion.text, self.tools))
         kept, notes = _kept(completion, turn)
         shown = as_data(turn) | notes
-        if isinstance(turn, Final):
-            return Reply(Event.FINAL_ANSWER, shown, answer=turn.answer)
         if kept.strip():
             self._messages.append({"role": "assistant", "content": kept})
+        if isinstance(turn, Final):
+            return Reply(Event.FINAL_ANSWER, shown, answer=turn.answer)
         return _unreadable(shown, CHAT_HINT)
 
     def observe(self, observation: Observation) -> None:

@@ -55,6 +55,7 @@ class Run:
     made: bool = False  # it has been handed to its tool
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
+    observed: list[Observation] = field(default_factory=list)  # all there have been
     answer: str | None = None
     text: str = ""  # of the model's last turn
     estimated: bool = False  # so was its usage
@@ -255,6 +256,7 @@ class Run:
     def see(self, observation: Observation, call: ToolCall | None = None) -> None:
         """Keep what the model is to be told next; a turn may have made no call."""
         self.observation = observation
+        self.observed.append(observation)
         fields: dict[str, Any] = {
             "call_id": call.call_id if call else None,
             "tool": call.name if call else None,

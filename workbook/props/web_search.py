@@ -54,7 +54,7 @@ class Cascade:
             message = f"no search could be made: {told}"
             raise ToolFailure("no_backend", message, again, hint)
         shown = [each.as_dict() for each in documents[:k]]
-        return {"documents": shown, "backend": backend.name, "tried": tried}
+        return {"results": shown, "backend": backend.name, "tried": tried}
 
 
 def _reason(name: str, error: Exception) -> ToolError:
@@ -100,7 +100,7 @@ def wiki_search(backend: Backend | None = None) -> Tool:
     search = (backend or bundled_search()).search
 
     def run(query: str, k: int = 3) -> dict[str, Any]:
-        return {"documents": [each.as_dict() for each in search(query, k)]}
+        return {"results": [each.as_dict() for each in search(query, k)]}
 
     about = "Searches bundled articles, offline. A score near 1 fits, below 0.3 hardly."
     return search_tool("WikiSearch", about, run, timeout_s=None)

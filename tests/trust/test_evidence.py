@@ -1,0 +1,169 @@
+"""The audit of an answer: is there such a document, is it good, does it say so?"""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.tools.calls import Observation, ToolError
+from workbook.trust.evidence import (
+    Document,
+    audit_answer,
+    evidence_of,
+    references,
+    what_differs,
+)
+
+FUJI = Document(
+    "d1", "Mount Fuji", 0.8,
+    "Mount Fuji is the highest mountain in Japan. It is 3,776 m high. Its last eruption"
+    " began in 1707. Hokusai drew it. He was born in Edo.",
+)  # fmt: skip
+CANAL = Document(
+    "d2", "Suez Canal", 0.7,
+    "The Suez Canal opened on 17 November 1869. It has no locks. It is about 193 km"
+    " long.",
+)  # fmt: skip
+FAINT = Document("d3", "Radium", 0.1, "Radium is a chemical element.")
+TURM = Document("d4", "東京タワー", 0.9, "東京タワーの高さは333メートルである。")
+FOUND = [FUJI, CANAL, FAINT, TURM]
+
+
+def kinds(answer, evidence=FOUND, **options):
+    return [str(each.kind) for each in audit_answer(answer, evidence, **options)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        ("Mount Fuji is 3,776 m high.", "uncited"),
+        ("Mount Fuji is 3,776 m high [d9].", "unknown id"),
+        ("Mount Fuji is 3,776 m high [d1, d9].", "unknown id"),
+        ("Radium is an element [d3].", "weak"),
+        ("Mount Fuji is 3,767 m high [d1].", "not what it says"),
+        ("Mount Fuji is 3,776 m high [d1].", "supported"),
+        ("Radium is an element; Fuji is 3,776 m high [d3, d1].", "not what it says"),
+    ],
+)
+def test_each_claim_gets_one_of_five_kinds(answer, kind):
+    """uncited, unknown id, weak, not what it says, supported: in this order"""
+    assert kinds(answer) == [kind]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "Mount Fuji is 3776 metres high",
+        "Fuji's last eruption began in 1707",
+        "Mount Fuji is the highest mountain in Japan and 3,776 m high",
+        "The Suez Canal has no locks",
+        "The canal does not have locks",
+        "The Suez Canal opened on 17 November 1869 and is about 193 km long",
+    ],
+)
+def test_what_the_document_says_is_supported(claim):
+    """other words for the same fact are supported, and two facts joined by "and" """
+    assert what_differs(claim, [FUJI, CANAL]) == ""
+
+
+@pytest.mark.parametrize(
+    ("claim", "named"),
+    [
+        ("Mount Fuji is 3,776 km high", "3776 km"),
+        ("The last eruption of Mount Fuji began in 1770", "1770"),
+        ("The Suez Canal opened on 17 December 1869", "December"),
+        ("Hiroshige drew Mount Fuji in Edo", "Hiroshige"),
+        ("Mount Fuji is the lowest mountain in Japan", "lowest"),
+        ("The Suez Canal has locks", "not"),
+        ("Mount Fuji is not the highest mountain in Japan", "not"),
+        ("Mount Fuji is a beloved place for hikers", "words"),
+        ("It is so", "looked up"),
+        ("3,776", "3776"),
+    ],
+)
+def test_what_the_document_does_not_say_is_named(claim, named):
+    """a changed number, unit, date, name or word, or a "not": the reason names it"""
+    documents = [CANAL] if claim == "3,776" else [FUJI, CANAL]
+    assert named in what_differs(claim, documents)
+
+
+def test_what_is_denied_is_compared_word_by_word():
+    """a sentence that denies one thing does not deny the other thing in it"""
+    gate = Document("d5", "Gate", 1.0, "The gate has no roof but a lock.")
+    assert what_differs("The gate has no roof", [gate]) == ""
+    assert "not" in what_differs("The gate has no lock", [gate])
+
+
+def test_japanese_is_compared_by_pairs_of_characters():
+    """a changed number in a Japanese sentence is found, with its unit"""
+    assert kinds("東京タワーの高さは333メートルです。[d4]") == ["supported"]
+    assert kinds("東京タワーの高さは343メートルです。[d4]") == ["not what it says"]
+
+
+@pytest.mark.parametrize("answer", ["Fuji is high.", "Fuji is 3,776 m high [d1]."])
+def test_without_evidence_no_fact_passes(answer):
+    """where nothing was found no claim is supported, and the reason says why"""
+    [verdict] = audit_answer(answer, [])
+    assert verdict.kind != "supported"
+    assert "no search" in verdict.why
+
+
+@pytest.mark.parametrize("answer", ["", "I do not know.", "分かりません。", "Hello!"])
+def test_who_states_nothing_needs_nothing(answer):
+    """an answer without a fact has no verdicts"""
+    assert audit_answer(answer, []) == []
+
+
+def test_the_threshold_is_an_argument():
+    """a document with exactly the threshold's score is good enough"""
+    answer = "Radium is a chemical element [d3]."
+    assert kinds(answer, threshold=0.1) == ["supported"]
+    assert kinds(answer, threshold=0.11) == ["weak"]
+
+
+@given(st.text(max_size=200))
+def test_any_answer_can_be_audited(text):
+    """no answer raises; each claim gets one verdict with a reason"""
+    verdicts = audit_answer(f"{text} [d1]", FOUND)
+    assert all(each.why and each.kind for each in verdicts)
+
+
+def seen(result, ok=True):
+    error = None if ok else ToolError("timeout", "late")
+    return Observation("c", ok, result, error)
+
+
+def row(doc_id, score, text, **more):
+    return {"doc_id": doc_id, "title": "T", "score": score, "text": text, **more}
+
+
+def test_the_evidence_is_what_the_searches_gave():
+    """of a document found twice both texts count, once each, and its best score"""
+    first = seen({"results": [row("a", 0.2, "One."), row("b", 1, "B.")]})
+    again = seen({"results": [row("a", 0.6, "Two."), row("a", 0.1, "One.")]})
+    a, b = evidence_of([first, seen(None, ok=False), again])
+    assert (a.doc_id, a.score, "One." in a.text, "Two." in a.text) == ("a", 0.6, 1, 1)
+    assert a.text.count("One.") == 1
+    assert (b.doc_id, b.score) == ("b", 1.0)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [{}, {"result": "88"}, {"results": "none"}, {"results": [7, None, {}]},
+     {"results": [{"doc_id": 3, "score": 1}]}, {"results": [row("a", "high", "x")]}],
+)  # fmt: skip
+def test_another_result_is_no_evidence(result):
+    """what is not a document with an id and a score is passed over"""
+    assert evidence_of([seen(result)]) == []
+
+
+def test_a_score_that_is_no_number_is_the_least():
+    """NaN is a score of 0"""
+    [document] = evidence_of([seen({"results": [row("a", float("nan"), "x")]})])
+    assert document.score == 0.0
+
+
+def test_references_are_what_is_cited_and_was_found():
+    """each cited document once, by id and title; an invented one is not listed"""
+    listed = references("A [d2]. B [d1, d9]. C [d2].", FOUND)
+    assert listed == "[d2] Suez Canal\n[d1] Mount Fuji"
+    assert references("A.", FOUND) == ""

@@ -1,0 +1,166 @@
+"""An answer, cut into the sentences that state a fact, and what each of them cites.
+
+A citation is a doc_id in square brackets at the end of its sentence: `[doc_3]`. That is
+the form to ask a model for; `find_citations` says what else is read as one.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+
+from workbook.paths import DATA
+
+WORDS: dict[str, str] = tomllib.loads((DATA / "evidence.toml").read_text("utf-8"))
+
+_BRACKET = r"[\[【［]\^?([^\[\]【】［］\n]{1,200})[\]】］]"
+_CITED = re.compile(_BRACKET)
+_ID = re.compile(
+    r"(?i:doc)[ _-]?(?P<number>\d{1,6})|(?P<bare>\d{1,3})"
+    r"|[A-Za-z][\w-]*:[\w.:/-]+|[a-z]+[_-]?\d+"
+)
+_FENCED = re.compile(r"```.*?```", re.DOTALL)
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_BULLET = re.compile(r"\s*(?:[-*•・+>]|\d{1,3}[.)])\s+|\s*・")
+# Closing marks and citations behind a full stop belong to the sentence before it.
+_END = re.compile(
+    rf"(?:[.!?…]+[\"'”’)\]]*(?=\s|$|[\[【［])|[。！？]+(?P<closed>[」』”’）)]*))"
+    rf"(?:\s*{_BRACKET})*"
+)
+_PAIRS = (("“", "”"), ('"', '"'), ("「", "」"), ("『", "』"), ("(", ")"), ("（", "）"))
+_QUOTED = re.compile("|".join(rf"\{a}[^{a}{b}]{{0,300}}\{b}" for a, b in _PAIRS))
+_NEXT_WORD = re.compile(r"\s*(\S{0,20})")
+
+
+def _any_of(*names: str) -> re.Pattern[str]:
+    lines = "\n".join(WORDS[name] for name in names).split("\n")
+    return re.compile("|".join(line for line in lines if line), re.IGNORECASE)
+
+
+_NO_FACT = _any_of("questions", "greetings", "lists")
+_OPINION, _REFUSAL, _TURN = map(_any_of, ("opinions", "refusals", "turns"))
+_NEVER_ENDS, _MAY_END, _OPENERS = (
+    frozenset(WORDS[name].split()) for name in ("never_ends", "may_end", "openers")
+)
+
+
+def find_citations(text: str) -> list[str]:
+    """Return the doc_ids that a text cites, each once, in the order of their mention.
+
+    The form is `[doc_3]`, with the doc_id as the search gave it: small letters and
+    digits, or any with a colon. Read as well: several in one pair of brackets,
+    `【doc_3】`, and `[3]` or `[Doc 3]` for doc_3. No citations are: code between
+    backquotes, a number glued to a word (`rows[1]`), words such as `[sic]`.
+
+    >>> find_citations("It is high [doc_1, w068]. It is old 【2】, they say [sic].")
+    ['doc_1', 'w068', 'doc_2']
+    """
+    text = _CODE.sub(" ", text)
+    found: list[str] = []
+    for bracket in _CITED.finditer(text):
+        before = text[bracket.start() - 1 : bracket.start()]
+        glued = before.isascii() and (before.isalnum() or before in {"_", ")"})
+        for part in re.split("[,;，、；]", bracket[1]):
+            cited = _ID.fullmatch(unicodedata.normalize("NFKC", part).strip())
+            if cited is None or (cited["bare"] and glued):
+                break
+            number = cited["number"] or cited["bare"]
+            found.append(f"doc_{number}" if number else cited[0])
+    return list(dict.fromkeys(found))
+
+
+def without_citations(text: str) -> str:
+    """Return a text without what stands in brackets as a citation does."""
+    return _CITED.sub(" ", text).strip()
+
+
+def sentences(text: str) -> list[str]:
+    """Split a text into sentences, in English, Japanese and Chinese; nothing is lost.
+
+    A line that begins with a bullet begins a sentence, and so does one behind a blank
+    line. No sentence ends inside quotes or brackets, behind `Dr.` or `e.g.`, in `3.5`,
+    or before a small letter.
+    """
+    return [part for block in _blocks(text) for part in _split(block)]
+
+
+def split_claims(answer: str) -> list[str]:
+    """Return the sentences of an answer that state a fact, each with its citations.
+
+    Left out are questions, greetings, opinions ("I think …", "in my view"), refusals
+    ("I do not know", 分かりません, 我不知道), lines that announce a list, headings, and
+    code between ```. But a sentence that cites is a claim, as is an opinion with a
+    number in it; so is an "I do not know" that goes on with "but". In doubt it is one.
+
+    >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is old.")
+    ['Dr. Ito says it is 3.5 km. [doc_1]']
+    """
+    return [each for each in sentences(_FENCED.sub("\n\n", answer)) if _is_claim(each)]
+
+
+def _is_claim(sentence: str) -> bool:
+    bare = without_citations(sentence).strip(" \t\"'“”*_|")
+    if sentence.startswith("#") or not re.search(r"[^\W_]", bare):
+        return False
+    has_number = re.search(r"\d", bare) is not None
+    if _NO_FACT.search(bare):
+        return bare.endswith((":", "：")) and has_number
+    if find_citations(sentence) or _TURN.search(bare):
+        return True
+    if _OPINION.search(bare):
+        return has_number
+    return not _REFUSAL.search(bare)
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Yield the paragraphs, and each item of a list and each heading by itself."""
+    block: list[str] = []
+    for line in [*text.splitlines(), ""]:
+        bullet, heading = _BULLET.match(line), line.startswith("#")
+        if block and (bullet or heading or not line.strip()):
+            yield " ".join(block)
+            block = []
+        if line := line[bullet.end() if bullet else 0 :].strip():
+            block.append(line)
+        if heading:
+            yield " ".join(block)
+            block = []
+
+
+def _split(block: str) -> Iterator[str]:
+    start, masked = 0, _QUOTED.sub(_masked, block)
+    for end in _END.finditer(masked):
+        if _ends_here(masked, end):
+            yield block[start : end.end()].strip()
+            start = end.end()
+    if rest := block[start:].strip():
+        yield rest
+
+
+def _masked(quoted: re.Match[str]) -> str:
+    """Hide the full stops in a quotation, except the last one, right before its end."""
+    text = quoted[0]
+    return re.sub("[.!?…。！？]", "\0", text[:-2]) + text[-2:]
+
+
+def _ends_here(text: str, end: re.Match[str]) -> bool:
+    """Return whether a sentence ends with this mark, by what stands on both sides."""
+    if end["closed"]:  # 「はい。」と言った
+        return text[end.end() : end.end() + 1].strip() == ""
+    found = _NEXT_WORD.match(text, end.end())
+    following = found[1] if found else ""
+    if end[0][0] in "。！？" or not following:
+        return True
+    if following[0].islower():
+        return False
+    if end[0][0] != ".":
+        return True
+    words = text[max(0, end.start() - 20) : end.start()].split()
+    word = words[-1].strip("([\"'“‘") if words else ""
+    if word.lower() in _NEVER_ENDS:
+        return False
+    if word.lower() in _MAY_END or re.fullmatch(r"(?:[A-Za-z]\.)*[A-Za-z]", word):
+        return following.strip(",'’").lower() in _OPENERS
+    return True
