@@ -1,0 +1,1 @@
+"""Trust: what a source supports, and what a text from outside may do."""
