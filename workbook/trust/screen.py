@@ -12,7 +12,7 @@ import re
 import tomllib
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -78,7 +78,8 @@ def undisguised(text: str, depth: int = DEPTH) -> Plain:
     plain = Plain(text, list(range(len(text) + 1)))
     plain = _rewritten(plain, _ESCAPES, _unescaped)
     plain = _rewritten(plain, _BASE64, says)
-    plain = _rewritten(plain, _OTHER_THAN_SMALL, _small)
+    plain = _rewritten(plain, _NOT_ASCII, _seen)
+    plain = Plain(plain.text.lower(), plain.places)
     return _rewritten(plain, _SPACED, lambda run: re.sub(r"[\W_]", "", run))
 
 
@@ -152,7 +153,7 @@ _ESCAPES = re.compile(
     r"|(?:\\{1,4}u[0-9a-fA-F]{4})+"
 )
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_OTHER_THAN_SMALL = re.compile(r"[A-Z]+|[^\t\n -~]")
+_NOT_ASCII = re.compile(r"[^\t\n -~]")
 _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,2}[^\W_]){2,}(?![^\W_])")
 
 
@@ -176,13 +177,13 @@ def _base64(token: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def _small(run: str) -> str:
-    """Return capitals as small letters, or what one character looks like."""
-    if "\U000e0020" <= run <= "\U000e007e":  # tags: ASCII that nobody sees
-        run = chr(ord(run) - 0xE0000)
-    apart = unicodedata.normalize("NFKD", run)
+def _seen(char: str) -> str:
+    """Return what a character looks like, in small letters."""
+    if "\U000e0020" <= char <= "\U000e007e":  # tags: ASCII that nobody sees
+        char = chr(ord(char) - 0xE0000)
+    apart = unicodedata.normalize("NFKD", char)
     if len(apart) > 4:  # a sentence in one character
-        return run
+        return char
     seen = (c for c in apart if unicodedata.category(c) not in _UNSEEN)
     return "".join(seen).translate(LOOKALIKES).casefold()
 
@@ -209,15 +210,17 @@ _CLOSED = re.compile(r"[^\"'“”‘’「」『』]{0,30}[\"'”’」』》]"
 
 def _compiled(parts: Iterable[str]) -> re.Pattern[str]:
     """Return one expression of parts that follow each other in a sentence."""
-    plain = (_OTHER_THAN_SMALL.sub(lambda m: _small(m[0]), part) for part in parts)
+    plain = (_NOT_ASCII.sub(lambda found: _seen(found[0]), part) for part in parts)
     first, *rest = (f"(?:{part})".replace(" ", r"[\W_]{0,3}") for part in plain)
     # Atomic: of each part the nearest one counts, so that nothing is tried twice.
     near = (rf"(?>[^.!?\u3002]{{0,45}}?{part})" for part in rest)
     return re.compile("".join([first, *near]))
 
 
-def _table(rows: Iterable[dict[str, str]]) -> dict[int, str]:
-    return {k: v for row in rows for k, v in str.maketrans(row["of"], row["as"]).items()}
+def _table(rows: Collection[dict[str, str]]) -> dict[int, int]:
+    return {
+        k: v for row in rows for k, v in str.maketrans(row["of"], row["as"]).items()
+    }
 
 
 LOOKALIKES = _table(
