@@ -119,7 +119,7 @@ _ADDRESS = re.compile(
     r"|\b(?:mailto|tel|sms|javascript):\S+|\bdata:[^\s,]{0,99},\S*"
     r"|\bwww\.\S+|\b(?:[\w-]{1,63}\.){1,9}[a-z]{2,24}(?::\d{1,5})?[/?]\S+"
     r"|[\w.+-]{1,64}@[\w-]{1,63}\.\w\S*"
-    r"|\]\([^)\s/:\\&%]{0,500}[/:\\&%]\S*|^ {0,3}\[[^\]]{1,99}\]:\s*\S+"  # Markdown
+    r"|\]\([^)\s/:\\&%]{0,200}[/:\\&%]\S*|^ {0,3}\[[^\]]{1,99}\]:\s*\S+"  # Markdown
     r"|<[a-z][^<>]*\b(?:src|srcset|href|action|poster|background|style)\s*=[^<>]*",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -138,6 +138,5 @@ def addresses_in(text: str) -> list[str]:
     ['https://a.example/x?d=1', 'ada@b.example']
     """
     seen = unicodedata.normalize("NFKC", html.unescape(text))
-    seen = "".join(c for c in seen if unicodedata.category(c) != "Cf")
     found = [each for as_is in (text, seen) for each in _ADDRESS.findall(as_is)]
     return list(dict.fromkeys(_BEHIND.sub("", each.lstrip("](")) for each in found))

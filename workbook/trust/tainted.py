@@ -96,7 +96,6 @@ def with_taint(
         )
         message = f"your answer was not given: of an address in it, {said.why}."
         hint = "Answer without one: only an address of the question may be in it."
-        run.answer = None
         run.see(Observation.failed("", ToolError("address", message, hint=hint)))
         return DENIED
 
