@@ -137,6 +137,7 @@ class Machine:
         """Work on the question until an end is reached; raises nothing on the way."""
         talk = self.adapter(self.model, self.tools, question, self.preamble)
         run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
+        run.question = question
         run.at_once = getattr(self.model, "at_once", False)
         run.on_text = self.on_text if streams(self.model) else None
         self._prepare(run)
@@ -160,10 +161,8 @@ class Machine:
         """Return a copy whose model, tools and clock are a record's while it lasts."""
         again = copy(self)
         again.model, again.hook = recording.model(self.model), recording
-        again.clock, again._cancelled = (
-            recording.now,
-            recording.cancels(self._cancelled),
-        )
+        again.clock = recording.now
+        again._cancelled = recording.cancels(self._cancelled)
         again._recording = recording
         return again
 

@@ -39,6 +39,7 @@ class Run:
     hook: Emit
     clock: Callable[[], float]  # seconds, from any origin
     cancelled: threading.Event  # set when the user has said stop
+    question: str = ""
     at_once: bool = False  # the model answers at once: nobody need wait for it
     make: Callable[[ToolCall], Observation] | None = None  # in place of `tools.run`
     options: dict[str, Any] = field(default_factory=dict)  # handed on to the model

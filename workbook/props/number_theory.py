@@ -73,7 +73,7 @@ def _number_tool(
     n = {"type": "integer", "minimum": limits[0], "maximum": limits[1]}
     schema = {"properties": {"n": n}, "required": ["n"]}
     aliases = dict.fromkeys(NAMES.split(), "n")
-    more: dict[str, Any] = {"aliases": aliases, "asked_by": asked_by}
+    more: dict[str, Any] = {"aliases": aliases, "asked_by": asked_by, "outside": False}
     return Tool(name, description, schema, run, timeout_s=None, **more)
 
 

@@ -170,7 +170,7 @@ def planner() -> Tool:
         'Wrong: {"question": ["Kyoto?", "Nara?"]}.'
     )
     schema = {"properties": {"question": question}, "required": ["question"]}
-    return Tool("Plan", about, schema, _run, timeout_s=None)
+    return Tool("Plan", about, schema, _run, timeout_s=None, outside=False)
 
 
 TOOLS = {"Plan": planner}

@@ -97,6 +97,7 @@ class Voltmeter:
             parameters={"properties": asked, "required": ["channel", "range"]},
             run=self.read,
             timeout_s=None,
+            outside=False,
             asked_by=("channel", "チャンネル", "通道"),
         )
 

@@ -192,6 +192,7 @@ def calculator(
         parameters=schema,
         run=run,
         timeout_s=None,  # its limits keep it under milliseconds
+        outside=False,
         aliases=dict.fromkeys(["expr", "query", "equation"], "expression"),
     )
 
@@ -221,6 +222,7 @@ def percent_tool() -> Tool:
         },
         run=run,
         timeout_s=1.0,
+        outside=False,
     )
 
 

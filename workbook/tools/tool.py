@@ -43,6 +43,7 @@ class Tool:
     aliases: Mapping[str, str] = field(default_factory=dict)  # alias to argument
     asked_by: tuple[str, ...] = ()  # words and signs by which a question asks for it
     max_output_chars: int = 20_000  # of the result as JSON
+    outside: bool = True  # what it returns others wrote, and what it is given leaves
     # What guards ask; all three functions take the arguments of the call, by name.
     look_up: Callable[..., dict[str, Any] | None] | None = None  # the result of a call
     # that had its effect; None where it cannot tell

@@ -1,1 +1,1 @@
-"""Trust: whether an answer is true to what was found, and what may come in at all."""
+"""What a run may believe, and what it may do with what it has read."""

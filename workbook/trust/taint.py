@@ -1,0 +1,142 @@
+"""Taint: what a run has read decides what may flow where, whatever was written there.
+
+Labels, rules that are data, and the addresses of an answer. No model and no pattern of
+an attack is asked. `workbook.trust.tainted` puts them into a machine.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from workbook.guardrails.policy import Decision, PolicyRule, Verdict
+from workbook.tools.calls import Effect
+from workbook.tools.tool import Tool
+
+
+class Label(StrEnum):
+    """What a run carries, once it has read it."""
+
+    OUTSIDE = "outside"  # words of others: a page, a mail, a tool's text
+    SECRET = "secret"  # what must not leave
+
+
+class Sink(StrEnum):
+    """Where something may go."""
+
+    WRITE = "write"  # a call that changes something
+    REQUEST = "request"  # a call that only reads, outside: what it is given leaves
+    ADDRESS = "address"  # in an answer, one that the user did not give
+    MEMORY = "memory"  # what later runs read
+
+
+class FlowRule(NamedTuple):
+    """The verdict on what carries all these labels and goes there."""
+
+    verdict: str
+    labels: frozenset[str]
+    sink: str
+    why: str  # as the model reads it, without a full stop
+
+
+_OUTSIDE, _SECRET = frozenset({Label.OUTSIDE}), frozenset({Label.SECRET})
+FLOWS = (
+    FlowRule(Verdict.ASK, _OUTSIDE, Sink.WRITE, "text from outside may be behind it"),
+    FlowRule(
+        Verdict.ASK, _OUTSIDE | _SECRET, Sink.REQUEST, "it may carry a secret away"
+    ),
+    FlowRule(
+        Verdict.DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"
+    ),
+    FlowRule(Verdict.DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
+    FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would be told it as ours"),
+    FlowRule(Verdict.DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
+)
+_STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+
+
+def may_flow(
+    labels: Collection[str], sink: str, rules: Iterable[FlowRule] = FLOWS
+) -> Decision:
+    """Return the strictest verdict of the rules that match, and why.
+
+    A rule matches where all its labels are carried, and its sink is this one. Where
+    none does, it is allowed. So one more label never allows more. Of rules that are
+    equally strict, the first one says why.
+
+    >>> may_flow({"outside"}, "write").verdict, may_flow({"secret"}, "write").verdict
+    (<Verdict.ASK: 'ask'>, <Verdict.ALLOW: 'allow'>)
+    """
+    said = Decision(Verdict.ALLOW, "no rule is against it")
+    for rule in rules:
+        verdict = Verdict(rule.verdict)
+        if sink == rule.sink and rule.labels <= set(labels) and _above(verdict, said):
+            said = Decision(verdict, rule.why)
+    return said
+
+
+def _above(verdict: str, said: Decision | PolicyRule) -> bool:
+    return _STRICT.index(Verdict(verdict)) > _STRICT.index(Verdict(said.verdict))
+
+
+def rules_under(
+    labels: Collection[str],
+    rules: Sequence[PolicyRule],
+    tools: Iterable[Tool],
+    flow: Callable[..., Decision] = may_flow,
+) -> tuple[PolicyRule, ...]:
+    """Return the policy as it holds for a run with these labels; never a milder one.
+
+    Before each rule that is milder than `flow` stands the same one for the tool, with
+    the stricter verdict: so an ALLOW becomes an ASK, and what was denied stays denied.
+    """
+    said = [(tool, flow(labels, sink)) for tool in tools if (sink := _sink(tool))]
+    rows: list[PolicyRule] = []
+    for rule in rules:
+        for tool, (verdict, why) in said:
+            speaks = fnmatchcase(tool.name.casefold(), rule.tool.casefold())
+            if speaks and rule.effect in ("*", tool.effect) and _above(verdict, rule):
+                about = {"effect": tool.effect, "tool": tool.name, "why": why}
+                rows.append(rule._replace(verdict=verdict, **about))
+        rows.append(rule)
+    return tuple(rows)
+
+
+def _sink(tool: Tool) -> Sink | None:
+    if tool.effect is Effect.WRITE:
+        return Sink.WRITE
+    return Sink.REQUEST if tool.outside else None
+
+
+_ADDRESS = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}:[/\\]+\S+"  # https://…, and what browsers read as such
+    r"|(?<![:/\\\w])[/\\]{2}[\w-]+\.\S+"  # //host.example/…
+    r"|\b(?:mailto|tel|sms|javascript):\S+|\bdata:[^\s,]{0,99},\S*"
+    r"|\bwww\.\S+|\b(?:[\w-]{1,63}\.){1,9}[a-z]{2,24}(?::\d{1,5})?[/?]\S+"
+    r"|[\w.+-]{1,64}@[\w-]{1,63}\.\w\S*"
+    r"|\]\([^)\s/:\\&%]{0,200}[/:\\&%]\S*|^ {0,3}\[[^\]]{1,99}\]:\s*\S+"  # Markdown
+    r"|<[a-z][^<>]*\b(?:src|srcset|href|action|poster|background|style)\s*=[^<>]*",
+    re.IGNORECASE | re.MULTILINE,
+)
+_BEHIND = re.compile(
+    r"[.,;:!?)\]}>\"'*_`。、，）」』]{1,3}$"
+)  # signs behind an address
+
+
+def addresses_in(text: str) -> list[str]:
+    """Return the addresses in a text: links, images, mail, with or without a scheme.
+
+    Each goes up to the next blank, without up to three signs that end a sentence:
+    rather too much than a part, for what is behind a known address may be data.
+
+    >>> addresses_in("See [it](https://a.example/x?d=1), or write to ada@b.example.")
+    ['https://a.example/x?d=1', 'ada@b.example']
+    """
+    seen = unicodedata.normalize("NFKC", html.unescape(text))
+    found = [each for as_is in (text, seen) for each in _ADDRESS.findall(as_is)]
+    return list(dict.fromkeys(_BEHIND.sub("", each.lstrip("](")) for each in found))
