@@ -391,3 +391,17 @@ def test_a_person_who_did_not_answer_is_replayed(tmp_path, said):
         end = machine([PAY], tmp_path, hook=hook, ask=ask).run("Pay the bill.")
     again = replay(hook.trace(), machine([], tmp_path))
     assert (again.state, again.message) == (end.state, end.message)
+
+
+def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
+    """what a clock decided in the first run is decided so in the replay"""
+    now, options = [0.0], {"budget": Budget(wall_s=10.0)}
+
+    def listen(event):
+        now[0] = 9.0 * (event["seq"] > 3)
+
+    clock = {"clock": lambda: now[0]}
+    with TraceWriter(listener=listen) as hook:
+        agent = machine([SUM, FINAL], tmp_path, hook=hook, **clock, **options)
+        assert agent.run("How much?").forced
+    assert replay(hook.trace(), machine([], tmp_path, **options)).forced

@@ -8,7 +8,7 @@ from dataclasses import replace as with_fields
 import pytest
 
 from tests.record.test_replay import TEXT, Watched, recorded, same
-from workbook.fsm import FunctionCalls, TextTurns
+from workbook.fsm import FunctionCalls, Limits, TextTurns
 from workbook.models.base import ToolRequest
 from workbook.record.divergence import Divergence, first_divergence
 from workbook.record.events import TraceError, to_line
@@ -115,3 +115,21 @@ def test_damage_behind_the_end_is_told(tmp_path):
     path.write_bytes(path.read_bytes() + b"and so on\n")
     with pytest.raises(TraceError, match=f"line {len(trace) + 1}"):
         replay(Trace.read(path), again.machine)
+
+
+def test_a_limit_that_was_not_reached_in_time_is_not_reached_again():
+    """What was asked for in time, and took long to be asked, is no later in a replay."""
+    now = [0.0]
+
+    class Slow(TextTurns):
+        def request(self):
+            now[0] = 11.0
+            return super().request()
+
+    options = {"adapter": Slow, "limits": Limits(wall_s=10.0)}
+    first, again = [Watched(["Final Answer: 80"], **options) for _ in range(2)]
+    first.machine.clock = lambda: now[0]
+    first.machine.hook = TraceWriter(clock=first.machine.clock)
+    end = first.machine.run("What is left?")
+    assert end.state == "DONE"
+    assert same(replay(first.machine.hook.trace(), again.machine), end)
