@@ -118,7 +118,7 @@ def test_damage_behind_the_end_is_told(tmp_path):
 
 
 def test_a_limit_that_was_not_reached_in_time_is_not_reached_again():
-    """What was asked for in time, and took long to be asked, is no later in a replay."""
+    """What was asked in time, and took long to be asked, is no later in a replay."""
     now = [0.0]
 
     class Slow(TextTurns):
@@ -133,3 +133,11 @@ def test_a_limit_that_was_not_reached_in_time_is_not_reached_again():
     end = first.machine.run("What is left?")
     assert end.state == "DONE"
     assert same(replay(first.machine.hook.trace(), again.machine), end)
+
+
+def test_a_divergence_of_long_events_is_short():
+    """An error message is read by a person, whatever stands in the two events."""
+    trace, _, _ = recorded(TEXT, preamble="x" * 100_000)
+    with pytest.raises(Divergence) as caught:
+        replay(trace, Watched([], preamble="y" * 100_000).machine)
+    assert len(str(caught.value)) < 1_000
