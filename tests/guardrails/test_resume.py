@@ -420,3 +420,15 @@ def test_a_person_may_take_their_time_in_a_replay_too(tmp_path):
         end = machine([PAY, FINAL], tmp_path, hook=hook, **options).run("Pay.")
     again = replay(hook.trace(), machine([], tmp_path, **options))
     assert (end.state, again.state) == ("DONE", "DONE")
+
+
+def test_a_run_does_not_wait_twice_for_one_answer(tmp_path):
+    """a record that says twice in a row that it waits is another run"""
+    path = suspended(tmp_path)
+    machine(TEXT[2:], tmp_path, ask=yes).resume(path)
+    events = list(Trace.read(path))
+    waits = [event.get("event") for event in events].index("suspended")
+    events.insert(waits, events[waits])
+    twice = Trace(tuple(e | {"seq": seq} for seq, e in enumerate(events)))
+    with pytest.raises(Divergence):
+        replay(twice, machine([], tmp_path))

@@ -3,6 +3,7 @@
 import functools
 import json
 import math
+import threading
 from dataclasses import replace as with_fields
 
 import pytest
@@ -141,3 +142,13 @@ def test_a_divergence_of_long_events_is_short():
     with pytest.raises(Divergence) as caught:
         replay(trace, Watched([], preamble="y" * 100_000).machine)
     assert len(str(caught.value)) < 1_000
+
+
+def test_a_model_that_hung_hangs_again():
+    """A call that got no answer in time is given up in the replay, at once."""
+    first, again = [Watched(TEXT, limits=Limits(wall_s=0.05)) for _ in range(2)]
+    first.complete = lambda prompt, *, stop=(): threading.Event().wait(9)
+    first.machine.hook = TraceWriter()
+    end = first.machine.run("What is left?")
+    assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+    assert same(replay(first.machine.hook.trace(), again.machine), end)
