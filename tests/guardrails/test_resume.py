@@ -391,3 +391,44 @@ def test_a_person_who_did_not_answer_is_replayed(tmp_path, said):
         end = machine([PAY], tmp_path, hook=hook, ask=ask).run("Pay the bill.")
     again = replay(hook.trace(), machine([], tmp_path))
     assert (again.state, again.message) == (end.state, end.message)
+
+
+def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
+    """what a clock decided in the first run is decided so in the replay"""
+    now, options = [0.0], {"budget": Budget(wall_s=10.0)}
+
+    def listen(event):
+        now[0] = 9.0 * (event["seq"] > 3)
+
+    clock = {"clock": lambda: now[0]}
+    with TraceWriter(listener=listen) as hook:
+        agent = machine([SUM, FINAL], tmp_path, hook=hook, **clock, **options)
+        assert agent.run("How much?").forced
+    assert replay(hook.trace(), machine([], tmp_path, **options)).forced
+
+
+def test_a_person_may_take_their_time_in_a_replay_too(tmp_path):
+    """the time in which a person was asked is not the run's, the second time either"""
+    now, options = [0.0], {"budget": Budget(wall_s=10.0)}
+
+    def ask(request):
+        now[0] += 100.0
+        return yes(request)
+
+    with TraceWriter(clock=lambda: now[0]) as hook:
+        options |= {"ask": ask, "clock": lambda: now[0]}
+        end = machine([PAY, FINAL], tmp_path, hook=hook, **options).run("Pay.")
+    again = replay(hook.trace(), machine([], tmp_path, **options))
+    assert (end.state, again.state) == ("DONE", "DONE")
+
+
+def test_a_run_does_not_wait_twice_for_one_answer(tmp_path):
+    """a record that says twice in a row that it waits is another run"""
+    path = suspended(tmp_path)
+    machine(TEXT[2:], tmp_path, ask=yes).resume(path)
+    events = list(Trace.read(path))
+    waits = [event.get("event") for event in events].index("suspended")
+    events.insert(waits, events[waits])
+    twice = Trace(tuple(e | {"seq": seq} for seq, e in enumerate(events)))
+    with pytest.raises(Divergence):
+        replay(twice, machine([], tmp_path))

@@ -3,12 +3,13 @@
 import functools
 import json
 import math
+import threading
 from dataclasses import replace as with_fields
 
 import pytest
 
 from tests.record.test_replay import TEXT, Watched, recorded, same
-from workbook.fsm import FunctionCalls, TextTurns
+from workbook.fsm import FunctionCalls, Limits, TextTurns
 from workbook.models.base import ToolRequest
 from workbook.record.divergence import Divergence, first_divergence
 from workbook.record.events import TraceError, to_line
@@ -115,3 +116,39 @@ def test_damage_behind_the_end_is_told(tmp_path):
     path.write_bytes(path.read_bytes() + b"and so on\n")
     with pytest.raises(TraceError, match=f"line {len(trace) + 1}"):
         replay(Trace.read(path), again.machine)
+
+
+def test_a_limit_that_was_not_reached_in_time_is_not_reached_again():
+    """What was asked in time, and took long to be asked, is no later in a replay."""
+    now = [0.0]
+
+    class Slow(TextTurns):
+        def request(self):
+            now[0] = 11.0
+            return super().request()
+
+    options = {"adapter": Slow, "limits": Limits(wall_s=10.0)}
+    first, again = [Watched(["Final Answer: 80"], **options) for _ in range(2)]
+    first.machine.clock = lambda: now[0]
+    first.machine.hook = TraceWriter(clock=first.machine.clock)
+    end = first.machine.run("What is left?")
+    assert end.state == "DONE"
+    assert same(replay(first.machine.hook.trace(), again.machine), end)
+
+
+def test_a_divergence_of_long_events_is_short():
+    """An error message is read by a person, whatever stands in the two events."""
+    trace, _, _ = recorded(TEXT, preamble="x" * 100_000)
+    with pytest.raises(Divergence) as caught:
+        replay(trace, Watched([], preamble="y" * 100_000).machine)
+    assert len(str(caught.value)) < 1_000
+
+
+def test_a_model_that_hung_hangs_again():
+    """A call that got no answer in time is given up in the replay, at once."""
+    first, again = [Watched(TEXT, limits=Limits(wall_s=0.05)) for _ in range(2)]
+    first.complete = lambda prompt, *, stop=(): threading.Event().wait(9)
+    first.machine.hook = TraceWriter()
+    end = first.machine.run("What is left?")
+    assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+    assert same(replay(first.machine.hook.trace(), again.machine), end)

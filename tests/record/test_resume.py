@@ -199,3 +199,13 @@ def test_the_model_that_spoke_last_goes_on(tmp_path):
     path.write_bytes(b"".join(lines[:-3]))  # the last turn is lost
     again = agent(["Final Answer: small"], ["Final Answer: strong"])
     assert resume(path, again).answer == "strong"
+
+
+def test_a_file_that_was_refused_is_open_to_others(tmp_path):
+    """Whoever could not go on with a file does not keep it."""
+    path = tmp_path / "t.jsonl"
+    path.write_bytes(b"".join(a_record(path)[1:]))
+    with pytest.raises(TraceError) as refused:
+        resume(path, machine(TURNS, []))
+    TraceWriter(path).close()
+    assert "another" not in str(refused.value)

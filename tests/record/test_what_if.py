@@ -216,3 +216,12 @@ def test_another_limit_leaves_an_answer_as_it_was():
     new = what_if(old, k, {"limits": {"steps": 9}}, live)
     assert new.events[k]["text"] == old.events[k]["text"]
     assert (notes.made, new.end["answer"]) == (["one"], "2")
+
+
+def test_what_a_tool_would_have_said_is_an_answer_to_its_call():
+    """The model reads a changed observation under the call's own id."""
+    old = a_run(CALLS, adapter=FunctionCalls)
+    change, live = {"result": {"result": 90}}, machine(["99"], adapter=FunctionCalls)
+    what_if(old, number_of(old, "observation"), change, live)
+    (asked,) = live.model.requests
+    assert asked.prompt[-1] == {"role": "tool", "tool_call_id": "a", "content": "90"}

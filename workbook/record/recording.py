@@ -158,8 +158,6 @@ class Recording(TraceWriter):
                     self.diverged = TraceError(f"{words} runtime's own {kind}")
                 raise self.diverged
             self.events.append(expected)
-            if self.coming() is None:
-                self.now()
             return len(self.events) - 1
 
     def _skip(self, event: str | None = None) -> None:
