@@ -129,7 +129,7 @@ class Recording(TraceWriter):
             if self._live_at is None:
                 self._live_at = real
             return float(self.recorded[-1]["at_s"]) + real - self._live_at
-        if coming.get("event") == OUT_OF_TIME:
+        if coming.get("event") == OUT_OF_TIME or coming.get("who") == "budget":
             return LATE
         is_later = not self.events or coming["kind"] == Kind.DECISION
         return float(coming["at_s"] if is_later else self.events[-1]["at_s"])
