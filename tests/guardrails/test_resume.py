@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from workbook.guardrails.economy import Escalate
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.purse import Purse
-from workbook.models.base import ToolRequest
+from workbook.models.base import ToolRequest, Usage
 from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.record.divergence import Divergence
@@ -432,3 +433,20 @@ def test_a_run_does_not_wait_twice_for_one_answer(tmp_path):
     twice = Trace(tuple(e | {"seq": seq} for seq, e in enumerate(events)))
     with pytest.raises(Divergence):
         replay(twice, machine([], tmp_path))
+
+
+def test_what_was_estimated_is_estimated_again(tmp_path):
+    """a model that counts no tokens is replayed with the same estimate, and its mark"""
+
+    class Uncounted(Script):
+        def complete(self, prompt, **options):
+            return replace(super().complete(prompt, **options), usage=Usage())
+
+    def agent(turns, **options):
+        budget = Budget(tokens=3000)
+        return guarded(Uncounted(turns), [calculator()], budget=budget, **options)
+
+    with TraceWriter() as hook:
+        end = agent([SUM, FINAL], hook=hook).run("How much?")
+    assert hook.trace().of("model_turn")[0]["usage"]["estimated"]
+    assert replay(hook.trace(), agent([])).spent.usage == end.spent.usage

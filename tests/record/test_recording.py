@@ -10,7 +10,7 @@ import pytest
 
 from tests.record.test_replay import TEXT, Watched, recorded, same
 from workbook.fsm import FunctionCalls, Limits, TextTurns
-from workbook.models.base import ToolRequest
+from workbook.models.base import Completion, ToolRequest
 from workbook.record.divergence import Divergence, first_divergence
 from workbook.record.events import TraceError, to_line
 from workbook.record.replay import replay
@@ -152,3 +152,26 @@ def test_a_model_that_hung_hangs_again():
     end = first.machine.run("What is left?")
     assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
     assert same(replay(first.machine.hook.trace(), again.machine), end)
+
+
+def test_a_call_that_was_interrupted_is_so_again():
+    """Ctrl-C while a tool is at work: the replay stops inside that call as well."""
+    first, again = Watched(TEXT), Watched([])
+    hook = first.machine.hook = TraceWriter()
+
+    def stop(text):
+        raise KeyboardInterrupt
+
+    tools = [with_fields(tool, run=stop) for tool in first.machine.tools]
+    first.machine.tools = ToolRegistry(tools)
+    end = first.machine.run("What is left?")
+    assert (end.state, hook.trace().of("transition")[-1]["made"]) == ("CANCELLED", True)
+    assert same(replay(hook.trace(), again.machine), end)
+
+
+def test_a_turn_that_was_cut_is_cut_again():
+    """A final answer that was cut at its limit is none in the replay either."""
+    cut = Completion("Final Answer: 8", finish_reason="length")
+    trace, end, again = recorded([cut, "Final Answer: 80"])
+    assert end.spent.steps == 2
+    assert same(replay(trace, again.machine), end)

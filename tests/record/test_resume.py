@@ -159,15 +159,16 @@ SECRET = "sesame-0123456789"
 
 
 def test_a_secret_stays_one(tmp_path):
-    """Resumed with the first writer's secrets, the file does not hold them either."""
+    """Resumed by a machine whose hook knows it, the file does not hold it either."""
     path = tmp_path / "t.jsonl"
     options = {"preamble": f"The word is {SECRET}.\n"}
     with TraceWriter(path, secrets=[SECRET]) as hook:
         machine(TURNS, [], hook=hook, **options).run("Note this.")
-    assert replay(Trace.read(path), machine([], [], **options), secrets=[SECRET])
+    options["hook"] = TraceWriter(secrets=[SECRET])
+    assert replay(Trace.read(path), machine([], [], **options)).state == "DONE"
     path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:6]))
     again = machine([ACT.format(SECRET), "Final Answer: noted"], [], **options)
-    assert again.resume(path, secrets=[SECRET]).answer == "noted"
+    assert again.resume(path).answer == "noted"
     assert SECRET not in path.read_text()
 
 

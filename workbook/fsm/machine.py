@@ -11,7 +11,7 @@ import threading
 import time
 import traceback
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -153,9 +153,9 @@ class Machine:
             )
             return self._finish(run, self._drive(run))
 
-    def resume(self, path: Path | str, *, secrets: Iterable[str] | None = None) -> Exit:
+    def resume(self, path: Path | str) -> Exit:
         """Go on with a run that died, from its trace; see `workbook.record.replay`."""
-        return resume(path, self, secrets=secrets)  # type: ignore[no-any-return]
+        return resume(path, self)  # type: ignore[no-any-return]
 
     def played_again(self, recording: Recording) -> Self:
         """Return a copy whose model, tools and clock are a record's while it lasts."""

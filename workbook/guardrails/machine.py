@@ -107,13 +107,7 @@ class GuardedMachine(Machine):
         self.mode = str(Mode(mode))
         self._switches.append((self.mode, who, why))
 
-    def resume(
-        self,
-        path: Path | str,
-        approval: Answer | None = None,
-        *,
-        secrets: Iterable[str] | None = None,
-    ) -> Exit:
+    def resume(self, path: Path | str, approval: Answer | None = None) -> Exit:
         """Go on with a run that waits, or that died, from its trace; to a new exit.
 
         The machine must be made as the first one was: model, tools, rules. What the
@@ -121,7 +115,6 @@ class GuardedMachine(Machine):
 
         Args:
             approval: the answer to the call that the run waits with.
-            secrets: those that were given to the first `TraceWriter`.
 
         Raises:
             TraceError: this is no trace, its run has ended, or it did something else
@@ -129,7 +122,7 @@ class GuardedMachine(Machine):
         """
         again = copy(self)
         again.ask = _given_first(approval, self.ask)
-        return super(GuardedMachine, again).resume(path, secrets=secrets)
+        return super(GuardedMachine, again).resume(path)
 
     def played_again(self, recording: Recording) -> Self:
         """Return a copy whose model, tools, clock and person are a record's."""

@@ -179,7 +179,6 @@ class Recording(TraceWriter):
 
     def is_through(self) -> None:
         """Raise what differed, or that the record goes on where the machine ended."""
-        self._skip()
         if self.diverged is None and (coming := self.coming()):
             self.diverged = Divergence(coming["seq"], coming, None)
         if self.diverged is not None:

@@ -1,12 +1,13 @@
 """A recorded run, played again: to its end, from where it died, or with one change.
 
-`machine` is a `workbook.fsm.Machine` here, made as the recorded one was.
+`machine` is a `workbook.fsm.Machine` here, made as the recorded one was: where that
+one's `TraceWriter` was given secrets, so is its hook's.
 """
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,38 +19,35 @@ from workbook.record.trace import Trace
 from workbook.tools.calls import Observation, ToolError
 
 
-def replay(trace: Trace, machine: Any, *, secrets: Iterable[str] | None = None) -> Any:
+def replay(trace: Trace, machine: Any) -> Any:
     """Play a recorded run again, and return the `Exit` to which it comes.
 
     The machine must be made as the recorded one was: table, tools, limits, rules. Its
-    model and its tools are not called, nor is anybody asked. `secrets` are those that
-    were given to the first `TraceWriter`; the Exit does not have them. What was counted
-    or approved with a secret in it, and an end that a hook made, cannot be told again.
+    model and its tools are not called, nor is anybody asked. What was counted or
+    approved with a secret in it, and an end that a hook made, cannot be told again.
 
     Raises:
         Divergence: this machine does something else.
         TraceError: the record has no end to come to, or is damaged.
     """
-    recording = Recording(trace, exact=True, secrets=secrets)
+    recording = Recording(trace, exact=True, secrets=_secrets_of(machine))
     exit = machine.played_again(recording).run(recording.question)
     recording.is_through()
     return exit
 
 
-def resume(
-    path: Path | str, machine: Any, *, secrets: Iterable[str] | None = None
-) -> Any:
+def resume(path: Path | str, machine: Any) -> Any:
     """Go on with a run that died or waits, in its own file, and return its `Exit`.
 
     What the record holds is not asked, paid or done again; a call whose answer was lost
     is made again, and the trace says so. A call with a secret that the record hides is
-    not made. `secrets` are those that were given to the first `TraceWriter`.
+    not made.
 
     Raises:
         TraceError: this is no trace, or its run has ended.
         Divergence: this machine does something else than the record says.
     """
-    with Recording(path, secrets=secrets) as recording:
+    with Recording(path, secrets=_secrets_of(machine)) as recording:
         if recording.ended:
             end = recording.recorded[-1]["state"]
             raise TraceError(f"the run in {path} has ended in {end}: begin a new one")
@@ -65,8 +63,6 @@ def what_if(
     change: Mapping[str, Any],
     machine: Any,
     path: Path | str | None = None,
-    *,
-    secrets: Iterable[str] | None = None,
 ) -> Trace:
     """Play a run again up to event k, change one thing, and go on; return that run.
 
@@ -81,7 +77,6 @@ def what_if(
             stays as it was.
         machine: made as the recorded one was, with the model that is to go on.
         path: where the new trace is written as well.
-        secrets: those that were given to the first `TraceWriter`.
 
     Raises:
         TraceError: there is no such event, or it cannot be changed so.
@@ -106,10 +101,15 @@ def what_if(
     else:
         answer = _changed(trace.events[k], change)
     source = before if path is None else before.save(path)
+    secrets = _secrets_of(machine)
     with Recording(source, instead=answer, secrets=secrets) as recording:
         machine.played_again(recording).run(recording.question)
         recording.is_through()
         return recording.trace()
+
+
+def _secrets_of(machine: Any) -> Any:
+    return getattr(machine.hook, "secrets", None)  # None: those of the environment
 
 
 _ANSWERS: Mapping[str, tuple[set[str], ...]] = {

@@ -51,7 +51,7 @@ class TraceWriter:
         self.events: list[TraceEvent] = []
         self.step = 0
         self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
-        self._secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
+        self.secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
         self.listener = listener
         self._lock = threading.RLock()
         self._sent: str | list[Any] = ""
@@ -105,8 +105,8 @@ class TraceWriter:
             **fields,
         }
         line = to_line(event)
-        if self._secrets or may_hold_a_key(line.decode()):
-            event = redacted(json.loads(line), self._secrets)
+        if self.secrets or may_hold_a_key(line.decode()):
+            event = redacted(json.loads(line), self.secrets)
             line = to_line(event)
         return event, line
 
@@ -151,7 +151,7 @@ class TraceWriter:
         return safe, written
 
     def _safe(self, text: str) -> str:
-        return redact(text, self._secrets)
+        return redact(text, self.secrets)
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
