@@ -1,5 +1,7 @@
 """A recorded run with one thing changed: what happens from there on."""
 
+import json
+
 import pytest
 
 from workbook.fsm import FunctionCalls, Limits, Machine
@@ -177,6 +179,18 @@ def test_a_file_that_is_there_is_kept(tmp_path):
     with pytest.raises(FileExistsError, match="there is a file"):
         what_if(old, 5, {"result": {"result": 1}}, machine([]), path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("secrets", [["hunter2-hunter2"], None])
+def test_a_change_is_written_without_the_secrets(secrets, tmp_path, monkeypatch):
+    """No secret of the machine's hook, or of the environment, is in what is written."""
+    monkeypatch.setenv("MY_API_KEY", "hunter2-hunter2")
+    old, live = a_run(), machine([], hook=TraceWriter(secrets=secrets))
+    k, change = number_of(old, "model_turn"), {"text": "Final Answer: hunter2-hunter2"}
+    new = what_if(old, k, change, live, tmp_path / "new.jsonl")
+    assert "[secret]" in new.events[0]["what_if"]["change"]["text"]
+    assert "hunter2" not in json.dumps(new.events)
+    assert "hunter2" not in (tmp_path / "new.jsonl").read_text()
 
 
 class Notes:
