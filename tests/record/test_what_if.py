@@ -193,6 +193,18 @@ def test_a_change_is_written_without_the_secrets(secrets, tmp_path, monkeypatch)
     assert "hunter2" not in (tmp_path / "new.jsonl").read_text()
 
 
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [("run_finished", {"limits": {"steps": 1}}), ("observation", {"result": {"a": 1}})],
+)
+def test_one_that_cannot_be_played_leaves_no_file(kind, change, tmp_path):
+    """Where the machine does something else before event k, nothing is written."""
+    old, path = a_run(["Hm.", *TURNS]), tmp_path / "new.jsonl"
+    with pytest.raises(TraceError):
+        what_if(old, number_of(old, kind), change, machine([]), path)
+    assert not path.exists()
+
+
 class Notes:
     """A tool that writes, and a machine with it and no ledger."""
 

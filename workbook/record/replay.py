@@ -106,10 +106,15 @@ def what_if(
     about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": safe}
     before.events[0]["what_if"] = about
     source = before if path is None else before.save(path)
-    with Recording(source, instead=answer, secrets=secrets) as recording:
-        machine.played_again(recording).run(recording.question)
-        recording.is_through()
-        return recording.trace()
+    try:
+        with Recording(source, instead=answer, secrets=secrets) as recording:
+            machine.played_again(recording).run(recording.question)
+            recording.is_through()
+            return recording.trace()
+    except TraceError:  # it never came to what is real
+        if path is not None:
+            Path(path).unlink()
+        raise
 
 
 def _secrets_of(machine: Any) -> Any:
