@@ -1,6 +1,7 @@
 """A recorded run with one thing changed: what happens from there on."""
 
 import json
+import re
 
 import pytest
 
@@ -148,6 +149,9 @@ def test_the_guarded_machine_goes_on_too():
         ("model_turn", {"limits": {"stepps": 3}}, "stepps"),
         ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
         ("model_turn", {}, "model_turn"),
+        ("model_turn", {"text": "Hm.", 1: 2}, "1"),
+        ("model_turn", ["text"], "list"),
+        ("observation", None, "NoneType"),
     ],
 )
 def test_what_cannot_be_changed_is_told(kind, change, told):
@@ -157,10 +161,10 @@ def test_what_cannot_be_changed_is_told(kind, change, told):
         what_if(old, number_of(old, kind), change, live)
 
 
-@pytest.mark.parametrize("k", [-1, 99])
+@pytest.mark.parametrize("k", [-1, 99, None, "3", 3.0])
 def test_an_event_that_is_not_there(k):
-    """A number beyond the run is told with the numbers that there are."""
-    with pytest.raises(TraceError, match="0 to"):
+    """What is no number of an event is told with the numbers that there are."""
+    with pytest.raises(TraceError, match=f"no event {re.escape(repr(k))}: .* 0 to"):
         what_if(a_run(), k, {"text": "Hm."}, machine([]))
 
 

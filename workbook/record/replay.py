@@ -86,8 +86,11 @@ def what_if(
         FileExistsError: there is a file at `path`.
         Divergence: the machine did something else before event k.
     """
-    if not 0 <= k < len(trace):
-        raise TraceError(f"there is no event {k}: the run has 0 to {len(trace) - 1}")
+    if k not in range(len(trace)) or not isinstance(k, int):
+        raise TraceError(f"there is no event {k!r}: the run has 0 to {len(trace) - 1}")
+    if not isinstance(change, Mapping):
+        found = type(change).__name__
+        raise TraceError(f"a change is a dict, as {{'text': …}}, and no {found}")
     new: Any = {"trace_id": uuid.uuid4().hex[:12]}
     is_kept = "limits" in change and trace.events[k]["kind"] in _ANSWERS
     before = Trace(tuple(event | new for event in trace.events[: max(k + is_kept, 1)]))
@@ -134,7 +137,7 @@ def _changed(event: TraceEvent, change: Mapping[str, Any]) -> Any:
     if set(change) not in fields:
         known = " or ".join(", ".join(sorted(each)) for each in fields)
         raise TraceError(
-            f"event {event['seq']} is a {event['kind']}: {sorted(change)} cannot be "
+            f"event {event['seq']} is a {event['kind']}: {list(change)} cannot be "
             f"changed in it, but {known or 'a model_turn or an observation can'}"
         )
     try:
