@@ -8,7 +8,7 @@ import pytest
 from workbook.models import Script
 from workbook.models.weights import fetch_weights
 from workbook.stage import recorded
-from workbook.stage.recorded import NotRecorded, Recorder, RecordedModel, real_model
+from workbook.stage.recorded import NotRecorded, RecordedModel, Recorder, real_model
 
 
 @pytest.fixture
