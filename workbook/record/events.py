@@ -106,9 +106,7 @@ def to_line(value: Any) -> bytes:
     """Return one line of JSON in UTF-8."""
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_APPEND_NEWLINE)
-    except (
-        TypeError
-    ):  # integers beyond 64 bits, and half a surrogate pair as its escape
+    except TypeError:  # integers beyond 64 bits, and half a surrogate pair's escape
         line = json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
         return line.encode("utf-8", "backslashreplace")
 
