@@ -267,7 +267,8 @@ def test_a_damaged_line_ends_what_is_counted(tmp_path):
 
 
 def test_a_folder_is_all_its_traces_and_nothing_else(tmp_path):
-    """Folders within count too; a file that is no trace is passed over."""
+    """Folders within count too; what is no trace is passed over."""
+    (tmp_path / "folder.jsonl").mkdir()
     for name in ("a.jsonl", "within/b.jsonl"):
         run_of(asked("1"), observed("1"), END, name=tmp_path / name)
     (tmp_path / "chat.jsonl").write_text('{"role": "user", "content": "q"}\n')

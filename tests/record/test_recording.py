@@ -100,6 +100,19 @@ def test_a_replay_leaves_the_machines_own_cancel_alone():
     assert again.machine.run("What is left?").state == "CANCELLED"
 
 
+def test_two_runs_that_took_different_times_are_the_same():
+    """Whatever a writer tells of a time: the day, each step's, and what was spent."""
+    told = []
+    for slow in (1.0, 7.0):
+        now = (n * slow for n in range(9))
+        hook = TraceWriter(clock=now.__next__, unix_clock=lambda day=slow: 1000 * day)
+        hook("run_started", engine="fsm", question="?")
+        hook("transition", source="THINK", event="final_answer", elapsed_s=slow)
+        hook("run_finished", state="DONE", spent={"steps": 1, "wall_s": slow})
+        told.append(hook.events)
+    assert first_divergence(*told) is None
+
+
 def test_what_json_makes_alike_is_alike():
     """A file has lists and names, where a machine tells of tuples and numbers."""
     hook = TraceWriter()

@@ -355,6 +355,22 @@ def test_a_damaged_trace_names_the_line(tmp_path, line, message):
     assert message in Trace.read(path).lost
 
 
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (3, "schema 3.*newer"),
+        (0, "schema 0.*from 1"),
+        (-1, "schema -1.*from 1"),
+        ("2", "of type str"),
+    ],
+)
+def test_a_schema_that_nobody_reads_is_told_as_it_is(schema, message):
+    """Only a schema above ours is a newer workbook's; there is none below 1."""
+    event = {"trace_id": "t", "seq": 0, "step": 0, "at_s": 0, "kind": "run_started"}
+    with pytest.raises(TraceError, match=message):
+        check_event({**event, "engine": "", "question": "", "schema": schema}, 0)
+
+
 def test_check_event_accepts_what_the_writer_writes():
     """The writer's events are events."""
     writer = TraceWriter()

@@ -1,5 +1,8 @@
 """A recorded run with one thing changed: what happens from there on."""
 
+import json
+import re
+
 import pytest
 
 from workbook.fsm import FunctionCalls, Limits, Machine
@@ -146,6 +149,9 @@ def test_the_guarded_machine_goes_on_too():
         ("model_turn", {"limits": {"stepps": 3}}, "stepps"),
         ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
         ("model_turn", {}, "model_turn"),
+        ("model_turn", {"text": "Hm.", 1: 2}, "1"),
+        ("model_turn", ["text"], "list"),
+        ("observation", None, "NoneType"),
     ],
 )
 def test_what_cannot_be_changed_is_told(kind, change, told):
@@ -155,10 +161,10 @@ def test_what_cannot_be_changed_is_told(kind, change, told):
         what_if(old, number_of(old, kind), change, live)
 
 
-@pytest.mark.parametrize("k", [-1, 99])
+@pytest.mark.parametrize("k", [-1, 99, None, "3", 3.0])
 def test_an_event_that_is_not_there(k):
-    """A number beyond the run is told with the numbers that there are."""
-    with pytest.raises(TraceError, match="0 to"):
+    """What is no number of an event is told with the numbers that there are."""
+    with pytest.raises(TraceError, match=f"no event {re.escape(repr(k))}: .* 0 to"):
         what_if(a_run(), k, {"text": "Hm."}, machine([]))
 
 
@@ -177,6 +183,30 @@ def test_a_file_that_is_there_is_kept(tmp_path):
     with pytest.raises(FileExistsError, match="there is a file"):
         what_if(old, 5, {"result": {"result": 1}}, machine([]), path)
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("secrets", [["hunter2-hunter2"], None])
+def test_a_change_is_written_without_the_secrets(secrets, tmp_path, monkeypatch):
+    """No secret of the machine's hook, or of the environment, is in what is written."""
+    monkeypatch.setenv("MY_API_KEY", "hunter2-hunter2")
+    old, live = a_run(), machine([], hook=TraceWriter(secrets=secrets))
+    k, change = number_of(old, "model_turn"), {"text": "Final Answer: hunter2-hunter2"}
+    new = what_if(old, k, change, live, tmp_path / "new.jsonl")
+    assert "[secret]" in new.events[0]["what_if"]["change"]["text"]
+    assert "hunter2" not in json.dumps(new.events)
+    assert "hunter2" not in (tmp_path / "new.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kind", "change"),
+    [("run_finished", {"limits": {"steps": 1}}), ("observation", {"result": {"a": 1}})],
+)
+def test_one_that_cannot_be_played_leaves_no_file(kind, change, tmp_path):
+    """Where the machine does something else before event k, nothing is written."""
+    old, path = a_run(["Hm.", *TURNS]), tmp_path / "new.jsonl"
+    with pytest.raises(TraceError):
+        what_if(old, number_of(old, kind), change, machine([]), path)
+    assert not path.exists()
 
 
 class Notes:

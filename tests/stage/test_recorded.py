@@ -8,7 +8,7 @@ import pytest
 from workbook.models import Script
 from workbook.models.weights import fetch_weights
 from workbook.stage import recorded
-from workbook.stage.recorded import NotRecorded, Recorder, Recording, real_model
+from workbook.stage.recorded import NotRecorded, RecordedModel, Recorder, real_model
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def test_what_was_recorded_is_played(folder):
     """The same prompt, stop sequence and settings give the same answer and usage."""
     model = Recorder(Script(["one", "two"]), "lesson", {"max_tokens": 5})
     said = [model.complete("a"), model.complete("a", stop=["\n"])]
-    played = Recording("lesson", {"max_tokens": 5})
+    played = RecordedModel("lesson", {"max_tokens": 5})
     assert [played.complete("a"), played.complete("a", stop=["\n"])] == said
     assert played.name == "scripted (recorded)"
 
@@ -34,13 +34,13 @@ def test_what_was_not_recorded_is_refused(folder, prompt, stop, settings):
     """Another prompt, stop sequence or setting has no answer, and you are told."""
     Recorder(Script(["one"]), "lesson", {}).complete("a")
     with pytest.raises(NotRecorded, match="fetch-model"):
-        Recording("lesson", settings).complete(prompt, stop=stop)
+        RecordedModel("lesson", settings).complete(prompt, stop=stop)
 
 
 def test_a_lesson_without_a_recording_says_so(folder):
     """A lesson for which nothing was recorded is named."""
     with pytest.raises(NotRecorded, match="lesson 'x'"):
-        Recording("x", {})
+        RecordedModel("x", {})
 
 
 def test_recording_again_keeps_the_other_answers(folder):
@@ -48,7 +48,7 @@ def test_recording_again_keeps_the_other_answers(folder):
     for text in ("old", "new"):
         Recorder(Script([text]), "lesson", {}).complete("a")
     Recorder(Script(["other"]), "lesson", {}).complete("b")
-    played = Recording("lesson", {})
+    played = RecordedModel("lesson", {})
     assert [played.complete(p).text for p in "ab"] == ["new", "other"]
 
 
@@ -57,7 +57,7 @@ def test_what_was_counted_is_played(folder):
     model = Recorder(Script(["one"]), "lesson", {})
     counted = model.count("Question: 1+1?")
     model.complete("a")
-    played = Recording("lesson", {})
+    played = RecordedModel("lesson", {})
     assert played.count("Question: 1+1?") == counted
     assert played.count("a" * 30) == 10
 
@@ -93,7 +93,7 @@ def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
 def test_with_weights_it_is_the_real_model():
     """Where the weights are, nothing is played."""
     fetch_weights()
-    assert not isinstance(real_model("00_start_here"), Recording)
+    assert not isinstance(real_model("00_start_here"), RecordedModel)
 
 
 @pytest.mark.parametrize("path", sorted(recorded.FOLDER.glob("*.json")))

@@ -29,18 +29,25 @@ def is_refused(row):
     return verdict.kind != "supported"
 
 
-def refused_by_label(half):
-    """Return (refused, all) by label, and print each share with its interval."""
-    rows = [row for row in ROWS if row["half"] == half]
-    all_of = Counter(row["label"] for row in rows)
-    refused = Counter(row["label"] for row in rows if is_refused(row))
-    unsupported = all_of.total() - all_of["supported"]
-    caught = refused.total() - refused["supported"]
-    table = {label: (refused[label], n) for label, n in all_of.items()}
-    table["unsupported"] = (caught, unsupported)
-    for label, (k, n) in table.items():
-        low, high = wilson_interval(k, n)
-        print(f"{half} {label:15} {k:3} of {n:3} refused, {low:.0%} to {high:.0%}")
+def refused_by_kind(half):
+    """Return (refused, all) by kind and language, and print each with its interval.
+
+    A kind is a label, or all that is "unsupported" there.
+    """
+    all_of, refused = Counter(), Counter()
+    for row in ROWS:
+        if row["half"] == half:
+            lang, label = TEXTS[row["doc_id"]].lang, row["label"]
+            kinds = {label, label if label == "supported" else "unsupported"}
+            found = [(kind, where) for kind in kinds for where in ("all", lang)]
+            all_of.update(found)
+            refused.update(found if is_refused(row) else [])
+    table = {each: (refused[each], n) for each, n in sorted(all_of.items())}
+    for (kind, lang), (k, n) in table.items():
+        if lang == "all" or kind in ("supported", "unsupported"):
+            low, high = wilson_interval(k, n)
+            told = f"{k:3} of {n:3} refused, {low:.0%} to {high:.0%}"
+            print(f"{half} {kind:15} {lang:4} {told}")
     return table
 
 
@@ -51,13 +58,13 @@ def test_no_sentence_stands_in_both_halves():
 
 @pytest.mark.parametrize(
     ("half", "recall", "false_alarms"),
-    [("developing", 0.9, 0.1), ("reporting", 0.85, 0.1)],
+    [("developing", 0.9, 0.1), ("reporting", 0.85, 0.1), ("unseen", 0.0, 1.1)],
 )
 def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_alarms):
     """so many of the unsupported are refused, and so few of the supported"""
-    table = refused_by_label(half)
-    caught, unsupported = table["unsupported"]
-    refused, supported = table["supported"]
+    table = refused_by_kind(half)
+    caught, unsupported = table["unsupported", "all"]
+    refused, supported = table["supported", "all"]
     assert caught / unsupported >= recall
     assert refused / supported < false_alarms
 
@@ -65,4 +72,5 @@ def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_
 def test_changed_numbers_are_all_found():
     """a changed number or unit is the easiest of the kinds: none gets through"""
     rows = [row for row in ROWS if row["label"] == "number_changed"]
+    rows = [row for row in rows if row["half"] != "unseen"]
     assert all(map(is_refused, rows))

@@ -94,11 +94,10 @@ def check_event(event: Any, seq: int) -> None:
             found = type(event[name]).__name__
             raise TraceError(f"{name} is of type {found}, not {wanted}")
     if event.get("schema", SCHEMA) not in range(1, SCHEMA + 1):
-        known = " and ".join(map(str, range(1, SCHEMA + 1)))
-        raise TraceError(
-            f"it has schema {event['schema']}, and this workbook reads {known}: "
-            "a newer one wrote it"
-        )
+        is_newer = event["schema"] > SCHEMA
+        why = "a newer one wrote it" if is_newer else "schemas count from 1"
+        known = f"and this workbook reads 1 to {SCHEMA}: {why}"
+        raise TraceError(f"it has schema {event['schema']}, {known}")
     if event["seq"] != seq:
         raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
 
@@ -107,9 +106,7 @@ def to_line(value: Any) -> bytes:
     """Return one line of JSON in UTF-8."""
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_APPEND_NEWLINE)
-    except (
-        TypeError
-    ):  # integers beyond 64 bits, and half a surrogate pair as its escape
+    except TypeError:  # integers beyond 64 bits, and half a surrogate pair's escape
         line = json.dumps(value, ensure_ascii=False, default=_plain) + "\n"
         return line.encode("utf-8", "backslashreplace")
 

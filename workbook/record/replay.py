@@ -6,6 +6,8 @@ one's `TraceWriter` was given secrets, so is its hook's.
 
 from __future__ import annotations
 
+import json
+import os
 import uuid
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,8 +15,9 @@ from typing import Any
 
 from workbook.models.base import Completion
 from workbook.record.answers import requests_in
-from workbook.record.events import Kind, TraceError, TraceEvent
+from workbook.record.events import Kind, TraceError, TraceEvent, to_line
 from workbook.record.recording import Recording
+from workbook.record.redaction import redacted, secrets_in
 from workbook.record.trace import Trace
 from workbook.tools.calls import Observation, ToolError
 
@@ -83,13 +86,14 @@ def what_if(
         FileExistsError: there is a file at `path`.
         Divergence: the machine did something else before event k.
     """
-    if not 0 <= k < len(trace):
-        raise TraceError(f"there is no event {k}: the run has 0 to {len(trace) - 1}")
-    about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": dict(change)}
+    if k not in range(len(trace)) or not isinstance(k, int):
+        raise TraceError(f"there is no event {k!r}: the run has 0 to {len(trace) - 1}")
+    if not isinstance(change, Mapping):
+        found = type(change).__name__
+        raise TraceError(f"a change is a dict, as {{'text': …}}, and no {found}")
     new: Any = {"trace_id": uuid.uuid4().hex[:12]}
     is_kept = "limits" in change and trace.events[k]["kind"] in _ANSWERS
     before = Trace(tuple(event | new for event in trace.events[: max(k + is_kept, 1)]))
-    before.events[0]["what_if"] = about
     if path is not None and Path(path).exists():
         raise FileExistsError(f"there is a file {path}: take another name")
     if set(change) == {"limits"}:
@@ -100,16 +104,24 @@ def what_if(
             raise TraceError(f"these are no limits: {change} ({error})") from None
     else:
         answer = _changed(trace.events[k], change)
-    source = before if path is None else before.save(path)
     secrets = _secrets_of(machine)
-    with Recording(source, instead=answer, secrets=secrets) as recording:
-        machine.played_again(recording).run(recording.question)
-        recording.is_through()
-        return recording.trace()
+    safe = redacted(json.loads(to_line(change)), secrets)
+    about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": safe}
+    before.events[0]["what_if"] = about
+    source = before if path is None else before.save(path)
+    try:
+        with Recording(source, instead=answer, secrets=secrets) as recording:
+            machine.played_again(recording).run(recording.question)
+            recording.is_through()
+            return recording.trace()
+    except TraceError:  # it never came to what is real
+        if path is not None:
+            Path(path).unlink()
+        raise
 
 
 def _secrets_of(machine: Any) -> Any:
-    return getattr(machine.hook, "secrets", None)  # None: those of the environment
+    return getattr(machine.hook, "secrets", secrets_in(os.environ))
 
 
 _ANSWERS: Mapping[str, tuple[set[str], ...]] = {
@@ -125,7 +137,7 @@ def _changed(event: TraceEvent, change: Mapping[str, Any]) -> Any:
     if set(change) not in fields:
         known = " or ".join(", ".join(sorted(each)) for each in fields)
         raise TraceError(
-            f"event {event['seq']} is a {event['kind']}: {sorted(change)} cannot be "
+            f"event {event['seq']} is a {event['kind']}: {list(change)} cannot be "
             f"changed in it, but {known or 'a model_turn or an observation can'}"
         )
     try:

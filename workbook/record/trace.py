@@ -153,7 +153,7 @@ def each_run(runs: Runs) -> Iterator[Run]:
     """Yield each run; of a folder, the *.jsonl files in it that begin as traces do."""
     if isinstance(runs, (str, Path)):
         path = Path(runs)
-        found = sorted(path.rglob("*.jsonl"))
+        found = sorted(each for each in path.rglob("*.jsonl") if each.is_file())
         runs = [each for each in found if _is_trace(each)] if path.is_dir() else [path]
     for run in [runs] if isinstance(runs, Trace) else runs:
         if isinstance(run, dict):

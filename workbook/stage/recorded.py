@@ -45,7 +45,7 @@ def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
         if wish == "1":
             model = Recorder(model, lesson, settings)
     except (WeightsError, RuntimeError) as why:
-        model = Recording(lesson, settings)
+        model = RecordedModel(lesson, settings)
         print(f"{why}\nYou see what the model said on {model.date} instead.")
     return Prefilled(model, cue) if cue else model
 
@@ -68,7 +68,7 @@ def own_model(cue: str = "", **settings: Any) -> TextModel | None:
     return None
 
 
-class Recording:
+class RecordedModel:
     """A model that says what the real one said to the same prompt and settings."""
 
     def __init__(self, lesson: str, settings: dict[str, Any]) -> None:
