@@ -129,6 +129,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         claim = claim.replace(each.title, apart) if each.title else claim
         for sentence in sentences(each.text):
             said = facts(f"{each.title}. {sentence.replace(each.title, apart)}")
+            said = said._replace(subject=facts(sentence).subject)
             if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
                 said = said._replace(spelled=said.spelled | before.spelled)
             passages.append((f"{each.doc_id} says “{sentence}”", said, title))
@@ -141,10 +142,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         found = [
             (says, *compared(wanted, said, title)) for says, said, title in passages
         ]
-        if any(not wrong for _, _, wrong in found):
-            return ""
-        says, _, wrong = max(found, key=lambda row: row[1])
-        return f"{says}: {'; '.join(wrong)}"
+        says, _, wrong = max(found, key=lambda row: (row[1], not row[2]))
+        return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
     if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
