@@ -17,7 +17,7 @@ from typing import NamedTuple
 from workbook.trust.claims import WORDS
 
 SHARE = 0.4  # of a claim's key words and numbers that a sentence must hold
-HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
+HAN_SHARE = 0.65  # where the words are pairs of characters: a name has several
 
 
 def _first_of_line(name: str) -> dict[str, str]:
@@ -110,12 +110,15 @@ def facts(sentence: str) -> Facts:
     return found
 
 
-def compared(claim: Facts, said: Facts, title: Facts) -> tuple[int, list[str]]:
-    """Return how much of a claim a sentence holds, and what is wrong with it, in words.
+def compared(
+    claim: Facts, said: Facts, title: Facts
+) -> tuple[tuple[int, int], list[str]]:
+    """Return how near a sentence is to a claim, and what is wrong with it, in words.
 
     All numbers and names of the claim must be there, what one denies the other must
-    deny, and at least `SHARE` of the key words and numbers must be found. The title of
-    the document counts as said in each of its sentences, where it may stand as "it".
+    deny, nobody else may be told of in the same words, and at least `SHARE` of the key
+    words and numbers must be found. The title of the document counts as said in each of
+    its sentences, where it may stand as "it".
     """
     numbers = {n for n in claim.numbers if not _has_number(n, said.numbers)}
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
@@ -125,26 +128,25 @@ def compared(claim: Facts, said: Facts, title: Facts) -> tuple[int, list[str]]:
     words = claim.words - title.words
     total = len(words) + len(claim.numbers)
     known = len(words & said.words) + len(claim.numbers) - len(numbers)
-    wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
-    wrong += [f"no {name.title()} in it" for name in sorted(names)]
-    wrong += ["one says “not” where the other does not"] if turned else []
-    wrong += [
+    contrary = [
         f"“{there}”, not “{here}”"
         for here, there in _OPPOSITES
         if _stem(here) in claim.parts - said.parts
         and _stem(there) in said.parts - claim.parts
     ]
     (who, does), (whom, did) = claim.subject, said.subject
-    if (
-        does == did
-        and who
-        and not any(_is_spelled(n, whom or said.spelled) for n in who)
-    ):
-        wrong.append(f"it says so of another than {' '.join(sorted(who)).title()}")
+    is_same = any(_is_spelled(name, whom or said.spelled) for name in who)
+    if who and does == did and not is_same:
+        contrary.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
+    wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
+    wrong += [f"no {name.title()} in it" for name in sorted(names)]
+    wrong += ["one says “not” where the other does not"] if turned else []
+    wrong += contrary
     is_han = any(word[0] >= "\u3005" for word in words)
     if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
-    return known, wrong
+    plain = words & said.words - {_stem(name) for name in claim.names}
+    return (known + len(contrary), len(plain)), wrong
 
 
 def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool:
@@ -180,10 +182,10 @@ def _han_number(digits: str) -> int:
 
 def _is_spelled(name: str, said: Iterable[str]) -> bool:
     """Return whether a name was said, or what it is made of: Iceland, Icelandic."""
-    made_of = [each for each in said if len(each) > 3]
-    return name in said or any(
-        each.startswith(name) * (len(name) > 3) or name.startswith(each)
-        for each in made_of
+    return any(
+        name == each
+        or (min(len(name), len(each)) > 3 and (each in name or name in each))
+        for each in said
     )
 
 
