@@ -35,12 +35,13 @@ _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?:({_UNIT})(?![a-z]))?", re.IGNORECASE
 )
-_HAN_NUMBER = re.compile("[一二三四五六七八九十百千万]{2,}")
+_HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
 _HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{_HAN}]+|[ァ-ヺー]+|(?:(?![{_HAN}\u3040-\u30ff])[^\W\d_])+")
 _BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
 _SUBJECT = re.compile(
-    r"(?:(?:In|On|From|Since) [^,]*?\d{4},? )?(?:The |Only the )?(?!His|Her|Its|Their)"
+    r"(?:(?:In|On|From|Since) [^,]{0,40}?\d{4},? )?(?:The |Only the )?"
+    r"(?!His|Her|Its|Their)"
     r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
 )
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
@@ -60,12 +61,11 @@ class Facts(NamedTuple):
     """What of a sentence can be compared."""
 
     words: set[str]  # their stems; of Japanese and Chinese, pairs of characters
-    spelled: set[str]  # the words as they are
+    spelled: set[str]  # the words as they are; of Japanese and Chinese, characters
     names: set[str]
     numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
     denied: set[str]  # those of the words that a "not" turns round
     subject: tuple[frozenset[str], str]  # who begins it, and the word behind
-    parts: set[str]  # the words, and the single characters of pairs
 
 
 @lru_cache(maxsize=2000)
@@ -80,7 +80,7 @@ def facts(sentence: str) -> Facts:
         text = phrase.sub(plain, text)
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
-    found = Facts(set(), set(), set(), set(), set(), _subject(text), set())
+    found = Facts(set(), set(), set(), set(), set(), _subject(text))
     for number, unit in _NUMBER.findall(text):
         found.numbers.add(
             (float(number.replace(",", "")), _UNITS.get(unit.lower(), ""))
@@ -91,10 +91,11 @@ def facts(sentence: str) -> Facts:
         if word[0] >= "\u3005":
             pairs = _pairs(word)
             found.words.update(pairs)
+            found.spelled.update(word)
             found.denied.update(pairs if is_denied else ())
             continue
         small = _fold(word)
-        found.spelled.update(_spellings(small))
+        found.spelled.add(small)
         if small in _NOT:
             behind_not = True
         elif small not in _STOP:
@@ -104,9 +105,6 @@ def facts(sentence: str) -> Facts:
             if behind_not:
                 found.denied.add(_stem(small))
             behind_not = False
-    found.parts.update(
-        found.words, *(word for word in found.words if word[0] >= "\u3005")
-    )
     return found
 
 
@@ -128,11 +126,12 @@ def compared(
     words = claim.words - title.words
     total = len(words) + len(claim.numbers)
     known = len(words & said.words) + len(claim.numbers) - len(numbers)
+    mine, its = claim.words | claim.spelled, said.words | said.spelled
+    mine, its = mine - its, its - mine
     contrary = [
         f"“{there}”, not “{here}”"
         for here, there in _OPPOSITES
-        if _stem(here) in claim.parts - said.parts
-        and _stem(there) in said.parts - claim.parts
+        if _stem(here) in mine and _stem(there) in its
     ]
     (who, does), (whom, did) = claim.subject, said.subject
     is_same = any(_is_spelled(name, whom or said.spelled) for name in who)
@@ -154,29 +153,22 @@ def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool
     value, unit = number
     kind, size = _SCALES.get(unit, (unit or "count", 1))
     for n, u in said:
-        measured, scale = _SCALES.get(u, (u or "count", 1))
-        if value in (n, round(n)) and (unit == u or not unit or not u):
+        its_kind, its_size = _SCALES.get(u, (u or "count", 1))
+        is_near = isclose(value * size, n * its_size, rel_tol=0.01)
+        is_whole = value.is_integer() and abs(value - n) < 0.5
+        if (value == n or is_whole) and (unit == u or not unit or not u):
             return True
-        is_near = isclose(value * size, n * scale, rel_tol=0.01)
-        if is_near and kind == measured and unit != u:
+        if is_near and kind == its_kind and unit != u:
             return True
     return False
 
 
 def _han_number(digits: str) -> int:
-    """Return a number that is written in characters.
-
-    >>> _han_number("一百二十"), _han_number("一万四千")
-    (120, 14000)
-    """
+    """Return a number that is written in characters: 120 of 一百二十."""
     total, digit = 0, 0
     for value in (int(unicodedata.numeric(each)) for each in digits):
-        if value < 10:
-            digit = value
-        elif value < 10_000:
-            total, digit = total + max(digit, 1) * value, 0
-        else:
-            total, digit = (total + digit) * value, 0
+        total += max(digit, 1) * value if value > 9 else 0
+        digit = value if value < 10 else 0
     return total + digit
 
 
@@ -192,8 +184,9 @@ def _is_spelled(name: str, said: Iterable[str]) -> bool:
 def _subject(text: str) -> tuple[frozenset[str], str]:
     """Return who is told of at the beginning of a sentence, and the word behind.
 
-    >>> _subject("In 1843 Ada Lovelace published notes.")
-    (frozenset({'ada', 'lovelace'}), 'publi')
+    >>> who, does = _subject("In 1843 Ada Lovelace wrote notes.")
+    >>> sorted(who), does
+    (['ada', 'lovelace'], 'write')
     """
     if not (found := _SUBJECT.match(text)):
         return frozenset(), ""
@@ -212,10 +205,6 @@ def _fold(word: str) -> str:
 def _stem(word: str) -> str:
     """Return the beginning of a word: discovers, discoverer and discovery are one."""
     return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]
-
-
-def _spellings(word: str) -> set[str]:
-    return {word, word.removesuffix("s")}
 
 
 def _pairs(run: str) -> set[str]:

@@ -25,6 +25,7 @@ THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""
 
 MOST_PARTS = 6  # of a claim that are looked up one by one
+MOST_CHARS = 2000  # of a claim that is looked up at all
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
 
@@ -122,6 +123,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     'd1 says “It is 3,776 m high.”: not 3767 m'
     """
     passages = []
+    if len(claim) > MOST_CHARS:
+        return f"{len(claim):,} characters in one sentence: state one fact in each"
     for each in documents:
         title, before = facts(each.title), facts("")
         # In Japanese and Chinese no blank parts it from the next word.
