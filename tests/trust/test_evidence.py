@@ -110,7 +110,10 @@ def test_japanese_is_compared_by_pairs_of_characters():
 
 
 GENJI = Document(
-    "d6", "源氏物語", 1.0, "全部で54帖からなる。作者は紫式部である。姉は早く死んだ。"
+    "d6",
+    "源氏物語",
+    1.0,
+    "全部で54帖からなる。作者は紫式部である。主人公には弟君がいる。",
 )
 
 
@@ -120,11 +123,11 @@ GENJI = Document(
         ("源氏物語は五十四帖からなる", True),
         ("源氏物語は四十五帖からなる", False),
         ("源氏物語は紫式部の作", True),
-        ("妹は早く死んだ", False),
+        ("主人公には兄君がいる", False),
     ],
 )
 def test_numbers_and_opposites_may_be_characters(claim, is_said):
-    """五十四 is 54, and a sister who is older is no younger one"""
+    """五十四 is 54, and an older brother is no younger one"""
     assert (what_differs(claim, [GENJI]) == "") == is_said
 
 
