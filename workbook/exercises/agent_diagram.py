@@ -9,10 +9,7 @@ from workbook.exercises.your_agent import Part, state
 from workbook.paths import template
 from workbook.record.show import Mermaid
 
-ROLES = (
-    *("writes the prompt", "reads the turn", "decides", "acts"),
-    *("doubts", "looks back"),
-)
+ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
 LOOKS = {  # Mermaid's class, and a sign for those who see no colour
     "yours": ("fill:#2e7d32,stroke:#1b5e20,stroke-width:3px,color:#ffffff", "★"),
     "ours": ("fill:#eceff1,stroke:#78909c,color:#263238", "·"),
