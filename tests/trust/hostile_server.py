@@ -36,7 +36,9 @@ def listed(times):
             far = {"properties": {"a": {"$ref": "http://far.example/schema.json"}}}
             bad = {"properties": {"a": {"type": "no type"}}}
             big = {"properties": {f"a{n}": {"type": "string"} for n in range(1_000)}}
-            schemas = {"far": far, "bad": bad, "big": big, "list": {"type": "array"}}
+            nan = {"properties": {"a": {"maximum": float("nan")}}}
+            schemas = {"far": far, "bad": bad, "big": big, "nan": nan}
+            schemas["list"] = {"type": "array"}
             return [about, *({"name": n, "inputSchema": s} for n, s in schemas.items())]
         case "names":
             names = ("echo", "Echo", "a.b/ä", "", "x" * 200)
