@@ -24,7 +24,6 @@ from workbook.models.script import Script
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
 from workbook.tools.tool import ContractError
-from workbook.trust.screen import screen
 from workbook.trust.stdio import McpServer, ServerError
 from workbook.trust.strangers import (
     MOST_CHARS,
@@ -477,7 +476,7 @@ def test_orders_of_a_stranger(mode):
         object.__setattr__(pay, "effect", Effect.WRITE)
         rules = [PolicyRule("allow"), *agreed_rules(tools, agreed)]
         machine = guarded(Script(turns), [*tools, pay], rules=rules, ask=asked.append)
-        machine = with_taint(machine, labels=["outside"], screen=screen, fence=True)
+        machine = with_taint(machine, labels=["outside"], screened=True, fence=True)
         exit_ = machine.run("Echo hi.")
     assert exit_.state == "PENDING"
     assert [request.call.name for request in asked] == ["Calculator"]
