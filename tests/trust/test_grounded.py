@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.fsm import CORE, FunctionCalls, Limits, Machine, Rule, Table, exits
+from workbook.fsm import CORE, FunctionCalls, Limits, Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED, ONE_CALL
@@ -51,18 +51,6 @@ def test_the_audit_of_the_table_is_clean(core):
     assert grounded_table(core).audit() == []
 
 
-def test_a_screen_before_the_first_turn_stays_where_it_is():
-    """a core that starts elsewhere keeps its start, and its rows"""
-    first = Rule("SCREEN", "clean", "THINK", "a harmless question")
-    refused = Rule("SCREEN", "refused", "REFUSED", "a harmful one")
-    core = CORE.with_rules(
-        first, refused, *exits("SCREEN"), start="SCREEN", ends={"REFUSED"}
-    )
-    table = grounded_table(core)
-    assert (table.start, table.audit()) == ("SCREEN", [])
-    assert table.advance("SCREEN", "refused") == "REFUSED"
-
-
 @pytest.mark.parametrize("core", [CORE, GUARDED, ONE_CALL])
 def test_every_way_to_done_leads_through_verify(core):
     """no row but VERIFY's leads to DONE"""
@@ -102,7 +90,7 @@ def test_a_supported_answer_goes_out_with_its_sources(turns, adapter, kind):
 def test_an_unsupported_answer_is_given_up(turns, adapter, kind):
     """twice the model is told why; then the run ends without an answer"""
     end, trace = play(filled(turns, FALSE), adapter=adapter, kind=kind)
-    assert (end.state, end.answer) == ("UNANSWERABLE", None)
+    assert (end.state, end.answer) == ("REFUSED", None)
     assert end.message
     told = [e for e in trace.of("observation") if e["call_id"] is None]
     assert [e["error"]["kind"] for e in told] == ["unsupported"] * TRIES
@@ -141,7 +129,7 @@ def test_a_model_of_function_calls_sees_what_it_had_answered():
 @kinds
 def test_no_search_is_no_pass(kind):
     """facts without a search are not supported, whoever is cited"""
-    assert play(text_turns([TRUE]), kind=kind)[0].state == "UNANSWERABLE"
+    assert play(text_turns([TRUE]), kind=kind)[0].state == "REFUSED"
 
 
 def test_who_says_that_it_does_not_know_is_done():
@@ -157,19 +145,20 @@ def test_the_last_turn_is_not_sent_back():
         Script(text_turns([SEARCH, FALSE])), [wiki_search()], hook=told,
         table=grounded_table(GUARDED), handlers=grounding(), budget=Budget(2),
     ).run("How high is it?")  # fmt: skip
-    assert (end.state, end.forced) == ("UNANSWERABLE", True)
+    assert (end.state, end.forced) == ("REFUSED", True)
 
 
-def test_your_audit_and_threshold_are_arguments():
-    """another audit decides, and gets the threshold that was given"""
+def test_your_audit_is_a_part():
+    """another audit decides, and gets the threshold and the other parts"""
     asked = []
 
-    def lenient(answer, evidence, threshold):
-        asked.append(threshold)
+    def lenient(answer, evidence, threshold, split, cite):
+        asked.append((threshold, split(answer), cite(answer)))
         return []
 
-    end, _ = play(text_turns([FALSE]), audit=lenient, threshold=0.9)
-    assert (end.state, asked) == ("DONE", [0.9])
+    parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
+    end, _ = play(text_turns(["A b"]), parts=parts, threshold=0.9)
+    assert (end.state, asked) == ("DONE", [(0.9, ["A", "b"], ["A", " ", "b"])])
 
 
 def test_documents_of_another_tool_count_too():
@@ -226,5 +215,4 @@ class Shown:
 
 def test_the_table_can_be_drawn_and_read():
     """the diagram names VERIFY and the safe end"""
-    assert isinstance(GROUNDED, Table)
-    assert "VERIFY --> UNANSWERABLE" in GROUNDED.mermaid()
+    assert "VERIFY --> REFUSED" in GROUNDED.mermaid()

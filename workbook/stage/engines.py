@@ -12,13 +12,14 @@ from typing import Any
 
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
+from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
 from workbook.record import Kind, Trace, TraceEvent, TraceWriter
-from workbook.stage.machines import Given, Person, play_machine
+from workbook.stage.machines import Given, Person, play_machine, suspicious
 from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
@@ -30,6 +31,8 @@ from workbook.stage.scenarios import (
 )
 from workbook.tools.adapters import BoundTools, trusting_function
 from workbook.tools.tool import Tool
+from workbook.trust.grounded import grounded_table
+from workbook.trust.tainted import ANSWER_DENIED
 
 Listener = Callable[[TraceEvent], None]
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
@@ -89,10 +92,12 @@ def compare(
     return row
 
 
-def museum(engines: Iterable[str] = (), parts: Given | None = None) -> Museum:
-    """Play every scenario on every engine and return how each run ended."""
+def museum(
+    engines: Iterable[str] = (), parts: Given | None = None, wing: str = ""
+) -> Museum:
+    """Play every scenario of a wing on every engine and return how each run ended."""
     names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
-    scenarios = {slug: load(slug) for slug in slugs()}
+    scenarios = {slug: load(slug) for slug in slugs(wing)}
 
     def ending(scenario: Scenario, engine: str) -> Ending:
         trace = play(scenario.slug, engine, parts=dict(parts or {}))
@@ -186,7 +191,9 @@ def play_create_agent(
     run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
 
 
-GUARDS = partial(play_machine, guards=True)
+GUARDS = partial(play_machine, make=guarded)
+TRUST = partial(play_machine, make=suspicious)
+SUSPICIOUS = grounded_table(GUARDED).with_rules(ANSWER_DENIED)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(partial(play_naive, engine="reading")),
@@ -197,6 +204,8 @@ ENGINES = {
     "create_agent": Engine(play_create_agent, None, True),
     "fsm_calls": Engine(partial(play_machine, adapter=FunctionCalls), CORE, True),
     "guarded_calls": Engine(partial(GUARDS, adapter=FunctionCalls), GUARDED, True),
+    "grounded": Engine(TRUST, SUSPICIOUS),
+    "grounded_calls": Engine(partial(TRUST, adapter=FunctionCalls), SUSPICIOUS, True),
 }
 """The engines by name, in the order in which the lessons meet them."""
 

@@ -3,6 +3,7 @@
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,19 @@ from workbook.fsm.conversations import TEXT_PREAMBLE, Conversation, TextTurns
 from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import guarded
+from workbook.guardrails.machine import GuardedMachine, guarded
+from workbook.guardrails.policy import POLICY, PolicyRule, Verdict
 from workbook.record import Kind, TraceWriter
 from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
 from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
+from workbook.trust.grounded import grounded
+from workbook.trust.memory import Memory
+from workbook.trust.recall import recall
+from workbook.trust.strangers import agreed_rules, digest
+from workbook.trust.taint import Label
+from workbook.trust.tainted import with_taint
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, to be used in place of the package's."""
@@ -58,11 +66,13 @@ def play_machine(
     parts: Given,
     person: Person | None = None,
     adapter: Callable[..., Conversation] = TextTurns,
-    guards: bool = False,
+    make: Callable[..., GuardedMachine] | None = None,
+    **more: Any,
 ) -> None:
-    """Play on the state machine of lesson 05, or on that of lessons 06 and 07.
+    """Play on the state machine of lesson 05, or on one with guards that `make` makes.
 
     It reads text turns or function calls. Without a person, the scenario's answers.
+    `more` goes to `make`.
     """
     given, steps = scenario.guards, scenario.steps
     person = person or ByScript(given.answers)
@@ -70,7 +80,7 @@ def play_machine(
     options: Any = {"adapter": adapter, "hook": emit}
     with tempfile.TemporaryDirectory() as folder:
         try:
-            if guards:
+            if make is not None:
                 most_s = given.model_s or math.inf
                 budget = Budget(steps, 2 * steps, tokens=given.tokens, model_s=most_s)
                 options |= {
@@ -80,7 +90,11 @@ def play_machine(
                 options |= {"mode": person.mode or given.mode, "ask": person.ask}
                 options |= {"context_tokens": given.context_tokens, "parts": parts}
                 options |= {"pinned": given.pinned, "one_call": given.one_call}
-                machine: Machine = guarded(model, tools, **options)
+                if given.allow_all:
+                    options["rules"] = (PolicyRule(Verdict.ALLOW, why="all of it"),)
+                if make is not guarded:
+                    options |= {"scenario": scenario, "home": Path(folder)}
+                machine: Machine = make(model, tools, **options, **more)
             else:
                 limits = Limits(steps=steps, tool_calls=2 * steps)
                 machine = assemble(parts, model, tools, limits=limits, **options)
@@ -89,9 +103,44 @@ def play_machine(
             emit(Kind.RUN_FINISHED, **end, message=str(error))
             return
         if adapter is TextTurns:
-            machine.preamble = warned(scenario, machine.tools, parts)
+            before = warned(scenario, machine.tools, parts)
+            machine.preamble = before or machine.preamble
         person.meets(machine)
         machine.run(scenario.question)
+
+
+def suspicious(
+    model: Any,
+    tools: list[Tool],
+    *,
+    scenario: Scenario,
+    home: Path,
+    screened: bool = True,
+    **options: Any,
+) -> GuardedMachine:
+    """Return the machine of lessons 09 and 10: guarded, grounded, and under taint."""
+    given, memory = scenario.guards, None
+    if given.memory:
+        way = options["parts"].get("recall", recall)
+        memory = Memory(home / "memory.db", recall=way)
+        for note in given.memory:
+            memory.add(**note)
+    agreed = {
+        tool.name: digest(replace(tool, description=entry.agreed))
+        for entry in scenario.scripted_tools
+        for tool in tools
+        if tool.name == entry.name and entry.agreed is not None
+    }
+    theirs = [tool for tool in tools if tool.name in agreed]
+    options["rules"] = agreed_rules(theirs, agreed, options.get("rules", POLICY))
+    return with_taint(
+        grounded(model, tools, memory=memory, screened=screened, **options),
+        labels=[Label.OUTSIDE] if agreed else [],
+        private=given.private,
+        secret=given.secret,
+        screened=screened,
+        fence=True,
+    )
 
 
 def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:

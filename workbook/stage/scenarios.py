@@ -5,6 +5,7 @@ This module reads it and says what came of a run; `workbook.stage.engines` plays
 """
 
 import difflib
+import itertools
 import math
 import re
 import time
@@ -55,28 +56,35 @@ class ScriptedTool(_Entry):
 
     name: str
     description: str
-    returns: list[str] = []
+    returns: list[str | dict[str, Any]] = []
     fails: Refusal | None = None
     raises: Raised | None = None
     message: str = ""
     takes_s: Seconds = 0.0
     timeout_s: Seconds | None = None
     effect: Effect = Field(Effect.READ, strict=False)  # the file has its word
+    outside: bool = True
+    agreed: str | None = None  # the description that a person has agreed to
 
     def tool(self) -> Tool:
         """Return it as new: one answer a call, the last one repeats."""
-        error = {"raises": self.raises, "message": self.message}
-        turns = [error] if self.raises is not None else self.returns or [""]
-        script = Script(turns, repeat_last=True)
+        last = self.returns[-1] if self.returns else ""
+        answers = itertools.chain(self.returns, itertools.repeat(last))
+        error = {"raises": self.raises or "OSError", "message": self.message}
+        raising = Script([error], repeat_last=True)
 
         def run(input: str) -> dict[str, Any]:
             time.sleep(self.takes_s)
             if self.fails is not None:
                 raise ToolFailure(**self.fails.model_dump())
-            return {"result": script.complete(input).text}
+            if self.raises is not None:
+                raising.complete(input)
+            answer = next(answers)
+            return answer if isinstance(answer, dict) else {"result": answer}
 
         schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
         about: Any = {"effect": self.effect, "timeout_s": self.timeout_s}
+        about |= {"outside": self.outside}
         return Tool(self.name, self.description, schema, run, **about)
 
 
@@ -90,6 +98,10 @@ class Guarding(_Entry):
     context_tokens: Count | None = None
     pinned: list[str] = []
     one_call: bool = False
+    memory: list[dict[str, str]] = []  # notes: kind, text, source
+    allow_all: bool = False  # the user's rules allow everything
+    private: list[str] = []  # tools whose text is secret
+    secret: list[str] = []  # texts that are, wherever they stand
 
 
 class End(_Entry):
@@ -135,18 +147,22 @@ class Scenario(_Entry):
         return Script(self.turns, window_tokens=self.window_tokens, **again)
 
 
-def slugs() -> list[str]:
-    """Return the names of all scenarios, in alphabetical order."""
-    return sorted(path.stem for path in FOLDER.glob("*.toml"))
+def slugs(wing: str = "") -> list[str]:
+    """Return the names of the scenarios of a wing of the museum, in alphabetical order.
+
+    The wing "trust" is that of lessons 09 and 10; without a name, all that came before.
+    """
+    return sorted(path.stem for path in (FOLDER / wing).glob("*.toml"))
 
 
 def load(slug: str) -> Scenario:
     """Return a scenario; a name that is not there is told, with the nearest one."""
-    if slug not in slugs():
-        near = difflib.get_close_matches(str(slug), slugs(), n=1)
+    paths = {path.stem: path for path in FOLDER.rglob("*.toml")}
+    if slug not in paths:
+        near = difflib.get_close_matches(str(slug), paths, n=1)
         guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
         raise ScenarioError(f"there is no scenario {slug!r}. {guess}")
-    return read_scenario(FOLDER / f"{slug}.toml")
+    return read_scenario(paths[slug])
 
 
 def read_scenario(path: Path) -> Scenario:

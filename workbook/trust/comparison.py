@@ -25,7 +25,7 @@ def _first_of_line(name: str) -> dict[str, str]:
     return {word: line[0] for line in lines for word in line}
 
 
-_STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
+STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
 _UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
 _OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
               for pair in ((a, b), (b, a))]  # fmt: skip
@@ -36,8 +36,8 @@ _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?:({_UNIT})(?![a-z]))?", re.IGNORECASE
 )
 _HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
-_HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = re.compile(rf"[{_HAN}]+|[ァ-ヺー]+|(?:(?![{_HAN}\u3040-\u30ff])[^\W\d_])+")
+HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
+_WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
 _BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
 _SUBJECT = re.compile(
     r"(?:(?:In|On|From|Since) [^,]{0,40}?\d{4},? )?(?:The |Only the )?"
@@ -89,21 +89,20 @@ def facts(sentence: str) -> Facts:
     behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
     for word in _WORD.findall(text):
         if word[0] >= "\u3005":
-            pairs = _pairs(word)
-            found.words.update(pairs)
+            found.words.update(pairs(word))
             found.spelled.update(word)
-            found.denied.update(pairs if is_denied else ())
+            found.denied.update(pairs(word) if is_denied else ())
             continue
-        small = _fold(word)
+        small = fold(word)
         found.spelled.add(small)
         if small in _NOT:
             behind_not = True
-        elif small not in _STOP:
-            found.words.add(_stem(small))
+        elif small not in STOP:
+            found.words.add(stem(small))
             if word[0].isupper() and small not in _NO_NAMES:  # as the first word too
                 found.names.add(small)
             if behind_not:
-                found.denied.add(_stem(small))
+                found.denied.add(stem(small))
             behind_not = False
     return found
 
@@ -131,7 +130,7 @@ def compared(
     contrary = [
         f"“{there}”, not “{here}”"
         for here, there in _OPPOSITES
-        if _stem(here) in mine and _stem(there) in its
+        if stem(here) in mine and stem(there) in its
     ]
     (who, does), (whom, did) = claim.subject, said.subject
     is_same = any(_is_spelled(name, whom or said.spelled) for name in who)
@@ -144,7 +143,7 @@ def compared(
     is_han = any(word[0] >= "\u3005" for word in words)
     if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
-    plain = words & said.words - {_stem(name) for name in claim.names}
+    plain = words & said.words - {stem(name) for name in claim.names}
     return (known + len(contrary), len(plain)), wrong
 
 
@@ -190,11 +189,11 @@ def _subject(text: str) -> tuple[frozenset[str], str]:
     """
     if not (found := _SUBJECT.match(text)):
         return frozenset(), ""
-    who = map(_fold, _WORD.findall(found["who"]))
-    return frozenset(who) - _STOP, _stem(_fold(found["does"]))
+    who = map(fold, _WORD.findall(found["who"]))
+    return frozenset(who) - STOP, stem(fold(found["does"]))
 
 
-def _fold(word: str) -> str:
+def fold(word: str) -> str:
     """Return a word in small letters without accents, in the dress that is compared."""
     letters = unicodedata.normalize("NFKD", word.casefold())
     plain = "".join(each for each in letters if not unicodedata.combining(each))
@@ -202,12 +201,12 @@ def _fold(word: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Return the beginning of a word: discovers, discoverer and discovery are one."""
     return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]
 
 
-def _pairs(run: str) -> set[str]:
-    """Return the pairs of neighbouring characters of Japanese or Chinese."""
+def pairs(run: str) -> list[str]:
+    """Return the pairs of neighbouring characters of Japanese or Chinese, in order."""
     parts = [part for part in _BETWEEN.split(run) if part]
-    return {p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))}
+    return [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]

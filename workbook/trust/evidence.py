@@ -7,7 +7,7 @@ does it say so? A score says how well a document fits a query, not whether it is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from workbook.trust.claims import (
     without_citations,
 )
 from workbook.trust.comparison import Facts, compared, facts
+from workbook.trust.taint import addresses_in
 
 THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""
@@ -80,7 +81,11 @@ def evidence_of(observations: Iterable[Observation]) -> list[Document]:
 
 
 def audit_answer(
-    answer: str, evidence: Iterable[Document], threshold: float = THRESHOLD
+    answer: str,
+    evidence: Iterable[Document],
+    threshold: float = THRESHOLD,
+    split: Callable[[str], list[str]] = split_claims,
+    cite: Callable[[str], list[str]] = find_citations,
 ) -> list[Verdict]:
     """Return a verdict on each claim of an answer; none where it states no fact.
 
@@ -89,11 +94,18 @@ def audit_answer(
     What cannot be looked up is not supported: a bare "yes", a word in another language.
     """
     documents = {each.doc_id: each for each in evidence}
-    return [_judge(claim, documents, threshold) for claim in split_claims(answer)]
+    return [
+        _judge(claim, tuple(cite(claim)), documents, threshold)
+        for claim in split(answer)
+    ]
 
 
-def _judge(claim: str, documents: dict[str, Document], threshold: float) -> Verdict:
-    cited = tuple(find_citations(claim))
+def _judge(
+    claim: str,
+    cited: tuple[str, ...],
+    documents: dict[str, Document],
+    threshold: float,
+) -> Verdict:
     unknown = [doc_id for doc_id in cited if doc_id not in documents]
     known = [documents[doc_id] for doc_id in cited if doc_id in documents]
     strong = [each for each in known if each.score >= threshold]
@@ -169,8 +181,10 @@ def _parts(claim: str) -> list[str]:
 def references(answer: str, evidence: Iterable[Document]) -> str:
     """Return the list of what an answer cites, a line a document; "" for none.
 
-    The runtime writes it: a model's own list may name what nobody has seen.
+    The runtime writes it: a model's own list may name what nobody has seen. A title is
+    a stranger's text: one with an address in it is left out.
     """
     documents = {each.doc_id: each for each in evidence}
     cited = [documents[i] for i in find_citations(answer) if i in documents]
-    return "\n".join(f"[{each.doc_id}] {each.title}" for each in cited)
+    titles = [("" if addresses_in(d.title) else f" {d.title}") for d in cited]
+    return "\n".join(f"[{d.doc_id}]{t}" for d, t in zip(cited, titles, strict=True))

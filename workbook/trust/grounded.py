@@ -1,30 +1,43 @@
-"""The table of lessons 09 and 10: an answer is held against the evidence of its run.
+"""The table of lessons 09 and 10: a question is screened, an answer held to evidence.
 
-Nothing of the driver or of a machine changes: rows for any table, and one handler.
+Nothing of the driver or of a machine changes: rows for any table, and two handlers.
 
-    guarded(model, tools, table=grounded_table(GUARDED), handlers=grounding())
+    grounded(model, tools)            # on GUARDED, with all guards
+    Machine(model, tools, GROUNDED, handlers=grounding())
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from workbook.fsm.conversations import CHAT_PREAMBLE, TEXT_PREAMBLE, FunctionCalls
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
 from workbook.fsm.table import CORE, Rule, State, Table, exits
-from workbook.guardrails.table import Said
+from workbook.guardrails.guards import Guards
+from workbook.guardrails.machine import GuardedMachine, Parts, guarded
+from workbook.guardrails.table import GUARDED, Said
+from workbook.models.base import ChatModel, TextModel
 from workbook.tools.calls import Observation, ToolError
+from workbook.tools.tool import Tool
+from workbook.trust.claims import find_citations, split_claims
 from workbook.trust.evidence import (
     THRESHOLD,
-    Document,
     Support,
-    Verdict,
     audit_answer,
     evidence_of,
     references,
 )
+from workbook.trust.screen import ScreenVerdict, screen_of
+
+if TYPE_CHECKING:
+    from workbook.trust.memory import Memory
 
 TRIES = 2  # how often the model is told what is not supported
+RECALLED = 3  # notes, the most that a question brings back
 
 HOW_TO_CITE = (
     "Behind each sentence that states a fact write the doc_id of the document that "
@@ -37,47 +50,116 @@ HOW_TO_CITE = (
 class Ground(State):
     """The states that `GROUNDED` adds."""
 
+    SCREEN = "SCREEN"
     VERIFY = "VERIFY"
-    UNANSWERABLE = "UNANSWERABLE"
+    REFUSED = "REFUSED"
 
 
 class Checked(Said):
     """The events that `GROUNDED` adds."""
 
+    CLEAN = "clean"
+    SUSPICIOUS = "suspicious"
+    RECALLED = "recalled"
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
-    GIVEN_UP = "given_up"
+    UNANSWERABLE = "unanswerable"
 
 
 def grounded_table(core: Table = CORE) -> Table:
-    """Return a table's rows, with VERIFY on every way to DONE."""
+    """Return such rows, with SCREEN before them, and VERIFY on each way to DONE."""
     S, E = Ground, Checked  # noqa: N806
     ways = [row for row in core.rules if row.target == S.DONE]
-    safe = "The documents that were found do not support an answer."
+    orders = "the question tries to change the rules: ask for what you want to know"
+    safe = "the documents that were found do not support an answer"
     return core.with_rules(
+        Rule(S.SCREEN, E.CLEAN, core.start, "a question, and no orders"),
+        Rule(S.SCREEN, E.RECALLED, S.OBSERVE, "and something is remembered"),
+        Rule(S.SCREEN, E.SUSPICIOUS, S.REFUSED, orders),
         *(row._replace(target=S.VERIFY, why="is it true?") for row in ways),
         Rule(S.VERIFY, E.SUPPORTED, S.DONE, "the evidence says so"),
         Rule(S.VERIFY, E.UNSUPPORTED, S.OBSERVE, "tell the model what is not shown"),
-        Rule(S.VERIFY, E.GIVEN_UP, S.UNANSWERABLE, safe),
-        *exits(S.VERIFY),
-        ends={S.UNANSWERABLE},
+        Rule(S.VERIFY, E.UNANSWERABLE, S.REFUSED, safe),
+        *exits(S.SCREEN, S.VERIFY),
+        start=S.SCREEN,
+        ends={S.REFUSED},
     )
 
 
 GROUNDED = grounded_table()
-"""The core's rows, and VERIFY between the last turn and DONE."""
+"""The core's rows, SCREEN before the first turn, VERIFY between the last and DONE."""
 
-Audit = Callable[[str, Iterable[Document], float], Iterable[Verdict]]
+
+def grounded(
+    model: TextModel | ChatModel,
+    tools: Iterable[Tool],
+    *,
+    table: Table = GUARDED,
+    threshold: float = THRESHOLD,
+    tries: int = TRIES,
+    screened: bool = True,
+    memory: Memory | None = None,
+    parts: Parts | None = None,
+    **options: Any,
+) -> GuardedMachine:
+    """Return a guarded machine that works on questions and gives supported answers.
+
+    Args:
+        table: the rows besides.
+        threshold: the least score of a document that counts.
+        tries: how often the model is told what is not supported.
+        screened: whether a question that gives orders is refused.
+        memory: what fits the question is told as data, before the first turn.
+        parts: functions in place of ours, by the exercise's name.
+        options: what `guarded` takes.
+    """
+    parts = parts or {}
+    look = screen_of(parts) if screened else None
+    work = grounding(threshold, tries, screen=look, memory=memory, parts=parts)
+    options |= {"handlers": work, "parts": parts}
+    machine = guarded(model, tools, table=grounded_table(table), **options)
+    if machine.preamble is None:
+        in_text = hasattr(model, "complete") and machine.adapter is not FunctionCalls
+        text = TEXT_PREAMBLE.format(tools=machine.tools.describe())
+        before = text.rstrip() if in_text else CHAT_PREAMBLE
+        machine.preamble = f"{before}\n{HOW_TO_CITE}\n\n"
+    return machine
 
 
 def grounding(
-    audit: Audit = audit_answer, threshold: float = THRESHOLD, tries: int = TRIES
+    threshold: float = THRESHOLD,
+    tries: int = TRIES,
+    *,
+    screen: Callable[[str], ScreenVerdict] | None = None,
+    memory: Memory | None = None,
+    parts: Parts | None = None,
 ) -> Mapping[str, Handler]:
     """Return the handlers of the states that a grounded table adds.
 
     An answer whose claims are all supported gets its list of references and goes out;
     another one goes back with the reasons, `tries` times, and then not at all.
     """
+    given = parts or {}
+    audit = partial(
+        given.get("audit_answer", audit_answer),
+        split=given.get("split_claims", split_claims),
+        cite=given.get("find_citations", find_citations),
+    )
+
+    def screen_question(run: Run) -> str:
+        families = screen(run.question).families if screen else ()
+        if families:
+            why = f"it looks like {' and '.join(families)}"
+            run.emit("decision", who="screen", what=Checked.SUSPICIOUS, why=why)
+            return Checked.SUSPICIOUS
+        if not (notes := _recalled(run, memory)):
+            return Checked.CLEAN
+        why = f"{len(notes)} of its notes fit the question"
+        run.emit("decision", who="memory", what=Checked.RECALLED, why=why, notes=notes)
+        told = [f"{note['kind']}: {note['text']}" for note in notes]
+        run.notes["remembered"] = notes
+        run.see(Observation("", True, {"remembered": told}, None))
+        return Checked.RECALLED
 
     def verify(run: Run) -> str:
         answer, evidence = run.answer or "", evidence_of(run.observed)
@@ -94,9 +176,18 @@ def grounding(
             return what
         sent_back = run.notes.setdefault("sent_back", 0)
         if sent_back >= tries or run.forced:  # a forced turn was the last one
-            return Checked.GIVEN_UP
+            return Checked.UNANSWERABLE
         run.notes["sent_back"] = sent_back + 1
         run.see(Observation.failed("", ToolError("unsupported", why, hint=HOW_TO_CITE)))
         return what
 
-    return {Ground.VERIFY: verify}
+    return {Ground.SCREEN: screen_question, Ground.VERIFY: verify}
+
+
+def _recalled(run: Run, memory: Memory | None) -> list[dict[str, Any]]:
+    """Return the notes that fit the question: the record's, or the memory's of now."""
+    guards: Guards | None = run.notes.get("guards")
+    if guards and (coming := guards.coming):
+        return list(coming["notes"]) if coming.get("who") == "memory" else []
+    notes = memory.recall(run.question, RECALLED) if memory else []
+    return [asdict(note) for note in notes]

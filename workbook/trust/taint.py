@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -89,13 +89,16 @@ def rules_under(
     rules: Sequence[PolicyRule],
     tools: Iterable[Tool],
     flow: Callable[..., Decision] = may_flow,
+    sinks: Mapping[str, str] = {},
 ) -> tuple[PolicyRule, ...]:
     """Return the policy as it holds for a run with these labels; never a milder one.
 
     Before each rule that is milder than `flow` stands the same one for the tool, with
     the stricter verdict: so an ALLOW becomes an ASK, and what was denied stays denied.
+    `sinks` says where a tool leads by its name, where its effect does not.
     """
-    said = [(tool, flow(labels, sink)) for tool in tools if (sink := _sink(tool))]
+    leads = [(tool, sinks.get(tool.name) or _sink(tool)) for tool in tools]
+    said = [(tool, flow(labels, sink)) for tool, sink in leads if sink]
     rows: list[PolicyRule] = []
     for rule in rules:
         for tool, (verdict, why) in said:

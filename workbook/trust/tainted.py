@@ -10,10 +10,10 @@ al. (2025), arXiv:2503.18813, which labels each value; "the lethal trifecta", Wi
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import partial
 
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
@@ -22,7 +22,8 @@ from workbook.guardrails.guards import guards_of
 from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.policy import PolicyRule, Verdict
 from workbook.tools.calls import Observation, ToolError
-from workbook.trust.screen import ScreenVerdict, fence_untrusted
+from workbook.trust.grounded import Checked, Ground
+from workbook.trust.screen import fence_untrusted, screen_of
 from workbook.trust.taint import Label, Sink, addresses_in, may_flow, rules_under
 
 DENIED = "answer_denied"
@@ -46,7 +47,8 @@ def with_taint(
     known: Collection[str] = (),
     private: Collection[str] = (),
     secret: Collection[str] = (),
-    screen: Callable[[str], ScreenVerdict] | None = None,
+    sinks: Mapping[str, str] = {},
+    screened: bool = False,
     fence: bool = False,
 ) -> GuardedMachine:
     """Return the same machine, in which a run is tainted by what it reads.
@@ -60,12 +62,18 @@ def with_taint(
         known: addresses that may stand in an answer, with those of the question.
         private: names of tools whose text is secret.
         secret: texts that are secret wherever they stand, such as a key.
-        screen: looks at what comes from outside; the model is told what it found.
+        sinks: where tools lead by their name, such as {"Remember": Sink.MEMORY}; others
+            lead to a WRITE or to a request, as they say themselves.
+        screened: what comes from outside is screened, and the model told what it found.
         fence: what comes from outside is told between delimiters.
     """
     again = copy(machine)
     again.table = machine.table.with_rules(ANSWER_DENIED)
-    inner, flow = machine.handlers, machine.parts.get("may_flow", may_flow)
+    inner, parts = machine.handlers, machine.parts
+    flow = parts.get("may_flow", may_flow)
+    under = partial(rules_under, flow=flow, sinks=sinks)
+    look = screen_of(parts) if screened else None
+    fenced = partial(_fenced, fence=parts.get("fence_untrusted", fence_untrusted))
 
     def taint_of(run: Run) -> Taint:
         if "taint" not in run.notes:
@@ -75,7 +83,7 @@ def with_taint(
                 told = {"what": "fence", "why": "it is drawn anew for each run"}
                 run.emit("decision", who="taint", nonce=taint.nonce, **told)
             found = {*labels, *secrets_in(run.question)}
-            _add(run, taint, found, "it does so from its beginning", flow)
+            _add(run, taint, found, "it does so from its beginning", under)
         kept: Taint = run.notes["taint"]
         return kept
 
@@ -107,7 +115,7 @@ def with_taint(
         found = secrets_in(run.observation.text())
         found |= {Label.OUTSIDE} if tool.outside else set()
         found |= {Label.SECRET} if tool.name in private else set()
-        _add(run, taint, found, f"it has read what {tool.name} returned", flow)
+        _add(run, taint, found, f"it has read what {tool.name} returned", under)
         taint.is_outside = tool.outside
         return event
 
@@ -115,9 +123,9 @@ def with_taint(
         taint, seen = taint_of(run), run.observation
         if taint.is_outside and seen is not None:
             taint.is_outside = False
-            families = screen(seen.text()).families if screen else ()
+            families = look(seen.text()).families if look else ()
             if fence:
-                seen = _fenced(seen, taint.nonce)
+                seen = fenced(seen, taint.nonce)
             if families:
                 why = f"it looks like {' and '.join(families)}"
                 run.emit("decision", who="screen", what="suspicious", why=why)
@@ -126,16 +134,39 @@ def with_taint(
             run.observation = seen
         return inner[State.OBSERVE](run)
 
+    def begin(run: Run) -> str:
+        taint, event = taint_of(run), inner[Ground.SCREEN](run)
+        if event == Checked.RECALLED:
+            taint.is_outside = True
+            others = any(note["source"] != "user" for note in run.notes["remembered"])
+            found: set[str] = {Label.OUTSIDE} if others else set()
+            _add(run, taint, found, "a note is from a run, which may have read", under)
+        return event
+
+    def verify(run: Run) -> str:
+        taint, event = taint_of(run), inner[Ground.VERIFY](run)
+        if fence and event == Checked.UNSUPPORTED:  # it quotes documents
+            assert run.observation is not None
+            run.observation = fenced(run.observation, taint.nonce, ours=True)
+        return event
+
     ours: dict[str, Handler] = {State.THINK: think, State.OBSERVE: observe}
-    again.handlers = {**inner, **ours, State.EXECUTE_TOOL: execute}
+    ours |= {Ground.SCREEN: begin, Ground.VERIFY: verify, State.EXECUTE_TOOL: execute}
+    again.handlers = inner | {state: ours[state] for state in inner if state in ours}
     return again
 
 
-def _add(run: Run, taint: Taint, found: set[str], why: str, flow: Any) -> None:
+def _add(
+    run: Run,
+    taint: Taint,
+    found: set[str],
+    why: str,
+    under: Callable[..., tuple[PolicyRule, ...]],
+) -> None:
     """Let a run carry more labels, and go by the rules that then hold."""
     if new := {Label(each) for each in found} - taint.labels:
         taint.labels |= new
-        guards_of(run).rules = rules_under(taint.labels, taint.rules, run.tools, flow)
+        guards_of(run).rules = under(taint.labels, taint.rules, run.tools)
         run.emit(
             "decision",
             who="taint",
@@ -152,10 +183,18 @@ def _nonce(run: Run) -> str:
     return str((coming or {}).get("nonce") or secrets.token_hex(8))
 
 
-def _fenced(seen: Observation, nonce: str) -> Observation:
+def _fenced(
+    seen: Observation,
+    nonce: str,
+    ours: bool = False,
+    *,
+    fence: Callable[[str, str], str],
+) -> Observation:
+    """Return an observation with a fence around it; a hint of `ours` stays outside."""
     if seen.error is not None:
-        words = f"{seen.error.message} {seen.error.hint}".strip()
-        error = replace(seen.error, message=fence_untrusted(words, nonce), hint="")
+        hint = seen.error.hint if ours else ""
+        words = f"{seen.error.message} {'' if ours else seen.error.hint}".strip()
+        error = replace(seen.error, message=fence(words, nonce), hint=hint)
         return replace(seen, error=error)
     text = replace(seen, notes=()).text()
-    return replace(seen, result={"result": fence_untrusted(text, nonce)})
+    return replace(seen, result={"result": fence(text, nonce)})
