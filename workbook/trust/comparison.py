@@ -22,7 +22,7 @@ def _first_of_line(name: str) -> dict[str, str]:
     return {word: line[0] for line in lines for word in line}
 
 
-_STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
+STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
 _UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
 _OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
               for pair in ((a, b), (b, a))]  # fmt: skip
@@ -32,8 +32,8 @@ _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?:({_UNIT})(?![a-z]))?", re.IGNORECASE
 )
-_HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
-_WORD = re.compile(rf"[{_HAN}]+|[ァ-ヺー]+|(?:(?![{_HAN}\u3040-\u30ff])[^\W\d_])+")
+HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
+_WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
 _BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 
@@ -66,20 +66,19 @@ def facts(sentence: str) -> Facts:
     behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
     for word in _WORD.findall(text):
         if word[0] >= "\u3005":
-            pairs = _pairs(word)
-            found.words.update(pairs)
-            found.denied.update(pairs if is_denied else ())
+            found.words.update(pairs(word))
+            found.denied.update(pairs(word) if is_denied else ())
             continue
-        small = _fold(word)
+        small = fold(word)
         found.spelled.update(_spellings(small))
         if small in _NOT:
             behind_not = True
-        elif small not in _STOP:
-            found.words.add(_stem(small))
+        elif small not in STOP:
+            found.words.add(stem(small))
             if word[0].isupper():  # as the first of a sentence too: so it is compared
                 found.names.add(small)
             if behind_not:
-                found.denied.add(_stem(small))
+                found.denied.add(stem(small))
             behind_not = False
     return found
 
@@ -96,7 +95,7 @@ def compared(claim: Facts, said: Facts, title: Facts) -> tuple[int, list[str]]:
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
     turned |= claim.denied if not said.denied else set()
-    words = claim.words - title.words - {_stem(name) for name in claim.names}
+    words = claim.words - title.words - {stem(name) for name in claim.names}
     total = len(words) + len(claim.numbers)
     known = len(words & said.words) + len(claim.numbers) - len(numbers)
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
@@ -105,7 +104,7 @@ def compared(claim: Facts, said: Facts, title: Facts) -> tuple[int, list[str]]:
     wrong += [
         f"“{there}”, not “{here}”"
         for here, there in _OPPOSITES
-        if _stem(here) in claim.words - said.words and _stem(there) in said.words
+        if stem(here) in claim.words - said.words and stem(there) in said.words
     ]
     is_han = any(word[0] >= "\u3005" for word in words)
     if known < (HAN_SHARE if is_han else SHARE) * total:
@@ -118,7 +117,7 @@ def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool
     return any(value == n and (unit == u or not unit or not u) for n, u in said)
 
 
-def _fold(word: str) -> str:
+def fold(word: str) -> str:
     """Return a word in small letters without accents, in the dress that is compared."""
     letters = unicodedata.normalize("NFKD", word.casefold())
     plain = "".join(each for each in letters if not unicodedata.combining(each))
@@ -126,7 +125,7 @@ def _fold(word: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def _stem(word: str) -> str:
+def stem(word: str) -> str:
     """Return the beginning of a word: discovers, discoverer and discovery are one."""
     return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]
 
@@ -135,7 +134,7 @@ def _spellings(word: str) -> set[str]:
     return {word, word.removesuffix("s")}
 
 
-def _pairs(run: str) -> set[str]:
-    """Return the pairs of neighbouring characters of Japanese or Chinese."""
+def pairs(run: str) -> list[str]:
+    """Return the pairs of neighbouring characters of Japanese or Chinese, in order."""
     parts = [part for part in _BETWEEN.split(run) if part]
-    return {p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))}
+    return [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]
