@@ -21,6 +21,7 @@ from workbook.models.weights import fetch_weights
 SEED = 1
 NAME = "SmolLM2-135M-Instruct"
 CONTEXT_TOKENS = 8192  # it was trained for so many: prompt and answer together
+EMBEDDED_BYTES = 500  # of a text: no more tokens than llama.cpp reads in one batch, 512
 
 
 class LocalModelError(RuntimeError):
@@ -46,6 +47,8 @@ class LocalServer:
         params.n_parallel = 1
         params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
         params.ui = False
+        params.embedding = True  # besides completions, which stay as they are
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         # All cores but one, at most four: threads wait for each other by spinning. On
         # two busy cores, two threads wrote 3 tokens a second and one thread 50.
         threads = max(1, min(4, (os.cpu_count() or 1) - 1))
@@ -123,6 +126,17 @@ def close_local_server() -> None:
         if _server is not None:
             _server.close()
             _server = None
+
+
+def embed(texts: Sequence[str]) -> list[list[float]]:
+    """Return a vector of length 1 for each text: the mean over its tokens, 576 numbers.
+
+    Of a long text its first 500 bytes are read. It was trained to go on with a text and
+    not to tell texts apart; what its vectors are worth has to be measured.
+    """
+    cut = [text.encode()[:EMBEDDED_BYTES].decode(errors="ignore") for text in texts]
+    answer = local_server().post("/v1/embeddings", {"input": cut})
+    return [row["embedding"] for row in answer["data"]]
 
 
 class LocalTextModel:
