@@ -11,17 +11,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from operator import mul
+from operator import mul, sub
+from statistics import fmean
 
+from workbook.trust.claims import WORDS
 from workbook.trust.comparison import HAN, STOP, fold, pairs, stem
 
 K1, B = 1.2, 0.75
 """How soon more mentions of a term add little; how far a long note is marked down."""
 
 _TERM = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W_])+")
-_LEFT_OUT = STOP | frozenset(
-    "am me my our you your please may must shall should".split()
-)
+_LEFT_OUT = STOP | frozenset(WORDS["asking"].split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,24 +109,20 @@ class RecallByMeaning:
         """Return the `k` nearest notes, the nearest first."""
         if not notes or not question.strip():
             return []
-        texts = list(dict.fromkeys(note.text for note in notes))
-        new = [text for text in texts if text not in self.vectors]
+        new = list({note.text for note in notes} - set(self.vectors))
         asked, *found = self.embed([question, *new])
         known = {**self.vectors, **dict(zip(new, found, strict=True))}
-        self.vectors = {text: known[text] for text in texts}
-        common = [sum(axis) / len(texts) for axis in zip(*self.vectors.values())]
-
-        def apart(vector: list[float]) -> list[float]:
-            return [x - c for x, c in zip(vector, common, strict=True)]
-
-        wanted = apart(asked)
-        near = {t: _cosine(wanted, apart(v)) for t, v in self.vectors.items()}
+        self.vectors = {note.text: known[note.text] for note in notes}
+        common = [fmean(axis) for axis in zip(*self.vectors.values(), strict=True)]
+        near = {t: _cosine(asked, v, common) for t, v in self.vectors.items()}
         ranked = sorted(notes, key=lambda note: (-near[note.text], -note.made_at))
         return ranked[: max(k, 0)]
 
 
-def _cosine(one: list[float], other: list[float]) -> float:
-    return sum(map(mul, one, other)) / (math.hypot(*one) * math.hypot(*other) or 1.0)
+def _cosine(one: list[float], other: list[float], origin: list[float]) -> float:
+    """Return the cosine between two vectors, as seen from a third one."""
+    a, b = list(map(sub, one, origin)), list(map(sub, other, origin))
+    return sum(map(mul, a, b), 0.0) / (math.hypot(*a) * math.hypot(*b) or 1.0)
 
 
 def first_then(first: Recall, then: Recall) -> Recall:
