@@ -1,6 +1,7 @@
 """A memory: one file, from which what is forgotten is gone."""
 
 import itertools
+import random
 import sqlite3
 import subprocess
 import sys
@@ -99,6 +100,45 @@ def test_what_is_forgotten_is_gone_from_the_folder(memory, tmp_path, size, kept,
     assert len(memory.notes()) == kept + (4 if way == "correct" else 0)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_in_a_long_life_nothing_forgotten_is_left(memory, path, seed):
+    """after hundreds of changes, whatever was moved in the file, none is found again"""
+    dice, known = random.Random(seed), {}
+    for word in (f"zq{number:03}qz" for number in range(300)):
+        text = f"{dice.choice('abcdefgh')} {word} " * dice.choice([1, 3, 20, 100])
+        deed = dice.random()
+        if deed < 0.5 or not known:
+            known[memory.add("note", text).id] = word
+            continue
+        id = dice.choice(list(known))
+        old = known.pop(id)
+        if deed < 0.75:
+            memory.forget(id)
+        else:
+            known[memory.correct(id, text).id] = word
+        assert old.encode() not in path.read_bytes()
+
+
+class DiesBeforeVacuum(sqlite3.Connection):
+    """A connection of a process that dies between COMMIT and VACUUM."""
+
+    def execute(self, statement, *values):
+        if statement == "VACUUM":
+            raise sqlite3.OperationalError("it died")
+        return super().execute(statement, *values)
+
+
+def test_what_is_deleted_is_overwritten(memory, tmp_path, monkeypatch):
+    """a process that dies as it forgets leaves no word behind either"""
+    note = memory.add("note", f"{SECRET} " * 20)
+    connect = partial(sqlite3.connect, factory=DiesBeforeVacuum)
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with pytest.raises(MemoryFileError, match="it died"):
+        memory.forget(note.id)
+    assert SECRET.encode() not in bytes_of(tmp_path)
+    assert memory.notes() == []
+
+
 def test_no_other_file_is_written(memory, tmp_path, monkeypatch):
     """while notes are added, found and forgotten, no word stands in another file"""
     monkeypatch.chdir(tmp_path)
@@ -163,8 +203,9 @@ def test_what_was_added_and_not_forgotten_is_there(tmp_path_factory, steps):
 OTHER = """
 import sys
 from workbook.trust.memory import Memory
+sys.stdin.read()  # until both are there
 memory = Memory(sys.argv[1])
-for n in range(10):
+for n in range(60):
     note = memory.add("note", f"{sys.argv[2]} {n}")
     if n % 2:
         memory.forget(note.id)
@@ -173,11 +214,15 @@ for n in range(10):
 
 def test_two_processes_use_one_file(path):
     """two that make the file, add and forget at once lose nothing of each other's"""
-    start = partial(subprocess.Popen, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdin": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    start = partial(subprocess.Popen, **pipes)
     both = [start([sys.executable, "-c", OTHER, path, name]) for name in "ab"]
-    assert [process.communicate()[1] for process in both] == ["", ""]
-    found = sorted(note.text for note in Memory(path).notes())
-    assert found == [f"{name} {n}" for name in "ab" for n in range(0, 10, 2)]
+    for process in both:
+        process.stdin.close()
+    assert [process.stderr.read() for process in both] == ["", ""]
+    assert [process.wait() for process in both] == [0, 0]
+    kept = {f"{name} {n}" for name in "ab" for n in range(0, 60, 2)}
+    assert {note.text for note in Memory(path).notes()} == kept
 
 
 def test_a_file_that_is_locked_is_told(memory, path, monkeypatch):
@@ -371,8 +416,24 @@ def test_one_way_fills_up_what_the_other_finds():
     notes = notes_of("aaa", "bbb", "ccc")
     both = first_then(recall, RecallByMeaning(letters))
     assert [each.text for each in both("bb ccc", notes, 2)] == ["ccc", "bbb"]
-    assert len(both("bb ccc", notes, 3)) == 3
+    assert [len(both("aaaa ccc", notes, k)) for k in (1, 3, 9)] == [1, 3, 3]
     assert both("ccc", notes, 0) == both("ccc", notes, -1) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("The seats, please!", ["seat"]),
+        ("Ｓｅａｔ ２０２６", ["seat", "2026"]),
+        ("Tóky\u014d ﾀﾜｰ", ["tokyo", "タワ", "ワー"]),
+        ("東京の茶。りんご", ["東京", "茶"]),
+        ("我喜欢红茶", ["我喜", "喜欢", "欢红", "红茶"]),
+        ("", []),
+    ],
+)
+def test_a_text_is_cut_into_terms(text, found):
+    """words without endings, width and accents; pairs of Japanese and Chinese"""
+    assert terms(text) == found
 
 
 WORDS = st.lists(st.sampled_from(["tea", "cup", "hat", "茶", "東京"]), max_size=6)
