@@ -149,10 +149,10 @@ def test_what_a_call_costs(time_server):
         ("fails_silently", "tool_error", "does not say why"),
     ],
 )
-def test_whatever_a_server_does(mode, kind, words):
+def test_whatever_a_server_does(mode, kind, words, capfd, caplog):
     """whatever a server does, the call ends in time, in an error that says what it was
 
-    And nothing is left of it.
+    Nothing else is shown, and nothing is left of it.
     """
     with hostile(mode) as server:
         start = time.perf_counter()
@@ -163,6 +163,7 @@ def test_whatever_a_server_does(mode, kind, words):
     assert re.search(words, seen.error.message)
     assert took < 5
     assert not is_there(server.pid)
+    assert (capfd.readouterr(), caplog.records) == (("", ""), [])
 
 
 @pytest.mark.parametrize(
@@ -292,7 +293,8 @@ def held(server):
 def test_ctrl_c():
     """Ctrl-C in the middle of a call ends it at once, and the server with it"""
     source = f"""
-        import sys
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from test_strangers import call, from_mcp, hostile
         with hostile("hangs", timeout_s=60) as server:
