@@ -23,6 +23,7 @@ from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
+from workbook.tools.timeouts import TimedOut
 from workbook.tools.tool import ContractError
 from workbook.trust.screen import screen
 from workbook.trust.stdio import McpServer, ServerError
@@ -175,9 +176,10 @@ def test_whatever_a_server_does(mode, kind, words, capfd, caplog):
 )
 def test_no_handshake(mode, words):
     """a server that never gets as far as the handshake is an error in words"""
-    server = hostile(mode, start_s=0.5)
+    server, start = hostile(mode, start_s=0.5), time.perf_counter()
     with pytest.raises(ServerError, match=words), server:
         raise AssertionError
+    assert time.perf_counter() - start < 5
     assert not is_there(server.pid)
 
 
@@ -217,6 +219,16 @@ def test_what_is_no_message_is_passed_over(capfd, caplog):
         assert call(from_mcp(server), text="hi").text() == '{"text": "hi"}'
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []
+
+
+def test_who_waits_gives_up():
+    """a call without the registry's clock is given up in time too"""
+    with hostile("hangs") as server:
+        (tool,) = from_mcp(server)
+        start = time.perf_counter()
+        with pytest.raises(TimedOut, match="hostile"):
+            tool.run(text="hi")
+    assert time.perf_counter() - start < 5
 
 
 def test_a_late_answer():
