@@ -19,7 +19,7 @@ def kinds(shown, slug):
     return [endings[slug].kind for endings in shown.endings.values()]
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", [*slugs(), *slugs("trust")])
 def test_a_scenario_says_what_is_right(slug):
     """Each scenario of the workbook has a kind, and a sentence on its right ending."""
     assert load(slug).group
