@@ -263,6 +263,22 @@ def test_the_museum_of_the_wing_can_be_shown():
     assert set(wrong) == {*EFFECTS, *PLANTED} - {"poisoned_memory"}
 
 
+def test_one_call_a_turn_holds_when_it_is_grounded():
+    """where a scenario allows a turn one call, the second one is refused in words"""
+    both = [ToolRequest("WikiSearch", {"query": q}, q) for q in ("Oslo", "Fuji")]
+    scenario = load("good_sources")
+    guards = scenario.guards.model_copy(update={"one_call": True})
+    scenario = scenario.model_copy(update={"guards": guards})
+    with TraceWriter() as emit:
+        model, tools = Script([both, "I do not know."]), scenario_tools(scenario)
+        more = {"adapter": FunctionCalls, "make": suspicious}
+        play_machine(scenario, model, tools, emit, {}, None, **more)
+        assert [event["ok"] for event in emit.trace().of("observation")] == [
+            True,
+            False,
+        ]
+
+
 # whatever happens
 
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
@@ -316,7 +332,7 @@ def whole_machine(turns, table, adapter, screened, **options):
     return with_taint(machine, private=["Inbox"], screened=screened, fence=True)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     turns=texts | calls,
     table=st.sampled_from([GUARDED, ONE_CALL]),
