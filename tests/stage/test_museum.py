@@ -7,6 +7,7 @@ import pytest
 from workbook.models.script import Script
 from workbook.stage import engines
 from workbook.stage.engines import MUSEUM, museum, play
+from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import ScenarioError, load, outcome, read_scenario, slugs
 
 
@@ -116,3 +117,12 @@ def test_a_run_of_another_model_is_judged_as_well():
 def test_the_plain_text_is_a_line(whole):
     """as plain text a museum is one line: how many scenarios, on which engines"""
     assert re.fullmatch(r"<Museum of \d+ scenarios: naive, .*>", repr(whole))
+
+
+def test_a_run_that_gave_no_answer_has_its_own_sign():
+    """an end in REFUSED that is not right is told by a sign of its own"""
+    end = {"state": "REFUSED", "reason": "unanswerable", "answer": None}
+    ending = Ending({**end, "model_turns": 3, "tool_calls": 1}, "", right=False)
+    of_one = {"good_sources": load("good_sources")}
+    page = Museum(of_one, {"grounded": {"good_sources": ending}})._repr_html_()
+    assert "⊘ <b>REFUSED" in page
