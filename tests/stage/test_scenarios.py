@@ -35,7 +35,8 @@ def differences(scenario, engine, trace):
     ]
 
 
-ENDS = [(slug, engine) for slug in slugs() for engine in load(slug).ends]
+WINGS = [*slugs(), *slugs("trust")]
+ENDS = [(slug, engine) for slug in WINGS for engine in load(slug).ends]
 
 
 @pytest.mark.parametrize(("slug", "engine"), ENDS)
@@ -45,7 +46,7 @@ def test_scenario_ends_as_its_file_says(slug, engine):
     assert differences(load(slug), engine, play(slug, engine)) == []
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", WINGS)
 def test_scenario_says_what_it_teaches(slug):
     """A scenario says what it teaches; its ends, if any, are for known engines."""
     scenario = load(slug)
@@ -247,7 +248,7 @@ def test_a_parser_mends_what_is_read_and_a_registry_what_is_called(
     assert answers == engines
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", WINGS)
 def test_with_a_registry_no_tool_raises(slug):
     """On the loop with parser and registry, each call has an observation."""
     trace = play(slug, "registry")

@@ -26,6 +26,7 @@ THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""
 
 MOST_PARTS = 6  # of a claim that are looked up one by one
+MOST_CHARS = 2000  # of a claim that is looked up at all
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
 
@@ -125,6 +126,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     'd1 says “It is 3,776 m high.”: not 3767 m'
     """
     claim, passages = without_citations(claim), []
+    if len(claim) > MOST_CHARS:
+        return f"{len(claim):,} characters in one sentence: state one fact in each"
     for each in documents:
         title, before = facts(each.title), facts("")
         # In Japanese and Chinese no blank parts it from the next word.
@@ -132,6 +135,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         claim = claim.replace(each.title, apart) if each.title else claim
         for sentence in sentences(each.text):
             said = facts(f"{each.title}. {sentence.replace(each.title, apart)}")
+            said = said._replace(subject=facts(sentence).subject)
             if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
                 said = said._replace(spelled=said.spelled | before.spelled)
             passages.append((f"{each.doc_id} says “{sentence}”", said, title))
@@ -144,10 +148,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         found = [
             (says, *compared(wanted, said, title)) for says, said, title in passages
         ]
-        if any(not wrong for _, _, wrong in found):
-            return ""
-        says, _, wrong = max(found, key=lambda row: row[1])
-        return f"{says}: {'; '.join(wrong)}"
+        says, _, wrong = max(found, key=lambda row: (row[1], not row[2]))
+        return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
     if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
