@@ -93,38 +93,29 @@ def audit_answer(
     score of `threshold` or more that says so: in one sentence, or "a and b" in two.
     What cannot be looked up is not supported: a bare "yes", a word in another language.
     """
-    documents = {each.doc_id: each for each in evidence}
-    return [
-        _judge(claim, tuple(cite(claim)), documents, threshold)
-        for claim in split(answer)
-    ]
-
-
-def _judge(
-    claim: str,
-    cited: tuple[str, ...],
-    documents: dict[str, Document],
-    threshold: float,
-) -> Verdict:
-    unknown = [doc_id for doc_id in cited if doc_id not in documents]
-    known = [documents[doc_id] for doc_id in cited if doc_id in documents]
-    strong = [each for each in known if each.score >= threshold]
-    if not documents:
-        kind, why = Support.UNCITED, "no search was made, or none found anything"
-        kind = Support.UNKNOWN_ID if cited else kind
-    elif not cited:
-        kind, why = Support.UNCITED, "it cites no document"
-    elif unknown:
-        kind, why = Support.UNKNOWN_ID, f"no search found {', '.join(unknown)}"
-    elif not strong:
-        best = max(each.score for each in known)
-        kind, why = Support.WEAK, f"its score, {best:.2f}, is below {threshold:g}"
-    elif problem := what_differs(without_citations(claim), strong):
-        kind, why = Support.NOT_SAID, problem
-    else:
-        names = " and ".join(each.doc_id for each in strong)
-        kind, why = Support.SUPPORTED, f"a sentence of {names} says so"
-    return Verdict(claim, kind, cited, why)
+    found = {each.doc_id: each for each in evidence}
+    verdicts = []
+    for claim in split(answer):
+        cited = tuple(cite(claim))
+        known = [found[doc_id] for doc_id in cited if doc_id in found]
+        strong = [each for each in known if each.score >= threshold]
+        if not cited:
+            kind, why = Support.UNCITED, "it cites no document"
+        elif len(known) < len(cited):
+            unknown = [doc_id for doc_id in cited if doc_id not in found]
+            kind, why = Support.UNKNOWN_ID, f"no search found {', '.join(unknown)}"
+        elif not strong:
+            best = max(each.score for each in known)
+            kind, why = Support.WEAK, f"its score, {best:.2f}, is below {threshold:g}"
+        elif problem := what_differs(claim, strong):
+            kind, why = Support.NOT_SAID, problem
+        else:
+            names = " and ".join(each.doc_id for each in strong)
+            kind, why = Support.SUPPORTED, f"a sentence of {names} says so"
+        if not found:
+            why = "no search was made, or none found anything"
+        verdicts.append(Verdict(claim, kind, cited, why))
+    return verdicts
 
 
 def what_differs(claim: str, documents: Iterable[Document]) -> str:
@@ -134,7 +125,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     >>> what_differs("Mount Fuji is 3,767 m high.", [fuji])
     'd1 says “It is 3,776 m high.”: not 3767 m'
     """
-    passages = []
+    claim, passages = without_citations(claim), []
     if len(claim) > MOST_CHARS:
         return f"{len(claim):,} characters in one sentence: state one fact in each"
     for each in documents:
