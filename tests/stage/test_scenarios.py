@@ -72,6 +72,11 @@ def test_a_run_is_written_as_it_happens(tmp_path):
     assert heard == list(trace)
 
 
+def test_a_name_stands_in_one_wing():
+    """No scenario of one wing has the name of another one's"""
+    assert len(WINGS) == len(set(WINGS))
+
+
 def test_playing_twice_gives_the_same_run():
     """A scenario's tools and script start anew each time."""
     first, second = play("polling"), play("polling")

@@ -113,10 +113,14 @@ def test_each_scenario_is_tested_for_what_it_is():
 # is it true?
 
 
+unchecked = pytest.mark.parametrize("engine", ["guarded", "guarded_calls"])
+
+
+@unchecked
 @pytest.mark.parametrize("slug", PLANTED)
-def test_a_planted_claim_goes_out_where_nobody_checks(slug):
+def test_a_planted_claim_goes_out_where_nobody_checks(slug, engine):
     """on the guarded engine the claim that nothing carries is the answer"""
-    assert PLANTED[slug] in play(slug, "guarded").end["answer"]
+    assert PLANTED[slug] in play(slug, engine).end["answer"]
 
 
 @pytest.mark.parametrize("screened", [True, False])
@@ -165,10 +169,11 @@ def test_it_ends_right_on_the_grounded_engine(slug, engine):
 # a text gives orders
 
 
+@unchecked
 @pytest.mark.parametrize("slug", sorted({*EFFECTS} - {"poisoned_memory"}))
-def test_the_attack_works_where_nobody_looks_after_it(slug):
+def test_the_attack_works_where_nobody_looks_after_it(slug, engine):
     """on the guarded engine it has its effect, and its end is not right"""
-    trace = play(slug, "guarded")
+    trace = play(slug, engine)
     assert EFFECTS[slug](trace)
     assert not load(slug).is_right(outcome(trace))
 
