@@ -8,7 +8,13 @@ import pytest
 from workbook.models import Script
 from workbook.models.weights import fetch_weights
 from workbook.stage import recorded
-from workbook.stage.recorded import NotRecorded, RecordedModel, Recorder, real_model
+from workbook.stage.recorded import (
+    NotRecorded,
+    RecordedModel,
+    Recorder,
+    real_model,
+    real_result,
+)
 
 
 @pytest.fixture
@@ -111,3 +117,12 @@ def test_the_settings_are_kept(folder):
         Recorder(Script(["a"]), "lesson", {"max_tokens": tokens}).complete("q")
     data = json.loads((folder / "lesson.json").read_text(encoding="utf-8"))
     assert data["settings"] == [{"max_tokens": 5}, {"max_tokens": 9}]
+
+
+def test_what_was_measured_is_shown_without_weights(folder, monkeypatch, capsys):
+    """What is no text is kept under its name, and shown where there is no model."""
+    monkeypatch.setenv("WORKBOOK_RECORD", "1")
+    assert real_result("lesson", "near", lambda: [[1, 2]]) == [[1, 2]]
+    monkeypatch.setenv("WORKBOOK_RECORD", "0")
+    assert real_result("lesson", "near", lambda: 1 / 0) == [[1, 2]]
+    assert datetime.date.today().isoformat() in capsys.readouterr().out
