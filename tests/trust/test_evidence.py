@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from workbook.tools.calls import Observation, ToolError
 from workbook.trust.evidence import (
+    MOST_READ,
     Document,
+    Support,
     audit_answer,
     evidence_of,
     references,
