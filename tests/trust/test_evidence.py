@@ -223,7 +223,7 @@ def test_references_are_what_is_cited_and_was_found():
 
 
 def test_a_long_answer_is_not_read():
-    """a megabyte is one claim that is not supported, and of a document a part is read"""
+    """a megabyte is one unsupported claim, and of a document a part is read"""
     [verdict] = audit_answer("It is 3,776 m high [d1]. " * 40_000, FOUND)
     assert verdict.kind == Support.NOT_SAID
     assert "1,000,000" in verdict.why
