@@ -18,8 +18,10 @@ def column(rows, name):
     ("pairs", "thresholds"), [(PAIRS, [0.2, 0.4, 0.6, 0.8]), (TIED, [0.1, 0.4, 0.9])]
 )
 def test_a_row_for_each_score(calibrate, pairs, thresholds):
-    """each score that occurs is a threshold, once, the lowest first; the last is ∞"""
-    assert column(calibrate(pairs), "threshold") == [*thresholds, math.inf]
+    """each score that occurs is a threshold, once, the lowest first; the last is ∞
+
+    perhaps: the pairs may be read only once, so make a list of them first"""
+    assert column(calibrate(iter(pairs)), "threshold") == [*thresholds, math.inf]
 
 
 @pytest.mark.parametrize(
@@ -47,14 +49,14 @@ def test_shares_are_of_their_own_kind(calibrate):
 @pytest.mark.parametrize("pairs", [[], [(0.5, True)], [(0.5, False), (0.2, False)]])
 def test_an_error_without_a_rate_is_told(calibrate, pairs):
     """without a right one, or without a wrong one, it is a ValueError"""
-    with pytest.raises(ValueError):  # noqa: PT011 - in words of your own
+    with pytest.raises(ValueError):  # noqa: PT011 - whatever it says
         calibrate(pairs)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=20))
 def test_one_error_falls_where_the_other_grows(calibrate, pairs):
     """row by row no fewer right ones are refused, and no more wrong ones accepted"""
-    rows = calibrate(iter([*pairs, (0.5, True), (0.5, False)]))
+    rows = calibrate([*pairs, (0.5, True), (0.5, False)])
     refused, accepted = column(rows, "right_refused"), column(rows, "wrong_accepted")
     assert refused == sorted(refused)
     assert accepted == sorted(accepted, reverse=True)

@@ -75,5 +75,5 @@ WRONG = {
     divides_by_all: "test_shares_are_of_their_own_kind",
     swaps_the_errors: "test_the_right_that_are_refused",
     says_nothing_of_an_empty_side: "test_an_error_without_a_rate_is_told",
-    reads_the_pairs_twice: "test_one_error_falls_where_the_other_grows",
+    reads_the_pairs_twice: "test_a_row_for_each_score",
 }
