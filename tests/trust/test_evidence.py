@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from workbook.tools.calls import Observation, ToolError
 from workbook.trust.evidence import (
+    MOST_READ,
     Document,
+    Support,
     audit_answer,
     evidence_of,
     references,
@@ -218,3 +220,13 @@ def test_references_are_what_is_cited_and_was_found():
     listed = references("A [d2]. B [d1, d9]. C [d2].", FOUND)
     assert listed == "[d2] Suez Canal\n[d1] Mount Fuji"
     assert references("A.", FOUND) == ""
+
+
+def test_a_long_answer_is_not_read():
+    """a megabyte is one unsupported claim, and of a document a part is read"""
+    [verdict] = audit_answer("It is 3,776 m high [d1]. " * 40_000, FOUND)
+    assert verdict.kind == Support.NOT_SAID
+    assert "1,000,000" in verdict.why
+    rows = [{"doc_id": "d1", "title": "", "score": 1.0, "text": "It is 3 m. " * 90_000}]
+    [document] = evidence_of([Observation("", True, {"results": rows}, None)])
+    assert len(document.text) == MOST_READ

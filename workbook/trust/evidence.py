@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import NamedTuple
 
+from workbook.models.prompts import clip
 from workbook.tools.calls import Observation
 from workbook.trust.claims import (
     find_citations,
@@ -27,6 +29,7 @@ THRESHOLD = 0.3
 
 MOST_PARTS = 6  # of a claim that are looked up one by one
 MOST_CHARS = 2000  # of a claim that is looked up at all
+MOST_READ = 10_000  # characters of an answer, and of a document
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
 
@@ -64,7 +67,8 @@ def evidence_of(observations: Iterable[Observation]) -> list[Document]:
     """Return the documents that a run's searches gave, each doc_id once.
 
     A search's result is {"results": [{doc_id, title, score, text}]}. Texts that several
-    searches showed of one document are put together; its best score counts.
+    searches showed of one document are put together; its best score counts. Of a text
+    the first `MOST_READ` characters are read.
     """
     found: dict[str, Document] = {}
     for observation in observations:
@@ -76,7 +80,8 @@ def evidence_of(observations: Iterable[Observation]) -> list[Document]:
                     old = found.get(doc_id, Document(doc_id, title, 0.0, ""))
                     texts = [old.text, *([] if text in old.text else [text])]
                     score = max(old.score, float(score))  # NaN is not more
-                    found[doc_id] = Document(doc_id, title, score, "\n\n".join(texts))
+                    text = "\n\n".join(texts)[:MOST_READ]
+                    found[doc_id] = Document(doc_id, title, score, text)
     return list(found.values())
 
 
@@ -94,8 +99,8 @@ def audit_answer(
     What cannot be looked up is not supported: a bare "yes", a word in another language.
     """
     found = {each.doc_id: each for each in evidence}
-    verdicts = []
-    for claim in split(answer):
+    verdicts = too_long(answer)
+    for claim in [] if verdicts else split(answer):
         cited = tuple(cite(claim))
         known = [found[doc_id] for doc_id in cited if doc_id in found]
         strong = [each for each in known if each.score >= threshold]
@@ -118,6 +123,14 @@ def audit_answer(
     return verdicts
 
 
+def too_long(answer: str) -> list[Verdict]:
+    """Return a verdict on an answer that is not read; none where it can be audited."""
+    if len(answer) <= MOST_READ:
+        return []
+    why = f"{len(answer):,} characters: an answer has at most {MOST_READ:,}"
+    return [Verdict(clip(answer, 80), Support.NOT_SAID, (), why)]
+
+
 def what_differs(claim: str, documents: Iterable[Document]) -> str:
     """Return how the documents' best sentence differs from a claim; "" if it does not.
 
@@ -125,21 +138,12 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     >>> what_differs("Mount Fuji is 3,767 m high.", [fuji])
     'd1 says “It is 3,776 m high.”: not 3767 m'
     """
-    claim, passages = without_citations(claim), []
+    claim, passages = without_citations(claim), list[tuple[str, Facts, Facts]]()
     if len(claim) > MOST_CHARS:
         return f"{len(claim):,} characters in one sentence: state one fact in each"
     for each in documents:
-        title, before = facts(each.title), facts("")
-        # In Japanese and Chinese no blank parts it from the next word.
-        apart = f" {each.title} " if each.title >= "\u3005" else each.title
-        claim = claim.replace(each.title, apart) if each.title else claim
-        for sentence in sentences(each.text):
-            said = facts(f"{each.title}. {sentence.replace(each.title, apart)}")
-            said = said._replace(subject=facts(sentence).subject)
-            if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
-                said = said._replace(spelled=said.spelled | before.spelled)
-            passages.append((f"{each.doc_id} says “{sentence}”", said, title))
-            before = said
+        claim = claim.replace(each.title, _apart(each.title)) if each.title else claim
+        passages += _passages(each)
     wanted = facts(claim)
     if not passages or not (wanted.words or wanted.numbers):
         return "it says nothing that can be looked up: write the fact out"
@@ -155,6 +159,25 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
         return ""
     return whole
+
+
+@lru_cache(maxsize=100)
+def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
+    """Return what can be compared of each sentence, and of the title."""
+    title, passages, before = document.title, [], facts("")
+    for sentence in sentences(document.text):
+        said = facts(f"{title}. {sentence.replace(title, _apart(title))}")
+        said = said._replace(subject=facts(sentence).subject)
+        if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
+            said = said._replace(spelled=said.spelled | before.spelled)
+        passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
+        before = said
+    return passages
+
+
+def _apart(title: str) -> str:
+    """In Japanese and Chinese no blank parts a title from the next word: put one."""
+    return f" {title} " if title >= "\u3005" else title
 
 
 def _parts(claim: str) -> list[str]:

@@ -19,7 +19,7 @@ from workbook.fsm.run import Run
 from workbook.fsm.table import CORE, Rule, State, Table, exits
 from workbook.guardrails.guards import Guards
 from workbook.guardrails.machine import GuardedMachine, Parts, guarded
-from workbook.guardrails.table import GUARDED, Said
+from workbook.guardrails.table import GUARDED, ONE_CALL, Said
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.calls import Observation, ToolError
 from workbook.tools.tool import Tool
@@ -30,6 +30,7 @@ from workbook.trust.evidence import (
     audit_answer,
     evidence_of,
     references,
+    too_long,
 )
 from workbook.trust.screen import ScreenVerdict, screen_of
 
@@ -94,7 +95,8 @@ def grounded(
     model: TextModel | ChatModel,
     tools: Iterable[Tool],
     *,
-    table: Table = GUARDED,
+    table: Table | None = None,
+    one_call: bool = False,
     threshold: float = THRESHOLD,
     tries: int = TRIES,
     screened: bool = True,
@@ -105,7 +107,8 @@ def grounded(
     """Return a guarded machine that works on questions and gives supported answers.
 
     Args:
-        table: the rows besides.
+        table: other rows than GUARDED's.
+        one_call: a turn may make one call; the others are refused in words.
         threshold: the least score of a document that counts.
         tries: how often the model is told what is not supported.
         screened: whether a question that gives orders is refused.
@@ -116,8 +119,9 @@ def grounded(
     parts = parts or {}
     look = screen_of(parts) if screened else None
     work = grounding(threshold, tries, screen=look, memory=memory, parts=parts)
-    options |= {"handlers": work, "parts": parts}
-    machine = guarded(model, tools, table=grounded_table(table), **options)
+    core = table or (ONE_CALL if one_call else GUARDED)
+    options |= {"handlers": work, "parts": parts, "table": grounded_table(core)}
+    machine = guarded(model, tools, **options)
     if machine.preamble is None:
         in_text = hasattr(model, "complete") and machine.adapter is not FunctionCalls
         text = TEXT_PREAMBLE.format(tools=machine.tools.describe())
@@ -163,7 +167,7 @@ def grounding(
 
     def verify(run: Run) -> str:
         answer, evidence = run.answer or "", evidence_of(run.observed)
-        verdicts = list(audit(answer, evidence, threshold))
+        verdicts = too_long(answer) or list(audit(answer, evidence, threshold))
         failed = [each for each in verdicts if each.kind != Support.SUPPORTED]
         why = "; ".join(f"{each.claim} ({each.kind}: {each.why})" for each in failed)
         what = Checked.UNSUPPORTED if failed else Checked.SUPPORTED
