@@ -22,4 +22,4 @@ def pytest_collection_modifyitems(items):
 @pytest.fixture(autouse=True, scope="session")
 def quiet(request):
     """Wait for the lessons that still run."""
-    wait(request.session.stash.get(RUNS, {}).values())
+    wait(begun for begun, _ in request.session.stash.get(RUNS, {}).values())

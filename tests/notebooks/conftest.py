@@ -33,8 +33,12 @@ def execute(prepare, parameters, folder):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Put those that wait for a lesson behind the tests that run meanwhile."""
-    items.sort(key=lambda item: item.get_closest_marker("prepared") is not None)
+    """Put those that wait for a lesson behind the tests that run meanwhile.
+
+    The last of them comes first: they are begun from both ends.
+    """
+    waiting = [item for item in items if item.get_closest_marker("prepared")]
+    items[:] = [item for item in items if item not in waiting] + waiting[::-1]
 
 
 def pytest_collection_finish(session):
@@ -45,11 +49,11 @@ def pytest_collection_finish(session):
     """
     pool = session.stash[POOL] = ThreadPoolExecutor(max_workers=1)
     runs = session.stash[RUNS] = {}
-    for item in session.items:
+    for item in reversed(session.items):
         if mark := item.get_closest_marker("prepared"):
             prepare, parameters = mark.kwargs["by"], item.callspec.params
             run = partial(execute, prepare, parameters, tempfile.mkdtemp())
-            runs[item.nodeid] = pool.submit(run)
+            runs[item.nodeid] = pool.submit(run), run
 
 
 def pytest_sessionfinish(session):
@@ -60,8 +64,9 @@ def pytest_sessionfinish(session):
 
 @pytest.fixture
 def executed(request):
-    """The notebook that a test asked for, after its run."""
-    return request.session.stash[RUNS][request.node.nodeid].result()
+    """The notebook that a test asked for, after its run: here, if nobody began it."""
+    begun, run = request.session.stash[RUNS][request.node.nodeid]
+    return run() if begun.cancel() else begun.result()
 
 
 def lessons():
