@@ -24,6 +24,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument(
                 "path", nargs="?", type=Path, help="a notebook or a folder"
             )
+        elif name == "serve":
+            command.add_argument("tools", nargs="+", help="by name: Calculator")
+            command.add_argument(
+                "--writes", action="store_true", help="also those that change something"
+            )
         elif name == "export":
             command.add_argument("folder", type=Path, help="a new or empty folder")
         elif name == "trace":
@@ -101,6 +106,24 @@ def _export(options: argparse.Namespace) -> int:
     return 0
 
 
+def _serve(options: argparse.Namespace) -> int:
+    from workbook.props.catalogue import builtin_tools
+    from workbook.tools.registry import ToolRegistry
+    from workbook.trust.served import serve, to_mcp
+
+    try:
+        tools = builtin_tools(options.tools)
+        writes = [tool.name for tool in tools if tool.effect == "write"]
+        if writes and not options.writes:
+            words = f"{', '.join(writes)}: not served, it changes something (--writes)"
+            print(words, file=sys.stderr)
+        serve(to_mcp(ToolRegistry(tools), writes=options.writes))
+    except (KeyError, ValueError, ModuleNotFoundError) as error:
+        print(error.args[0], file=sys.stderr)
+        return 2
+    return 0
+
+
 def _trace(options: argparse.Namespace) -> int:
     from workbook.record.command import trace_command
     from workbook.record.events import TraceError
@@ -123,6 +146,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "progress": (_progress, "what you have done, and the parts of your agent"),
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "export": (_export, "write your agent as a package of its own"),
+    "serve": (_serve, "serve tools to other programs, by MCP on stdin and stdout"),
     "trace": (_trace, "look at a run, at two, or at a folder of runs"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),
 }

@@ -140,7 +140,7 @@ def example_of(schema: Mapping[str, Any]) -> str:
     shown = {}
     for name, part in schema["properties"].items():
         kind = min(types_of(part), default="string")
-        shown[name] = part["enum"][0] if "enum" in part else samples.get(kind)
+        shown[name] = next(iter(part.get("enum", ())), samples.get(kind))
     return to_json(shown)
 
 

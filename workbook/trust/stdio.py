@@ -19,6 +19,7 @@ from anyio.from_thread import start_blocking_portal
 from anyio.streams.buffered import BufferedByteReceiveStream
 from pydantic import ValidationError
 
+from workbook.models.prompts import clip
 from workbook.tools.calls import ErrorKind, ToolFailure
 
 if TYPE_CHECKING:
@@ -107,13 +108,13 @@ class McpServer:
         try:
             return future.result(limit)
         except TimeoutError:
-            words = f"{self.name} did not answer within {limit:g} s."
+            words = f"the server {self.name!r} did not answer within {limit:g} s."
             raise ServerError(ErrorKind.TIMEOUT, words) from None
         except ValidationError:
-            words = f"{self.name} gave an answer that MCP does not have."
+            words = f"the server {self.name!r} gave an answer that MCP does not have."
             raise ServerError(ErrorKind.BAD_OUTPUT, words) from None
         except McpError as error:
-            refused = ServerError("tool_error", error.error.message)
+            refused = ServerError("tool_error", clip(error.error.message, 1_000))
             raise (self._lost() if self._gone else refused) from None
         except (CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
             raise self._lost() from None
@@ -121,7 +122,8 @@ class McpServer:
             future.cancel()
 
     def _lost(self) -> ServerError:
-        words = f"{self.name} is not there: {self._gone or 'it was closed'}."
+        why = self._gone or "it was closed"
+        words = f"the server {self.name!r} is not there: {why}."
         hint = "Go on without it. What it had not answered may have had its effect."
         return ServerError("server_gone", words, hint=hint)
 

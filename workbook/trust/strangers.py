@@ -104,9 +104,10 @@ def _contract(server: McpServer, listed: types.Tool, name: str, effect: Effect) 
     if len(said) > MOST_CHARS:
         said = f"{said[:MOST_CHARS]}… (cut: {len(said):,} characters)"
     schema = {**listed.inputSchema, "additionalProperties": False}
-    if (size := len(to_json(schema))) > MOST_SCHEMA_CHARS:
+    tool = Tool(name, said, schema, run, effect, server.timeout_s, outside=True)
+    if (size := len(to_json(tool.parameters))) > MOST_SCHEMA_CHARS:
         raise ContractError(f"{name}: its schema has {size:,} characters")
-    return Tool(name, said, schema, run, effect, server.timeout_s, outside=True)
+    return tool
 
 
 def _result(answer: types.CallToolResult) -> dict[str, Any]:
@@ -114,11 +115,8 @@ def _result(answer: types.CallToolResult) -> dict[str, Any]:
     text = "\n".join(_in_words(part) for part in answer.content)
     if answer.isError:
         raise ServerError("tool_error", text or "it failed, and does not say why")
-    return (
-        {"result": text}
-        if answer.structuredContent is None
-        else answer.structuredContent
-    )
+    data = answer.structuredContent
+    return {"result": text} if data is None else data
 
 
 def _in_words(part: types.ContentBlock) -> str:
