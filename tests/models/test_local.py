@@ -16,6 +16,7 @@ from workbook.models.local import (
     LocalModelError,
     LocalTextModel,
     close_local_server,
+    embed,
     local_server,
 )
 
@@ -272,3 +273,23 @@ def test_the_cap_is_512_tokens(local, monkeypatch):
     """text and chat, the local model is asked for 512 tokens unless told otherwise"""
     assert local.options["max_tokens"] == local_model().max_tokens == 512
     assert LocalTextModel(max_tokens=3).options["max_tokens"] == 3
+
+
+def test_a_text_has_a_vector(local):
+    """an embedding has length 1 and 576 numbers, the same for the same text"""
+    one, other, again = embed(["tea", "milk", "tea"])
+    assert len(one) == len(other) == 576
+    assert sum(x * x for x in one) == pytest.approx(1, abs=1e-4)
+    assert one == pytest.approx(again, abs=1e-3)
+    assert one != pytest.approx(other, abs=1e-3)
+
+
+def test_of_a_long_text_the_beginning_has_a_vector(local):
+    """a text longer than a batch is cut, and not refused, also within a character"""
+    assert len(embed(["\U0001f375" * 2000])[0]) == 576
+
+
+def test_nothing_has_no_vector(local):
+    """an empty text is told as an error of the model"""
+    with pytest.raises(LocalModelError, match="empty"):
+        embed([""])

@@ -31,6 +31,12 @@ def execute(prepare, parameters, folder):
     return notebook
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Put those that wait for a lesson behind the tests that run meanwhile."""
+    items.sort(key=lambda item: item.get_closest_marker("prepared") is not None)
+
+
 def pytest_collection_finish(session):
     """Begin to run the lessons: one core runs them while the other runs the tests.
 

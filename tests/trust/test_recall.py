@@ -80,7 +80,7 @@ def test_further_mentions_add_less(recall):
     ("question", "best", "others"),
     [
         ("A cup or a box?", ["cup", "milk box"], []),
-        ("A hat or tea?", ["tea tea", "hat"], []),
+        ("Bread or milk?", ["bread bread", "milk"], []),
         ("Bread or tea?", ["tea", "bread cup bread hat bread"], ["cup", "hat"]),
     ],
 )

@@ -146,6 +146,17 @@ def test_wrong_names(capsys):
     assert captured.out == ""
 
 
+def test_the_end():
+    """when the other side has gone, the command ends; it says what it did not serve"""
+    command = [sys.executable, "-m", "workbook", "serve", *NAMES]
+    run = subprocess.run(
+        command, cwd=ROOT, input="", capture_output=True, text=True, timeout=30
+    )
+    assert (run.returncode, run.stdout) == (0, "")
+    (line,) = run.stderr.splitlines()
+    assert "Pay" in line
+
+
 def test_a_tool_that_prints():
     """what a tool prints is no message: it goes to stderr, and the answer arrives"""
     served = (

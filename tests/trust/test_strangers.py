@@ -23,8 +23,8 @@ from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
+from workbook.tools.timeouts import TimedOut
 from workbook.tools.tool import ContractError
-from workbook.trust.screen import screen
 from workbook.trust.stdio import McpServer, ServerError
 from workbook.trust.strangers import (
     MOST_CHARS,
@@ -149,10 +149,10 @@ def test_what_a_call_costs(time_server):
         ("fails_silently", "tool_error", "does not say why"),
     ],
 )
-def test_whatever_a_server_does(mode, kind, words):
+def test_whatever_a_server_does(mode, kind, words, capfd, caplog):
     """whatever a server does, the call ends in time, in an error that says what it was
 
-    And nothing is left of it.
+    Nothing else is shown, and nothing is left of it.
     """
     with hostile(mode) as server:
         start = time.perf_counter()
@@ -163,6 +163,7 @@ def test_whatever_a_server_does(mode, kind, words):
     assert re.search(words, seen.error.message)
     assert took < 5
     assert not is_there(server.pid)
+    assert (capfd.readouterr(), caplog.records) == (("", ""), [])
 
 
 @pytest.mark.parametrize(
@@ -174,9 +175,10 @@ def test_whatever_a_server_does(mode, kind, words):
 )
 def test_no_handshake(mode, words):
     """a server that never gets as far as the handshake is an error in words"""
-    server = hostile(mode, start_s=0.5)
+    server, start = hostile(mode, start_s=0.5), time.perf_counter()
     with pytest.raises(ServerError, match=words), server:
         raise AssertionError
+    assert time.perf_counter() - start < 5
     assert not is_there(server.pid)
 
 
@@ -216,6 +218,16 @@ def test_what_is_no_message_is_passed_over(capfd, caplog):
         assert call(from_mcp(server), text="hi").text() == '{"text": "hi"}'
     assert capfd.readouterr() == ("", "")
     assert caplog.records == []
+
+
+def test_who_waits_gives_up():
+    """a call without the registry's clock is given up in time too"""
+    with hostile("hangs") as server:
+        (tool,) = from_mcp(server)
+        start = time.perf_counter()
+        with pytest.raises(TimedOut, match="hostile"):
+            tool.run(text="hi")
+    assert time.perf_counter() - start < 5
 
 
 def test_a_late_answer():
@@ -292,7 +304,8 @@ def held(server):
 def test_ctrl_c():
     """Ctrl-C in the middle of a call ends it at once, and the server with it"""
     source = f"""
-        import sys
+        import signal, sys
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.path.insert(0, {str(Path(__file__).parent)!r})
         from test_strangers import call, from_mcp, hostile
         with hostile("hangs", timeout_s=60) as server:
@@ -477,7 +490,7 @@ def test_orders_of_a_stranger(mode):
         object.__setattr__(pay, "effect", Effect.WRITE)
         rules = [PolicyRule("allow"), *agreed_rules(tools, agreed)]
         machine = guarded(Script(turns), [*tools, pay], rules=rules, ask=asked.append)
-        machine = with_taint(machine, labels=["outside"], screen=screen, fence=True)
+        machine = with_taint(machine, labels=["outside"], screened=True, fence=True)
         exit_ = machine.run("Echo hi.")
     assert exit_.state == "PENDING"
     assert [request.call.name for request in asked] == ["Calculator"]

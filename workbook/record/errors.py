@@ -30,6 +30,8 @@ KINDS: Mapping[str, str] = {
     "KeyboardInterrupt": "stopped",  # as LangChain's traces have it
     **dict.fromkeys(("timeout", "needs_person"), "unsettled"),
     **dict.fromkeys(("tool_raised", "bad_output"), "tool"),
+    **dict.fromkeys(("tool_error", "server_gone"), "tool"),  # of a stranger's server
+    **dict.fromkeys(("unsupported", "address"), "answer"),
 }
 """The kinds of error that the workbook's own engines write, each with its category."""
 
@@ -40,6 +42,7 @@ ADVICE: Mapping[str, str] = {
     "stopped": "the run was over: look at its end, and at its limits",
     "unsettled": "find out whether it was done, before anybody calls it again",
     "tool": "mend the tool",
+    "answer": "look at what the run had read, and why that did not carry the answer",
     "transient": "if it only reads, let it try again by itself (with_retries)",
     "other": "read the kind: it is the tool's own, or nobody has noted one",
 }

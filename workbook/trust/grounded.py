@@ -115,20 +115,14 @@ def grounded(
     """
     parts = parts or {}
     look = screen_of(parts) if screened else None
-    handlers = grounding(
-        threshold, tries, screen=look, memory=memory, parts=parts
-    )  # fmt: skip
-    grounded_rows = grounded_table(table)
-    machine = guarded(
-        model, tools, table=grounded_rows, handlers=handlers, parts=parts, **options
-    )
+    work = grounding(threshold, tries, screen=look, memory=memory, parts=parts)
+    options |= {"handlers": work, "parts": parts}
+    machine = guarded(model, tools, table=grounded_table(table), **options)
     if machine.preamble is None:
+        in_text = hasattr(model, "complete") and machine.adapter is not FunctionCalls
         text = TEXT_PREAMBLE.format(tools=machine.tools.describe())
-        by_calls = options.get("adapter") is FunctionCalls or not hasattr(
-            model, "complete"
-        )
-        before = CHAT_PREAMBLE if by_calls else text
-        machine.preamble = f"{before.rstrip()}\n{HOW_TO_CITE}\n\n"
+        before = text.rstrip() if in_text else CHAT_PREAMBLE
+        machine.preamble = f"{before}\n{HOW_TO_CITE}\n\n"
     return machine
 
 
@@ -195,8 +189,5 @@ def _recalled(run: Run, memory: Memory | None) -> list[dict[str, Any]]:
     guards: Guards | None = run.notes.get("guards")
     if guards and (coming := guards.coming):
         return list(coming["notes"]) if coming.get("who") == "memory" else []
-    return (
-        [asdict(note) for note in memory.recall(run.question, RECALLED)]
-        if memory
-        else []
-    )
+    notes = memory.recall(run.question, RECALLED) if memory else []
+    return [asdict(note) for note in notes]

@@ -94,7 +94,7 @@ class Memory:
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO notes (kind, text, made_at, source) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET"
+                " ON CONFLICT (kind, text) DO UPDATE SET"
                 " made_at = excluded.made_at, source = excluded.source",
                 row,
             )
@@ -127,7 +127,8 @@ class Memory:
     def notes(self) -> list[Note]:
         """Return all notes, in the order in which they came."""
         with self._transaction() as db:
-            return [Note(*row) for row in db.execute(f"SELECT {COLUMNS} FROM notes")]
+            select = f"SELECT {COLUMNS} FROM notes ORDER BY id"
+            return [Note(*row) for row in db.execute(select)]
 
     def recall(self, question: str, k: int = 3) -> list[Note]:
         """Return at most `k` notes that belong to a question, the best first."""

@@ -98,7 +98,7 @@ class RecallByMeaning:
     embeddings of a language model all point much the same way. Something is always
     nearest: notes are returned to any question. A vector is kept as long as its note.
 
-    Source: Mu & Viswanath, "All-but-the-Top" (2018), arXiv:1702.01417, the first step.
+    Source: Mu et al., "All-but-the-Top" (2018), arXiv:1702.01417, the first step.
     """
 
     def __init__(self, embed: Callable[[list[str]], list[list[float]]]) -> None:

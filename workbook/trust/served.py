@@ -6,6 +6,7 @@ What that says, errors and hints included, is the answer.
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
@@ -72,8 +73,11 @@ def serve(server: Server[Any]) -> None:
     """Answer on stdin and stdout until the other side closes them."""
     from mcp.server.stdio import stdio_server
 
+    # A copy, for the SDK closes what it writes to.
+    own = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="utf-8", newline="\n")
+
     async def run() -> None:
-        async with stdio_server() as (requests, answers):
+        async with stdio_server(stdout=anyio.wrap_file(own)) as (requests, answers):
             with redirect_stdout(sys.stderr):  # a tool that prints says no message
                 options = server.create_initialization_options()
                 await server.run(requests, answers, options)

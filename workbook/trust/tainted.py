@@ -144,8 +144,10 @@ def with_taint(
         return event
 
     def verify(run: Run) -> str:
-        event = inner[Ground.VERIFY](run)
-        taint_of(run).is_outside = event == Checked.UNSUPPORTED  # it quotes documents
+        taint, event = taint_of(run), inner[Ground.VERIFY](run)
+        if fence and event == Checked.UNSUPPORTED:  # it quotes documents
+            assert run.observation is not None
+            run.observation = fenced(run.observation, taint.nonce, ours=True)
         return event
 
     ours: dict[str, Handler] = {State.THINK: think, State.OBSERVE: observe}
@@ -182,11 +184,17 @@ def _nonce(run: Run) -> str:
 
 
 def _fenced(
-    seen: Observation, nonce: str, fence: Callable[[str, str], str]
+    seen: Observation,
+    nonce: str,
+    ours: bool = False,
+    *,
+    fence: Callable[[str, str], str],
 ) -> Observation:
+    """Return an observation with a fence around it; a hint of `ours` stays outside."""
     if seen.error is not None:
-        words = f"{seen.error.message} {seen.error.hint}".strip()
-        error = replace(seen.error, message=fence(words, nonce), hint="")
+        hint = seen.error.hint if ours else ""
+        words = f"{seen.error.message} {'' if ours else seen.error.hint}".strip()
+        error = replace(seen.error, message=fence(words, nonce), hint=hint)
         return replace(seen, error=error)
     text = replace(seen, notes=()).text()
     return replace(seen, result={"result": fence(text, nonce)})
