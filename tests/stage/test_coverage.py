@@ -10,17 +10,20 @@ from workbook.fsm.table import Event, Rule, State, Table
 from workbook.guardrails.approval import Edit, yes
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.policy import PolicyRule
 from workbook.guardrails.table import GUARDED, Guard
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.record.coverage import coverage
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.engines import play
+from workbook.stage.engines import SUSPICIOUS, play
 from workbook.stage.scenarios import slugs
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.trust.grounded import grounded
+from workbook.trust.tainted import with_taint
 
 CALL = 'Action: Note\nAction Input: {"text": "a"}'
 OTHER = 'Action: Note\nAction Input: {"text": "b"}'
@@ -42,7 +45,13 @@ def with_guards(turns, hook, effect=Effect.WRITE, ask=yes, limits=None, **option
     return guarded(Script(turns), [note(effect)], ask=ask, hook=hook, **options)
 
 
+def with_trust(turns, hook, **options):
+    options |= {"rules": (PolicyRule("allow"),), "hook": hook}
+    return with_taint(grounded(Script(turns), [note()], **options))
+
+
 MACHINES = {"CORE": (CORE, core, Limits), "GUARDED": (GUARDED, with_guards, Budget)}
+MACHINES |= {"SUSPICIOUS": (SUSPICIOUS, with_trust, Budget)}
 
 
 def traced(make, *turns, then=None, **options):
@@ -104,6 +113,8 @@ def small_runs(name):
         if state not in table.ends:
             yield f"the user says stop before {state}", stopped_in(make, state, table)
             yield f"the disk is full before {state}", failed_in(make, state, table)
+    if name == "SUSPICIOUS":
+        return  # what it has besides is the guarded machine's
     yield "time is over before a turn", late_after(make, limits, "observation")
     yield "time is over before a call", late_after(make, limits, "model_turn")
     two_at_once = traced(make, *TWO_AT_ONCE, adapter=FunctionCalls)
@@ -127,7 +138,10 @@ def small_runs(name):
 SCENARIOS = {
     "CORE": ("fsm", "fsm_calls"),
     "GUARDED": ("guarded", "guarded_calls"),
+    "SUSPICIOUS": ("grounded", "grounded_calls"),
 }
+WINGS = {"SUSPICIOUS": "trust"}
+BEFORE = {"SUSPICIOUS": GUARDED}  # of whose rows the others speak
 
 
 @pytest.fixture(scope="module", params=MACHINES)
@@ -135,16 +149,18 @@ def taken(request):
     """Return what a machine's scenarios cover, and each small run by what happens."""
     table = MACHINES[request.param][0]
     engines = SCENARIOS[request.param]
-    played = [play(slug, engine) for slug in slugs() for engine in engines]
+    wing, before = WINGS.get(request.param, ""), BEFORE.get(request.param)
+    played = [play(slug, engine) for slug in slugs(wing) for engine in engines]
     small = {why: coverage(table, run) for why, run in small_runs(request.param)}
-    return coverage(table, played), small
+    known = {row[:3] for row in before.rules} if before else set()
+    return coverage(table, played), small, known
 
 
 def test_every_row_is_taken(taken):
     """No row of a table is there for nothing: a scenario takes it, or a small run."""
-    by_scenarios, small = taken
+    by_scenarios, small, known = taken
     print(f"\n{by_scenarios}\n\nTaken by a small run:")
-    for row in by_scenarios.never:
+    for row in [row for row in by_scenarios.never if row not in known]:
         reasons = [why for why, found in small.items() if found.rows[row]]
         print("  ", *row, "|", "; ".join(reasons))
         assert reasons, f"nothing takes {row}"
@@ -152,7 +168,7 @@ def test_every_row_is_taken(taken):
 
 def test_no_run_leaves_the_table(taken):
     """Whatever happens, each transition is a row of the table."""
-    by_scenarios, small = taken
+    by_scenarios, small, _ = taken
     assert all(found.others == {} for found in (by_scenarios, *small.values()))
     assert all(found.lost == [] for found in (by_scenarios, *small.values()))
 

@@ -7,6 +7,7 @@ import pytest
 from workbook.models.script import Script
 from workbook.stage import engines
 from workbook.stage.engines import MUSEUM, museum, play
+from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import ScenarioError, load, outcome, read_scenario, slugs
 
 
@@ -19,7 +20,7 @@ def kinds(shown, slug):
     return [endings[slug].kind for endings in shown.endings.values()]
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", [*slugs(), *slugs("trust")])
 def test_a_scenario_says_what_is_right(slug):
     """Each scenario of the workbook has a kind, and a sentence on its right ending."""
     assert load(slug).group
@@ -116,3 +117,12 @@ def test_a_run_of_another_model_is_judged_as_well():
 def test_the_plain_text_is_a_line(whole):
     """as plain text a museum is one line: how many scenarios, on which engines"""
     assert re.fullmatch(r"<Museum of \d+ scenarios: naive, .*>", repr(whole))
+
+
+def test_a_run_that_gave_no_answer_has_its_own_sign():
+    """an end in REFUSED that is not right is told by a sign of its own"""
+    end = {"state": "REFUSED", "reason": "unanswerable", "answer": None}
+    ending = Ending({**end, "model_turns": 3, "tool_calls": 1}, "", right=False)
+    of_one = {"good_sources": load("good_sources")}
+    page = Museum(of_one, {"grounded": {"good_sources": ending}})._repr_html_()
+    assert "⊘ <b>REFUSED" in page

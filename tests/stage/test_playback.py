@@ -11,8 +11,9 @@ from workbook.models import Script, ToolRequest
 from workbook.models.prompts import render_messages
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.stage.engines import MUSEUM, play
+from workbook.stage.engines import MUSEUM, SUSPICIOUS, play
 from workbook.stage.playback import Playback
+from workbook.stage.player_view import macros, static_html
 from workbook.stage.scenarios import slugs
 from workbook.tools import ToolRegistry
 from workbook.tools.calculator import calculator
@@ -295,3 +296,46 @@ def test_the_diagram_stands_upright_beside_the_events():
     playback = Playback.of(play("price_question", "fsm"))
     assert "direction TB" in playback.diagram()
     assert "direction LR" not in playback.diagram()
+
+
+TAINTED = "⚑ tainted:"
+
+
+@pytest.mark.parametrize("engine", ["grounded", "grounded_calls"])
+def test_what_is_tainted_is_shown_from_there_on(engine):
+    """From the event on that says so the labels are on view; going back takes them"""
+    trace = play("image_link_with_a_secret", engine)
+    playback = Playback.of(trace)
+    first, second = (e["seq"] for e in trace.of("decision") if e["what"] == "tainted")
+    shown = []
+    for position in (first, first + 1, second + 1, first):
+        playback.seek(position)
+        page = macros().events(playback)
+        shown.append((list(playback.labels), TAINTED in page))
+    both = ["outside", "secret"]
+    assert shown == [([], False), (["secret"], True), (both, True), ([], False)]
+    playback.seek(math.inf)
+    assert f"{TAINTED} outside, secret" in static_html(playback, "A run")
+
+
+@pytest.mark.parametrize("engine", ["grounded", "grounded_calls"])
+def test_what_came_from_outside_is_marked(engine):
+    """Where the model is told what others wrote, there alone the list has a mark"""
+    trace = play("image_link_with_a_secret", engine)
+    playback = Playback.of(trace)
+    playback.seek(math.inf)
+    marked = [event["seq"] for event in trace if playback.from_outside(event)]
+    _, _, looked, *_ = (event["seq"] for event in trace.of("model_request"))
+    assert marked == [looked]
+    playback.seek(looked + 1)
+    assert macros().events(playback).count("⚑ from outside") == 1
+    assert not Playback.of(play("page_pays", "guarded")).labels
+
+
+def test_a_trace_of_the_grounded_machine_has_its_states():
+    """A saved run begins in SCREEN, and no way leads past VERIFY to DONE"""
+    playback = Playback.of(play("page_pays", "grounded"))
+    assert playback.table == SUSPICIOUS
+    playback.move(1)
+    assert playback.lit == "SCREEN"
+    assert "THINK --> DONE" not in playback.diagram()

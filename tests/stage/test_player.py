@@ -10,7 +10,7 @@ from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.stage.engines import ENGINES, MUSEUM, play
 from workbook.stage.player_view import STYLE
-from workbook.stage.scenarios import ScenarioError
+from workbook.stage.scenarios import ScenarioError, slugs
 from workbook.stage.watch import Watched, model_options, player
 
 MORE_CALLS = "Calls of the model that a tool made, not among these steps:"
@@ -439,3 +439,11 @@ def test_wherever_a_run_is_stopped_it_has_one_end(engine):
     traces = [stopped_at(seq) for seq in range(len(play("price_question", engine)))]
     assert [len(trace.of("run_finished")) for trace in traces] == [1] * len(traces)
     assert {trace.events[-1]["kind"] for trace in traces} == {"run_finished"}
+
+
+@pytest.mark.parametrize(("slug", "wing"), [("page_pays", "trust"), ("drift", "")])
+def test_the_scenarios_of_its_wing_can_be_chosen(slug, wing):
+    """Beside a scenario stand those of its wing of the museum"""
+    shown = player(slug, "grounded")
+    assert list(shown.view.choices["scenario"].options) == slugs(wing)
+    assert shown.view.mode.layout.display == "flex"

@@ -35,7 +35,8 @@ def differences(scenario, engine, trace):
     ]
 
 
-ENDS = [(slug, engine) for slug in slugs() for engine in load(slug).ends]
+WINGS = [*slugs(), *slugs("trust")]
+ENDS = [(slug, engine) for slug in WINGS for engine in load(slug).ends]
 
 
 @pytest.mark.parametrize(("slug", "engine"), ENDS)
@@ -45,7 +46,7 @@ def test_scenario_ends_as_its_file_says(slug, engine):
     assert differences(load(slug), engine, play(slug, engine)) == []
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", WINGS)
 def test_scenario_says_what_it_teaches(slug):
     """A scenario says what it teaches; its ends, if any, are for known engines."""
     scenario = load(slug)
@@ -69,6 +70,11 @@ def test_a_run_is_written_as_it_happens(tmp_path):
     trace = play("polling", path=tmp_path / "t.jsonl", listener=heard.append)
     assert len((tmp_path / "t.jsonl").read_text().splitlines()) == len(trace)
     assert heard == list(trace)
+
+
+def test_a_name_stands_in_one_wing():
+    """No scenario of one wing has the name of another one's"""
+    assert len(WINGS) == len(set(WINGS))
 
 
 def test_playing_twice_gives_the_same_run():
@@ -247,7 +253,7 @@ def test_a_parser_mends_what_is_read_and_a_registry_what_is_called(
     assert answers == engines
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", WINGS)
 def test_with_a_registry_no_tool_raises(slug):
     """On the loop with parser and registry, each call has an observation."""
     trace = play(slug, "registry")

@@ -1,9 +1,13 @@
-"""How good the audit is, on labelled sentences that were not looked at for it.
+"""How good the audit is, on labelled sentences: by kind and language, with intervals.
 
-`developing` rows were looked at while the audit was written. `reporting` rows were
-written down before the audit had seen them: at that first look it refused 33 of the 40
-unsupported and 0 of the 38 supported. Two rules were changed since, so what is printed
-here is a little kind. Whoever wrote the audit wrote the sentences too.
+`developing` and `paraphrased` rows were looked at while the audit was written: what is
+printed of them is kind. `reporting` rows were new once: at that first look it refused
+33 of the 40 unsupported and 0 of the 38 supported, and it was changed since.
+
+`unseen` rows were written without a look at how the audit works, in other words than
+the documents'. At the first look it refused 50 of the 60 unsupported, and 30 of the 60
+supported: it had learned its own sentences. After one round on other rows it refused 52
+and 20. Nobody has looked at which. Whoever changed it wrote the sentences too.
 """
 
 import json
@@ -58,7 +62,12 @@ def test_no_sentence_stands_in_both_halves():
 
 @pytest.mark.parametrize(
     ("half", "recall", "false_alarms"),
-    [("developing", 0.9, 0.1), ("reporting", 0.85, 0.1), ("unseen", 0.0, 1.1)],
+    [
+        ("developing", 0.9, 0.1),
+        ("reporting", 0.85, 0.1),
+        ("paraphrased", 0.85, 0.25),
+        ("unseen", 0.85, 0.35),
+    ],
 )
 def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_alarms):
     """so many of the unsupported are refused, and so few of the supported"""
@@ -72,5 +81,4 @@ def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_
 def test_changed_numbers_are_all_found():
     """a changed number or unit is the easiest of the kinds: none gets through"""
     rows = [row for row in ROWS if row["label"] == "number_changed"]
-    rows = [row for row in rows if row["half"] != "unseen"]
     assert all(map(is_refused, rows))

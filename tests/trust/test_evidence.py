@@ -1,5 +1,7 @@
 """The audit of an answer: is there such a document, is it good, does it say so?"""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,6 +60,10 @@ def test_each_claim_gets_one_of_five_kinds(answer, kind):
         "The Suez Canal has no locks",
         "The canal does not have locks",
         "The Suez Canal opened on 17 November 1869 and is about 193 km long",
+        "Mount Fuji is about 12,390 feet tall",
+        "Mount Fuji is nearly 3.8 km high",
+        "The Suez Canal did not open until 1869",
+        "In Japan no mountain is higher than Mount Fuji",
     ],
 )
 def test_what_the_document_says_is_supported(claim):
@@ -76,6 +82,10 @@ def test_what_the_document_says_is_supported(claim):
         ("The Suez Canal has locks", "not"),
         ("Mount Fuji is not the highest mountain in Japan", "not"),
         ("Mount Fuji is a beloved place for hikers", "words"),
+        ("Mount Fuji is 3,776 feet high", "3776 ft"),
+        ("The Suez Canal is about 193 miles long", "193 mile"),
+        ("Mount Fuji drew Hokusai", "not Fuji Mount who draw"),
+        (f"Mount Fuji is {'very ' * 400}high", "characters"),
         ("It is so", "looked up"),
         ("3,776", "3776"),
     ],
@@ -97,6 +107,47 @@ def test_japanese_is_compared_by_pairs_of_characters():
     """a changed number in a Japanese sentence is found, with its unit"""
     assert kinds("東京タワーの高さは333メートルです。[d4]") == ["supported"]
     assert kinds("東京タワーの高さは343メートルです。[d4]") == ["not what it says"]
+
+
+GENJI = Document(
+    "d6",
+    "源氏物語",
+    1.0,
+    "全部で54帖からなる。作者は紫式部である。主人公には弟君がいる。",
+)
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_said"),
+    [
+        ("源氏物語は五十四帖からなる", True),
+        ("源氏物語は四十五帖からなる", False),
+        ("源氏物語は紫式部の作", True),
+        ("主人公には兄君がいる", False),
+    ],
+)
+def test_numbers_and_opposites_may_be_characters(claim, is_said):
+    """五十四 is 54, and an older brother is no younger one"""
+    assert (what_differs(claim, [GENJI]) == "") == is_said
+
+
+def test_the_nearest_sentence_decides():
+    """a sentence that says less does not support what a nearer one contradicts"""
+    text = (
+        "Ganymede is the largest moon of Jupiter. Its moons Ganymede and Io are large."
+    )
+    moons = Document("d7", "Jupiter", 1.0, text)
+    assert what_differs("Ganymede is the largest moon of Jupiter", [moons]) == ""
+    assert "Io" in what_differs("Io is the largest moon of Jupiter", [moons])
+
+
+@pytest.mark.parametrize("text", ["Abc of the ", "did not adopt ", "and it is 3 m "])
+def test_a_megabyte_is_audited_in_a_second(text):
+    """a sentence made to be slow is refused at once: nobody could check it"""
+    start = time.process_time()
+    [verdict] = audit_answer(text * (1_000_000 // len(text)) + "[d1].", FOUND)
+    assert verdict.kind == "not what it says"
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize("answer", ["Fuji is high.", "Fuji is 3,776 m high [d1]."])

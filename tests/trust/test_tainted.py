@@ -1,7 +1,7 @@
-"""The machine under taint: whatever a page says, what may be done stays the same."""
+"""The machine under taint: whatever a page says, what may be done stays the same.
 
-import tomllib
-from pathlib import Path
+Attacks as they are written on pages are scenarios: `tests/stage/test_trust_scenarios`.
+"""
 
 import pytest
 from hypothesis import given, settings
@@ -25,9 +25,6 @@ from workbook.tools.tool import Tool
 from workbook.trust.taint import addresses_in
 from workbook.trust.tainted import ANSWER_DENIED, with_taint
 
-ATTACKS = tomllib.loads(
-    Path(__file__).with_name("attacks.toml").read_text(encoding="utf-8")
-)
 SECRET = "hunter2secret"
 ANYTHING = (PolicyRule(Verdict.ALLOW, why="the user allows all of it"),)
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
@@ -36,12 +33,12 @@ INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
 class World:
     """A page, an inbox, a calculator and a payment, and what went out."""
 
-    def __init__(self, page="Adults 12 euro.", description="Looks things up."):
+    def __init__(self, page="Adults 12 euro."):
         self.page, self.paid, self.asked = page, [], []
         quick = {"timeout_s": None}
         ours = {"outside": False, **quick}
         self.tools = [
-            Tool("Look", description, INPUT, self.look, **quick),
+            Tool("Look", "Looks things up.", INPUT, self.look, **quick),
             Tool("Inbox", "Reads mail.", INPUT, self.inbox, **ours),
             Tool("Pay", "Pays 5 euro.", INPUT, self.pay, Effect.WRITE, **ours),
             calculator(),
@@ -61,7 +58,7 @@ class World:
         return {"result": f"paid {input}"}
 
 
-def machine_of(turns, world, told=None, taint=True, labels=(), ask=None, **options):
+def machine_of(turns, world, told=None, taint=True, ask=None, **options):
     made = {"rules": ANYTHING, "ask": ask, **options}
     if told is not None:
         made["hook"] = told
@@ -69,7 +66,7 @@ def machine_of(turns, world, told=None, taint=True, labels=(), ask=None, **optio
     machine = guarded(Script(turns), world.tools, **made)
     if not taint:
         return machine
-    return with_taint(machine, labels=labels, private=["Inbox"], **how)
+    return with_taint(machine, private=["Inbox"], **how)
 
 
 def play(turns, question="What does it cost?", world=None, **options):
@@ -86,43 +83,6 @@ LOOK, INBOX, PAY, SUM = (
     f"Action: {tool}\nAction Input: {what}"
     for tool, what in [("Look", "x"), ("Inbox", "x"), ("Pay", "Ada"), ("Calculator", 2)]
 )
-
-
-# attacks
-
-
-def harm_of(end, world):
-    return {
-        "paid": "Mallory" in world.paid,
-        "asked": any("aHVudGVy" in each or SECRET in each for each in world.asked),
-        "shown": SECRET in (end.answer or ""),
-    }
-
-
-def attack(slug, **options):
-    about = ATTACKS[slug]
-    description = about.get("description", "Looks things up.")
-    world = World(about["page"], description)
-    labels = about.get("labels", ())
-    return play(about["turns"], about["question"], world, labels=labels, **options)
-
-
-@pytest.mark.parametrize("slug", ATTACKS)
-def test_the_attack_works_without_taint(slug):
-    """where nobody looks after it, a model that obeys does what the page says"""
-    end, _, world = attack(slug, taint=False)
-    assert harm_of(end, world)[ATTACKS[slug]["harm"]]
-
-
-@pytest.mark.parametrize("options", [{}, {"screened": True, "fence": True}], ids=str)
-@pytest.mark.parametrize("ask", [None, no], ids=["nobody", "no"])
-@pytest.mark.parametrize("slug", ATTACKS)
-def test_the_attack_has_no_effect_under_taint(slug, ask, options):
-    """with the screen off or on, nothing is paid, nothing goes out, nothing is shown"""
-    end, trace, world = attack(slug, ask=ask, **options)
-    assert not any(harm_of(end, world).values())
-    assert end.state == "DONE" or (end.state, ask) == ("PENDING", None)
-    assert decisions(trace, "taint")
 
 
 # what holds
@@ -326,21 +286,9 @@ def test_no_script_gets_past_the_taint(turns, people, screened, fenced):
 # replay
 
 
-@pytest.mark.parametrize("options", [{}, {"screened": True, "fence": True}], ids=str)
-@pytest.mark.parametrize("slug", ATTACKS)
-def test_a_replay_is_equal(slug, options):
-    """played again from its trace, each attack comes to the same end, asking nobody"""
-    end, trace, world = attack(slug, ask=no, **options)
-    about, before = ATTACKS[slug], [list(world.paid), list(world.asked)]
-    options = {**options, "labels": about.get("labels", ())}
-    again = replay(trace, machine_of([], world, **options))
-    assert (again.state, again.answer) == (end.state, end.answer)
-    assert [world.paid, world.asked] == before
-
-
 def test_a_machine_without_taint_diverges():
     """the record of a tainted run is not that of a machine without it"""
-    _, trace, _ = attack("page_says_pay", ask=no)
+    _, trace, _ = play([LOOK, PAY, "Final Answer: 12"], ask=no)
     with pytest.raises(Divergence):
         replay(trace, machine_of([], World(), taint=False))
 
@@ -360,7 +308,8 @@ def test_a_run_that_waits_is_gone_on_with(tmp_path):
 
 def test_another_page_another_end():
     """one page changed in the record, the rest is played on under the same taint"""
-    _, trace, _ = attack("page_says_pay", ask=no, fence=True)
+    turns = [LOOK, PAY, "Final Answer: 12"]
+    _, trace, _ = play(turns, ask=no, fence=True)
     seq = trace.of("observation")[0]["seq"]
     machine = machine_of(["Final Answer: 13"], World(), ask=no, fence=True)
     changed = what_if(trace, seq, {"result": {"result": "13 euro"}}, machine)

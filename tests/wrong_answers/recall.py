@@ -135,6 +135,6 @@ WRONG = {
     does_not_saturate: "test_further_mentions_add_less",
     forgets_the_length: "test_a_long_note_is_marked_down",
     divides_by_the_length: "test_a_long_note_is_marked_down",
-    measures_in_letters: "test_a_long_note_is_marked_down",
+    measures_in_letters: "test_of_equals_the_newest_is_first",
     takes_the_mean_of_what_is_found: "test_a_long_note_is_marked_down",
 }

@@ -9,7 +9,10 @@ from workbook.exercises.your_agent import Part, state
 from workbook.paths import template
 from workbook.record.show import Mermaid
 
-ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
+ROLES = (
+    *("writes the prompt", "reads the turn", "decides", "acts", "doubts"),
+    *("grounds", "remembers", "looks back"),
+)
 LOOKS = {  # Mermaid's class, and a sign for those who see no colour
     "yours": ("fill:#2e7d32,stroke:#1b5e20,stroke-width:3px,color:#ffffff", "★"),
     "ours": ("fill:#eceff1,stroke:#78909c,color:#263238", "·"),
@@ -53,7 +56,8 @@ class YourAgent:
             for slug, whose in self.of_role(role).items():
                 lines.append(f'    {slug}["{LOOKS[whose][1]} {slug}"]:::{whose}')
             lines.append("    end")
-        lines += ["    r0 --> r1 --> r2 --> r3 --> r4 --> r0", "    r2 -.-> r5"]
+        lines += ["    r0 --> r1 --> r2 --> r3 --> r4 --> r0", "    r2 --> r5"]
+        lines += ["    r6 --> r0", "    r2 -.-> r7"]
         lines += [f"    classDef {whose} {look}" for whose, (look, _) in LOOKS.items()]
         return "\n".join(lines)
 

@@ -15,6 +15,7 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.policy import POLICY, PolicyRule, Verdict
+from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.record import Kind, TraceWriter
 from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
@@ -120,6 +121,7 @@ def suspicious(
 ) -> GuardedMachine:
     """Return the machine of lessons 09 and 10: guarded, grounded, and under taint."""
     given, memory = scenario.guards, None
+    options["table"] = ONE_CALL if options.pop("one_call") else GUARDED
     if given.memory:
         way = options["parts"].get("recall", recall)
         memory = Memory(home / "memory.db", recall=way)

@@ -21,6 +21,8 @@ from workbook.models.prompts import render_messages
 from workbook.paths import DATA
 from workbook.record import Kind, Trace, TraceEvent
 from workbook.record.show import escape_mermaid
+from workbook.stage.engines import SUSPICIOUS
+from workbook.trust.grounded import Ground
 
 TEXTS = tomllib.loads((DATA / "player.toml").read_text(encoding="utf-8"))
 START = "ASK_MODEL"
@@ -62,8 +64,10 @@ class Playback:
     @classmethod
     def of(cls, trace: Trace) -> Playback:
         """Return a playback of a trace; without transitions it has no states."""
+        moved = [event["source"] for event in trace.of(Kind.TRANSITION)]
         table = GUARDED if trace and "mode" in trace.events[0] else CORE
-        return cls(list(trace), table=table if trace.of(Kind.TRANSITION) else None)
+        table = SUSPICIOUS if Ground.SCREEN in moved else table
+        return cls(list(trace), table=table if moved else None)
 
     def add(self, event: TraceEvent) -> None:
         """Take down one more event."""
@@ -115,6 +119,18 @@ class Playback:
         if last["kind"] == Kind.DECISION:
             return f"{last['who']}: {last['what']}"
         return WORDS.get(str(last["kind"])) or WORDS.get(self.lit or "", "")
+
+    @property
+    def labels(self) -> list[str]:
+        """What the run carries by now: "outside" once it has read such a text."""
+        said = [e for e in self.seen if e.get("who") == "taint" and "labels" in e]
+        return list(said[-1]["labels"]) if said else []
+
+    def from_outside(self, event: TraceEvent) -> bool:
+        """Whether this tells the model what others wrote: between the run's fences."""
+        nonces = [e["nonce"] for e in self.seen if "nonce" in e]
+        text = str(event.get("prompt", ""))
+        return any(f"<<outside {nonce}>>" in text for nonce in nonces)
 
     def asked(self) -> str:
         """Say which call waits for a person, as the model wrote it; "" for none."""

@@ -115,7 +115,7 @@ def static_html(playback: Playback, title: str) -> str:
     """Return the whole trace as a table, and the diagram, for pages without widgets."""
     table = Trace(tuple(playback.events)).to_html()
     picture = drawing.svg(playback.diagram(), title)
-    return str(macros().static(title, table, picture, playback.asked()))
+    return str(macros().static(title, table, picture, playback))
 
 
 def macros() -> Any:

@@ -10,8 +10,9 @@ import datetime
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from workbook.models.base import Completion, Prefilled, TextModel, Usage
@@ -68,6 +69,29 @@ def own_model(cue: str = "", **settings: Any) -> TextModel | None:
     return None
 
 
+def real_result(lesson: str, name: str, measure: Callable[[], Any]) -> Any:
+    """Return what `measure` finds with the local model, or what it found then.
+
+    For what is no text, such as vectors. It returns JSON, and is kept by its `name`.
+    """
+    from workbook.models.local import local_server
+    from workbook.models.weights import WeightsError
+
+    path, wish = FOLDER / f"{lesson}.json", os.environ.get("WORKBOOK_RECORD")
+    try:
+        if wish == "0":
+            raise RuntimeError("WORKBOOK_RECORD is 0.")
+        local_server()
+    except (WeightsError, RuntimeError) as why:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        print(f"{why}\nYou see what was found on {data['date']} instead.")
+        return data["results"][name]
+    found = measure()
+    if wish == "1":
+        _write(path, "results", name, found)
+    return found
+
+
 class RecordedModel:
     """A model that says what the real one said to the same prompt and settings."""
 
@@ -113,25 +137,30 @@ class Recorder:
         answer = asdict(reply)
         del answer["tool_requests"]
         answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
-        self._write("answers", _key(prompt, stop, self._settings), answer)
+        self._note("answers", _key(prompt, stop, self._settings), answer)
         return reply
 
     def count(self, prompt: str) -> int:
         """Ask the model how many tokens it reads, and write that down."""
         tokens: int = self._model.count(prompt)  # type: ignore[attr-defined]
-        self._write("counts", _key(prompt, (), {}), tokens)
+        self._note("counts", _key(prompt, (), {}), tokens)
         return tokens
 
-    def _write(self, kind: str, key: str, said: Any) -> None:
-        data: dict[str, Any] = {"answers": {}, "settings": []}
-        if self._path.exists():
-            data = json.loads(self._path.read_text(encoding="utf-8"))
-        data |= {"model": self.name, "date": datetime.date.today().isoformat()}
-        if self._settings not in data["settings"]:
-            data["settings"].append(self._settings)
-        data.setdefault(kind, {})[key] = said
-        text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
-        self._path.write_text(text + "\n", encoding="utf-8")
+    def _note(self, kind: str, key: str, said: Any) -> None:
+        _write(self._path, kind, key, said, model=self.name, settings=self._settings)
+
+
+def _write(path: Path, kind: str, key: str, said: Any, **about: Any) -> None:
+    data: dict[str, Any] = {"answers": {}, "settings": []}
+    if path.exists():
+        data = json.loads(path.read_text(encoding="utf-8"))
+    settings = about.pop("settings", None)
+    data |= {**about, "date": datetime.date.today().isoformat()}
+    if settings is not None and settings not in data["settings"]:
+        data["settings"].append(settings)
+    data.setdefault(kind, {})[key] = said
+    text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
+    path.write_text(text + "\n", encoding="utf-8")
 
 
 def _key(prompt: str, stop: Sequence[str], settings: dict[str, Any]) -> str:

@@ -155,6 +155,11 @@ def slugs(wing: str = "") -> list[str]:
     return sorted(path.stem for path in (FOLDER / wing).glob("*.toml"))
 
 
+def wing_of(slug: str) -> str:
+    """Return the wing in which a scenario is."""
+    return next((path.parent.name for path in FOLDER.glob(f"*/{slug}.toml")), "")
+
+
 def load(slug: str) -> Scenario:
     """Return a scenario; a name that is not there is told, with the nearest one."""
     paths = {path.stem: path for path in FOLDER.rglob("*.toml")}

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from workbook.guardrails.policy import Mode
-from workbook.guardrails.table import GUARDED
+from workbook.guardrails.table import Guard
 from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record import Kind, Trace, TraceEvent
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
@@ -19,7 +19,7 @@ from workbook.stage.machines import ByScript, Given
 from workbook.stage.person import You
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, show_widget, static_html
-from workbook.stage.scenarios import ScenarioError, load, slugs
+from workbook.stage.scenarios import ScenarioError, load, slugs, wing_of
 
 SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
 SLOW_TURN_S = 1.0
@@ -90,7 +90,8 @@ class Player:
         self.saved, self.parts, self.mode, self.path = trace, parts, mode, path
         asked = SCRIPTED if model is None else model
         engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
-        options = {"scenario": slugs(), "engine": engines, "model": models}
+        there = slugs(wing_of(scenario))
+        options = {"scenario": there, "engine": engines, "model": models}
         chosen = (scenario, engine, asked)
         self.view = PlayerView(
             options, chosen, trace is None, lambda said: self.you.say(said)
@@ -165,7 +166,7 @@ class Player:
         slug, engine, _ = self._chosen()
         with suppress(ScenarioError):  # `_told` tells it
             self.view.mode.value = self.mode or load(slug).guards.mode
-        has_modes = ENGINES[engine].table is GUARDED
+        has_modes = Guard.POLICY in getattr(ENGINES[engine].table, "states", ())
         self.view.mode.layout.display = "flex" if has_modes else "none"
         self.reset()
 

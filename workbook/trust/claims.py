@@ -16,13 +16,18 @@ from workbook.paths import DATA
 WORDS: dict[str, str] = tomllib.loads((DATA / "evidence.toml").read_text("utf-8"))
 
 _BRACKET = r"[\[【［]\^?([^\[\]【】［］\n]{1,200})[\]】］]"
-_CITED = re.compile(_BRACKET)
-_ID = re.compile(
-    r"(?i:doc)[ _-]?(?P<number>\d{1,6})|(?P<bare>\d{1,3})"
+BRACKETS = re.compile(_BRACKET)
+"""Square brackets; its group 1 is what stands in them."""
+DOC_ID = re.compile(
+    r"(?:(?i:doc)[ _-]?(?=\d{1,6}\Z)|(?=\d{1,3}\Z))(?P<number>\d+)"
     r"|[A-Za-z][\w-]*:[\w.:/-]+|[a-z]+[_-]?\d+"
 )
+"""A whole doc_id; its group `number` is the 3 of "3", "Doc 3" and "doc_3"."""
 _FENCED = re.compile(r"```.*?```", re.DOTALL)
-_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+CODE = re.compile(
+    r"```.*?```|`[^`\n]*`|[A-Za-z0-9_)]\[\d{1,3}\b[^\]\n]{0,200}\]", re.DOTALL
+)
+"""Code, where brackets cite nothing: between backquotes, or an index, `rows[1]`."""
 _BULLET = re.compile(r"\s*(?:[-*•・+>]|\d{1,3}[.)])\s+|\s*・")
 # Closing marks and citations behind a full stop belong to the sentence before it.
 _END = re.compile(
@@ -39,8 +44,10 @@ def _any_of(*names: str) -> re.Pattern[str]:
     return re.compile("|".join(line for line in lines if line), re.IGNORECASE)
 
 
-_NO_FACT = _any_of("questions", "greetings", "lists")
-_OPINION, _REFUSAL, _TURN = map(_any_of, ("opinions", "refusals", "turns"))
+NO_FACT = _any_of("questions", "greetings", "lists")
+"""A question, a greeting, a heading, or what announces a list."""
+OPINION, REFUSAL, TURN = map(_any_of, ("opinions", "refusals", "turns"))
+"""By which a sentence says "I think", "I do not know", and "but"."""
 _NEVER_ENDS, _MAY_END, _OPENERS = (
     frozenset(WORDS[name].split()) for name in ("never_ends", "may_end", "openers")
 )
@@ -57,23 +64,19 @@ def find_citations(text: str) -> list[str]:
     >>> find_citations("It is high [doc_1, w068]. It is old 【2】, they say [sic].")
     ['doc_1', 'w068', 'doc_2']
     """
-    text = _CODE.sub(" ", text)
+    text = unicodedata.normalize("NFKC", CODE.sub(" ", text))
     found: list[str] = []
-    for bracket in _CITED.finditer(text):
-        before = text[bracket.start() - 1 : bracket.start()]
-        glued = before.isascii() and (before.isalnum() or before in {"_", ")"})
-        for part in re.split("[,;，、；]", bracket[1]):
-            cited = _ID.fullmatch(unicodedata.normalize("NFKC", part).strip())
-            if cited is None or (cited["bare"] and glued):
-                break
-            number = cited["number"] or cited["bare"]
-            found.append(f"doc_{number}" if number else cited[0])
+    for inside in BRACKETS.findall(text):
+        for part in re.split("[,;、]", inside):
+            if cited := DOC_ID.fullmatch(part.strip()):
+                number = cited["number"]
+                found.append(f"doc_{number}" if number else cited[0])
     return list(dict.fromkeys(found))
 
 
 def without_citations(text: str) -> str:
-    """Return a text without what stands in brackets as a citation does."""
-    return _CITED.sub(" ", text).strip()
+    """Return a text without what stands in brackets, and without marks around it."""
+    return BRACKETS.sub(" ", text).strip(" \t\"'“”*_|")
 
 
 def sentences(text: str) -> list[str]:
@@ -97,21 +100,16 @@ def split_claims(answer: str) -> list[str]:
     >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is old.")
     ['Dr. Ito says it is 3.5 km. [doc_1]']
     """
-    return [each for each in sentences(_FENCED.sub("\n\n", answer)) if _is_claim(each)]
-
-
-def _is_claim(sentence: str) -> bool:
-    bare = without_citations(sentence).strip(" \t\"'“”*_|")
-    if sentence.startswith("#") or not re.search(r"[^\W_]", bare):
-        return False
-    has_number = re.search(r"\d", bare) is not None
-    if _NO_FACT.search(bare):
-        return bare.endswith((":", "：")) and has_number
-    if find_citations(sentence) or _TURN.search(bare):
-        return True
-    if _OPINION.search(bare):
-        return has_number
-    return not _REFUSAL.search(bare)
+    claims = []
+    for sentence in sentences(_FENCED.sub("\n\n", answer)):
+        bare = without_citations(sentence)
+        is_opinion = OPINION.search(bare) and not re.search(r"\d", bare)
+        nothing_more = not find_citations(sentence) and not TURN.search(bare)
+        hidden = nothing_more and (is_opinion or REFUSAL.search(bare))
+        if hidden or NO_FACT.search(bare):
+            continue
+        claims.append(sentence)
+    return claims
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -26,6 +26,7 @@ THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""
 
 MOST_PARTS = 6  # of a claim that are looked up one by one
+MOST_CHARS = 2000  # of a claim that is looked up at all
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
 _AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
 
@@ -92,38 +93,29 @@ def audit_answer(
     score of `threshold` or more that says so: in one sentence, or "a and b" in two.
     What cannot be looked up is not supported: a bare "yes", a word in another language.
     """
-    documents = {each.doc_id: each for each in evidence}
-    return [
-        _judge(claim, tuple(cite(claim)), documents, threshold)
-        for claim in split(answer)
-    ]
-
-
-def _judge(
-    claim: str,
-    cited: tuple[str, ...],
-    documents: dict[str, Document],
-    threshold: float,
-) -> Verdict:
-    unknown = [doc_id for doc_id in cited if doc_id not in documents]
-    known = [documents[doc_id] for doc_id in cited if doc_id in documents]
-    strong = [each for each in known if each.score >= threshold]
-    if not documents:
-        kind, why = Support.UNCITED, "no search was made, or none found anything"
-        kind = Support.UNKNOWN_ID if cited else kind
-    elif not cited:
-        kind, why = Support.UNCITED, "it cites no document"
-    elif unknown:
-        kind, why = Support.UNKNOWN_ID, f"no search found {', '.join(unknown)}"
-    elif not strong:
-        best = max(each.score for each in known)
-        kind, why = Support.WEAK, f"its score, {best:.2f}, is below {threshold:g}"
-    elif problem := what_differs(without_citations(claim), strong):
-        kind, why = Support.NOT_SAID, problem
-    else:
-        names = " and ".join(each.doc_id for each in strong)
-        kind, why = Support.SUPPORTED, f"a sentence of {names} says so"
-    return Verdict(claim, kind, cited, why)
+    found = {each.doc_id: each for each in evidence}
+    verdicts = []
+    for claim in split(answer):
+        cited = tuple(cite(claim))
+        known = [found[doc_id] for doc_id in cited if doc_id in found]
+        strong = [each for each in known if each.score >= threshold]
+        if not cited:
+            kind, why = Support.UNCITED, "it cites no document"
+        elif len(known) < len(cited):
+            unknown = [doc_id for doc_id in cited if doc_id not in found]
+            kind, why = Support.UNKNOWN_ID, f"no search found {', '.join(unknown)}"
+        elif not strong:
+            best = max(each.score for each in known)
+            kind, why = Support.WEAK, f"its score, {best:.2f}, is below {threshold:g}"
+        elif problem := what_differs(claim, strong):
+            kind, why = Support.NOT_SAID, problem
+        else:
+            names = " and ".join(each.doc_id for each in strong)
+            kind, why = Support.SUPPORTED, f"a sentence of {names} says so"
+        if not found:
+            why = "no search was made, or none found anything"
+        verdicts.append(Verdict(claim, kind, cited, why))
+    return verdicts
 
 
 def what_differs(claim: str, documents: Iterable[Document]) -> str:
@@ -133,7 +125,9 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     >>> what_differs("Mount Fuji is 3,767 m high.", [fuji])
     'd1 says “It is 3,776 m high.”: not 3767 m'
     """
-    passages = []
+    claim, passages = without_citations(claim), []
+    if len(claim) > MOST_CHARS:
+        return f"{len(claim):,} characters in one sentence: state one fact in each"
     for each in documents:
         title, before = facts(each.title), facts("")
         # In Japanese and Chinese no blank parts it from the next word.
@@ -141,6 +135,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         claim = claim.replace(each.title, apart) if each.title else claim
         for sentence in sentences(each.text):
             said = facts(f"{each.title}. {sentence.replace(each.title, apart)}")
+            said = said._replace(subject=facts(sentence).subject)
             if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
                 said = said._replace(spelled=said.spelled | before.spelled)
             passages.append((f"{each.doc_id} says “{sentence}”", said, title))
@@ -153,10 +148,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         found = [
             (says, *compared(wanted, said, title)) for says, said, title in passages
         ]
-        if any(not wrong for _, _, wrong in found):
-            return ""
-        says, _, wrong = max(found, key=lambda row: row[1])
-        return f"{says}: {'; '.join(wrong)}"
+        says, _, wrong = max(found, key=lambda row: (row[1], not row[2]))
+        return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
     if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):

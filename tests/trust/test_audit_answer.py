@@ -1,0 +1,88 @@
+"""The audit of an answer: is there such a document, is it good, does it say so?"""
+
+import pytest
+
+from workbook.trust.evidence import Document
+
+FUJI = Document("d1", "Mount Fuji", 0.8, "Mount Fuji is 3,776 m high. It is in Japan.")
+CANAL = Document("d2", "Suez Canal", 0.7, "The Suez Canal opened in 1869.")
+FAINT = Document("d3", "Radium", 0.1, "Radium is a chemical element.")
+FOUND = [FUJI, CANAL, FAINT]
+
+
+def kinds(verdicts):
+    return [str(each.kind) for each in verdicts]
+
+
+def test_a_claim_without_a_citation_is_uncited(audit_answer):
+    """a claim that cites nothing is UNCITED, also where a document says so"""
+    assert kinds(audit_answer("Mount Fuji is 3,776 m high.", FOUND)) == ["uncited"]
+
+
+@pytest.mark.parametrize("cited", ["[d9]", "[d1, d9]", "[d9, d3]"])
+def test_a_document_that_nobody_found_is_an_unknown_id(audit_answer, cited):
+    """a claim that cites a document which is not in the evidence is UNKNOWN_ID"""
+    answer = f"Mount Fuji is 3,776 m high {cited}."
+    assert kinds(audit_answer(answer, FOUND)) == ["unknown id"]
+
+
+def test_evidence_below_the_threshold_is_weak(audit_answer):
+    """one whose documents all score below the threshold is WEAK; the threshold counts
+
+    perhaps: a score that is exactly the threshold is good enough"""
+    answer = "Radium is a chemical element [d3]."
+    assert kinds(audit_answer(answer, FOUND)) == ["weak"]
+    assert kinds(audit_answer(answer, FOUND, 0.1)) == ["supported"]
+    assert kinds(audit_answer(answer, FOUND, threshold=0.11)) == ["weak"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Mount Fuji is 3,767 m high [d1].", "The Suez Canal opened in 1869 [d1].",
+     "Radium is a chemical element [d3, d1]."],
+)  # fmt: skip
+def test_what_the_document_does_not_say(audit_answer, answer):
+    """one in which `what_differs` from its good documents is something is NOT_SAID"""
+    [verdict] = audit_answer(answer, FOUND)
+    assert verdict.kind == "not what it says"
+    assert "says “" in verdict.why
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Mount Fuji is 3,776 m high [d1].", "The Suez Canal opened in 1869 [d1, d2].",
+     "Mount Fuji is 3,776 m high [d1, d3]."],
+)  # fmt: skip
+def test_what_a_good_document_says_is_supported(audit_answer, answer):
+    """one that a good document says is SUPPORTED, whatever else it cites that exists"""
+    assert kinds(audit_answer(answer, FOUND)) == ["supported"]
+
+
+def test_each_claim_has_its_verdict(audit_answer):
+    """each claim gets a Verdict: itself, its kind, a tuple of what it cites, and why
+
+    perhaps: doc_ids is a tuple, and why is never empty"""
+    answer = "Mount Fuji is 3,776 m high [d1]. It is in Peru [d2, d1]."
+    one, two = audit_answer(answer, iter(FOUND))
+    assert one[:3] == ("Mount Fuji is 3,776 m high [d1].", "supported", ("d1",))
+    assert two[:3] == ("It is in Peru [d2, d1].", "not what it says", ("d2", "d1"))
+    assert one.why
+    assert two.why
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [("Fuji is high.", ["uncited"]), ("It is high [d1].", ["unknown id"]), ("Hi!", [])],
+)
+def test_without_evidence_no_fact_passes(audit_answer, answer, kind):
+    """without evidence no claim is supported; who claims nothing gets an empty list"""
+    assert kinds(audit_answer(answer, [])) == kind
+
+
+def test_other_claims_and_citations(audit_answer):
+    """`split` and `cite` are what cuts the claims and finds the citations"""
+    found = audit_answer(
+        "Radium|Fuji is 3,776 m high", FOUND, split=lambda text: text.split("|"),
+        cite=lambda text: ["d1"] if "Fuji" in text else [],
+    )  # fmt: skip
+    assert kinds(found) == ["uncited", "supported"]

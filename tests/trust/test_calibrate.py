@@ -1,0 +1,60 @@
+"""What each threshold costs: both ways to be wrong."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+PAIRS = [(0.8, True), (0.2, False), (0.6, False), (0.4, True)]
+TIED = [(0.4, True), (0.4, False), (0.9, True), (0.1, False)]
+
+
+def column(rows, name):
+    return [getattr(row, name) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "thresholds"), [(PAIRS, [0.2, 0.4, 0.6, 0.8]), (TIED, [0.1, 0.4, 0.9])]
+)
+def test_a_row_for_each_score(calibrate, pairs, thresholds):
+    """each score that occurs is a threshold, once, the lowest first; the last is ∞"""
+    assert column(calibrate(pairs), "threshold") == [*thresholds, math.inf]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "shares"), [(PAIRS, [0, 0, 0.5, 0.5, 1]), (TIED, [0, 0, 0.5, 1])]
+)
+def test_the_right_that_are_refused(calibrate, pairs, shares):
+    """`right_refused` is the share of the right ones that score below the threshold"""
+    assert column(calibrate(pairs), "right_refused") == shares
+
+
+@pytest.mark.parametrize(
+    ("pairs", "shares"), [(PAIRS, [1, 0.5, 0.5, 0, 0]), (TIED, [1, 0.5, 0, 0])]
+)
+def test_the_wrong_that_are_accepted(calibrate, pairs, shares):
+    """`wrong_accepted` is the share of the wrong ones that score as much, or more"""
+    assert column(calibrate(pairs), "wrong_accepted") == shares
+
+
+def test_shares_are_of_their_own_kind(calibrate):
+    """each error is a share of its own kind: of the right, or of the wrong"""
+    rows = calibrate([(0.5, True), (0.2, False), (0.3, False), (0.4, False)])
+    assert (rows[1].right_refused, rows[1].wrong_accepted) == (0, 2 / 3)
+
+
+@pytest.mark.parametrize("pairs", [[], [(0.5, True)], [(0.5, False), (0.2, False)]])
+def test_an_error_without_a_rate_is_told(calibrate, pairs):
+    """without a right one, or without a wrong one, it is a ValueError"""
+    with pytest.raises(ValueError, match=""):
+        calibrate(pairs)
+
+
+@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=20))
+def test_one_error_falls_where_the_other_grows(calibrate, pairs):
+    """row by row no fewer right ones are refused, and no more wrong ones accepted"""
+    rows = calibrate(iter([*pairs, (0.5, True), (0.5, False)]))
+    refused, accepted = column(rows, "right_refused"), column(rows, "wrong_accepted")
+    assert refused == sorted(refused)
+    assert accepted == sorted(accepted, reverse=True)

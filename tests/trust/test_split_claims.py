@@ -1,0 +1,70 @@
+"""The claims of an answer: which of its sentences state a fact."""
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims"),
+    [
+        ("It is high. It is old.", ["It is high.", "It is old."]),
+        ("Dr. Ito says it is 3.5 km. It is.", ["Dr. Ito says it is 3.5 km.", "It is."]),
+        ("富士山は高い。湖は深い。", ["富士山は高い。", "湖は深い。"]),
+        ("- Nile: 6,650 km\n- Rhine", ["Nile: 6,650 km", "Rhine"]),
+        ("High. [doc_1] Old.[2]", ["High. [doc_1]", "Old.[2]"]),
+    ],
+)
+def test_each_sentence_with_a_fact_is_a_claim(split_claims, answer, claims):
+    """each sentence, as `sentences` cuts them, is a claim, with what it cites"""
+    assert split_claims(answer) == claims
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["Is it high?", "Is it high [doc_1]?", "Hello there!", "谢谢！", "# A heading",
+     "Here are the facts:", "Sources: [doc_1], [doc_2]", "[doc_1]", "---", ""],
+)  # fmt: skip
+def test_what_states_no_fact_is_no_claim(split_claims, answer):
+    """what `NO_FACT` finds without its citations is no claim, whatever it cites"""
+    assert split_claims(answer) == []
+
+
+@pytest.mark.parametrize("answer", ["I think it is pretty.", "良い山だと思います。"])
+def test_an_opinion_is_no_claim(split_claims, answer):
+    """an opinion, which `OPINION` finds, is no claim"""
+    assert split_claims(answer) == []
+
+
+@pytest.mark.parametrize("answer", ["I think it is 9,999 m high.", "我觉得有3公里。"])
+def test_an_opinion_with_a_number_is_one(split_claims, answer):
+    """an opinion that holds a digit is one all the same; a digit of a doc_id is none"""
+    assert split_claims(answer) == [answer]
+
+
+@pytest.mark.parametrize(
+    "answer", ["I do not know.", "I do not know 3 of them.", "我不知道。"]
+)
+def test_who_does_not_know_claims_nothing(split_claims, answer):
+    """who says that they do not know, which `REFUSAL` finds, claims nothing"""
+    assert split_claims(answer) == []
+
+
+@pytest.mark.parametrize(
+    "answer", ["In my view it is old [doc_1].", "I do not know why, they say [w3]."]
+)
+def test_what_cites_is_a_claim(split_claims, answer):
+    """an opinion or an "I do not know" that cites a document is a claim"""
+    assert split_claims(answer) == [answer]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["I do not know who built it, but it is in Lyon.", "I think so, but it is old."],
+)
+def test_a_fact_may_follow(split_claims, answer):
+    """so is one that goes on with "but", or another word that `TURN` finds"""
+    assert split_claims(answer) == [answer]
+
+
+def test_none_in_nothing(split_claims):
+    """the claims come in the answer's order; one that is there twice comes twice"""
+    assert split_claims("B is. Hi! A is. B is.") == ["B is.", "A is.", "B is."]
