@@ -15,7 +15,9 @@ HEAD = """def may_flow(
 WRONG = f"""{HEAD}        if matches:
             said = Decision(Verdict(rule.verdict), rule.why)
     return said"""
-RIGHT = WRONG.replace("matches:", "matches and is_stricter(rule.verdict, said.verdict):")
+RIGHT = WRONG.replace(
+    "matches:", "matches and is_stricter(rule.verdict, said.verdict):"
+)
 
 
 @pytest.fixture
