@@ -45,7 +45,7 @@ def test_lesson_10_from_a_page_that_wants_money_to_the_milestone(lesson):
     widget.scroll_into_view_if_needed()
     widget.get_by_role("button", name="Run", exact=True).click()
     expect(form).to_contain_text("Mallory")
-    form.get_by_role("textbox", name="reason").fill("nobody asked for that")
+    form.get_by_role("textbox", name="why").fill("nobody asked for that")
     form.get_by_role("button", name="Reject", exact=True).click()
     expect(status).to_contain_text(": DONE")
     expect(widget.locator(".events")).to_contain_text("Adults pay 12 euro [page_1]")
