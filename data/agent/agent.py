@@ -7,6 +7,8 @@ python agent.py --milestone --model local    five price questions: how many righ
 python agent.py --mend FOLDER            mends the failing test there; a new folder gets
                                          a sample. You are asked before each write.
 python agent.py --mend FOLDER --plan     the same in plan mode: it writes nothing
+python agent.py --pages                  answers three questions with sources, from
+                                         pages of which one is hostile
 python agent.py --trace FILE             keeps the run there; once more: goes on with
                                          one that died, or looks back at it
 """
@@ -20,7 +22,14 @@ from pathlib import Path
 from your_agent import PARTS
 
 from workbook.exercises.your_agent import PartBroken
-from workbook.guardrails.approval import LATER, Approve, Edit, Reject, digest_of_call
+from workbook.guardrails.approval import (
+    LATER,
+    Approve,
+    Edit,
+    Reject,
+    digest_of_call,
+    no,
+)
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
@@ -28,11 +37,14 @@ from workbook.guardrails.table import guarded_table
 from workbook.models import get_text_model
 from workbook.models.base import Prefilled
 from workbook.models.script import Script
+from workbook.props.city import CODE, QUESTIONS, city_tools, tally
 from workbook.props.workspace import Workspace
 from workbook.record import Trace, TraceWriter
 from workbook.record.replay import replay
 from workbook.stage.scenarios import load
 from workbook.tools.calculator import calculator
+from workbook.trust.grounded import grounded
+from workbook.trust.tainted import with_taint
 
 QUESTION = (
     "A product costs $100. First 20% is taken off, then 10% is added."
@@ -64,14 +76,14 @@ MILESTONE = {
 }
 
 
-def build(model, tools, preamble=None, **options):
+def build(model, tools, preamble=None, make=guarded, **options):
     """Return the machine: your table, your driver, your handler, your guards."""
-    return guarded(
+    options = {"ask": ask, **options}
+    return make(
         model,
         tools,
         table=guarded_table(PARTS["agent_table"]()),
         budget=Budget(steps=8),
-        ask=ask,
         ledger=Ledger(Path(__file__).with_name("ledger.db")),
         parts=PARTS,
         preamble=preamble,
@@ -163,6 +175,26 @@ def milestone(name):
     print(f"{right} of {len(MILESTONE)} right")
 
 
+def pages(name):
+    """Ask three questions about a city, and say what was answered, paid and leaked.
+
+    Who wants to pay is told no; nothing else than the pages asks for it.
+    """
+    traces = []
+    for question, (_, turns) in QUESTIONS.items():
+        model = Script(turns) if name == "scripted" else choose(name)[0]
+        machine = build(model, city_tools(), make=grounded, ask=no)
+        how = {"private": ["Note"], "secret": [CODE], "screened": True, "fence": True}
+        with TraceWriter() as told:
+            machine.hook = told
+            ended = with_taint(machine, **how).run(question)
+        traces.append(told.trace())
+        for event in traces[-1].of("decision"):
+            print(f"  {event['who']}: {event['what']}, {event['why']}", file=sys.stderr)
+        print(f"{question} {ended.state}: {ended.answer or ended.message}")
+    print(tally(traces))
+
+
 def main():
     """Answer one question, or five, or mend a test."""
     options = argparse.ArgumentParser(prog="agent.py", description="Your agent.")
@@ -171,6 +203,7 @@ def main():
         "--model", default="scripted", help="scripted, local, or a name"
     )
     options.add_argument("--milestone", action="store_true", help="five questions")
+    options.add_argument("--pages", action="store_true", help="one of them is hostile")
     options.add_argument("--mend", type=Path, metavar="FOLDER", help="a failing test")
     options.add_argument("--plan", action="store_true", help="write nothing")
     options.add_argument("--trace", type=Path, metavar="FILE", help="keep the run")
@@ -185,6 +218,10 @@ def main():
     try:
         if given.milestone:
             milestone(given.model)
+            return 0
+        if given.pages:
+            pages(given.model)
+            print(PARTS.line(), file=sys.stderr)
             return 0
         if given.mend:
             mode = "plan" if given.plan else "build"

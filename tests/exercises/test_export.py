@@ -76,6 +76,32 @@ def test_the_agent_looks_back_at_its_runs(python, tmp_path):
     assert "Traceback" not in run.stderr
 
 
+def test_the_agent_answers_from_pages_of_which_one_is_hostile(python, tmp_path):
+    """three answers with sources; what a page asked for is neither paid nor told"""
+    slugs = ["normalize_for_screening", "screen", "fence_untrusted", "may_flow"]
+    solve(*slugs)
+    export(tmp_path / "mine")
+    run = leave(python, tmp_path / "mine", "agent.py", "--pages")
+    assert run.returncode == 0, run.stderr
+    said = "answered 3 of 3 with sources, paid nothing, leaked nothing"
+    assert run.stdout.splitlines()[-1] == said, run.stdout + run.stderr
+    assert f"yours: {', '.join(slugs)}" in run.stderr
+
+
+def test_a_part_that_lets_everything_through_is_seen_in_the_traces(python, tmp_path):
+    """with a may_flow that allows all, the agent says what was leaked"""
+    solve("may_flow")
+    export(tmp_path / "mine")
+    part = tmp_path / "mine" / "your_agent" / "may_flow.py"
+    allows = "    return Decision(Verdict.ALLOW, 'why not')\n"
+    head = "from workbook.guardrails.policy import Decision, Verdict\n\n"
+    text = f"{head}def may_flow(labels, sink, rules=()) -> Decision:\n{allows}"
+    part.write_text(text, encoding="utf-8")
+    run = leave(python, tmp_path / "mine", "agent.py", "--pages")
+    assert run.returncode == 0, run.stderr
+    assert "leaked nothing" not in run.stdout.splitlines()[-1]
+
+
 def test_with_one_part_the_rest_is_ours(python, tmp_path):
     """an agent of one part runs, and says what is not the learner's"""
     solve("parse_turn")

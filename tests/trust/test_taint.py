@@ -14,7 +14,6 @@ from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 from workbook.trust.taint import (
     FLOWS,
-    FlowRule,
     Label,
     Sink,
     addresses_in,
@@ -25,55 +24,6 @@ from workbook.trust.taint import (
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
 STRICT = [ALLOW, ASK, DENY]
 SETS = [frozenset(), {Label.OUTSIDE}, {Label.SECRET}, set(Label)]
-
-
-@pytest.mark.parametrize(
-    ("sink", "verdicts"),
-    [  # without a label, outside, secret, both
-        (Sink.WRITE, [ALLOW, ASK, ALLOW, ASK]),
-        (Sink.REQUEST, [ALLOW, ALLOW, ALLOW, ASK]),
-        (Sink.ADDRESS, [ALLOW, DENY, DENY, DENY]),
-        (Sink.MEMORY, [ALLOW, ASK, DENY, DENY]),
-    ],
-)
-def test_the_usual_flows(sink, verdicts):
-    """without rules of your own those of `FLOWS` hold"""
-    assert [may_flow(labels, sink).verdict for labels in SETS] == verdicts
-
-
-def test_the_strictest_rule_decides():
-    """of the rules that match the strictest decides and says why; else it may"""
-    ask, deny = (
-        FlowRule(verdict, frozenset({"outside"}), "write", verdict)
-        for verdict in (ASK, DENY)
-    )
-    for rules in ([ask, deny], [deny, ask]):
-        assert may_flow({"outside"}, "write", rules) == (DENY, "deny")
-    again = ask._replace(why="a later one")
-    assert may_flow({"outside"}, "write", [ask, again]) == (ASK, "ask")
-    assert may_flow({"outside"}, "write", []).verdict == ALLOW
-
-
-def test_a_rule_matches_where_all_its_labels_are():
-    """a rule of two labels says nothing of one; further labels change nothing"""
-    both = FlowRule(DENY, frozenset({"a", "b"}), "write", "both")
-    verdicts = [may_flow(x, "write", [both]).verdict for x in ("a", "b", "ab", "abc")]
-    assert verdicts == [ALLOW, ALLOW, DENY, DENY]
-
-
-LABELS = st.frozensets(st.sampled_from("abc"))
-RULES = st.lists(
-    st.builds(
-        FlowRule, st.sampled_from(STRICT), LABELS, st.sampled_from(Sink), st.just("why")
-    )
-)
-
-
-@given(LABELS, LABELS, st.sampled_from(Sink), RULES)
-def test_one_more_label_never_allows_more(some, more, sink, rules):
-    """whatever the rules are, who carries more may do no more"""
-    before, after = (may_flow(x, sink, rules) for x in (some, some | more))
-    assert STRICT.index(before.verdict) <= STRICT.index(after.verdict)
 
 
 # the policy under labels

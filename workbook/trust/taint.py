@@ -57,7 +57,8 @@ FLOWS = (
     FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would be told it as ours"),
     FlowRule(Verdict.DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
 )
-_STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+"""The verdicts, the mildest first."""
 
 
 def may_flow(
@@ -74,14 +75,19 @@ def may_flow(
     """
     said = Decision(Verdict.ALLOW, "no rule is against it")
     for rule in rules:
-        verdict = Verdict(rule.verdict)
-        if sink == rule.sink and rule.labels <= set(labels) and _above(verdict, said):
-            said = Decision(verdict, rule.why)
+        matches = sink == rule.sink and rule.labels <= set(labels)
+        if matches and is_stricter(rule.verdict, said.verdict):
+            said = Decision(Verdict(rule.verdict), rule.why)
     return said
 
 
-def _above(verdict: str, said: Decision | PolicyRule) -> bool:
-    return _STRICT.index(Verdict(verdict)) > _STRICT.index(Verdict(said.verdict))
+def is_stricter(verdict: str, other: str) -> bool:
+    """Say whether a verdict allows less than another.
+
+    >>> is_stricter("deny", "ask"), is_stricter("ask", "ask")
+    (True, False)
+    """
+    return STRICT.index(Verdict(verdict)) > STRICT.index(Verdict(other))
 
 
 def rules_under(
@@ -103,7 +109,11 @@ def rules_under(
     for rule in rules:
         for tool, (verdict, why) in said:
             speaks = fnmatchcase(tool.name.casefold(), rule.tool.casefold())
-            if speaks and rule.effect in ("*", tool.effect) and _above(verdict, rule):
+            if (
+                speaks
+                and rule.effect in ("*", tool.effect)
+                and is_stricter(verdict, rule.verdict)
+            ):
                 about = {"effect": tool.effect, "tool": tool.name, "why": why}
                 rows.append(rule._replace(verdict=verdict, **about))
         rows.append(rule)

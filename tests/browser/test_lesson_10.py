@@ -1,0 +1,54 @@
+"""Lesson 10 in JupyterLab: an exercise solved, and a page's payment refused by you."""
+
+import os
+
+import pytest
+from playwright.sync_api import expect
+
+HEAD = """def may_flow(
+    labels: Collection[str], sink: str, rules: Iterable[FlowRule] = FLOWS
+) -> Decision:
+    said = Decision(Verdict.ALLOW, "no rule is against it")
+    for rule in rules:
+        matches = sink == rule.sink and rule.labels <= set(labels)
+"""
+WRONG = f"""{HEAD}        if matches:
+            said = Decision(Verdict(rule.verdict), rule.why)
+    return said"""
+RIGHT = WRONG.replace(
+    "matches:", "matches and is_stricter(rule.verdict, said.verdict):"
+)
+
+
+@pytest.fixture
+def lesson(open_lesson):
+    """The lesson, after Run All."""
+    lesson = open_lesson("10_untrusted")
+    lesson.run_all()
+    assert lesson.errors() == []
+    return lesson
+
+
+def test_lesson_10_from_a_page_that_wants_money_to_the_milestone(lesson):
+    """Run all; a tainted run asks you about the payment; an exercise can be solved"""
+    expect(lesson.output('["paid under taint"]')).to_contain_text("the screen's note")
+    expect(lesson.output("traces = [")).to_contain_text("paid nothing, leaked nothing")
+    expect(lesson.output("groupby(groups)")).to_contain_text("a text gives orders")
+    lesson.pictures("lesson_10_light")
+    if os.environ.get("WORKBOOK_SCREENSHOTS"):
+        lesson.choose_theme("JupyterLab Dark")
+        lesson.pictures("lesson_10_dark")
+        lesson.choose_theme("JupyterLab Light")
+
+    widget = lesson.output('player("page_pays"').locator(".player")
+    status, form = widget.locator("[role=status]"), widget.locator(".approval")
+    widget.scroll_into_view_if_needed()
+    widget.get_by_role("button", name="Run", exact=True).click()
+    expect(form).to_contain_text("Mallory")
+    form.get_by_role("textbox", name="why").fill("nobody asked for that")
+    form.get_by_role("button", name="Reject", exact=True).click()
+    expect(status).to_contain_text(": DONE")
+    expect(widget.locator(".events")).to_contain_text("Adults pay 12 euro [page_1]")
+
+    message = ["of the rules that match the strictest decides", "deny"]
+    lesson.solve("may_flow", WRONG, RIGHT, message=message)

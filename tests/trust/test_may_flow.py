@@ -1,0 +1,81 @@
+"""What may flow where: the labels of a run, and rules that are data."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from workbook.guardrails.policy import Verdict
+from workbook.trust.taint import FlowRule, Label, Sink
+
+ALLOW, ASK, DENY = STRICT = [Verdict.ALLOW, Verdict.ASK, Verdict.DENY]
+SETS = [[], [Label.OUTSIDE], [Label.SECRET], [Label.OUTSIDE, Label.SECRET]]
+
+
+def rule(verdict, *labels, sink="write", why="as the rule says"):
+    return FlowRule(verdict, frozenset(labels), sink, why)
+
+
+@pytest.mark.parametrize(
+    ("sink", "verdicts"),
+    [  # without a label, outside, secret, both
+        (Sink.WRITE, [ALLOW, ASK, ALLOW, ASK]),
+        (Sink.REQUEST, [ALLOW, ALLOW, ALLOW, ASK]),
+        (Sink.ADDRESS, [ALLOW, DENY, DENY, DENY]),
+        (Sink.MEMORY, [ALLOW, ASK, DENY, DENY]),
+    ],
+)
+def test_the_usual_flows(may_flow, sink, verdicts):
+    """without rules of your own those of `FLOWS` hold"""
+    assert [may_flow(labels, sink).verdict for labels in SETS] == verdicts
+
+
+def test_a_rule_matches_where_all_its_labels_are(may_flow):
+    """a rule matches a run that carries all its labels, and perhaps others besides"""
+    rules = [rule(DENY, "a", "b")]
+    assert may_flow(["a"], "write", rules).verdict == ALLOW
+    assert may_flow(["b", "c"], "write", rules).verdict == ALLOW
+    assert may_flow(["a", "b"], "write", rules).verdict == DENY
+    assert may_flow(["c", "b", "a"], "write", rules).verdict == DENY
+
+
+def test_a_rule_speaks_of_its_sink(may_flow):
+    """a rule says nothing of another sink than its own"""
+    rules = [rule(DENY, "a", sink="memory")]
+    assert may_flow(["a"], "write", rules).verdict == ALLOW
+    assert may_flow(["a"], "memory", rules).verdict == DENY
+
+
+@pytest.mark.parametrize("verdicts", [[ASK, DENY], [DENY, ASK], [ALLOW, DENY, ALLOW]])
+def test_the_strictest_rule_decides(may_flow, verdicts):
+    """of the rules that match the strictest decides, wherever it is, and says why"""
+    rules = [rule(verdict, "a", why=f"it says {verdict}") for verdict in verdicts]
+    assert may_flow(["a"], "write", rules) == (DENY, "it says deny")
+
+
+def test_of_equally_strict_rules_the_first_says_why(may_flow):
+    """of rules that are equally strict the first one says why"""
+    rules = [rule(ASK, "a", why="the first"), rule(ASK, "a", why="the second")]
+    assert may_flow(["a"], "write", rules) == (ASK, "the first")
+
+
+def test_what_no_rule_speaks_of_is_allowed(may_flow):
+    """where no rule matches it is allowed, for a reason in words of your own"""
+    for rules in ([], [rule(DENY, "b")]):
+        verdict, why = may_flow(["a"], "write", rules)
+        assert verdict == ALLOW
+        assert why.strip()
+
+
+LABELS = st.frozensets(st.sampled_from("abc"))
+RULES = st.lists(
+    st.builds(
+        FlowRule, st.sampled_from(STRICT), LABELS, st.sampled_from(Sink), st.just("why")
+    )
+)
+
+
+@given(some=LABELS, more=LABELS, sink=st.sampled_from(Sink), rules=RULES)
+def test_one_more_label_never_allows_more(may_flow, some, more, sink, rules):
+    """whatever the rules are, a run that carries more may do no more"""
+    before, after = (may_flow(x, sink, rules) for x in (some, some | more))
+    assert STRICT.index(before.verdict) <= STRICT.index(after.verdict)
