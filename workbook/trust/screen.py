@@ -54,8 +54,9 @@ def normalize_for_screening(text: str) -> str:
     """
     text = read_base64(read_escapes(text))
     # Each by itself: a thousand marks on one letter would be put in order for minutes.
-    text = "".join(unicodedata.normalize("NFKD", char) for char in text)
-    text = "".join(char for char in text if is_seen(char))
+    apart = {char: unicodedata.normalize("NFKD", char) for char in set(text)}
+    plain = {char: "".join(filter(is_seen, parts)) for char, parts in apart.items()}
+    text = text.translate(str.maketrans(plain))
     return join_letters(text.translate(LOOKALIKES).casefold())
 
 
