@@ -163,7 +163,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", [*HOSTILE, "base64 in base64"])
 def test_no_text_makes_it_slow(name):
-    """a quarter of a megabyte made to be slow takes about a second at the most
+    """a quarter of a megabyte made to be slow takes a fraction of a second
 
     What grows with the square of the text would take minutes."""
     piece = HOSTILE.get(name, f"{ORDER} ")
@@ -172,4 +172,4 @@ def test_no_text_makes_it_slow(name):
         text = b64(text[:140_000], 2)
     start = time.process_time()
     screen(text)
-    assert time.process_time() - start < 3  # seconds: twice what the worst takes
+    assert time.process_time() - start < 0.5

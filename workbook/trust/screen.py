@@ -55,7 +55,10 @@ def normalize_for_screening(text: str) -> str:
     text = read_base64(read_escapes(text))
     # Each by itself: a thousand marks on one letter would be put in order for minutes.
     apart = {char: unicodedata.normalize("NFKD", char) for char in set(text)}
-    plain = {char: "".join(filter(is_seen, parts)) for char, parts in apart.items()}
+    plain = {
+        char: "".join(filter(is_seen, parts if len(parts) < 5 else char))
+        for char, parts in apart.items()  # of one that is a sentence nothing is read
+    }
     text = text.translate(str.maketrans(plain))
     return join_letters(text.translate(LOOKALIKES).casefold())
 
@@ -72,7 +75,8 @@ def screen(
     """
     plain, found = normalize(text), []
     for family, patterns in PATTERNS.items():
-        orders = [m for p in patterns for m in p.finditer(plain) if not is_mentioned(m)]
+        can = [p for p in patterns if p.pattern.isascii() or not plain.isascii()]
+        orders = [m for p in can for m in p.finditer(plain) if not is_mentioned(m)]
         if orders:
             first = min(orders, key=re.Match.start)
             found.append((first.start(), Finding(family, first[0])))
