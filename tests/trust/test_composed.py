@@ -147,6 +147,15 @@ def test_a_replay_remembers_what_the_run_remembered(memory):
     assert (again.state, again.answer) == (end.state, end.answer)
 
 
+@pytest.mark.parametrize(("private", "kept"), [((), 1), (["Look"], 0)])
+def test_no_note_of_a_run_that_read_a_secret(memory, private, kept):
+    """what a page said may be remembered, as a page's; a secret is not"""
+    told = TraceWriter()
+    made([LOOK, RIGHT], told=told, taint={"private": private}).run("The museum?")
+    memory.add_run(told.trace())
+    assert len(memory.notes()) == kept
+
+
 @pytest.mark.parametrize(
     ("private", "verdict"), [((), "ask"), (["Look"], "deny")], ids=["outside", "secret"]
 )

@@ -14,10 +14,12 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from workbook.fsm.table import State
+from workbook.guardrails.policy import Verdict
 from workbook.models.prompts import clip
 from workbook.record.events import Kind
 from workbook.record.trace import Trace
 from workbook.trust.recall import Note, Recall, recall
+from workbook.trust.taint import Sink, may_flow
 
 KINDS = ("preference", "note")
 MAX_CHARS = 2000  # of one note
@@ -43,10 +45,15 @@ def note_of(trace: Trace) -> str | None:
     """Return a run's question, the tools that answered it, and its answer; or None.
 
     None unless it ended in DONE, with an answer, and a tool's result: nothing else has
-    shown that it works. That it is right, nobody has checked.
+    shown that it works. That it is right, nobody has checked. None as well for a run
+    that had read a secret, which `may_flow` keeps out of a memory.
     """
     started, end = trace.of(Kind.RUN_STARTED), trace.end
     if not started or end is None or end["state"] != State.DONE or not end["answer"]:
+        return None
+    decided = trace.of(Kind.DECISION)
+    carried = {label for event in decided for label in event.get("labels", ())}
+    if may_flow(carried, Sink.MEMORY).verdict == Verdict.DENY:
         return None
     seen = [e for e in trace.of(Kind.OBSERVATION) if e["ok"] and "parent" not in e]
     tools = dict.fromkeys(event["tool"] for event in seen if event["tool"])

@@ -55,11 +55,11 @@ def normalize_for_screening(text: str) -> str:
     text = read_base64(read_escapes(text))
     # Each by itself: a thousand marks on one letter would be put in order for minutes.
     apart = {char: unicodedata.normalize("NFKD", char) for char in set(text)}
-    plain = {
-        char: "".join(filter(is_seen, parts if len(parts) < 5 else char))
-        for char, parts in apart.items()  # of one that is a sentence nothing is read
+    table = {
+        ord(char): "".join(filter(is_seen, parts if len(parts) < 5 else char))
+        for char, parts in apart.items()  # one that is a sentence stays as it is
     }
-    text = text.translate(str.maketrans(plain))
+    text = text.translate(table)
     return join_letters(text.translate(LOOKALIKES).casefold())
 
 
