@@ -27,7 +27,7 @@ def test_a_document_that_nobody_found_is_an_unknown_id(audit_answer, cited):
 
 
 def test_evidence_below_the_threshold_is_weak(audit_answer):
-    """one whose documents all score below the threshold is WEAK; the threshold counts
+    """one whose documents all score below the threshold is WEAK; as much is enough
 
     perhaps: a score that is exactly the threshold is good enough"""
     answer = "Radium is a chemical element [d3]."
@@ -42,7 +42,7 @@ def test_evidence_below_the_threshold_is_weak(audit_answer):
      "Radium is a chemical element [d3, d1]."],
 )  # fmt: skip
 def test_what_the_document_does_not_say(audit_answer, answer):
-    """one in which `what_differs` from its good documents is something is NOT_SAID"""
+    """where `what_differs` misses something in its good documents it is NOT_SAID"""
     [verdict] = audit_answer(answer, FOUND)
     assert verdict.kind == "not what it says"
     assert "says “" in verdict.why

@@ -24,7 +24,7 @@ def test_each_sentence_with_a_fact_is_a_claim(split_claims, answer, claims):
      "Here are the facts:", "Sources: [doc_1], [doc_2]", "[doc_1]", "---", ""],
 )  # fmt: skip
 def test_what_states_no_fact_is_no_claim(split_claims, answer):
-    """what `NO_FACT` finds without its citations is no claim, whatever it cites"""
+    """where `NO_FACT` finds something it is no claim, whatever it cites"""
     assert split_claims(answer) == []
 
 
@@ -36,7 +36,7 @@ def test_an_opinion_is_no_claim(split_claims, answer):
 
 @pytest.mark.parametrize("answer", ["I think it is 9,999 m high.", "我觉得有3公里。"])
 def test_an_opinion_with_a_number_is_one(split_claims, answer):
-    """an opinion that holds a digit is one all the same; a digit of a doc_id is none"""
+    """an opinion that holds a digit is a claim all the same"""
     assert split_claims(answer) == [answer]
 
 
@@ -44,7 +44,7 @@ def test_an_opinion_with_a_number_is_one(split_claims, answer):
     "answer", ["I do not know.", "I do not know 3 of them.", "我不知道。"]
 )
 def test_who_does_not_know_claims_nothing(split_claims, answer):
-    """who says that they do not know, which `REFUSAL` finds, claims nothing"""
+    """an "I do not know", which `REFUSAL` finds, is no claim, even with a digit"""
     assert split_claims(answer) == []
 
 
