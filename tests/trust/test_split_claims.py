@@ -28,7 +28,10 @@ def test_what_states_no_fact_is_no_claim(split_claims, answer):
     assert split_claims(answer) == []
 
 
-@pytest.mark.parametrize("answer", ["I think it is pretty.", "良い山だと思います。"])
+@pytest.mark.parametrize(
+    "answer",
+    ["I think it is pretty.", "I think it is a [sic] hill.", "良い山だと思います。"],
+)
 def test_an_opinion_is_no_claim(split_claims, answer):
     """an opinion, which `OPINION` finds, is no claim"""
     assert split_claims(answer) == []
