@@ -131,6 +131,22 @@ def test_the_addresses_of_a_text(text, found):
         "https://known.example@a.example",
         "//a.example:8080/x",
         "https&colon;&sol;&sol;a.example",
+        "<https:a.example>",  # a browser needs no slashes
+        "![x]( https:a.example)",
+        "![x](\nhttps:a.example)",
+        "![x](<  x:a.example>)",
+        "<x-app:a>",
+        "_https://a.example_",
+        "こちらhttps://a.example",
+        r"$\href{https:a.example}{x}$",
+        "> [1]: //a",
+        "- [1]: x:a",
+        f"[{'a' * 120}]: x:a",
+        r"[a\]]: x:a",
+        '<img alt=">" src=x:a>',
+        "<object data=x:a>",
+        "<button formaction=x:a>",
+        "<style>@import 'x:a'</style>",
     ],
 )
 def test_an_address_that_hides_is_found(text):
@@ -163,7 +179,19 @@ def test_data_behind_a_known_address_makes_another(data):
 
 @pytest.mark.parametrize(
     "piece",
-    ["a.", "a@", "](", "<a ", "<a src", "//a.", "data:", "http:/", "[", " src ="],
+    [
+        "a.",
+        "a@",
+        "](",
+        "<a ",
+        "<a src",
+        "//a.",
+        "data:",
+        "http:/",
+        "[",
+        " src =",
+        "[\n",
+    ],
 )
 def test_a_long_text_takes_no_time(piece):
     """a text made to be slow takes time in proportion"""
