@@ -93,9 +93,8 @@ def build(model, tools, preamble=None, make=guarded, **options):
 
 def ask(request):
     """Show at the terminal what a call would do; where nobody answers, it waits."""
-    print(
-        request.call.name, request.preview, request.problem, sep="\n", file=sys.stderr
-    )
+    shown = request.call.name, request.preview, request.why, request.problem
+    print(*shown, sep="\n", file=sys.stderr)
     print("yes, no and why, or other arguments as JSON:", file=sys.stderr)
     try:
         said = input().strip()

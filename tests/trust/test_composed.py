@@ -221,3 +221,13 @@ def test_calls_have_one_observation_each_under_all_of_it():
     assert machine.run("What does it cost?").state == "PENDING"
     assert account.made == []
     assert [e["call_id"] for e in told.trace().of("observation")] == ["a"]
+
+
+def test_a_person_is_told_why_they_are_asked():
+    """the request has the rule's reason: here that text from outside was read"""
+    requests = []
+    tools = [look(), Payments().tool()]
+    made([LOOK, PAY], tools, taint={}, ask=requests.append).run("What does it cost?")
+    assert [request.why for request in requests] == [
+        "text from outside may be behind it"
+    ]

@@ -27,6 +27,7 @@ class Request(NamedTuple):
     tool: Tool
     preview: str  # what the call would do, such as a diff
     problem: str = ""  # what was wrong with the answer before, if it was refused
+    why: str = ""  # they are asked, as the rule says it
 
 
 class Approve(NamedTuple):

@@ -49,6 +49,7 @@ class Guards:
     approved: dict[str, str] = field(default_factory=dict)  # call_id to digest
     edits: int = 0  # of the call that waits
     problem: str = ""  # with the last of them
+    why: str = ""  # the policy's last word
 
     def due(self) -> Iterator[Switch]:
         """Yield the switches of the mode that take effect now: a record's, or new."""

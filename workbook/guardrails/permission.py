@@ -37,7 +37,7 @@ def policy(run: Run) -> str:
         return Said.ALLOWED
     effect = run.tools[call.name].effect
     said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
-    verdict = str(said.verdict)
+    verdict, guards.why = str(said.verdict), said.why
     if verdict == Verdict.ASK and _is_approved(guards, call):
         return Said.ALLOWED
     if verdict != Verdict.ALLOW or effect is Effect.WRITE:
@@ -54,7 +54,7 @@ def pending_approval(run: Run) -> str:
     """Ask a person about the call, and do what the answer makes of it."""
     guards, call = guards_of(run), run.waiting[0].call
     tool = run.tools[call.name]
-    request = Request(call, tool, preview(tool, call), guards.problem)
+    request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
     answer = _answer(run, guards, request)
     if answer is None:
         return Said.SUSPENDED
