@@ -69,6 +69,16 @@ def test_a_machine_without_a_screen_takes_any_question():
 
 
 @pytest.mark.parametrize("adapter", [None, FunctionCalls])
+@pytest.mark.parametrize("context_tokens", [None, 2000])
+def test_who_calls_functions_is_not_told_of_actions(adapter, context_tokens):
+    """the form of text turns is told to those alone, also where the prompt is fitted"""
+    told, more = TraceWriter(), {"adapter": adapter, "context_tokens": context_tokens}
+    made([""], told=told, **more).run("?")
+    asked = str(told.trace().of("model_request")[0])
+    assert ("Action Input:" in asked) is (adapter is None)
+
+
+@pytest.mark.parametrize("adapter", [None, FunctionCalls])
 def test_the_model_is_told_how_to_cite(adapter):
     """how to cite stands before the question, unless another preamble is given"""
     for preamble, there in [(None, True), ("Answer.\n", False)]:

@@ -123,7 +123,8 @@ def grounded(
     options |= {"handlers": work, "parts": parts, "table": grounded_table(core)}
     machine = guarded(model, tools, **options)
     if machine.preamble is None:
-        in_text = hasattr(model, "complete") and machine.adapter is not FunctionCalls
+        by_calls = options.get("adapter") is FunctionCalls
+        in_text = hasattr(model, "complete") and not by_calls
         text = TEXT_PREAMBLE.format(tools=machine.tools.describe())
         before = text.rstrip() if in_text else CHAT_PREAMBLE
         machine.preamble = f"{before}\n{HOW_TO_CITE}\n\n"
