@@ -105,6 +105,15 @@ def test_a_model_can_be_chosen_by_its_name(monkeypatch):
         play("price_question", model="openai:gpt-4o-mini")
 
 
+def test_an_engine_of_your_own_plays():
+    """An engine that has no name here is given itself."""
+    mine = ENGINES["fsm"]
+    ends = [outcome(play("price_question", each)) for each in (mine, "fsm")]
+    assert ends[0] == ends[1]
+    with pytest.raises(ScenarioError, match="there is no engine 'mine'"):
+        play("price_question", "mine")
+
+
 def test_one_engine_may_be_given_by_its_name():
     """`compare(slug, "fsm")` is the row of one engine, and a wrong name is told."""
     assert set(compare("polling", "fsm")) == {"scenario", "fsm"}

@@ -54,7 +54,7 @@ class Engine:
 
 def play(
     slug: str,
-    engine: str = "naive",
+    engine: str | Engine = "naive",
     model: Any = None,
     *,
     parts: Given | None = None,
@@ -62,7 +62,7 @@ def play(
     listener: Listener = lambda event: None,
     person: Person | None = None,
 ) -> Trace:
-    """Play a scenario (see `slugs()`) on one of `ENGINES` and return what happened.
+    """Play a scenario (see `slugs()`) on one of `ENGINES`, or yours; return its trace.
 
     Args:
         model: asked in place of the scenario's script: a model, or a name as in
@@ -117,8 +117,10 @@ def _say_whose(parts: Given | None) -> None:
         print(parts.line())
 
 
-def find_engine(name: str) -> Engine:
+def find_engine(name: str | Engine) -> Engine:
     """Return an engine by its name; raises ScenarioError, with those that there are."""
+    if isinstance(name, Engine):
+        return name
     if name not in list(ENGINES):
         known = ", ".join(ENGINES)
         raise ScenarioError(f"there is no engine {name!r}; there is {known}")
