@@ -24,13 +24,15 @@ def test_what_passes_in_notebooks_is_kept(tmp_path, write_notebook, capsys):
     assert inspect.getsource(yours("parse_turn").function) == answer
 
 
-@pytest.mark.parametrize("slug", exercises())
-def test_a_function_that_raises_is_not_collected(slug, tmp_path, write_notebook):
-    """collect keeps no function that raises, and says so"""
-    cell = (RAISES.format(slug=slug), "exercise")
-    write_notebook(tmp_path / "n.ipynb", ("", "setup"), cell)
-    assert main(["collect", str(tmp_path)]) == 1
-    assert not path_of(slug).exists()
+def test_a_function_that_raises_is_not_collected(tmp_path, write_notebook):
+    """collect keeps no function that raises, and says so of each"""
+    cells = [(RAISES.format(slug=slug), "exercise") for slug in exercises()]
+    write_notebook(tmp_path / "n.ipynb", ("", "setup"), *cells)
+    collected = collect(tmp_path)
+    assert {row[1] for row in collected.rows} == set(exercises())
+    assert {row[2] for row in collected.rows} <= {"your code raised", "wrong"}
+    assert not collected.well
+    assert not [slug for slug in exercises() if path_of(slug).exists()]
 
 
 def test_a_gate_without_a_test_collects_nothing(monkeypatch, tmp_path, write_notebook):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.learner import RAISES, cells_with_answer
 from workbook import check
-from workbook.classroom.notebooks import read_answers
+from workbook.classroom.answers import read_answers
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.progress import Progress
 from workbook.paths import ROOT
@@ -25,9 +25,11 @@ def graded(tmp_path_factory):
     from nbformat.v4 import new_code_cell, new_notebook
 
     folder = tmp_path_factory.mktemp("class")
-    for slug in exercises():
-        cell = new_code_cell(RAISES.format(slug=slug), metadata={"tags": ["exercise"]})
-        nbformat.write(new_notebook(cells=[cell]), folder / f"{slug}.ipynb")
+    cells = [
+        new_code_cell(RAISES.format(slug=slug), metadata={"tags": ["exercise"]})
+        for slug in exercises()
+    ]
+    nbformat.write(new_notebook(cells=cells), folder / "all.ipynb")
     table = folder / "marks.csv"
     command = [sys.executable, "-m", "pytest", "-q", f"--answers={folder}"]
     run = subprocess.run(

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from workbook.classroom.notebooks import notebooks_in, read_answers, read_cells
+from workbook.classroom.answers import read_answers
+from workbook.classroom.notebooks import notebooks_in, read_cells
 from workbook.exercises.catalogue import CourseError
 from workbook.exercises.display import Grid
 from workbook.exercises.kept import keep

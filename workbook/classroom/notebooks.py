@@ -1,28 +1,20 @@
-"""A learner's notebook, read for its answers.
+"""A learner's notebook as text: its code cells, and which of them must be run."""
 
-Only setup and exercise cells are run, without their calls of `check` and `hint`. Later
-cells see the package's function, so that one wrong answer does not spoil the next; and
-an answer is graded with the helpers that its own cell saw.
-"""
-
-import builtins
-import linecache
+import ast
+import functools
+import json
 import re
 import unicodedata
 import warnings
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 from workbook.exercises.catalogue import CourseError, exercises
-from workbook.exercises.grade import grade, harmless
-from workbook.exercises.report import Failure, Outcome, Report, describe_error
-from workbook.exercises.source import to_python, without_course_calls
-from workbook.exercises.time_limit import guarded, time_limit
-
-SETUP_LIMIT_S, CELL_LIMIT_S = 60.0, 5.0
-NO_SETUP = "no cell is tagged setup, so nothing that a setup cell imports is there"
+from workbook.exercises.report import describe_error
+from workbook.exercises.source import names_bound, names_used, to_python
+from workbook.paths import ROOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,40 +24,13 @@ class Cell:
     number: int  # of all cells, from 1, as a reader counts
     source: str
     tags: frozenset[str]
+    was_run: bool = False  # it has a number, or it shows something
 
     @property
     def slugs(self) -> list[str]:
         """The exercises that it defines, as far as can be told from its text."""
-        names = re.findall(r"^(?:async )?def (\w+)", self.source, re.MULTILINE)
-        return [name for name in names if name in exercises()]
-
-
-@dataclass
-class Answers:
-    """The functions that a notebook defines for its exercises."""
-
-    path: Path
-    slugs: list[str]  # the exercises that it is about, in the course's order
-    problem: str = ""  # why it could not be read, or why its setup failed
-    broken: dict[str, Failure] = field(default_factory=dict)  # by exercise
-    namespace: dict[str, Any] = field(default_factory=dict)  # as it is by now
-    # By exercise: the namespace when its cell had run, its function with it.
-    seen: dict[str, dict[str, Any]] = field(default_factory=dict)
-    has_setup: bool = True
-
-    def report(self, slug: str) -> Report:
-        """Grade one exercise; a `CourseError` says that its tests could not be run."""
-        if self.problem or slug in self.broken:
-            failure = self.broken.get(slug) or Failure(self.problem)
-            return Report(slug, Outcome.RAISED, failures=(failure,))
-        if slug not in self.seen:
-            missing = Failure(f"no cell defines {slug}")
-            return Report(slug, Outcome.NOT_ATTEMPTED, failures=(missing,))
-        with patch.dict(self.namespace, self.seen[slug]):
-            report = grade(exercises()[slug], self.seen[slug][slug])
-        if report.outcome is Outcome.RAISED and not self.has_setup:
-            return replace(report, note=f"{NO_SETUP}; {report.note}".rstrip("; "))
-        return report
+        names = re.findall(r"^[ \t]*(?:async )?def (\w+)", self.source, re.MULTILINE)
+        return [name for name in dict.fromkeys(names) if name in exercises()]
 
 
 def notebooks_in(path: Path) -> list[Path]:
@@ -77,76 +42,117 @@ def notebooks_in(path: Path) -> list[Path]:
     if not found:
         what = "holds no notebook" if path.is_dir() else "is not there"
         raise CourseError(f"--answers {path}: it {what}. Give a notebook or a folder.")
-    # "Zoe" comes after "anna", "Çelik" before "Dora".
-    return sorted(found, key=lambda p: unicodedata.normalize("NFKD", str(p)).casefold())
+    return sorted(found, key=lambda path: as_in_a_class_list(str(path)))
 
 
-def read_answers(path: Path) -> Answers:
-    """Run what must be run of a notebook. Whatever goes wrong is in the result."""
-    of_lesson = [e.slug for e in exercises().values() if e.lesson in path.stem]
+def as_in_a_class_list(name: str) -> str:
+    """Return a key to sort by: "Zoe" comes after "anna", "Çelik" before "Dora"."""
+    return unicodedata.normalize("NFKD", name).casefold()
+
+
+def read_cells(path: Path, text: str | None = None) -> list[Cell]:
+    """Return the code cells of a notebook, of the file's text or of the one given."""
     try:
-        cells = read_cells(path)
-    except CourseError as error:
-        return Answers(path, of_lesson or ["(notebook)"], str(error))
-    slugs = {slug for cell in cells for slug in cell.slugs} | set(of_lesson)
-    answers = Answers(path, [slug for slug in exercises() if slug in slugs])
-    answers.has_setup = any("setup" in cell.tags for cell in cells)
-    answers.namespace.update(__name__="__main__", __builtins__=builtins)
-    with harmless():
-        for cell in cells:
-            if ("setup" in cell.tags or cell.slugs) and not answers.problem:
-                _run(cell, answers)
-    return answers
-
-
-def read_cells(path: Path) -> list[Cell]:
-    """Return the code cells of a notebook file, in whatever format it is."""
-    import nbformat
-
-    try:
-        with warnings.catch_warnings(action="ignore"):  # cells may lack an id
-            notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+        text = path.read_text(encoding="utf-8") if text is None else text
+        notebook = json.loads(text)
+        if notebook["nbformat"] != 4:
+            notebook = _as_format_4(text)
         return [
-            Cell(number, cell.source, frozenset(cell.metadata.get("tags", ())))
-            for number, cell in enumerate(notebook.cells, start=1)
-            if cell.cell_type == "code"
+            Cell(
+                number,
+                "".join(cell["source"]),  # a text, or a list of lines
+                frozenset(map(str, cell.get("metadata", {}).get("tags", ()))),
+                bool(cell.get("execution_count") or cell.get("outputs")),
+            )
+            for number, cell in enumerate(notebook["cells"], start=1)
+            if cell["cell_type"] == "code"
         ]
     except Exception as error:
         problem = f"{path.name} cannot be read as a notebook: {describe_error(error)}"
         raise CourseError(problem) from None
 
 
-def _run(cell: Cell, answers: Answers) -> None:
-    """Run one cell; note the functions that it defines or why it does not."""
-    setup, namespace = "setup" in cell.tags, answers.namespace
-    name = f"<{answers.path.name}, cell {cell.number}>"
+def _as_format_4(text: str) -> Any:
+    import nbformat  # takes longer than all the rest
+
+    with warnings.catch_warnings(action="ignore"):  # cells may lack an id
+        return nbformat.reads(text, as_version=4)  # type: ignore[no-untyped-call]
+
+
+@functools.cache
+def shipped(lessons: frozenset[str]) -> frozenset[str]:
+    """Return the cells of some lessons, as they are handed out."""
+    books = [ROOT / "notebooks" / f"{lesson}.ipynb" for lesson in lessons]
+    found = [cell for book in books if book.is_file() for cell in read_cells(book)]
+    return frozenset(cell.source.strip() for cell in found)
+
+
+def needed(cells: Sequence[Cell], shipped: Set[str] = frozenset()) -> list[Cell]:
+    """Return what must be run: setup, exercises, and what a learner has written.
+
+    Of a cell that is the lesson's own, or asks the real model, those statements stay
+    that bind a name which a cell that is run uses; and those that change what such
+    a name stands for, such as `TABLE.append(row)`.
+    """
+
+    def is_run(cell: Cell) -> bool:
+        if cell.slugs or {"setup", "template", "exercise"} & cell.tags:
+            return True
+        return not ({"local-model", "own-model"} & cell.tags) and (
+            cell.source.strip() not in shipped
+        )
+
+    whole = [is_run(cell) for cell in cells]
+    nodes = [_statements(cell.source) for cell in cells]
+    used = [
+        {name for node in found for name in names_used(ast.unparse(node))}
+        for found in nodes
+    ]
+    taken: set[ast.stmt] = set()
+    while True:
+        before, helped = len(taken), set()
+        for node in taken:
+            helped |= {*names_used(ast.unparse(node))}
+        for at, found in enumerate(nodes):
+            later = {n for i in range(at + 1, len(cells)) if whole[i] for n in used[i]}
+            if not whole[at]:
+                taken |= {each for each in found if _gives(each) & (later | helped)}
+        if len(taken) == before:
+            break
+    rest = [
+        "\n".join(ast.unparse(node) for node in found if node in taken)
+        for found in nodes
+    ]
+    return [
+        cell if complete else replace(cell, source=text, tags=frozenset())
+        for cell, complete, text in zip(cells, whole, rest, strict=True)
+        if complete or text
+    ]
+
+
+def _statements(source: str) -> list[ast.stmt]:
     try:
-        source = to_python(cell.source)
-        linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-        code = compile(without_course_calls(source), name, "exec")
-        with time_limit(SETUP_LIMIT_S if setup else CELL_LIMIT_S):
-            guarded(exec, code, namespace)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        failure = _cell_failure(cell, error)
-        if setup:
-            answers.problem = f"the setup cell failed: {failure.requirement}"
-        answers.broken.update(dict.fromkeys(cell.slugs, failure))
-    else:
-        for slug in cell.slugs:  # a later cell mends an earlier one
-            answers.broken.pop(slug, None)
-            if callable(namespace.get(slug)):
-                answers.seen[slug] = dict(namespace)
-    for slug in cell.slugs:
-        namespace[slug] = exercises()[slug].function()
+        return ast.parse(to_python(source)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
-def _cell_failure(cell: Cell, error: BaseException) -> Failure:
-    if isinstance(error, SyntaxError):
-        where = f" in line {error.lineno}" if error.lineno else ""
-        text = f"cell {cell.number} has a syntax error{where}: {error.msg}"
-        return Failure(text, evidence=(("line", (error.text or "").strip()),))
-    guess = "the name is from a cell that is neither setup nor an exercise: not run"
-    evidence = (("perhaps", guess),) if isinstance(error, NameError) else ()
-    return Failure(f"cell {cell.number}: {describe_error(error)}", evidence=evidence)
+def _gives(node: ast.stmt) -> set[str]:
+    """Return the names that a statement binds, or changes what they stand for."""
+    changed = set()
+    for part in ast.walk(node):
+        stored = isinstance(getattr(part, "ctx", None), ast.Store)
+        if isinstance(part, ast.Subscript | ast.Attribute) and stored:
+            changed.add(_root(part))
+        elif isinstance(part, ast.Expr) and isinstance(part.value, ast.Call):
+            changed.add(_root(part.value.func))
+    return names_bound(node) | changed - {""}
+
+
+def _root(part: ast.AST) -> str:
+    """Return the name that an attribute or an item is taken of, or ""."""
+    if isinstance(part, ast.Name):
+        return ""
+    while isinstance(part, ast.Attribute | ast.Subscript):
+        part = part.value
+    return part.id if isinstance(part, ast.Name) else ""

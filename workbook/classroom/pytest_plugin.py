@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.runner import collect_one_node
 
+from workbook.classroom.rows import COLUMNS, UNGRADED, message_of
+from workbook.classroom.table import Cell, write_table, write_whole
 from workbook.exercises.catalogue import CourseError
-from workbook.exercises.report import Outcome, Report
+from workbook.exercises.report import Outcome, Report, describe_error
 
-COLUMNS = ("learner", "notebook", "exercise", "outcome", "met", "of", "message")
+if TYPE_CHECKING:
+    from workbook.classroom.answers import Answers
+    from workbook.classroom.results import Graded
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,8 +31,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="PATH",
         type=Path,
         help="grade a notebook, or all of a folder with one subfolder per learner, in"
-        " place of the test suite. Only setup and exercise cells are run, with your"
-        " rights: in a container, if you do not trust the learners.",
+        " place of the test suite, each notebook in a process of its own.",
     )
     group.addoption("--answers-csv", metavar="FILE", type=Path, help="the results")
 
@@ -54,13 +57,27 @@ class AnswerFailed(Exception):  # noqa: N818 - what happened, not an error's nam
 
 
 class NotebookFile(pytest.File):
-    """A learner's notebook; its cells run when its answers are first read."""
+    """A learner's notebook, judged when the first of its exercises is asked for."""
 
     @cached_property
-    def answers(self) -> Any:
-        from workbook.classroom.notebooks import read_answers
+    def answers(self) -> Answers:
+        """What can be told of it before anything is run."""
+        from workbook.classroom.answers import read_answers
 
         return read_answers(self.path)
+
+    @cached_property
+    def graded(self) -> dict[str, Graded]:
+        from workbook.classroom.judge import judge
+        from workbook.classroom.results import Graded, Submission
+
+        try:
+            text = self.path.read_text(encoding="utf-8")
+            found = judge(Submission("", self.path.name, text)).graded
+        except Exception as error:  # the others are graded all the same
+            why = f"the judge ended: {describe_error(error)}"
+            found = tuple(Graded(slug, None, why) for slug in self.answers.slugs)
+        return {graded.slug: graded for graded in found}
 
     def collect(self) -> Iterator[ExerciseItem]:
         for slug in self.answers.slugs:
@@ -75,7 +92,15 @@ class ExerciseItem(pytest.Item):
     def runtest(self) -> None:
         from workbook.exercises.display import as_message
 
-        report = self.parent.answers.report(self.name)
+        answers = self.parent.answers
+        if answers.problem:
+            report: Report | None = answers.report(self.name)
+        else:
+            found = self.parent.graded.get(self.name)
+            report = found.report if found else None
+        if report is None:
+            why = found.problem if found else "the judge did not report on it"
+            raise CourseError(why)
         self.user_properties.append(("workbook-report", report))
         if report.outcome in (Outcome.WRONG, Outcome.RAISED):
             raise AnswerFailed(str(as_message(report)))
@@ -97,15 +122,13 @@ class AnswersPlugin:
         self.folder = root if root.is_dir() else root.parent
         self.table = table
         self.notebooks = notebooks_in(root)
-        self.rows: list[tuple[object, ...]] = []
-        try:  # now, and not when all the notebooks have run
-            if table is not None:
-                table.open("a").close()
-        except OSError as error:
-            raise CourseError(
-                f"--answers-csv {table}: it cannot be written there ({error.strerror})."
-                " Name a file in a folder that is there."
-            ) from None
+        self.rows: list[tuple[Cell, ...]] = []
+        self.ended_early = False
+        if table is not None:  # said now, and not when all the notebooks have run
+            if table.is_dir() or not table.absolute().parent.is_dir():
+                words = "it cannot be written there. Name a file in a folder that is."
+                raise CourseError(f"--answers-csv {table}: {words}")
+            write_whole(table.with_name(f"{table.name}.new"), "").unlink()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
@@ -136,17 +159,27 @@ class AnswersPlugin:
             return
         notebook, _, slug = report.nodeid.rpartition("::")
         folder, _, name = notebook.rpartition("/")
-        row: tuple[object, ...] = ("could not be graded", "", "", "")
+        row: tuple[Cell, ...] = (UNGRADED, "", "", "")
         if found := _graded(report):
-            said, untouched = [], found.outcome is Outcome.NOT_ATTEMPTED and found.total
-            for failure in [] if untouched else found.failures[:1]:
-                came = dict(failure.evidence)
-                said = [failure.requirement, came.get("raised") or came.get("stopped")]
-            message = "; ".join(filter(None, said))
-            row = (str(found.outcome), found.passed, found.total, message)
+            row = (str(found.outcome), found.passed, found.total, message_of(found))
         self.rows.append((folder, name, slug, *row))
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Say in the exit code too that some of the answers were not looked at."""
+        asked = 0 if session.config.option.collectonly else len(session.items)
+        self.ended_early = len(self.rows) < asked
+        if self.ended_early and session.exitstatus in (0, 1):
+            session.exitstatus = pytest.ExitCode.INTERRUPTED
+
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        write = terminalreporter.write_line
+        if self.ended_early:
+            write(f"ended early, after {len(self.rows)} answers")
+            if self.table is not None:
+                is_old = self.table.exists()
+                words = "stale, of an earlier run" if is_old else "not written"
+                write(f"{self.table}: {words}")
         if not self.rows:
             return
         import pandas
@@ -158,11 +191,10 @@ class AnswersPlugin:
         counts = counts.reindex(columns=list(ends), fill_value=0)
         counts = counts.groupby(by, sort=False).sum().replace(0, "·").reset_index()
         terminalreporter.section("answers")
-        terminalreporter.write_line(counts.to_string(index=False))
-        if self.table is not None:
-            # With the mark at its start, Excel too takes it for UTF-8.
-            table.to_csv(self.table, index=False, encoding="utf-8-sig")
-            terminalreporter.write_line(f"written to {self.table}")
+        write(counts.to_string(index=False))
+        if self.table is not None and not self.ended_early:
+            write_table(self.table, [COLUMNS, *self.rows], mark=True)
+            write(f"written to {self.table}")
 
 
 def _graded(report: Any) -> Report | None:
