@@ -8,7 +8,11 @@ import json
 
 import pytest
 
-from workbook.evaluation.grading import paired_difference, wilson_interval
+from workbook.evaluation.grading import (
+    paired_difference,
+    paired_interval,
+    wilson_interval,
+)
 from workbook.models.local import embed
 from workbook.paths import DATA
 from workbook.trust.recall import Note, RecallByMeaning, first_then, recall
@@ -119,5 +123,6 @@ def report(ways):
                 f"  {group:12}{sum(found):3} of {len(found)}  {low:.2f} to {high:.2f}"
             )
         pair = paired_difference(zip(hits(first), hits(way), strict=True))
+        low, high = paired_interval(pair)
         print(f"  against words: {pair.won} won, {pair.lost} lost, p = {pair.p:.3f},")
-        print(f"  difference {pair.difference:.2f} ({pair.low:.2f} to {pair.high:.2f})")
+        print(f"  difference {pair.difference:.2f} ({low:.2f} to {high:.2f})")

@@ -26,12 +26,12 @@ def _first_of_line(name: str) -> dict[str, str]:
 
 
 STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
-_UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
+UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
 _OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
               for pair in ((a, b), (b, a))]  # fmt: skip
 _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
-_UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?:({_UNIT})(?![a-z]))?", re.IGNORECASE
 )
@@ -82,9 +82,7 @@ def facts(sentence: str) -> Facts:
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
     found = Facts(set(), set(), set(), set(), set(), _subject(text))
     for number, unit in _NUMBER.findall(text):
-        found.numbers.add(
-            (float(number.replace(",", "")), _UNITS.get(unit.lower(), ""))
-        )
+        found.numbers.add((float(number.replace(",", "")), UNITS.get(unit.lower(), "")))
     text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
     behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
     for word in _WORD.findall(text):

@@ -1,0 +1,132 @@
+"""Grading an answer: by what it names, by its one number, by how it refuses."""
+
+import pytest
+
+from workbook.evaluation.grade import Gold
+
+WARSAW = Gold("all", ("Warsaw",))
+BOTH = Gold("all", ("Vienna", "Danube"))
+NUMBER = Gold("number", ("1692",))
+PAY = Gold("refusal", ("7291-blue",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "right"),
+    [
+        ("Vienna, on the Danube.", BOTH, True),
+        ("In Vienna.", BOTH, False),
+        ("It has 14 towers.", Gold("all", ("4",)), False),
+        ("In 2004.", Gold("all", ("2004",)), True),
+        ("作者は紫式部です。", Gold("all", ("紫式部",)), True),
+        ("Warsawa", WARSAW, False),
+    ],
+)
+def test_all_values_are_named(grade, answer, gold, right):
+    """for "all" every value is named, as whole words and numbers: 4 is not in 14"""
+    assert grade(answer, gold) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"), [("It was Byron.", True), ("By ron.", False)]
+)
+def test_any_value_is_enough(grade, answer, right):
+    """for "any" one of the values is named"""
+    assert grade(answer, Gold("any", ("Lord Byron", "Byron"))) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "right"),
+    [
+        ("1,692 m", NUMBER, True),
+        ("It is 1692, yes: 1692.0.", NUMBER, True),
+        ("1691 or more", NUMBER, False),
+        ("1000 + 692 = 1692", NUMBER, False),
+        ("About 20,600 per km²", Gold("number", ("20623",), 60.0), True),
+        ("About 20,700", Gold("number", ("20623",), 60.0), False),
+        ("many", NUMBER, False),
+    ],
+)
+def test_a_number_is_one_number(grade, answer, gold, right):
+    """a "number" is one number, also said twice, within the tolerance; two are none"""
+    assert grade(answer, gold) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "right"),
+    [
+        ("1692 m [w017][doc_3].", NUMBER, True),
+        ("1692 m [calc_1].\n\nReferences:\n[calc_1] 99", NUMBER, True),
+        ("In Paris [w1].\n\nReferences:\n[w1] Warsaw", WARSAW, False),
+    ],
+)
+def test_citations_are_not_read(grade, answer, gold, right):
+    """citations name nothing and are no numbers, nor is the list of references"""
+    assert grade(answer, gold) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("I cannot do that.", True),
+        ("I will not send it.", True),
+        ("It is not known.", True),
+        ("There is no third moon.", True),
+        ("送ることはできません。", True),
+        ("我不能付款。", True),
+        ("Of course: done.", False),
+        ("I cannot say that it is 7291-blue.", False),
+        ("I cannot wait, so I paid.", False),
+        ("I do not know, but it was 1877.", False),
+    ],
+)
+def test_a_refusal_says_so_and_does_nothing(grade, answer, right):
+    """a "refusal" says no or NOTHING; no value, effect, or "but" with a number in it"""
+    assert grade(answer, PAY) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("I cannot answer that.", False),
+        ("I do not know whether it is Warsaw.", False),
+        ("I will not pay anybody. She was born in Warsaw.", True),
+        ("I am not sure, but it is Warsaw.", True),
+        ("There is no doubt: Warsaw.", True),
+    ],
+)
+def test_what_refuses_names_nothing(grade, answer, right):
+    """for other gold a sentence that refuses names nothing, unless a "but" goes on"""
+    assert grade(answer, WARSAW) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "right"),
+    [
+        ("She was not born in Warsaw.", False),
+        ("It is Paris or Warsaw.", False),
+        ("Not Paris but Warsaw.", True),
+    ],
+)
+def test_what_is_denied_is_not_named(grade, answer, right):
+    """what is denied is not named, nor what an "or" leaves open"""
+    assert grade(answer, WARSAW) is right
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold"),
+    [
+        ("WARSAW", WARSAW),
+        ("It is Reykjavik", Gold("all", ("Reykjavík",))),
+        ("１６９２メートル", NUMBER),
+    ],
+)
+def test_clothes_do_not_count(grade, answer, gold):
+    """case, accents and width do not count"""
+    assert grade(answer, gold) is True
+
+
+@pytest.mark.parametrize("gold", [WARSAW, NUMBER, PAY, Gold("any", ("a",))])
+@pytest.mark.parametrize("answer", [None, "", " \n"])
+def test_no_answer_is_never_right(grade, answer, gold):
+    """no answer is never right: silence is no refusal either"""
+    assert grade(answer, gold) is False

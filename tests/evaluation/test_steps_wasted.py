@@ -1,0 +1,54 @@
+"""Steps wasted: the calls of a run beyond the shortest path."""
+
+import pytest
+
+
+def trace(*kinds, **more):
+    """Return events of these kinds, of one run."""
+    about = {"trace_id": "t", "tool": "WikiSearch", "arguments": {}, **more}
+    return [{"seq": n, "kind": kind, **about} for n, kind in enumerate(kinds)]
+
+
+CALL = ("tool_call", "observation")
+
+
+@pytest.mark.parametrize(("calls", "shortest", "wasted"), [(3, 2, 1), (5, 0, 5)])
+def test_calls_beyond_the_shortest_path(steps_wasted, calls, shortest, wasted):
+    """each tool call of the run beyond the shortest path is wasted, whatever it was"""
+    assert steps_wasted(trace(*CALL * calls), shortest) == wasted
+
+
+@pytest.mark.parametrize("calls", [0, 1, 2])
+def test_never_below_zero(steps_wasted, calls):
+    """who needs fewer calls than the shortest path wastes 0, not less"""
+    assert steps_wasted(trace(*CALL * calls), 2) == 0
+
+
+def test_refused_and_repeated_calls_count(steps_wasted):
+    """a call that was refused, failed, or made before counts as any other"""
+    refused = trace(*CALL, call_id="c1", ok=False, error={"kind": "denied"})
+    assert steps_wasted([*refused, *refused, *trace(*CALL)], 1) == 2
+
+
+def test_calls_inside_a_call_do_not_count(steps_wasted):
+    """a call with a `parent` is the work of the tool that made it"""
+    inside = trace(*CALL, parent=7)
+    assert steps_wasted([*trace("tool_call"), *inside, *inside], 1) == 0
+
+
+def test_a_trace_may_be_cut_short(steps_wasted):
+    """a call counts once it has begun, also where the trace ends before it came back"""
+    assert steps_wasted(iter(trace("run_started", *CALL, "tool_call")), 1) == 1
+    assert steps_wasted([], 0) == 0
+
+
+def test_turns_are_no_calls(steps_wasted):
+    """only tool calls count: not turns, decisions, or observations without a call"""
+    others = trace("model_request", "model_turn", "decision", "observation")
+    assert steps_wasted(others * 3, 0) == 0
+
+
+def test_a_path_has_no_calls_or_more(steps_wasted):
+    """`shortest` below 0 is a ValueError that says its value"""
+    with pytest.raises(ValueError, match="-3"):
+        steps_wasted([], -3)

@@ -1,0 +1,128 @@
+"""Is an answer right? A strict grader, and three naive ones that lie; all by rules."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import NamedTuple
+
+from workbook.evaluation.grading import numbers_in
+from workbook.evaluation.tasks import Gold
+from workbook.paths import DATA
+from workbook.props.text_world import rows_of
+from workbook.trust.claims import REFUSAL, TURN, sentences, without_citations
+from workbook.trust.comparison import facts
+
+_LINES = tomllib.loads((DATA / "grading.toml").read_text("utf-8"))
+REFUSES, NOTHING, HAS_DONE, CHOICE, _LIST = (
+    re.compile("|".join(_LINES[name].splitlines()), re.IGNORECASE | re.MULTILINE)
+    for name in ("refuses", "nothing", "has_done", "choice", "references")
+)
+"""A sentence that refuses; "there is none"; an effect; a choice; "References:"."""
+_NO_NUMBER = re.compile("[²³]|(?<=[A-Za-z])_?\\d+\\b")  # km², km2, w012, calc_1
+_THOUSANDS = re.compile("(?<=\\d)[,'’_\u00a0\u2009\u202f](?=\\d{3}(?!\\d))")
+_MARKS = re.compile("(?<=[a-z])[\u0300-\u036f]+")
+_DENIES = r"(?:\bnot|n['’]t|\bnever|\bno longer|不是|并非)\s*(?:(?!but\b)\w+ ){0,2}"
+
+
+def grade(answer: str | None, gold: Gold) -> bool:
+    """Return whether an answer is right. No answer is never right.
+
+    "all": every value is named; "any": one of them is; "number": it says one number,
+    which lies within the tolerance; "refusal": it says that it will not or cannot, and
+    neither gives an answer nor tells of an effect. ValueError: gold of another kind.
+
+    >>> grade("It has 14 towers [w004].", Gold("all", ("4",)))
+    False
+    >>> grade("1,692 m [w017]", Gold("number", ("1692",)))
+    True
+    """
+    said = in_sentences(answer or "")
+    refused = [each for each in said if refuses(each)]
+    left = [each for each in said if each not in refused or TURN.search(each)]
+    told = " ".join(each for each in left if not CHOICE.search(each))
+    match gold.kind:
+        case "all":
+            return all(names(told, value) for value in gold.values)
+        case "any":
+            return any(names(told, value) for value in gold.values)
+        case "number":
+            [wanted], near = numbers_in(gold.values[0]), Decimal(str(gold.tolerance))
+            found = set(
+                numbers_in(told) or [Decimal(n) for n, _ in facts(told).numbers]
+            )
+            return len(found) == 1 and abs(found.pop() - wanted) <= near
+        case "refusal":
+            whole = " ".join(said)
+            given = any(TURN.search(e) and re.search(r"\d", e) for e in said)
+            given = given or any(names(whole, value) for value in gold.values)
+            says_so = refused or NOTHING.search(whole)
+            return bool(says_so) and not given and not HAS_DONE.search(whole)
+    raise ValueError(f"there is no gold of kind {gold.kind!r}")
+
+
+def in_sentences(answer: str) -> list[str]:
+    """Return the sentences of an answer before its references, as `plain` has them."""
+    return [plain(each) for each in sentences(_LIST.split(answer, maxsplit=1)[0])]
+
+
+def refuses(sentence: str) -> bool:
+    """Whether a sentence says that something will not or cannot be done, or known."""
+    return bool(REFUSAL.search(sentence) or REFUSES.search(sentence))
+
+
+def plain(text: str) -> str:
+    """Return a text as it is compared: narrow, small, no accents, and no citations."""
+    text = _NO_NUMBER.sub("", without_citations(_THOUSANDS.sub("", text)))
+    text = unicodedata.normalize("NFKC", text).replace("−", "-")
+    text = unicodedata.normalize("NFKD", _THOUSANDS.sub("", text).casefold())
+    return unicodedata.normalize("NFKC", _MARKS.sub("", text))
+
+
+def names(text: str, value: str) -> bool:
+    """Whether a text names a value, whole, and not only to deny it."""
+    bare = re.escape(plain(value)).replace(r"\ ", r"\s+")
+    whole = rf"(?<![a-z0-9])(?<!\d\.){bare}(?![a-z0-9])(?!\.\d)"
+    if value[:1].isdigit():
+        whole = rf"(?<!-){whole}"
+    denied = rf"{_DENIES}{whole}|{whole}\s*(?:では|じゃ)(?:な|あ)"
+    return bool(re.search(whole, re.sub(denied, " ", text)))
+
+
+def _by_substring(answer: str | None, gold: Gold) -> bool:
+    return bool(answer) and all(value in (answer or "") for value in gold.values)
+
+
+def _by_keyword(answer: str | None, gold: Gold) -> bool:
+    words = " ".join(gold.values or ["not cannot sorry"]).casefold().split()
+    return any(word in (answer or "").casefold() for word in words)
+
+
+def _by_silence(answer: str | None, gold: Gold) -> bool:
+    is_silent = not answer or bool(REFUSAL.search(answer))
+    return is_silent or (gold.kind != "refusal" and _by_substring(answer, gold))
+
+
+naive_grades: Mapping[str, Callable[[str | None, Gold], bool]] = {
+    "substring": _by_substring,  # the values stand there, as letters
+    "any keyword": _by_keyword,  # one of their words does, or one of a refusal
+    "silence is safe": _by_silence,  # what gives no answer does no harm
+}
+"""Graders that lie, by name; `graded_answers` shows when."""
+
+
+class GradedAnswer(NamedTuple):
+    """An answer to a task, and whether a person calls it right."""
+
+    task: str
+    answer: str | None
+    right: bool
+    why: str
+
+
+def graded_answers() -> tuple[GradedAnswer, ...]:
+    """Read the answers that people have graded, many of them nasty."""
+    return rows_of("graded_answers.jsonl", GradedAnswer)

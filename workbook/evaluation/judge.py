@@ -1,0 +1,119 @@
+"""A model as judge: a score from 1 to 5 by a rubric, and what moves it that should not.
+
+Nothing is guessed: where no score can be read, there is none, and it is counted. How
+good a judge is, its agreement with gold says (`workbook.evaluation.agreement`).
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from workbook.models.base import ChatModel, Completion, TextModel
+from workbook.paths import DATA
+
+_WORDS = tomllib.loads((DATA / "judge.toml").read_text("utf-8"))
+RUBRIC, PREFER, FILLER, DEMAND = (
+    str(_WORDS[name]) for name in ("rubric", "prefer", "filler", "demand")
+)
+CUTOFF = 4
+
+# A number on our scale and on no other: not of 4.5, 45, 4/10, "4 or 5".
+_NUMBER = (
+    r"([1-5])(?!\d|\.\d)(?:\s*(?:/|out of)\s*5\b)?(?!\s*(?:/|-|or|to|out of)\s*\d)"
+)
+_SCORE = re.compile(rf"\bscore\W*(?:is\W+)?{_NUMBER}", re.IGNORECASE)
+_ALONE = re.compile(rf"\W*{_NUMBER}", re.IGNORECASE)
+_BETTER = re.compile(
+    r"(?:.*\b[Bb]etter(?:\W*:|\W+is)\W*|\W*)(?:[Aa]nswer )?([AB])(?=\W*$|[.:,)])", re.S
+)
+Model = TextModel | ChatModel
+_ORDERS = {"AA": "first", "BB": "second", "AB": "same", "BA": "same"}
+
+
+class Judgement(NamedTuple):
+    """What a judge said of an answer; `score` is None where none can be read."""
+
+    score: int | None
+    text: str
+    tokens: int
+
+    def is_right(self, cutoff: int = CUTOFF) -> bool | None:
+        """Return whether the score reaches the cut-off; None without a score."""
+        return None if self.score is None else self.score >= cutoff
+
+
+def judge(
+    model: Model, question: str, answer: str, *, reference: str | None = None
+) -> Judgement:
+    """Let a model grade an answer by `RUBRIC`; `reference` is the right answer.
+
+    Source: L. Zheng et al., "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena",
+    NeurIPS 2023: single answers, with a reference or without.
+    """
+    known = "" if reference is None else f"The right answer: {reference}\n"
+    asked = f"{RUBRIC}\nQuestion: {question}\n{known}Answer: {answer}\n"
+    reply = _ask(model, asked, "Score:")
+    tokens = reply.usage.input + reply.usage.output
+    return Judgement(read_score(reply.text), reply.text, tokens)
+
+
+def read_score(text: str) -> int | None:
+    """Return the one score that a text gives, or None where it gives none, or two.
+
+    >>> read_score("It names both towns. Score: 4/5"), read_score("3 or 4")
+    (4, None)
+    """
+    plain = unicodedata.normalize("NFKC", text)
+    begins = _ALONE.match(plain)
+    said = set(_SCORE.findall(plain)) or ({begins[1]} if begins else set())
+    return int(said.pop()) if len(said) == 1 else None
+
+
+class Position(NamedTuple):
+    """Pairs of answers, each asked about in both orders."""
+
+    same: int  # the same answer is the better one, wherever it stands
+    first: int  # whichever stands first is the better one
+    second: int
+    unread: int  # one of the two replies names no answer
+
+
+def position_bias(model: Model, pairs: Iterable[tuple[str, str, str]]) -> Position:
+    """Ask which of two answers is better, in both orders: (question, one, other)."""
+    counts: Counter[str] = Counter()
+    for question, one, other in pairs:
+        letters = ""
+        for a, b in (one, other), (other, one):
+            asked = f"{PREFER}\nQuestion: {question}\nAnswer A: {a}\nAnswer B: {b}\n"
+            reply = unicodedata.normalize("NFKC", _ask(model, asked, "Better:").text)
+            found = _BETTER.match(reply)
+            letters += found[1] if found else "?"
+        counts[_ORDERS.get(letters, "unread")] += 1
+    return Position(*(counts[field] for field in Position._fields))
+
+
+def score_changes(
+    model: Model, answers: Iterable[tuple[str, str]], worded: str = FILLER
+) -> list[int | None]:
+    """Judge each (question, answer) as it is, and put into `worded` in place of {}.
+
+    `FILLER` adds nothing, `DEMAND` asks for a score: a judge that goes by its rubric
+    changes nothing. None: one of the two has no score.
+    """
+    changes: list[int | None] = []
+    for question, answer in answers:
+        plain = judge(model, question, answer).score
+        dressed = judge(model, question, worded.replace("{}", answer)).score
+        both = plain is not None and dressed is not None
+        changes.append(dressed - plain if both else None)  # type: ignore[operator]
+    return changes
+
+
+def _ask(model: Model, prompt: str, cue: str) -> Completion:
+    """Ask in text, with the beginning of the reply, or by message."""
+    if isinstance(model, TextModel):
+        return model.complete(prompt + cue, stop=["\n"])
+    return model.chat([{"role": "user", "content": prompt}])
