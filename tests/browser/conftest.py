@@ -37,12 +37,6 @@ CELL_TIMEOUT_MS = 120_000
 expect.set_options(timeout=30_000)
 
 
-def pytest_collection_modifyitems(items):
-    """Put the browser last: while it is open, its event loop runs in this thread."""
-    here = Path(__file__).parent
-    items.sort(key=lambda item: here in item.path.parents)
-
-
 def chromium():
     """Return the path of a Chromium, or fail with what to install."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
@@ -337,6 +331,12 @@ class PlayerPage:
             self.page.set_viewport_size({"width": 1440, "height": 1200})
             self.root.evaluate("e => e.scrollIntoView({block: 'center'})")
             self.root.screenshot(path=Path(folder) / f"{name}.png")
+
+    def picture_of_window(self, name):
+        """Take a picture of the window where somebody wants one."""
+        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
+            self.page.screenshot(path=Path(folder) / f"{name}.png")
 
 
 @pytest.fixture

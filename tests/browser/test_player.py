@@ -5,6 +5,16 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+SLOW_MACHINE = """p = player("price_question")
+show = p.view.show
+
+def slowly(playback, *more):
+    for event in list(playback.events):
+        event["at_s"] = 5.67 * event["seq"]
+    show(playback, *more)
+
+p.view.show = slowly
+p"""  # its seconds have as many digits as seconds can have
 SIDEWAYS = """root => [root, ...root.querySelectorAll("*")].filter(e =>
     ["auto", "scroll"].includes(getComputedStyle(e).overflowX)
     && e.scrollWidth > e.clientWidth).map(e => e.className)"""
@@ -67,10 +77,11 @@ def test_the_player_is_readable_in_light_and_dark(show, theme):
 @pytest.mark.parametrize("width", [1280, 1024])
 def test_nothing_has_to_be_scrolled_sideways(show, width):
     """Choices, buttons and parts fit into the page; a button shows its whole word"""
-    page = show('player("price_question")')
+    page = show(SLOW_MACHINE)
     page.page.set_viewport_size({"width": width, "height": 900})
     page.press(*["Step"] * 9)
     page.expect_status("9 of")
+    expect(page.root.locator(".budgets")).to_contain_text("45.36 spent")
     assert page.root.evaluate(SIDEWAYS) == []
     cut = "e => e.scrollWidth > e.clientWidth"
     assert not any(

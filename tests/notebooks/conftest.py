@@ -3,16 +3,13 @@
 import os
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 
-import IPython  # noqa: F401 - two threads that import it at once trip over each other
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
-POOL, RUNS = pytest.StashKey(), pytest.StashKey()
 CELL_TIMEOUT_S = 300
 
 
@@ -26,47 +23,23 @@ def execute(prepare, parameters, folder):
         extra_arguments=["--log-level=ERROR"],
         resources={"metadata": {"path": str(NOTEBOOKS)}},
     )
+
     own = {"WORKBOOK_DATA": folder, "OPENAI_API_KEY": "", "WORKBOOK_MODEL": ""}
     client.execute(env={**os.environ, **own, **environment})
     return notebook
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
-    """Put those that wait for a lesson behind the tests that run meanwhile.
-
-    The last of them comes first: they are begun from both ends.
-    """
-    waiting = [item for item in items if item.get_closest_marker("prepared")]
-    items[:] = [item for item in items if item not in waiting] + waiting[::-1]
-
-
-def pytest_collection_finish(session):
-    """Begin to run the lessons: one core runs them while the other runs the tests.
-
-    A test asks for one by its `prepared` mark: a function that returns the notebook
-    and its environment.
-    """
-    pool = session.stash[POOL] = ThreadPoolExecutor(max_workers=1)
-    runs = session.stash[RUNS] = {}
-    for item in reversed(session.items):
-        if mark := item.get_closest_marker("prepared"):
-            prepare, parameters = mark.kwargs["by"], item.callspec.params
-            run = partial(execute, prepare, parameters, tempfile.mkdtemp())
-            runs[item.nodeid] = pool.submit(run), run
-
-
-def pytest_sessionfinish(session):
-    """Run no lesson that nobody waits for."""
-    if pool := session.stash.get(POOL, None):
-        pool.shutdown(cancel_futures=True)
-
-
 @pytest.fixture
 def executed(request):
-    """The notebook that a test asked for, after its run: here, if nobody began it."""
-    begun, run = request.session.stash[RUNS][request.node.nodeid]
-    return run() if begun.cancel() else begun.result()
+    """The notebook that a test asked for by its `prepared` mark, after its run.
+
+    In a thread: the browser's event loop may run in this one.
+    """
+    mark = request.node.get_closest_marker("prepared")
+    parameters = request.node.callspec.params
+    with ThreadPoolExecutor(max_workers=1) as pool:
+        folder = tempfile.mkdtemp()
+        return pool.submit(execute, mark.kwargs["by"], parameters, folder).result()
 
 
 def lessons():

@@ -1,0 +1,51 @@
+"""Every lesson is a deck of slides as well, by one rule."""
+
+import re
+
+import pytest
+
+from tests.notebooks.conftest import lessons, read
+
+LEFT_OUT = {"setup", "exercise", "own-model"}
+LESSONS = lessons()
+IDS = [path.stem for path in LESSONS]
+
+
+def slide_types(cells):
+    """Say where each cell stands: a section, a step in it, below its text, nowhere."""
+    after_text = False
+    for cell in cells:
+        text = cell.cell_type == "markdown"
+        if text:
+            yield "slide" if re.search("(?m)^##? ", cell.source) else "subslide"
+        elif LEFT_OUT & set(cell.metadata.get("tags", ())) or cell.source.startswith(
+            "# hint("
+        ):
+            yield "skip"
+        else:
+            yield "-" if after_text else "subslide"
+        after_text = text and "### Exercise" not in cell.source
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=IDS)
+def test_a_lesson_is_a_deck(path):
+    """A heading begins a slide, a stub is on none, and code stands with its text"""
+    cells = read(path).cells
+    for cell, expected in zip(cells, slide_types(cells), strict=True):
+        found = cell.metadata.get("slideshow", {"slide_type": "-"})["slide_type"]
+        assert found == expected, cell.source
+
+
+def test_the_deck_has_a_column_for_each_section():
+    """What nbconvert makes of it: the sections side by side, and no stub"""
+    from bs4 import BeautifulSoup
+    from nbconvert import SlidesExporter
+
+    page, _ = SlidesExporter().from_filename(str(LESSONS[1]))
+    deck = BeautifulSoup(page, "html.parser").select_one(".reveal .slides")
+    columns = deck.find_all("section", recursive=False)
+    headings = [column.find(["h1", "h2"]) for column in columns]
+    assert None not in headings
+    assert len(columns) == len(deck.find_all(["h1", "h2"]))
+    assert "your code here" not in deck.text
+    assert "Exercise · read one turn" in deck.text
