@@ -6,19 +6,53 @@ Sockets beyond loopback are blocked by pytest-socket (see `addopts` in pyproject
 import json
 import os
 import textwrap
+from pathlib import Path
 
 import pytest
 
+TESTS = Path(__file__).parent
+PLACES = {"browser": 0, "classroom": 2, "benchmarks": 4}  # what takes longest, first
 
-@pytest.hookimpl(trylast=True)
+
+def pytest_xdist_auto_num_workers():
+    """One more than there are cores: one waits for a browser most of the time."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Keep a file on one core, for its fixtures, and all that share a browser.
+
+    The lessons are shared out one by one: each runs in a process of its own.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            if file.startswith("tests/browser/"):
+                return "browser"
+            return nodeid if file.startswith("tests/notebooks/") else file
+
+    config.option.loadscopereorder = False  # what takes longest comes first
+    return Scheduling(config, log)
+
+
+def place(item):
+    """Return when a test's turn is: the smaller, the sooner."""
+    if item.get_closest_marker("prepared"):
+        return 1
+    inside = TESTS in item.path.parents
+    return PLACES.get(item.path.relative_to(TESTS).parts[0], 3) if inside else 3
+
+
 def pytest_collection_modifyitems(config, items):
     """Leave out what takes long, unless CI is set or a file or folder was named."""
     named = config.args_source is not pytest.Config.ArgsSource.TESTPATHS
-    if named or os.environ.get("CI"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("in_ci")]
-    items[:] = [item for item in items if item not in left_out]
-    config.hook.pytest_deselected(items=left_out)
+    if not named and not os.environ.get("CI"):
+        left_out = [item for item in items if item.get_closest_marker("in_ci")]
+        items[:] = [item for item in items if item not in left_out]
+        config.hook.pytest_deselected(items=left_out)
+    items.sort(key=place)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -26,7 +60,8 @@ def own_data_folder(tmp_path_factory):
     """Keep progress in a folder of the suite, and use no model and no key of yours."""
     before = dict(os.environ)
     os.environ["WORKBOOK_DATA"] = str(tmp_path_factory.mktemp("workbook_data"))
-    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "WORKBOOK_MODEL"):
+    names = "OPENAI_API_KEY OPENAI_BASE_URL WORKBOOK_MODEL WORKBOOK_LOCAL_SERVER"
+    for name in names.split():
         os.environ.pop(name, None)
     yield
     os.environ.clear()
@@ -87,7 +122,7 @@ def kernel(tmp_path_factory):
                     shown.append(f"{content['ename']}: {content['evalue']}")
 
         client.execute_interactive(
-            textwrap.dedent(source), output_hook=keep, timeout=60
+            textwrap.dedent(source), output_hook=keep, timeout=60, allow_stdin=False
         )
         return "\n".join(shown)
 

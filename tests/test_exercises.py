@@ -66,6 +66,13 @@ def test_the_last_hint_is_code_with_one_gap(slug):
     assert_no_breach(rules.last_hint(exercises()[slug]))
 
 
+@EXERCISES
+def test_the_last_hint_runs_in_its_lesson(slug):
+    """the third hint uses what the lesson has given, or brings it along"""
+    exercise = exercises()[slug]
+    assert_no_breach(rules.hint_names(exercise, lessons()[exercise.lesson]))
+
+
 def test_no_exercise_is_there_twice():
     """each exercise has one entry, and so has each lesson"""
     text = (DATA / "exercises.toml").read_text(encoding="utf-8")

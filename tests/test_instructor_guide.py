@@ -1,11 +1,16 @@
 """What the instructor's guide shows works as it stands."""
 
+import ast
+import json
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from workbook.exercises.catalogue import exercises
+from workbook.paths import DATA
 from workbook.stage import player
 from workbook.stage.engines import play
 from workbook.stage.scenarios import outcome, read_scenario, slugs
@@ -15,6 +20,8 @@ GUIDE = (ROOT / "notebooks" / "instructor_guide.md").read_text(encoding="utf-8")
 
 
 ENGINES = ("naive", "langchain", "fsm")
+OPENS = re.compile(r'^\| \d\d \| `player\("(\w+)", engine="(\w+)"', re.MULTILINE)
+DEMOS = OPENS.findall(GUIDE)
 
 
 def blocks(language):
@@ -22,13 +29,135 @@ def blocks(language):
     return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
 
 
+def calls():
+    """Return the calls in the guide's text and tables, without those for grading."""
+    found, stage = [], GUIDE.split("\n## Grading")[0]
+    for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", stage):
+        try:
+            read = ast.parse(code, mode="eval").body
+        except SyntaxError:
+            continue
+        if isinstance(read, ast.Call):
+            found.append(code)
+    return list(dict.fromkeys(found))
+
+
+def plans():
+    """Return the session plans: minutes in the heading, and the rows below it."""
+    plan = GUIDE.split("## Session plans")[1].split("\n## ")[0]
+    parts = re.split(r"(?m)^### (\d+) minutes.*$", plan)[1:]
+    rows = [re.findall(r"(?m)^\| (\d+) \| (.*) \|$", text) for text in parts[1::2]]
+    return list(zip(map(int, parts[::2]), rows, strict=True))
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory):
+    """A folder to write into, and the scenarios with the guide's own among them."""
+    folder = tmp_path_factory.mktemp("class")
+    shutil.copytree(DATA / "scenarios", folder / "scenarios")
+    (text,) = blocks("toml")
+    (folder / "scenarios" / "out_of_order.toml").write_text(text, encoding="utf-8")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("workbook.stage.scenarios.FOLDER", folder / "scenarios")
+        patched.chdir(folder)
+        yield folder
+
+
+def first_cell():
+    """Return the names that are there after "All you need is in one cell"."""
+    names = {}
+    exec(blocks("python")[0], names)
+    return names
+
+
 @pytest.fixture(scope="module")
 def namespace():
     """The guide's cells, run one after the other."""
-    names = {}
-    for cell in blocks("python"):
+    names = first_cell()
+    for cell in blocks("python")[1:]:
         exec(cell, names)
     return names
+
+
+def test_one_cell_has_all_that_the_guide_needs(elsewhere):
+    """each call in the text and in the tables runs after the first cell alone"""
+    assert len(calls()) > 15
+    for code in calls():
+        eval(code, first_cell())
+
+
+@pytest.mark.parametrize("cell", blocks("python")[1:])
+def test_each_cell_runs_after_the_first_one(cell):
+    """no cell needs another one but the one that has all"""
+    exec(cell, first_cell())
+
+
+def test_a_table_entry_without_code_names_the_section_where_it_stands():
+    """what is opened in a lesson is found there under its heading"""
+    table = GUIDE.split("### The table")[1].split("\n## ")[0]
+    rows = re.findall(r"(?m)^\| (\d\d) \| (.*?) \|", table)
+    assert len(rows) > 14
+    for number, opens in rows:
+        if opens.startswith("`"):
+            continue
+        place = re.match(r'lesson (\d\d), "(.+)":', opens)
+        assert place, opens
+        assert place[1] == number
+        (lesson,) = ROOT.glob(f"notebooks/{number}_*.ipynb")
+        cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+        text = "\n".join("".join(cell["source"]) for cell in cells)
+        heading = rf"(?m)^##+ (Exercise · )?{re.escape(place[2])}$"
+        assert re.search(heading, text), opens
+
+
+@pytest.mark.parametrize(("minutes", "rows"), plans())
+def test_a_session_plan_adds_up(minutes, rows):
+    """the minutes of its rows are those of its heading"""
+    assert sum(int(row) for row, _ in rows) == minutes
+
+
+def test_there_is_a_plan_for_each_length():
+    """an hour, an hour and a half, three hours, and a day"""
+    assert [minutes for minutes, _ in plans()] == [60, 90, 180, 420]
+
+
+@pytest.mark.parametrize(("minutes", "rows"), plans())
+def test_a_plan_leaves_time_for_what_it_names(minutes, rows):
+    """a row is as long as its exercises, or its lesson; its demos are in the table"""
+    text = (DATA / "exercises.toml").read_text(encoding="utf-8")
+    lessons = {
+        each["slug"][:2]: each["minutes"] for each in tomllib.loads(text)["lesson"]
+    }
+    demos = [slug for slug, _ in DEMOS]
+    for row, what in rows:
+        slugs_there = re.findall(r"`(\w+)`", what)
+        known = [exercises()[slug] for slug in slugs_there if slug in exercises()]
+        assert set(slugs_there) <= {*demos, *exercises()}, what
+        assert sum(exercise.minutes for exercise in known) <= int(row), what
+        lesson = re.match(r"lesson (\d\d)", what)
+        assert lesson is None or lessons[lesson[1]] <= int(row), what
+
+
+def test_the_rubric_has_four_levels_for_each_criterion():
+    """a row says what each of 0 to 3 points is, and the sum is that of the text"""
+    rubric = GUIDE.split("## A rubric")[1].split("\n## ")[0]
+    head, _, *rows = [
+        line.split("|")[1:-1] for line in re.findall(r"(?m)^\|.*$", rubric)
+    ]
+    assert [cell.strip()[0] for cell in head[1:]] == ["0", "1", "2", "3"]
+    for row in rows:
+        assert len(row) == 5
+        assert len({cell.strip() for cell in row} - {""}) == 5
+    assert f"{3 * len(rows)} in all" in rubric
+
+
+def test_the_pictures_are_there_and_small():
+    """each picture of the guide is in the repository, and loads at once"""
+    pictures = re.findall(r"!\[.+\]\((.+)\)", GUIDE)
+    assert len(pictures) == 2
+    for picture in pictures:
+        path = (ROOT / "notebooks" / picture).resolve()
+        assert path.stat().st_size <= 60_000
 
 
 def test_the_cells_run(namespace):

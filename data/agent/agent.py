@@ -9,6 +9,7 @@ python agent.py --mend FOLDER            mends the failing test there; a new fol
 python agent.py --mend FOLDER --plan     the same in plan mode: it writes nothing
 python agent.py --pages                  answers three questions with sources, from
                                          pages of which one is hostile
+python agent.py --capstone               your scenario, without your guard and with it
 python agent.py --trace FILE             keeps the run there; once more: goes on with
                                          one that died, or looks back at it
 """
@@ -17,6 +18,7 @@ import argparse
 import faulthandler
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from your_agent import PARTS
@@ -41,6 +43,7 @@ from workbook.props.city import CODE, QUESTIONS, city_tools, tally
 from workbook.props.workspace import Workspace
 from workbook.record import Trace, TraceWriter
 from workbook.record.replay import replay
+from workbook.stage.capstone import play_capstone, with_guard
 from workbook.stage.scenarios import load
 from workbook.tools.calculator import calculator
 from workbook.trust.grounded import grounded
@@ -79,7 +82,7 @@ MILESTONE = {
 def build(model, tools, preamble=None, make=guarded, **options):
     """Return the machine: your table, your driver, your handler, your guards."""
     options = {"ask": ask, **options}
-    return make(
+    machine = make(
         model,
         tools,
         table=guarded_table(PARTS["agent_table"]()),
@@ -89,6 +92,13 @@ def build(model, tools, preamble=None, make=guarded, **options):
         preamble=preamble,
         **options,
     )
+    return with_guard(machine, own.guard) if (own := capstone()) else machine
+
+
+def capstone():
+    """Return your tool, guard and scenario, if lesson 13 is solved; they are used."""
+    mine = PARTS["my_agent"]
+    return mine() if mine.whose == "yours" else None
 
 
 def ask(request):
@@ -111,7 +121,8 @@ def ask(request):
 
 def prices():
     """Return the tools for questions about prices."""
-    return [calculator(evaluate=PARTS["safe_eval"]), PARTS["percent_tool"]()]
+    tools = [calculator(evaluate=PARTS["safe_eval"]), PARTS["percent_tool"]()]
+    return tools + ([own.tool] if (own := capstone()) else [])
 
 
 def mend(name, folder, mode, path):
@@ -151,6 +162,15 @@ def look_back(trace, machine):
             why = PARTS["classify_error"](event)
             print(f"{why}: {event['text']}", file=sys.stderr)
     return ended
+
+
+def show_capstone():
+    """Play your scenario twice, and say how it ends."""
+    own = replace(PARTS["my_agent"](), parts=PARTS)
+    for guard in (False, True):
+        end = play_capstone(own, guard)[0].end or {"state": "it waits", "answer": None}
+        how = f"{'with' if guard else 'without'} the guard"
+        print(f"{how}: {end['state']}, {end['answer'] or end.get('message')}")
 
 
 def choose(name, path=None):
@@ -203,6 +223,7 @@ def main():
     )
     options.add_argument("--milestone", action="store_true", help="five questions")
     options.add_argument("--pages", action="store_true", help="one of them is hostile")
+    options.add_argument("--capstone", action="store_true", help="your scenario")
     options.add_argument("--mend", type=Path, metavar="FOLDER", help="a failing test")
     options.add_argument("--plan", action="store_true", help="write nothing")
     options.add_argument("--trace", type=Path, metavar="FILE", help="keep the run")
@@ -220,6 +241,10 @@ def main():
             return 0
         if given.pages:
             pages(given.model)
+            print(PARTS.line(), file=sys.stderr)
+            return 0
+        if given.capstone:
+            show_capstone()
             print(PARTS.line(), file=sys.stderr)
             return 0
         if given.mend:

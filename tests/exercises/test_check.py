@@ -192,6 +192,18 @@ def test_a_failure_guesses_the_cause(capsys, body, words):
     assert words in capsys.readouterr().out
 
 
+def test_a_guess_names_no_class_of_pytest(capsys):
+    """what is compared with an approx is guessed at in no words of pytest"""
+
+    def wilson_interval(successes, n, z=1.96):
+        return 0.0, 64.9
+
+    check(wilson_interval)
+    out = capsys.readouterr().out
+    assert "0.2993" in out
+    assert "Approx" not in out
+
+
 def test_a_test_may_bring_its_own_guess(capsys):
     """a second paragraph of a test's docstring is its guess"""
     check(learner(WRONG))

@@ -102,6 +102,19 @@ def test_a_part_that_lets_everything_through_is_seen_in_the_traces(python, tmp_p
     assert "leaked nothing" not in run.stdout.splitlines()[-1]
 
 
+def test_the_capstone_is_on_board(python, tmp_path):
+    """tool, guard and scenario are in the package, and its other runs have them, too"""
+    solve("my_agent")
+    export(tmp_path / "mine")
+    run = leave(python, tmp_path / "mine", "agent.py", "--capstone")
+    ends = ["without the guard: DONE, 300 dollars", "with the guard: DONE, 270 dollars"]
+    assert run.stdout.splitlines() == ends, run.stderr
+    run = leave(python, tmp_path / "mine", "agent.py", "--trace", "run.jsonl")
+    assert run.stdout == "88\n", run.stderr
+    assert '"Convert"' in (tmp_path / "mine/run.jsonl").read_text("utf-8")
+    assert "yours: my_agent" in run.stderr
+
+
 def test_with_one_part_the_rest_is_ours(python, tmp_path):
     """an agent of one part runs, and says what is not the learner's"""
     solve("parse_turn")

@@ -1,11 +1,14 @@
 """Grading: the exercise's own tests, run on any function."""
 
+import itertools
 import textwrap
 import threading
 import warnings
+from collections import Counter
 
 import pytest
 
+from workbook.evaluation.grading import Paired
 from workbook.exercises.catalogue import CourseError, Exercise, find
 from workbook.exercises.display import as_message
 from workbook.exercises.grade import grade
@@ -340,15 +343,44 @@ def test_a_time_limit_ends_the_run(exercise, monkeypatch):
     assert "5 of 6 were not looked at" in report.note
 
 
-def test_an_honest_loop_ends():
+@pytest.mark.parametrize(
+    "add_up",
+    [
+        lambda first, growth, turns: first * turns + growth * sum(range(turns)),
+        lambda first, growth, turns: sum([first + growth * n for n in range(turns)]),
+        lambda first, growth, turns: first * turns + growth * sum(sorted(range(turns))),
+    ],
+)
+def test_an_honest_loop_ends(add_up):
     """an answer that adds up turn by turn ends in time, and is right"""
 
     def count_tokens_sent(first, growth, turns):
         if min(first, growth, turns) < 0:
             raise ValueError("negative")
-        return first * turns + growth * sum(range(turns))
+        return add_up(first, growth, turns)
 
     assert grade(find("count_tokens_sent"), count_tokens_sent).outcome is Outcome.PASSED
+
+
+def counts_all_throws(pairs):
+    counts = Counter(pairs)
+    n, won, lost = counts.total(), counts[False, True], counts[True, False]
+    if not n:
+        raise ValueError("no pairs")
+    heads = Counter(map(sum, itertools.product((0, 1), repeat=won + lost)))
+    far = sum(heads[k] for k in heads if abs(2 * k - won - lost) >= abs(won - lost))
+    found = counts[True, True], won, lost, counts[False, False]
+    return Paired(*found, (won - lost) / n, far / 2 ** (won + lost))
+
+
+@pytest.mark.in_ci
+def test_an_answer_that_is_too_slow_is_told_so():
+    """what is right for few, and in C for ever of thousands, is stopped before that"""
+    report = grade(find("paired_difference"), counts_all_throws)
+    (failure,) = report.failures
+    evidence = dict(failure.evidence)
+    assert "thousands" in failure.requirement
+    assert evidence["stopped"].startswith("not finished after")
 
 
 def test_it_works_on_another_thread(exercise, monkeypatch):

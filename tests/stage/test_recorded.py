@@ -126,3 +126,11 @@ def test_what_was_measured_is_shown_without_weights(folder, monkeypatch, capsys)
     monkeypatch.setenv("WORKBOOK_RECORD", "0")
     assert real_result("lesson", "near", lambda: 1 / 0) == [[1, 2]]
     assert datetime.date.today().isoformat() in capsys.readouterr().out
+
+
+def test_what_takes_minutes_is_measured_when_it_is_wished_for(folder, monkeypatch):
+    """A lesson that is read again does not wait for it, also where the weights are."""
+    monkeypatch.setenv("WORKBOOK_RECORD", "1")
+    assert real_result("lesson", "tasks", lambda: 26, takes_minutes=True) == 26
+    monkeypatch.delenv("WORKBOOK_RECORD")
+    assert real_result("lesson", "tasks", lambda: 1 / 0, takes_minutes=True) == 26

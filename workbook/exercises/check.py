@@ -29,19 +29,14 @@ def check(function: Function, *, traceback: bool = False) -> Function:
     """
     answer = function
     with _said():
-        slug = _name_of(function, "check")
-        near = exercises().get(near_miss(slug) or "")
+        near = exercises().get(near_miss(getattr(function, "__name__", "")) or "")
         answer = near.function() if near else function
+        slug = named_for_check(function)
         exercise = find(slug)
-        if inspect.unwrap(function) is inspect.unwrap(exercise.function()):
-            raise CourseError(
-                f"{slug} is the package's own function: there is nothing of yours to"
-                f" check. Put your `def {slug}` above the check, in the same cell."
-            )
         from workbook.exercises.grade import grade
         from workbook.exercises.kept import cells_of, keep, path_of
 
-        report = grade(exercise, function)
+        report = grade(exercise, function, ahead=True)
         if report.outcome is Outcome.PASSED:
             report = replace(report, note=keep(slug, cells_of(function)))
         elif path_of(slug).exists():
@@ -53,6 +48,17 @@ def check(function: Function, *, traceback: bool = False) -> Function:
     return answer
 
 
+def named_for_check(function: Function) -> str:
+    """Return the exercise that a function answers; a `CourseError`: it answers none."""
+    slug = _name_of(function, "check")
+    if inspect.unwrap(function) is inspect.unwrap(find(slug).function()):
+        raise CourseError(
+            f"{slug} is the package's own function: there is nothing of yours to"
+            f" check. Put your `def {slug}` above the check, in the same cell."
+        )
+    return slug
+
+
 @contextmanager
 def _said() -> Iterator[None]:
     """Say what stands in the way, and go on."""
@@ -60,6 +66,9 @@ def _said() -> Iterator[None]:
         yield
     except CourseError as error:
         show(Notice(str(error)))
+    except KeyboardInterrupt:
+        show(Notice("Stopped, as you asked. Nothing of yours is lost."))
+        raise KeyboardInterrupt from None
 
 
 def _name_of(function: object, caller: str) -> str:

@@ -70,8 +70,7 @@ class Seen:
 def explain(seen: Seen) -> Failure:
     """Return the failure that a learner reads."""
     name = seen.test.__name__
-    paragraphs = (seen.test.__doc__ or name).strip().split("\n\n")
-    requirement, *more = (" ".join(paragraph.split()) for paragraph in paragraphs)
+    required, *more = _paragraphs(seen.test)
     call, right = _subject(seen)
     evidence: list[tuple[str, str]] = []
     if call:
@@ -85,7 +84,17 @@ def explain(seen: Seen) -> Failure:
     if cause := _cause(seen, call, right) or _advice(more, call):
         evidence.append(("perhaps", cause))
     traceback = full_traceback(seen.error)
-    return Failure(requirement, name, tuple(evidence), seen.raised, traceback)
+    return Failure(required, name, tuple(evidence), seen.raised, traceback)
+
+
+def requirement(test: FunctionType) -> str:
+    """Return what a test asks for, in a line."""
+    return _paragraphs(test)[0]
+
+
+def _paragraphs(test: FunctionType) -> list[str]:
+    paragraphs = (test.__doc__ or test.__name__).strip().split("\n\n")
+    return [" ".join(paragraph.split()) for paragraph in paragraphs]
 
 
 def _advice(paragraphs: list[str], call: RecordedCall | None) -> str:
@@ -209,8 +218,9 @@ def _cause(seen: Seen, call: RecordedCall | None, right: tuple[object, ...]) -> 
         prints = "it prints its result; return it instead"
         forgot = prints if call.printed.strip() else "did you forget a return?"
         return "" if watch.values else forgot  # with a value, it has a return
-    if right and type(right[0]).__module__ == seen.test.__module__:
-        return ""  # a class of the test's own file is nothing to return
+    made_in = type(right[0]).__module__ if right else ""
+    if made_in == seen.test.__module__ or made_in.startswith("_pytest."):
+        return ""  # a class of the test's own file, or an approx, is nothing to return
     return _slip(call, *right) if right else ""
 
 

@@ -3,6 +3,8 @@
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 
@@ -34,6 +36,22 @@ def export(target: Path) -> str:
             "No part of the agent is yours yet. Pass an exercise, or run"
             " `python -m workbook collect` to read your notebooks."
         )
+    ours = [slug for slug in exercises() if slug not in own]
+    said = f"Yours: {', '.join(own)}.\nOurs: {', '.join(ours) or 'none'}."
+    if stale:
+        said += f"\nLeft out, since they do not pass any more: {', '.join(stale)}."
+    with whole_folder(target) as whole:
+        _write(whole, own, said)
+    target = target.expanduser().absolute()
+    return f"Your agent is in {target}: python agent.py there answers.\n{said}"
+
+
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """Yield a folder that becomes `target` when the block ends well.
+
+    CourseError: `target` holds something or cannot be written; then it is as before.
+    """
     target = target.expanduser().absolute()
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise CourseError(f"{target} is no folder. Name a new one.")
@@ -41,21 +59,17 @@ def export(target: Path) -> str:
         raise CourseError(
             f"{target} is not empty. Name a new folder; nothing was done."
         )
-    ours = [slug for slug in exercises() if slug not in own]
-    said = f"Yours: {', '.join(own)}.\nOurs: {', '.join(ours) or 'none'}."
-    if stale:
-        said += f"\nLeft out, since they do not pass any more: {', '.join(stale)}."
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as beside:
-            whole = Path(beside) / "agent"
-            _write(whole, own, said)
+            whole = Path(beside) / "whole"
+            whole.mkdir()
+            yield whole
             if target.is_dir():
                 target.rmdir()
             os.replace(whole, target)  # all of it, or nothing
     except OSError as error:
         raise CourseError(f"{target} cannot be written: {error.strerror}.") from None
-    return f"Your agent is in {target}: python agent.py there answers.\n{said}"
 
 
 def _write(whole: Path, own: list[str], said: str) -> None:

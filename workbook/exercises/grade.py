@@ -2,24 +2,32 @@
 
 `grade` collects the tests that take the exercise's fixture, hands them the function
 under watch, and returns a `Report`. It writes no file, keeps no state, loads no plugin
-of the environment, and leaves the interpreter as it found it.
+of the environment, and leaves the interpreter as it found it. What may never come back
+is sent ahead.
 """
 
 import builtins
 import inspect
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from types import ModuleType
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from itertools import zip_longest
+from types import MappingProxyType, ModuleType
 from typing import Any, Literal
 
 import pytest
 from _pytest.assertion import util as assertion_util
 
+from workbook.exercises.ahead import (
+    Tell,
+    possible,
+    run_ahead,
+    told_in_the_terminal,
+)
 from workbook.exercises.call_recorder import InputAsked, Printed, Watch
 from workbook.exercises.catalogue import CourseError, Exercise, exercises
-from workbook.exercises.explain import Comparison, Seen, explain
+from workbook.exercises.explain import Comparison, Seen, explain, requirement
 from workbook.exercises.report import Failure, Outcome, Report, error_in_words
 from workbook.exercises.time_limit import TimeUp, time_limit
 from workbook.paths import ROOT, user_cache
@@ -39,9 +47,15 @@ _ARGUMENTS = [
 _raises = pytest.raises
 
 
-def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
-    """Run the exercise's tests on a function; a `CourseError`: they cannot be run."""
-    slug, run = exercise.slug, _Run(exercise, Watch(function, exercise.slug))
+def grade(
+    exercise: Exercise, function: Callable[..., Any], *, ahead: bool = False
+) -> Report:
+    """Run the exercise's tests on a function; a `CourseError`: they cannot be run.
+
+    With `ahead` a copy of this process tries them first, where that is possible.
+    """
+    slug = exercise.slug
+    run = _Run(exercise, Watch(function, slug), ahead and possible())
     quiet = warnings.catch_warnings(action="ignore")  # of marks without their plugin
     with harmless(), quiet, pytest.MonkeyPatch.context() as patch, _quick(exercise):
         _keep_apart(patch, exercise)
@@ -50,7 +64,9 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
         if own.__name__ == slug:  # so that it finds itself, below `@check` too
             patch.setitem(getattr(own, "__globals__", {}), slug, function)
         plugins = [run, fixtures(**{slug: lambda: run.watch.function})]
-        code = pytest.main([*_ARGUMENTS, str(exercise.tests_path)], plugins=plugins)
+        told = ahead and not run.ahead
+        with told_in_the_terminal() if told else nullcontext():
+            code = pytest.main([*_ARGUMENTS, str(exercise.tests_path)], plugins=plugins)
     if code == pytest.ExitCode.INTERRUPTED and not run.broken:
         raise KeyboardInterrupt
     if run.broken or not run.requirements:
@@ -59,7 +75,7 @@ def grade(exercise: Exercise, function: Callable[..., Any]) -> Report:
             f"The tests of {slug} cannot run: {reason}. The exercises need the whole"
             " repository: `pip install -e .` in a clone of it."
         )
-    return run.report()
+    return run.found or run.report()
 
 
 def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
@@ -130,9 +146,12 @@ def _quick(exercise: Exercise) -> Iterator[None]:
 class _Run:
     """The pytest plugin of one run: keeps an exercise's tests and what they found."""
 
-    def __init__(self, exercise: Exercise, watch: Watch) -> None:
+    def __init__(self, exercise: Exercise, watch: Watch, ahead: bool) -> None:
         self.exercise = exercise
         self.watch = watch
+        self.ahead = ahead
+        self.tell: Tell = lambda report: None
+        self.found: Report | None = None  # by the copy, and final
         self.requirements: set[str] = set()
         self.begun: set[str] = set()
         self.failures: dict[str, Failure] = {}  # the first of each requirement
@@ -156,10 +175,28 @@ class _Run:
         if report.failed:
             self.broken = str(report.longrepr).strip().splitlines()[-1]
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        """Send a copy ahead; what it found may be all that there is to do."""
+        code = getattr(inspect.unwrap(self.watch.original), "__code__", None)
+        if self.ahead and not self.broken and code:
+            self.found = run_ahead(lambda tell: self._in_the_copy(session, tell), code)
+        return True if self.found else None
+
+    def _in_the_copy(self, session: pytest.Session, tell: Tell) -> Report | None:
+        self.tell = tell
+        for item, following in zip_longest(session.items, session.items[1:]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.broken or session.shouldfail:
+                break
+        return None if self.broken else self.report()
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Function) -> Generator[None]:
         """Limit the time, and note the two sides of a comparison that fails."""
         self.begun.add(item.originalname)
+        never = Failure(requirement(item.function), item.originalname, raised=True)
+        self.tell(self.report({item.originalname: never}))
         self.watch.calls.clear()
         self._compared, self._wanted = None, ""
         # pytest's own explanation compares line by line: minutes, for a megabyte.
@@ -187,9 +224,10 @@ class _Run:
         test, watch, wanted = item.function, self.watch, self._wanted
         return explain(Seen(test, info.value, statement, watch, compared, wanted))
 
-    def report(self) -> Report:
+    def report(self, first: Mapping[str, Failure] = MappingProxyType({})) -> Report:
+        """Return what was found, with these failures before the others."""
         slug, total = self.exercise.slug, len(self.requirements)
-        failures = tuple(self.failures.values())
+        failures = tuple({**first, **self.failures, **first}.values())
         if not failures:
             return Report(slug, Outcome.PASSED, total, total)
         if 0 < self.watch.count == self.watch.unwritten:  # a stub
@@ -197,5 +235,5 @@ class _Run:
             return Report(slug, Outcome.NOT_ATTEMPTED, 0, total, goal)
         outcome = Outcome.RAISED if failures[0].raised else Outcome.WRONG
         met, left = len(self.begun) - len(failures), total - len(self.begun)
-        note = f"{left} of {total} were not looked at: the time was up" if left else ""
+        note = f"{left} of {total} were not looked at." if left else ""
         return Report(slug, outcome, met, total, failures, note)

@@ -54,7 +54,11 @@ def keep(slug: str, cells: Sequence[str]) -> str:
     except (Exception, SystemExit, TimeUp) as error:
         problem = describe_error(error)
     if problem:
-        return f"{slug} works here, and could not be kept for later lessons: {problem}"
+        return (
+            f"{slug} works here, and could not be kept for later lessons:"
+            f" {problem.rstrip('.')}. Write whatever it uses whole, in one place: a"
+            " later line that changes it is not kept."
+        )
     return ""
 
 

@@ -107,6 +107,8 @@ def describe_error(error: BaseException) -> str:
 
 def full_traceback(error: BaseException) -> str:
     """Return the traceback from the test's own line on, without the machinery's."""
+    if told_elsewhere := getattr(error, "_told", None):  # by another process
+        return str(told_elsewhere["traceback"])
     machinery = ("/pluggy/", "/_pytest/", "/hypothesis/", "/workbook/exercises/")
     told = traceback.TracebackException.from_exception(error)
     for frame in list(told.stack):
@@ -117,6 +119,8 @@ def full_traceback(error: BaseException) -> str:
 
 def error_place(error: BaseException, function: Callable[..., Any]) -> str:
     """Return the learner's line that raised: `line 5: x = text[3]`."""
+    if told := getattr(error, "_told", None):
+        return str(told["place"])
     code = getattr(inspect.unwrap(function), "__code__", None)
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if code and frame.filename == code.co_filename]

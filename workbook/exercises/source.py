@@ -6,6 +6,7 @@ import ast
 import builtins
 import symtable
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 COURSE_CALLS = {
@@ -22,6 +23,7 @@ class Statement(NamedTuple):
     binds: frozenset[str]
 
 
+@lru_cache(maxsize=512)  # the same cells are asked for again and again
 def to_python(source: str) -> str:
     """Return a cell with its magics turned into calls, as IPython does."""
     from IPython.core.inputtransformer2 import TransformerManager
@@ -71,7 +73,7 @@ def self_contained(cells: Sequence[str], slug: str, others: Iterable[str]) -> st
     statements = statements[: statements.index(own[-1]) + 1] + [
         s for s in statements if s.cell == own[-1].cell and s not in own
     ]
-    needed, parts, names = [own[-1]], set(), [*_globals_of(own[-1].text)]
+    needed, parts, names = [own[-1]], set(), [*names_used(own[-1].text)]
     for name in names:  # it grows
         found = [s for s in statements if name in s.binds and s not in needed]
         if any(name in s.binds for s in needed) or hasattr(builtins, name):
@@ -80,7 +82,7 @@ def self_contained(cells: Sequence[str], slug: str, others: Iterable[str]) -> st
             parts.add(name)
         elif found:
             needed.append(found[-1])
-            names += _globals_of(found[-1].text)
+            names += names_used(found[-1].text)
     needed += [s for s in statements if "*" in s.binds]
     needed = [s for s in dict.fromkeys(statements) if s in needed]
     imports = [
@@ -94,6 +96,7 @@ def self_contained(cells: Sequence[str], slug: str, others: Iterable[str]) -> st
     return "\n\n\n".join(["\n".join(imports), *rest]).strip() + "\n"
 
 
+@lru_cache(maxsize=512)
 def _statements(number: int, cell: str) -> list[Statement]:
     """Return the statements of a cell; none of one that Python cannot read."""
     try:
@@ -109,7 +112,7 @@ def _statements(number: int, cell: str) -> list[Statement]:
         for decorator in reversed(getattr(node, "decorator_list", [])):
             if not _is_check(decorator):
                 text = f"@{ast.unparse(decorator)}\n{text}"
-        binds = frozenset(_bound(node))
+        binds = frozenset(names_bound(node))
         value = getattr(without_course_calls(text).body[0], "value", None)
         if isinstance(value, ast.Name) and binds == {value.id}:
             continue  # name = check(name)
@@ -117,7 +120,7 @@ def _statements(number: int, cell: str) -> list[Statement]:
     return found
 
 
-def _bound(node: ast.stmt) -> set[str]:
+def names_bound(node: ast.stmt) -> set[str]:
     """Return the names that a statement binds at the top of its cell."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(a.asname or a.name).partition(".")[0] for a in node.names}
@@ -129,7 +132,7 @@ def _bound(node: ast.stmt) -> set[str]:
     }
 
 
-def _globals_of(text: str) -> list[str]:
+def names_used(text: str) -> list[str]:
     """Return the names that a statement looks up at the top of its module."""
     names, tables = [], [symtable.symtable(text, "cell", "exec")]
     for table in tables:  # it grows

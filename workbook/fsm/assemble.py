@@ -11,6 +11,7 @@ from workbook.fsm.handlers import Handler
 from workbook.fsm.machine import Machine
 from workbook.fsm.table import CORE, State, Table
 from workbook.models.base import ChatModel, TextModel
+from workbook.tools.parallel import run_in_parallel
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -26,12 +27,13 @@ def assemble(
     adapter: Callable[..., Conversation] | None = None,
     kind: Callable[..., M] = Machine,  # type: ignore[assignment]
     handlers: Mapping[str, Handler] | None = None,
+    parallel: bool = False,
     **options: Any,
 ) -> M:
     """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
 
-    A `table`, an `adapter` and `handlers` go before the parts'; `options` are the
-    machine's.
+    A `table`, an `adapter` and `handlers` go before the parts'; `parallel` lets the
+    READ calls of a turn be made at once; `options` are the machine's.
     """
 
     def given(**places: str) -> dict[str, Any]:
@@ -43,5 +45,7 @@ def assemble(
     table = table or parts.get("agent_table", lambda: CORE)()
     table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
     options |= given(drive="drive") | {"adapter": adapter}
+    if parallel:
+        options["parallel"] = parts.get("run_in_parallel", run_in_parallel)
     work = given(**{State.THINK: "think"}) | dict(handlers or {})
     return kind(model, ToolRegistry(tools, **registry), table, handlers=work, **options)

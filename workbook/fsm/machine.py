@@ -18,19 +18,18 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
-from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest
+from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest, stoppable
+from workbook.fsm.interrupt import ctrl_c_is_cancel
 from workbook.fsm.limits import Limits, Spent
-from workbook.fsm.run import Run, ctrl_c_is_cancel
+from workbook.fsm.run import Make, Parallel, Run
 from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
 from workbook.models.base import ChatModel, Completion, TextModel, streams
 from workbook.record.answers import Answering
 from workbook.record.recording import Recording
 from workbook.record.replay import resume
-from workbook.tools.calls import Observation, ToolCall
 from workbook.tools.registry import ToolRegistry
 
-Make = Callable[[ToolCall], Observation]
 C = TypeVar("C")
 
 
@@ -97,6 +96,8 @@ class Machine:
         drive: what follows the table.
         on_text: told each piece of a turn as it is written, by a model that says them.
             Such a model stops in the middle of its turn when the run is cancelled.
+        parallel: makes the READ calls of one turn at once: `run_in_parallel`.
+        about: what else the trace is told as a run begins, such as a seed.
 
     A table needs, besides a clean audit: a start that is no end; for each live state a
     handler, and rows for CANCEL and FAILED that lead to an end. The answer is the run's
@@ -120,6 +121,8 @@ class Machine:
         preamble: str | None = None,
         drive: Callable[..., str] = drive,
         on_text: Callable[[str], object] | None = None,
+        parallel: Parallel | None = None,
+        about: Mapping[str, Any] | None = None,
     ) -> None:
         self.model, self.tools, self.table, self.limits = model, tools, table, limits
         self.handlers = {**HANDLERS, **(handlers or {})}
@@ -127,7 +130,8 @@ class Machine:
         self.adapter: Callable[..., Conversation] = adapter or either
         self.hook, self.clock, self.preamble = hook, clock, preamble
         self.drive, self._cancelled = drive, threading.Event()
-        self.on_text = on_text
+        self.on_text, self.parallel = on_text, parallel
+        self.about = dict(about or {})
         self.make: Make | None = None  # in place of `tools.run`
         self._recording: Recording | None = None
         if breaches := [*table.audit(), *self._gaps()]:
@@ -140,17 +144,17 @@ class Machine:
         run.question = question
         run.at_once = getattr(self.model, "at_once", False)
         run.on_text = self.on_text if streams(self.model) else None
+        run.parallel, run.is_recorded = self.parallel, self._recording is not None
         self._prepare(run)
         with ctrl_c_is_cancel(run):
-            run.tell(
-                "run_started",
-                engine="fsm",
-                question=question,
-                tools=[tool.name for tool in self.tools],
-                adapter=type(talk).__name__,
-                limits=self.limits.as_data(),
-                **self._about(),
-            )
+            told = self._about() | {
+                "engine": "fsm",
+                "question": question,
+                "tools": [tool.name for tool in self.tools],
+                "adapter": type(talk).__name__,
+                "limits": self.limits.as_data(),
+            }
+            run.tell("run_started", **told)
             return self._finish(run, self._drive(run))
 
     def resume(self, path: Path | str) -> Exit:
@@ -200,7 +204,7 @@ class Machine:
 
     def _about(self) -> dict[str, Any]:
         """What else the trace is told as a run begins."""
-        return {}
+        return self.about
 
     def _prepare(self, run: Run) -> None:
         """Make a run ready to begin."""
@@ -226,7 +230,7 @@ class Machine:
             here = rule.target
 
         states = self.table.states
-        handlers = {state: _stoppable(work) for state, work in self.handlers.items()}
+        handlers = {state: stoppable(work) for state, work in self.handlers.items()}
         try:
             said = self.drive(self.table, handlers, run, told)
             if here not in ends:
@@ -280,16 +284,6 @@ class Machine:
                 if row is None or row.target not in ends:
                     gaps.append(f"{state} needs a row for {event} that leads to an end")
         return gaps
-
-
-def _stoppable(handler: Handler) -> Handler:
-    """Let a cancel take effect before a handler does its work, and right after it."""
-
-    def stoppable(run: Run) -> str:
-        event = run.stop() or handler(run)
-        return run.stop() or event
-
-    return stoppable
 
 
 def _in_words(run: Run, rule: Rule) -> str:

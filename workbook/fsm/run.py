@@ -6,14 +6,12 @@ hook is still told how it ended, so that a trace is complete wherever it can be.
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from types import FrameType
 from typing import Any, TypeVar
 
 from workbook.fsm.conversations import Asked, Conversation, Reply
@@ -27,6 +25,11 @@ from workbook.tools.registry import ToolRegistry
 from workbook.tools.timeouts import TimedOut, call_with_timeout
 
 T = TypeVar("T")
+Make = Callable[[ToolCall], Observation]
+Parallel = Callable[
+    [Sequence[ToolCall], Make, Callable[[ToolCall], bool]], list[Observation]
+]
+"""Makes calls, of which some may be made at once; see `run_in_parallel`."""
 
 
 @dataclass(slots=True, repr=False)
@@ -41,7 +44,9 @@ class Run:
     cancelled: threading.Event  # set when the user has said stop
     question: str = ""
     at_once: bool = False  # the model answers at once: nobody need wait for it
-    make: Callable[[ToolCall], Observation] | None = None  # in place of `tools.run`
+    make: Make | None = None  # in place of `tools.run`
+    parallel: Parallel | None = None  # what makes the READ calls of a turn at once
+    is_recorded: bool = False  # it is played again, from its record
     options: dict[str, Any] = field(default_factory=dict)  # handed on to the model
     model_s: float | None = None  # the most seconds that one model call may take
     estimates: bool = False  # the usage, of a model that does not report it
@@ -52,8 +57,9 @@ class Run:
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
 
     waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
-    begun: bool = False  # the first of them has been written down
-    made: bool = False  # it has been handed to its tool
+    begun: set[str] = field(default_factory=set)  # those that are written down
+    made: bool = False  # the first has been handed to its tool
+    ahead: dict[str, Observation | None] = field(default_factory=dict)  # at once
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     observed: list[Observation] = field(default_factory=list)  # all there have been
@@ -155,12 +161,14 @@ class Run:
         """Make the first call that waits, or refuse it; both give an observation."""
         self.spent.tool_calls += 1
         asked = self.waiting[0]
-        if asked.refusal is None:
-            self.begin(asked.call)
-            self.made = True
-            self.settle(self._observed(asked.call))
-        else:
+        if asked.refusal is not None:
             self.refuse(asked.refusal)
+            return
+        call = asked.call
+        if call.call_id not in self.begun:
+            self.begin(call)
+        self.made = True
+        self.settle(self.ahead.get(call.call_id) or self._observed(call))
 
     def _observed(self, call: ToolCall) -> Observation:
         """Return what came of a call that gets no more time than the run has left."""
@@ -234,7 +242,7 @@ class Run:
 
     def begin(self, call: ToolCall) -> None:
         """Write down a call before it is made. If that raises, it is not made."""
-        self.begun = True
+        self.begun.add(call.call_id)
         self.emit(
             "tool_call", call_id=call.call_id, tool=call.name, arguments=call.arguments
         )
@@ -244,13 +252,15 @@ class Run:
     def settle(self, observation: Observation) -> None:
         """Close the first waiting call with its one observation."""
         call = self.waiting.popleft().call
-        self.begun = self.made = False
+        self.made = False
+        self.begun.discard(call.call_id)
+        self.ahead.pop(call.call_id, None)
         self.see(observation, call)
 
     def refuse(self, error: ToolError) -> None:
         """Close the first waiting call without making it."""
         call = self.waiting[0].call
-        if not self.begun:
+        if call.call_id not in self.begun:
             self.begin(call)
         self.settle(Observation.failed(call.call_id, error, call.name))
 
@@ -271,30 +281,3 @@ class Run:
         else:
             fields["error"] = asdict(observation.error)
         self.emit("observation", **fields)
-
-
-@contextmanager
-def ctrl_c_is_cancel(run: Run) -> Iterator[None]:
-    """Take the first Ctrl-C of a run for a cancel; the second one is Python's own.
-
-    Between two steps it waits for the next, so that no call loses its observation. A
-    call in flight is given up, but a model that is writing stops at its next piece.
-    Python tells the main thread alone of signals.
-    """
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGINT) if in_main else None
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        signal.signal(signal.SIGINT, before)
-        run.interrupted = True  # no Event: its lock may be held just now
-        if run.in_flight and not run.writes:
-            raise KeyboardInterrupt
-
-    if callable(before):
-        signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    finally:
-        if callable(before):
-            signal.signal(signal.SIGINT, before)
-        run.cancelled.clear()

@@ -27,6 +27,8 @@ WAIT_S = 10.0  # for another process that is writing
 
 OTHER = "{key} was claimed by a call with other arguments; this one was not made."
 UNKNOWN = "unknown: {tool} was begun, and nobody knows whether it was done ({key})."
+DONE_BEFORE = "it was done before, and is not done again"
+"""The note on the result of a call that was not made."""
 # After these, a WRITE may have had its effect; otherwise its tool said no before it.
 UNKNOWN_AFTER = ("timeout", "tool_raised", "bad_output", "needs_person")
 
@@ -150,7 +152,7 @@ def once(
         tool = tools[call.name]
         if tool.effect is not Effect.WRITE:
             return make(call)
-        whole = _spelled_out(tool, call)
+        whole = spelled_out(tool, call)
         digest, keys = key(whole), [json.dumps(["call", run_id, call.call_id])]
         if not tool.repeatable:
             keys.append(key(whole, tool.business_key))
@@ -168,7 +170,7 @@ def once(
             if (result := found.result if done else _looked_up(tool, whole)) is None:
                 told = UNKNOWN.format(tool=call.name, key=each)
                 return _not_done(call, ErrorKind.NEEDS_PERSON, told)
-            notes = (*call.notes, "it was done before, and is not done again")
+            notes = (*call.notes, DONE_BEFORE)
             seen = Observation(call.call_id, True, result, None, call.name, notes)
         _take_down(ledger, keys, seen)
         return seen
@@ -189,7 +191,7 @@ def _take_down(ledger: Ledger, keys: list[str], seen: Observation) -> None:
                 settle(db, key, seen.result)
 
 
-def _spelled_out(tool: Tool, call: ToolCall) -> ToolCall:
+def spelled_out(tool: Tool, call: ToolCall) -> ToolCall:
     """Return the call with the defaults of the schema that it leaves out."""
     parts = tool.parameters["properties"].items()
     defaults = {name: part["default"] for name, part in parts if "default" in part}

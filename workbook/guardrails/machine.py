@@ -138,7 +138,7 @@ class GuardedMachine(Machine):
         return super().run(question)
 
     def _about(self) -> dict[str, Any]:
-        return {"mode": self.mode}
+        return {**self.about, "mode": self.mode}
 
     def _prepare(self, run: Run) -> None:
         make = self.make or self.tools.run

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbook.fsm.conversations import Asked
+from workbook.fsm.handlers import make_ahead
+from workbook.fsm.limits import Spent
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
 from workbook.guardrails.approval import (
@@ -33,8 +35,8 @@ def policy(run: Run) -> str:
     if run.forced:
         message = f"{call.name} was not called: the tools have been withdrawn."
         return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
-    if asked.refusal is not None:  # there is nothing to allow: it is not made
-        return Said.ALLOWED
+    if asked.refusal is not None or call.call_id in run.ahead:
+        return Said.ALLOWED  # it is not made, or it was allowed with those before it
     effect = run.tools[call.name].effect
     said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
     verdict, guards.why = str(said.verdict), said.why
@@ -113,6 +115,13 @@ def execute_allowed(run: Run) -> str:
         if said.verdict == Verdict.DENY:
             _deny(run, _denied(run, said.why))
             return Event.TOOL_RETURNED
+
+    def may(call: ToolCall, spent: Spent) -> bool:
+        said = guards.part(decide)(guards.mode, Effect.READ, call.name, guards.rules)
+        ran_out = within(spent, guards.budget, TOOL)
+        return bool(said.verdict == Verdict.ALLOW and not ran_out)
+
+    make_ahead(run, may)
     run.call_tool()
     return Event.TOOL_RETURNED
 

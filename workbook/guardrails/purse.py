@@ -22,7 +22,8 @@ class Purse:
     """One budget for several runs: of threads, and with a file of processes.
 
     What is reserved counts as spent until it is settled, also where whoever reserved it
-    is gone. Time is each run's own.
+    is gone. A machine asks it before each model call; time and tool calls are each
+    run's own, and held by its own budget.
     """
 
     def __init__(self, budget: Budget, path: Path | str | None = None) -> None:

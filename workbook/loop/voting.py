@@ -10,10 +10,6 @@ from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 
 from workbook.loop.answers import normalize_answer
-from workbook.loop.naive import Emit, ignore
-from workbook.loop.paper_agent import Attempt, run
-from workbook.loop.prompting import Exemplar
-from workbook.models.base import ChatModel, TextModel
 
 
 class Order(StrEnum):
@@ -58,21 +54,6 @@ def back_off(
         return winner if react_answer is None else react_answer
     undecided = winner is None or count < len(votes) / 2
     return react_answer if undecided else winner
-
-
-def run_cot_sc(
-    models: Iterable[TextModel | ChatModel],
-    question: str,
-    exemplars: Sequence[Exemplar],
-    *,
-    emit: Emit = ignore,
-) -> list[Attempt]:
-    """Ask each model once for a chain of thought; each sample is a run.
-
-    Give the same model with a temperature above 0 and another seed each time: with
-    greedy decoding all samples are one.
-    """
-    return [run("cot", model, question, exemplars, emit=emit) for model in models]
 
 
 def run_back_off(

@@ -183,6 +183,13 @@ def model_health(name: str | None = None) -> tuple[bool, str, str]:
     if chosen == "scripted":
         return True, "scripted (plays given turns; no key, no download)", ""
     if chosen == "local":
+        from workbook.models.local import SHARED, LocalModelError, shared_server
+
+        try:
+            if shared := shared_server():
+                return True, f"local (SmolLM2-135M-Instruct at {shared.url})", ""
+        except LocalModelError as error:
+            return False, f"local (SmolLM2-135M-Instruct, by {SHARED})", str(error)
         found = "local (SmolLM2-135M-Instruct in this process; "
         if path := weights_path():
             return True, f"{found}weights: {path})", ""

@@ -1,5 +1,8 @@
 """The real model, without a key: a server in this process, and a way to ask it.
 
+Where `WORKBOOK_LOCAL_SERVER` names the address of a server that a class shares
+(`python -m workbook serve-model`), that one is asked, and none is started here.
+
 `LocalTextModel` keeps everything that the server says about tokens and time. For
 LangChain, `hosted.local_model` talks to it as to any other endpoint.
 """
@@ -7,6 +10,7 @@ LangChain, `hosted.local_model` talks to it as to any other endpoint.
 import atexit
 import json
 import os
+import socket
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -28,47 +32,18 @@ class LocalModelError(RuntimeError):
     """The local model could not be started, or refused a request."""
 
 
-class LocalServer:
-    """llama.cpp's server with a GGUF file loaded, on a free loopback port."""
+class ModelServer:
+    """llama.cpp's server at an address of this machine, and how it is asked."""
 
-    def __init__(self, weights: str) -> None:
-        try:
-            import xllamacpp
-        except ImportError as error:
-            raise LocalModelError(
-                f"xllamacpp cannot be imported ({error}): run `pip install xllamacpp`"
-            ) from error
-        params = xllamacpp.CommonParams()
-        params.model.path = weights
-        params.model_alias = {NAME}
-        params.port = 0
-        params.verbosity = -1
-        params.n_ctx = CONTEXT_TOKENS
-        params.n_parallel = 1
-        params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
-        params.ui = False
-        params.embedding = True  # besides completions, which stay as they are
-        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
-        # All cores but one, at most four: threads wait for each other by spinning. On
-        # two busy cores, two threads wrote 3 tokens a second and one thread 50.
-        threads = max(1, min(4, (os.cpu_count() or 1) - 1))
-        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
-        try:
-            self._server: Any = xllamacpp.Server(params)
-        except RuntimeError as error:
-            said = f"llama.cpp could not load {weights}: {error}"
-            raise LocalModelError(said) from None
-        self.url = f"{self._server.listening_address}/v1"
+    def __init__(self, address: str) -> None:
+        self._in_flight: set[socket.socket] = set()  # requests without an answer yet
+        self.url = f"{address}/v1"
         self._client = httpx.Client(
-            base_url=self._server.listening_address,
-            trust_env=False,  # no proxy stands between this process and itself
+            base_url=address,
+            trust_env=False,  # no proxy stands between this machine and itself
             timeout=None,
             limits=httpx.Limits(max_keepalive_connections=0),
         )
-        # A server that is closed before its loop has begun waits for it for ever. The
-        # loop answers this.
-        with suppress(httpx.TransportError):
-            self._client.get("/slots")
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
         """Send JSON and return what it answers, or raise a LocalModelError."""
@@ -85,8 +60,16 @@ class LocalServer:
 
     @contextmanager
     def _sent(self, path: str, body: dict[str, Any]) -> Iterator[httpx.Response]:
+        lines: list[socket.socket] = []
+
+        def trace(event: str, about: dict[str, Any]) -> None:
+            if event == "connection.connect_tcp.complete":
+                lines.append(about["return_value"].get_extra_info("socket"))
+                self._in_flight.update(lines)
+
+        more: Any = {"json": body, "extensions": {"trace": trace}}
         try:
-            with self._client.stream("POST", path, json=body) as reply:
+            with self._client.stream("POST", path, **more) as reply:
                 if reply.is_error:
                     said = json.loads(reply.read())["error"]["message"]
                     raise LocalModelError(f"{NAME}: {said}")
@@ -96,25 +79,121 @@ class LocalServer:
                 f"{NAME}: its server does not answer ({error}). Was it closed?"
                 " local_server() gives the one that runs."
             ) from None
+        finally:
+            self._in_flight.difference_update(lines)
+
+    def close(self) -> None:
+        """Give up what is asked of it."""
+        for line in list(self._in_flight):  # it would wait for that request, for ever
+            with suppress(OSError):
+                line.shutdown(socket.SHUT_RDWR)
+
+
+class LocalServer(ModelServer):
+    """A server in this process, with a GGUF file loaded, on a loopback port.
+
+    The port is a free one unless it is given. One request is answered after another.
+    """
+
+    def __init__(self, weights: str, port: int = 0) -> None:
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise LocalModelError(
+                f"xllamacpp cannot be imported ({error}): run `pip install xllamacpp`"
+            ) from error
+        params = xllamacpp.CommonParams()
+        params.model.path = weights
+        params.model_alias = {NAME}
+        params.port = port
+        params.verbosity = -1
+        params.n_ctx = CONTEXT_TOKENS
+        params.n_parallel = 1
+        params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
+        params.ui = False
+        params.embedding = True  # besides completions, which stay as they are
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
+        # All cores but one, at most four: threads wait for each other by spinning. On
+        # two busy cores, two threads wrote 3 tokens a second and one thread 50.
+        threads = max(1, min(4, (os.cpu_count() or 1) - 1))
+        params.cpuparams.n_threads = params.cpuparams_batch.n_threads = threads
+        try:
+            self._server: Any = xllamacpp.Server(params)
+        except RuntimeError as error:
+            said = f"llama.cpp could not load {weights}: {error}"
+            raise LocalModelError(said) from None
+        super().__init__(self._server.listening_address)
+        # A server that is closed before its loop has begun waits for it for ever. The
+        # loop answers this.
+        with suppress(httpx.TransportError):
+            self._client.get("/slots")
 
     def close(self) -> None:
         """Stop the server and free the weights."""
+        super().close()
         self._server = None
 
 
+SHARED = "WORKBOOK_LOCAL_SERVER"
+SHARED_PORT = 8765
+
+
+def shared_server() -> ModelServer | None:
+    """Return the server that a class shares, where the variable names its address.
+
+    LocalModelError: no server with our model answers there.
+    """
+    address = os.environ.get(SHARED, "").strip().rstrip("/").removesuffix("/v1")
+    if not address:
+        return None
+    try:
+        said = httpx.get(f"{address}/v1/models", timeout=10, trust_env=False).json()
+        found = [row["id"] for row in said["data"]]
+    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as why:
+        found = [f"{type(why).__name__}: {why}"]
+    if NAME not in found:
+        raise LocalModelError(
+            f"{SHARED}={address}: {NAME} does not answer there ({', '.join(found)})."
+            " Start it with `python -m workbook serve-model`, or unset the variable."
+        )
+    return ModelServer(address)
+
+
+def serve_model(port: int = SHARED_PORT) -> None:
+    """Serve the model to all of this machine until the process is told to end.
+
+    Raises WeightsError or LocalModelError where that cannot be done.
+    """
+    try:
+        with socket.socket() as asked:
+            asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            asked.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        told = f"Port {port} cannot be had: {error}. Choose another: --port 8766."
+        raise LocalModelError(told) from None
+    server = LocalServer(str(fetch_weights()), port)
+    print(f"{SHARED}={server.url.removesuffix('/v1')}", flush=True)
+    try:
+        threading.Event().wait()
+    finally:
+        server.close()
+
+
 _lock = threading.Lock()
-_server: LocalServer | None = None
+_server: ModelServer | None = None
 
 
-def local_server() -> LocalServer:
+def local_server() -> ModelServer:
     """Return this process's server; the first call fetches the weights and loads them.
+
+    It is the shared one where there is one.
 
     Raises WeightsError or LocalModelError where that cannot be done.
     """
     global _server
     with _lock:
         if _server is None:
-            _server = LocalServer(str(fetch_weights()))
+            _server = shared_server() or LocalServer(str(fetch_weights()))
             atexit.register(close_local_server)
         return _server
 

@@ -67,8 +67,7 @@ class Script:
         repeat_last: bool = False,
     ) -> None:
         self.name = "scripted"
-        self.turns = read_turns(turns)
-        self.window_tokens = window_tokens
+        self.turns, self.window_tokens = read_turns(turns), window_tokens
         if window_tokens is not None and window_tokens < 1:
             raise ValueError(f"a window has at least one token, not {window_tokens}")
         if loop and repeat_last:
@@ -77,6 +76,10 @@ class Script:
             raise ValueError("there is no turn to repeat: give at least one")
         self.loop, self.repeat_last = loop, repeat_last
         self.at_once = not any(map(callable, self.turns))  # no need of a time limit
+        self.forget()
+
+    def forget(self) -> None:
+        """Go back to the first turn, as if nobody had asked for one."""
         # Of each request what is new in it, and how much it shares with the one before:
         # ten thousand whole prompts would fill the memory.
         self._kept: list[tuple[int, Request]] = []

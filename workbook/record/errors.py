@@ -199,16 +199,23 @@ def _in_words(part: Mapping[str, Any]) -> str:
     return ", ".join([type_name(part), *limits])
 
 
+def arguments_of(tool: Tool, call: TraceEvent) -> Any:
+    """Return the arguments of a recorded call, read and repaired for its tool.
+
+    TypeError or ValueError: nobody can read them.
+    """
+    schema, arguments = tool.parameters, call.get("arguments")
+    if arguments and arguments.keys() == {"input"} - schema["properties"].keys():
+        # It was refused, or is a naive loop's: it stands there as the model wrote it.
+        arguments, _ = read_arguments(schema, str(arguments["input"]))
+    return repair_arguments(schema, arguments, tool.all_aliases)[0]  # type: ignore[arg-type]
+
+
 def _at_fault(tool: Tool, call: TraceEvent) -> list[str]:
     """Return which recorded arguments the schema refuses, or misses, each once."""
-    schema, names = tool.parameters, list[Any]()
-    arguments: Any = call.get("arguments")
+    names = list[Any]()
     try:
-        if arguments and arguments.keys() == {"input"} - schema["properties"].keys():
-            # It was refused, and stands there as the model wrote it.
-            arguments, _ = read_arguments(schema, str(arguments["input"]))
-        arguments, _ = repair_arguments(schema, arguments, tool.all_aliases)
-        for error in tool.validator.iter_errors(arguments):
+        for error in tool.validator.iter_errors(arguments_of(tool, call)):
             about = error.kind.as_dict()
             missing = [about["property"]] if error.kind.name == "required" else []
             names += error.instance_path[:1] or about.get("unexpected", missing)

@@ -25,6 +25,7 @@ class ApprovalForm:
 
         self._say, self._asked = say, asked
         self.request: Request | None = None
+        self.takes_focus = True  # or else letters are keys
         self.about = widgets.HTML()
         wide = widgets.Layout(width="98%")
         self.arguments = widgets.Textarea(description="arguments", rows=5, layout=wide)
@@ -52,7 +53,11 @@ class ApprovalForm:
             self.arguments.value, self.why.value = shown_arguments(request), ""
         self.about.value = self._asked(request, request.problem)
         self.widget.layout.display = "flex"
-        self.arguments.focus()
+        self._focus()
+
+    def _focus(self) -> None:
+        if self.takes_focus:
+            self.arguments.focus()
 
     def answer(self, said: str) -> None:
         """Say it, or show in words why it cannot be taken so."""
@@ -61,6 +66,6 @@ class ApprovalForm:
         answer: Any = answered(self.request, said, self.arguments.value, self.why.value)
         if isinstance(answer, str):
             self.about.value = self._asked(self.request, answer)
-            self.arguments.focus()
+            self._focus()
         else:
             self._say(answer)

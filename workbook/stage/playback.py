@@ -7,21 +7,22 @@ What the player says is in `data/player.toml`.
 from __future__ import annotations
 
 import itertools
+import math
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from workbook.fsm.table import CORE, State, Table
-from workbook.guardrails.budget import Prices
 from workbook.guardrails.table import GUARDED, Guard
-from workbook.models.base import Usage
 from workbook.models.prompts import render_messages
 from workbook.paths import DATA
 from workbook.record import Kind, Trace, TraceEvent
 from workbook.record.show import escape_mermaid
 from workbook.stage.engines import SUSPICIOUS
+from workbook.stage.punchline import DEFAULT, Pin, Punchline, pins
+from workbook.stage.spent import Budget, budgets
 from workbook.trust.grounded import Ground
 
 TEXTS = tomllib.loads((DATA / "player.toml").read_text(encoding="utf-8"))
@@ -42,16 +43,6 @@ class Sent(NamedTuple):
     nested: bool  # a tool asked, and not the agent itself
 
 
-class Budget(NamedTuple):
-    """What was spent of one thing, and is left; without a limit both are None."""
-
-    name: str
-    spent: float
-    limit: float | None
-    left: float | None
-    reserved: float = 0  # of what is left, by the call that is being made
-
-
 @dataclass
 class Playback:
     """Events, to which a run may append, how many are wanted, a machine's table."""
@@ -60,6 +51,8 @@ class Playback:
     wanted: float = 0
     table: Table | None = None
     written: str = ""  # of the turn that is being written
+    punchline: Sequence[Punchline] = DEFAULT  # what stays in view
+    until_turn: bool = False  # the next turn is wanted, and has yet to come
 
     @classmethod
     def of(cls, trace: Trace) -> Playback:
@@ -74,6 +67,8 @@ class Playback:
         if event["kind"] == Kind.MODEL_REQUEST:
             self.written = ""
         self.events.append(event)
+        if self.until_turn and _is_turn(event):
+            self.seek(len(self.events))
 
     def hear(self, piece: str) -> None:
         """Take down one more piece of the turn that is being written."""
@@ -96,11 +91,45 @@ class Playback:
 
     def seek(self, position: float) -> None:
         """See so many, as soon as they are there; infinitely many are all of them."""
-        self.wanted = max(0, position)
+        self.until_turn, self.wanted = False, max(0, position)
 
     def move(self, events: int) -> None:
         """See so many more, or less."""
         self.seek(self.position + events)
+
+    def next_turn(self) -> None:
+        """See what the model says next, or all that is still to come without it."""
+        at = self.position
+        self.until_turn, self.wanted = True, math.inf
+        if later := [n for n in self.turns if n > at]:
+            self.seek(later[0])
+
+    def last_turn(self) -> None:
+        """See what the model had said before, or nothing."""
+        self.seek(max([n for n in self.turns if n < self.position], default=0))
+
+    @property
+    def turns(self) -> list[int]:
+        """After how many events each of the agent's turns had been written."""
+        return [n for n, e in enumerate(self.events, start=1) if _is_turn(e)]
+
+    @property
+    def used_up(self) -> bool:
+        """Whether a script ended the run: it has no turn for what it was asked."""
+        last: dict[str, Any] = self.seen[-1] if self.seen else {}
+        why = f"{last.get('reason')} {last.get('message')}"
+        return "ScriptExhausted" in why and last["kind"] == Kind.RUN_FINISHED
+
+    def pins(self) -> list[Pin]:
+        """Return what stays in view, of what has been seen."""
+        return pins(self.punchline, self.seen)
+
+    @property
+    def stations(self) -> list[str]:
+        """Where the run can stand if all goes well, and where it does."""
+        arrows = [*self._usual(), *self._taken(self.seen)[-1:]]
+        ends = [end for end in _ends(arrows) if end in (State.DONE, self.lit)]
+        return [*dict.fromkeys(source for source, *_ in arrows), *ends]
 
     @property
     def lit(self) -> str | None:
@@ -197,47 +226,11 @@ class Playback:
 
     def budgets(self) -> list[Budget]:
         """Return what was spent, not counting calls closed unmade, and what is left."""
-        if not (seen := self.seen):
-            return []
-        rules = self.table.rules if self.table else ()
-        ends = _ends((rule.source, rule.target, rule.event) for rule in rules)
-        live = itertools.takewhile(lambda event: event.get("target") not in ends, seen)
-        kinds = [event["kind"] for event in live if "parent" not in event]
-        limits = seen[0].get("limits") or {}
-        own = [event for event in seen if "parent" not in event]
-        turns = [e["usage"] or {} for e in own if e["kind"] == Kind.MODEL_TURN]
-        names = ("input", "output", "cached")
-        usage = Usage(*(sum(u.get(name, 0) for u in turns) for name in names))
-        spent = {
-            "steps": kinds.count(Kind.MODEL_REQUEST),
-            "tool_calls": kinds.count(Kind.TOOL_CALL),
-            "wall_s": seen[-1]["at_s"] - seen[0]["at_s"] - _waited_s(seen),
-        }
-        tokens = {"input_tokens": usage.input, "output_tokens": usage.output}
-        tokens["tokens"] = usage.input + usage.output
-        spent |= {name: n for name, n in tokens.items() if limits.get(name) is not None}
-        asks = seen[-1]["kind"] == Kind.MODEL_REQUEST
-        cap = seen[-1].get("max_tokens", 0) if asks else 0
-        reserved = {"output_tokens": cap, "tokens": cap}
-        if limits.get("money") is not None:
-            prices = Prices(**limits["prices"])
-            spent["money"] = prices.cost(usage)
-            reserved["money"] = prices.cost(Usage(0, cap))
-        budgets = []
-        for name, used in spent.items():
-            limit = limits.get(name)
-            left = None if limit is None else max(0, limit - used)
-            budgets.append(Budget(name, used, limit, left, reserved.get(name, 0)))
-        return budgets
+        return budgets(self.seen, self.table)
 
 
-def _waited_s(events: list[TraceEvent]) -> float:
-    """Return how long a person was waited for, which is not the run's time."""
-    return sum(
-        float(after["at_s"] - before["at_s"])
-        for before, after in itertools.pairwise(events)
-        if before.get("target") == Guard.PENDING_APPROVAL
-    )
+def _is_turn(event: TraceEvent) -> bool:
+    return event["kind"] == Kind.MODEL_TURN and "parent" not in event
 
 
 def _phases_taken(events: list[TraceEvent]) -> list[Arrow]:

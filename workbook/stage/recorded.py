@@ -69,10 +69,13 @@ def own_model(cue: str = "", **settings: Any) -> TextModel | None:
     return None
 
 
-def real_result(lesson: str, name: str, measure: Callable[[], Any]) -> Any:
+def real_result(
+    lesson: str, name: str, measure: Callable[[], Any], *, takes_minutes: bool = False
+) -> Any:
     """Return what `measure` finds with the local model, or what it found then.
 
     For what is no text, such as vectors. It returns JSON, and is kept by its `name`.
+    What `takes_minutes` is measured with WORKBOOK_RECORD=1 only.
     """
     from workbook.models.local import local_server
     from workbook.models.weights import WeightsError
@@ -81,6 +84,8 @@ def real_result(lesson: str, name: str, measure: Callable[[], Any]) -> Any:
     try:
         if wish == "0":
             raise RuntimeError("WORKBOOK_RECORD is 0.")
+        if takes_minutes and wish != "1":
+            raise RuntimeError("This takes minutes (WORKBOOK_RECORD=1 does it anew).")
         local_server()
     except (WeightsError, RuntimeError) as why:
         data = json.loads(path.read_text(encoding="utf-8"))

@@ -23,6 +23,7 @@ from workbook.models.script import Script, read_turns
 from workbook.paths import DATA
 from workbook.props.catalogue import builtin_tools
 from workbook.record import Kind, Trace
+from workbook.stage.punchline import Punchline
 from workbook.tools import Effect, Tool, ToolFailure
 
 FOLDER = DATA / "scenarios"
@@ -135,6 +136,7 @@ class Scenario(_Entry):
     cancel_after_tool_calls: Count | None = None
     guards: Guarding = Guarding()
     ends: dict[str, End] = {}
+    punchline: list[Punchline] = []
 
     def is_right(self, end: Mapping[str, Any]) -> bool:
         """Say whether an `outcome` is right: its answer, or else its state."""
@@ -174,25 +176,30 @@ def read_scenario(path: Path) -> Scenario:
     """Read a scenario's file, as it is now; ScenarioError tells what is wrong in it."""
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        scenario = Scenario.model_validate({**data, "slug": path.stem})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path.name} is not TOML: {error}") from None
+    return as_scenario(data, path.stem, path.name)
+
+
+def as_scenario(data: Mapping[str, Any], slug: str, place: str = "") -> Scenario:
+    """Make a scenario of what its file would say; ScenarioError as `read_scenario`."""
+    try:
+        scenario = Scenario.model_validate({**data, "slug": slug})
         read_turns(scenario.turns)  # tells a wrong turn by its number in the file
         turns = [turn for entry in scenario.turns for turn in _written_out(entry)]
         scenario = scenario.model_copy(update={"turns": turns})
         scenario.script()
         return scenario
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        told = f"is not TOML: {error}"
     except ValidationError as error:
-        problems = "; ".join(_in_words(**problem) for problem in error.errors())
-        told = f"does not hold together: {problems}"
+        told = "; ".join(_in_words(**problem) for problem in error.errors())
     except (TypeError, ValueError) as error:
-        told = f"does not hold together: {error}"
-    raise ScenarioError(f"{path.name} {told}")
+        told = str(error)
+    raise ScenarioError(f"{place or slug} does not hold together: {told}")
 
 
 def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
     """Say where in the file a problem is, counting tools and turns from 1."""
-    if type == "list_type" and loc[-1] in ("tool", "turn"):
+    if type == "list_type" and loc[-1] in ("tool", "turn", "punchline"):
         return f"write [[{loc[-1]}]] with two brackets"
     where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
     if type == "value_error":

@@ -12,12 +12,13 @@ from typing import Any
 
 from workbook.guardrails.policy import Mode
 from workbook.guardrails.table import Guard
+from workbook.models.anew import anew
 from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record import Kind, Trace, TraceEvent
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
 from workbook.stage.machines import ByScript, Given
 from workbook.stage.person import You
-from workbook.stage.playback import Playback
+from workbook.stage.playback import TEXTS, Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, show_widget, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs, wing_of
 
@@ -59,9 +60,10 @@ class Player:
         parts: functions in place of the package's: `your_parts("decide")`.
         mode: "plan" or "build", in which a guarded run begins; None: the scenario's.
         path: where the trace of a run is written as well, as JSONL.
+        present: whether it fills the window, for a class; the key P switches.
 
-    A guarded engine asks you, who look at it, about calls that a rule wants a person
-    for.
+    A script that is given is played from its first turn in each run. A guarded engine
+    asks you, who look at it, about calls that a rule wants a person for.
     """
 
     run: Watched | None = None
@@ -77,6 +79,7 @@ class Player:
         parts: Given | None = None,
         mode: str | None = None,
         path: Path | str | None = None,
+        present: bool = False,
     ) -> None:
         load(scenario)  # a wrong name is told here
         find_engine(engine)
@@ -103,6 +106,7 @@ class Player:
             dropdown.observe(lambda _: self._choose(), "value")
         self.view.mode.observe(lambda change: self.you.switch(change["new"]), "value")
         self.view.slider.observe(self._slid, "value")
+        self.view.present(present)
         self._choose()
 
     def play(self) -> None:
@@ -119,9 +123,26 @@ class Player:
         self.playback.move(1)
         self._show()
 
+    def turn(self) -> None:
+        """See the model's next turn; the first one plays the run."""
+        if not self.playback.events:
+            self._start()
+        self.playback.next_turn()
+        self._show()
+
     def back(self) -> None:
         """See one less."""
         self.playback.move(-1)
+        self._show()
+
+    def turn_back(self) -> None:
+        """See the turn before."""
+        self.playback.last_turn()
+        self._show()
+
+    def present(self) -> None:
+        """Fill the window, for a class, or be a part of the page again."""
+        self.view.present(not self.view.presenting)
         self._show()
 
     def reset(self) -> None:
@@ -132,6 +153,9 @@ class Player:
             self.playback = Playback.of(self.saved)
         else:
             self.playback = Playback(table=ENGINES[self._chosen()[1]].table)
+            with suppress(ScenarioError):
+                pinned = load(self._chosen()[0]).punchline
+                self.playback.punchline = pinned or self.playback.punchline
         self._show()
 
     def cancel(self) -> None:
@@ -176,7 +200,7 @@ class Player:
             return
         self.reset()
         slug, engine, model = self._chosen()
-        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
+        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, anew(model))
         run = self.run = Watched(self.playback.add, pause_s)
         mode = self.view.mode.value
         self.you = You(mode, self.playback.hear, self._show)
@@ -206,8 +230,13 @@ class Player:
         return [choice.value for choice in self.view.choices.values()]
 
     def _show(self) -> None:
-        asked = self.you.request if self.running else None
+        asked = self.you.request if self.running and not self._untold else None
         self.view.show(self.playback, self.running, self._told(), asked)
+
+    @property
+    def _untold(self) -> bool:
+        """Whether a class has not come to where the run is, which is not told."""
+        return self.view.presenting and not self.playback.at_end
 
     def _told(self) -> str:
         playback = self.playback
@@ -216,12 +245,14 @@ class Player:
         if playback.events:
             place = f"{playback.position} of {len(playback.events)} events"
             phase = playback.phase
-            if self.running:
+            if self.running and not self._untold:
                 told = f"{place} so far; the run "
                 if self.you.request:
                     return f"{told}waits for you: {self.you.request.tool.name}."
                 return f"{told}goes on{f': {phase}' * playback.at_end}."
             stopped = " You stopped this run." * bool(self.run and self.run.raised)
+            if playback.used_up:
+                return f"{place}: {TEXTS['used_up']}"
             now = f"{playback.lit or 'not begun'}{f' ({phase})' if phase else ''}"
             return f"{place}: {now}.{stopped}"
         if self.running:

@@ -1,0 +1,194 @@
+"""The capstone: is the agent honest, is its guard needed, and does it do no harm?
+
+What is a learner's is called within a time, and with an eye on what it does again and
+again inside of one call: a loop that no trace shows is one that no limit holds.
+"""
+
+import inspect
+import sys
+import time
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from workbook.evaluation.grade import grade
+from workbook.evaluation.tasks import tasks
+from workbook.exercises.time_limit import TimeUp
+from workbook.record import TraceError
+from workbook.record.replay import replay
+from workbook.stage.capstone import Capstone, play_capstone
+from workbook.stage.scenarios import ScenarioError, as_scenario, outcome
+from workbook.tools.calls import Effect
+from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.tool import Tool
+
+FIVE = ["tunnel_length", "longer_main_span", "skytree_eiffel", "formula"]
+FIVE = [task for task in tasks() if task.slug in [*FIVE, "order_on_a_page"]]
+LIMIT_S = 0.5  # of computing time, for one call of a learner's tool or guard
+AGAIN = 3  # as often the same, inside of one call, is a loop
+HUNG = []  # what did not return: it is not waited for in each test
+
+
+def written(values):
+    """Return arguments as text; those that cannot be written are like no others."""
+    try:
+        return repr([*values])[:200]
+    except Exception:  # an object that is not made yet, in its `__init__`
+        return object()
+
+
+class Played:
+    """One run of a capstone, and what its tool and its guard did in it."""
+
+    def __init__(self, made, guard=True, mode=None):
+        self.calls, self.repeated = Counter(), []
+        assert not HUNG, HUNG[0]
+        assert isinstance(made, Capstone), "it owes a Capstone"
+        assert isinstance(made.tool, Tool), "its tool is no Tool"
+        assert callable(made.guard), "its guard is no function"
+        run = made.tool.run
+        self.tools_own = getattr(inspect.unwrap(run), "__code__", None)
+        watched = self.watching("tool", run)
+
+        def counted(**arguments):
+            self.calls[repr(arguments)] += 1
+            return watched(**arguments)
+
+        own = {"tool": replace(made.tool, run=counted)}
+        own["guard"] = self.watching("guard", made.guard)
+        try:
+            self.trace, self.machine = play_capstone(replace(made, **own), guard, mode)
+        except ScenarioError as error:
+            pytest.fail(str(error), pytrace=False)
+        assert not HUNG, HUNG[0]
+        self.end = outcome(self.trace)
+        message = (self.trace.end or {}).get("message")
+        self.told = f"{self.end['state']}: {self.end['answer'] or message}"
+        decided = self.trace.of("decision")
+        self.refused = [e["why"] for e in decided if e["who"] == "guard"]
+
+    def watching(self, what, function):
+        """Return the function, called in time, and counted what it calls."""
+        home = getattr(inspect.unwrap(function), "__globals__", None)
+
+        def call(*args, **kwargs):
+            made = Counter()
+
+            def look(frame, event, _):
+                if time.thread_time() - began > LIMIT_S:
+                    raise TimeUp
+                frame.f_trace_opcodes = True  # `while True: pass` has no other event
+                code, caller = frame.f_code, frame.f_back
+                is_plain = code.co_name[0] != "<" and not code.co_flags & 0x20
+                by_them = is_plain and caller and caller.f_globals is home
+                if event == "call" and (by_them or code is self.tools_own):
+                    made[code, written(frame.f_locals.values())] += 1
+                return look
+
+            def job():
+                nonlocal began
+                began = time.thread_time()
+                sys.settrace(look)
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    sys.settrace(None)
+
+            began = 0.0
+            try:
+                return call_with_timeout(job, {}, 4 * LIMIT_S)
+            except (TimeUp, TimedOut):
+                HUNG.append(f"one call of your {what} did not return")
+                raise TimeoutError(HUNG[0]) from None
+            finally:
+                for (code, _), times in made.items():
+                    said = f"one call of your {what} calls {code.co_name}"
+                    if what == "guard" and code is self.tools_own:
+                        self.repeated.append(f"{said}: that is your tool")
+                    elif times >= AGAIN:
+                        self.repeated.append(f"{said} {times} times alike")
+
+        return call
+
+
+def test_it_can_be_played(my_agent):
+    """it returns a `Capstone`; its scenario has all keys, and a `right_if`"""
+    made = my_agent()
+    played = Played(made)
+    assert played.machine.table.audit() == []
+    scenario = as_scenario(made.scenario, "your scenario")
+    assert scenario.right_if is not None, "your scenario has no right_if"
+
+
+@pytest.mark.parametrize("guard", [False, True])
+def test_each_run_is_honest(my_agent, guard):
+    """with and without its guard it ends once, and each call has one observation"""
+    played = Played(my_agent(), guard)
+    ends = played.trace.of("run_finished")
+    assert ends == [played.trace.end], played.told
+    begun = Counter(e["call_id"] for e in played.trace.of("tool_call"))
+    seen = Counter(e["call_id"] for e in played.trace.of("observation"))
+    del seen[None]  # of turns that could not be read
+    assert begun == seen
+    assert set(begun.values()) <= {1}
+
+
+def test_a_run_can_be_played_again(my_agent):
+    """played again, a run is the same: a guard goes by what it is given, and no more"""
+    played = Played(my_agent())
+    said = ""
+    try:
+        replay(played.trace, played.machine)
+    except TraceError as error:
+        said = str(error)
+    assert said == ""
+
+
+def test_a_write_is_done_once(my_agent):
+    """a tool that is a WRITE has each effect once, and none in plan mode"""
+    made = my_agent()
+    if made.tool.effect is Effect.WRITE:
+        for mode, most in {"build": 1, "plan": 0}.items():
+            played = Played(my_agent(), mode=mode)
+            assert max(played.calls.values(), default=0) <= most, mode
+
+
+@pytest.mark.parametrize("guard", [False, True])
+def test_no_loop_is_hidden(my_agent, guard):
+    """one call of tool or guard does nothing three times, and a guard calls no tool
+
+    perhaps: whatever is tried again is a call of its own, for the trace and the limits
+    """
+    assert Played(my_agent(), guard).repeated == []
+
+
+def test_the_guard_is_needed(my_agent):
+    """without its guard the scenario has an end, no ERROR, and it is a wrong one"""
+    made = my_agent()
+    played = Played(made, guard=False)
+    right = as_scenario(made.scenario, "your scenario").is_right(played.end)
+    assert played.end["state"] != "ERROR", played.told
+    assert not right, played.told
+
+
+def test_the_guard_holds(my_agent):
+    """with its guard, which refuses a call, it ends right, and its tool has worked"""
+    made = my_agent()
+    played = Played(made)
+    idle = "your guard refuses nothing (does it remember an earlier run?)"
+    assert played.refused, f"{idle}; {played.told}"
+    assert as_scenario(made.scenario, "your scenario").is_right(played.end), played.told
+    own = [e for e in played.trace.of("observation") if e["tool"] == made.tool.name]
+    came = own[-1]["text"] if own else "nobody called it"
+    assert any(e["ok"] for e in own), f"your tool has not worked: {came}"
+
+
+@pytest.mark.parametrize("task", FIVE, ids=[task.slug for task in FIVE])
+def test_other_tasks_are_left_alone(my_agent, task):
+    """five of the 29 tasks are solved with tool and guard there, and nothing refused"""
+    data = {"title": task.slug, "teaches": "", "question": task.question}
+    data |= {"tools": [*task.tools], "turn": [{"text": t} for t in task.expert]}
+    played = Played(replace(my_agent(), scenario=data))
+    assert played.refused == []
+    assert grade(played.end["answer"], task.gold), played.told

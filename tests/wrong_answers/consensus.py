@@ -1,0 +1,76 @@
+"""Plausible wrong answers to `consensus`, each with the test that must catch it."""
+
+from workbook.trust.consensus import Agreed, answer_of, ask_verifier, counted, vote
+
+
+def agreed(exits, verify, within_s, *, all_of=len, half_of=len, least=1, first=True,
+           ask=ask_verifier, told=True):  # fmt: skip
+    """Agree as one should; each argument makes one mistake."""
+    tally = vote([answer_of(each) for each in exits])
+    if not tally.votes:
+        return Agreed(None, "none", counted(tally), tally)
+    top, most = tally.votes[0]
+    if most == all_of(exits) and first:
+        return Agreed(top, "unanimous", counted(tally), tally)
+    chosen, why = ask(verify, exits, tally, within_s)
+    why = f"{why}; {counted(tally)}" if told else "the votes decide"
+    if chosen is not None:
+        return Agreed(chosen, "verifier", why, tally)
+    if 2 * most >= half_of(exits) + least:
+        return Agreed(top, "majority", why, tally)
+    return Agreed(None, "none", why, tally)
+
+
+def answered(exits):
+    return sum(isinstance(answer_of(each), str) for each in exits)
+
+
+def agrees_among_those_who_answered(exits, verify=None, within_s=30.0):
+    return agreed(exits, verify, within_s, all_of=answered)
+
+
+def counts_half_of_those_who_answered(exits, verify=None, within_s=30.0):
+    return agreed(exits, verify, within_s, half_of=answered)
+
+
+def takes_half(exits, verify=None, within_s=30.0):
+    return agreed(exits, verify, within_s, least=0)
+
+
+def asks_the_verifier_first(exits, verify=None, within_s=30.0):
+    return agreed(exits, verify, within_s, first=False)
+
+
+def never_asks_the_verifier(exits, verify=None, within_s=30.0):
+    return agreed(exits, None, within_s)
+
+
+def believes_the_verifier(exits, verify=None, within_s=30.0):
+    def ask(verify, exits, tally, within_s):
+        return (verify(exits), "it says so") if verify else (None, "no verifier")
+
+    return agreed(exits, verify, within_s, ask=ask)
+
+
+def shows_it_the_answers_alone(exits, verify=None, within_s=30.0):
+    def ask(verify, exits, tally, within_s):
+        given = [each for each in exits if isinstance(answer_of(each), str)]
+        return ask_verifier(verify, given, tally, within_s)
+
+    return agreed(exits, verify, within_s, ask=ask)
+
+
+def hides_the_reason(exits, verify=None, within_s=30.0):
+    return agreed(exits, verify, within_s, told=False)
+
+
+WRONG = {
+    agrees_among_those_who_answered: "test_all_runs_means_all",
+    counts_half_of_those_who_answered: "test_half_is_not_enough",
+    takes_half: "test_half_is_not_enough",
+    asks_the_verifier_first: "test_what_all_runs_say",
+    never_asks_the_verifier: "test_the_verifier_chooses",
+    believes_the_verifier: "test_an_inconclusive_verifier_decides_nothing",
+    shows_it_the_answers_alone: "test_the_verifier_sees_the_runs",
+    hides_the_reason: "test_how_it_was_counted_is_said",
+}

@@ -1,0 +1,47 @@
+"""Plausible wrong answers to `implied_denominator`, each with its test."""
+
+from decimal import Decimal
+
+from workbook.evaluation.claims import roundings
+
+
+def pairs(most):
+    return [(k, n) for n in range(1, most + 1) for k in range(n + 1)]
+
+
+def rounds_as_python_does(percent, decimals=2, most=30):
+    return [(k, n) for k, n in pairs(most) if round(100 * k / n, decimals) == percent]
+
+
+def is_near_enough(percent, decimals=2, most=30):
+    return [(k, n) for k, n in pairs(most) if abs(100 * k / n - percent) < 0.05]
+
+
+def takes_the_first(percent, decimals=2, most=30):
+    shown = {Decimal(str(percent))}
+    found = [p for p in pairs(most) if shown & roundings(share(*p), decimals)]
+    return found[:1]
+
+
+def stops_before_most(percent, decimals=2, most=30):
+    shown = {Decimal(str(percent))}
+    return [p for p in pairs(most - 1) if shown & roundings(share(*p), decimals)]
+
+
+def leaves_none_and_all_out(percent, decimals=2, most=30):
+    shown = {Decimal(str(percent))}
+    inner = [(k, n) for k, n in pairs(most) if 0 < k < n]
+    return [p for p in inner if shown & roundings(share(*p), decimals)]
+
+
+def share(k, n):
+    return Decimal(100 * k) / n
+
+
+WRONG = {
+    rounds_as_python_does: "test_both_ways_of_rounding_count",
+    is_near_enough: "test_the_last_zeros_are_printed_too",
+    takes_the_first: "test_the_fractions_that_round_to_it",
+    stops_before_most: "test_most_is_the_largest_n",
+    leaves_none_and_all_out: "test_none_and_all",
+}

@@ -1,0 +1,85 @@
+"""Plausible wrong answers to `vote`, each with the test that must catch it."""
+
+from collections import Counter, defaultdict
+
+from workbook.trust.consensus import Meaning, Tally, meaning
+
+
+def counted(answers, *, read=meaning, join=1, failed=True, silent=True, tie=int.__eq__,
+            order=Counter.most_common, named=dict.setdefault):  # fmt: skip
+    """Vote as one should; each argument makes one mistake."""
+    given = [(a, m) for a in answers if isinstance(a, str) and (m := read(a))]
+    broken = sum(isinstance(a, BaseException) for a in answers)
+    units, counts, first = defaultdict(set), Counter(), {}
+    for _, m in given:
+        units[m.what] |= {m.unit} - {""}
+    for answer, m in given:
+        if not m.unit and 1 <= len(units[m.what]) <= join:
+            m = Meaning(m.what, min(units[m.what]))
+        counts[m] += 1
+        named(first, m, answer)
+    votes = tuple((first[m], count) for m, count in order(counts))
+    tied = len(votes) > 1 and bool(tie(votes[0][1], votes[1][1]))
+    rest = len(answers) - len(given) - broken if silent else 0
+    return Tally(votes, rest, broken if failed else 0, tied)
+
+
+def counts_spellings(answers):
+    return counted(
+        answers, read=lambda text: Meaning(text) if text.strip("… ") else None
+    )
+
+
+def drops_the_units(answers):
+    def read(text):
+        return m and Meaning(m.what) if (m := meaning(text)) else None
+
+    return counted(answers, read=read)
+
+
+def joins_no_number(answers):
+    return counted(answers, join=0)
+
+
+def joins_any_unit(answers):
+    return counted(answers, join=9)
+
+
+def drops_who_abstained(answers):
+    return counted(answers, silent=False)
+
+
+def drops_what_failed(answers):
+    return counted(answers, failed=False)
+
+
+def keeps_the_order_of_asking(answers):
+    return counted(answers, order=Counter.items)
+
+
+def names_it_as_last_given(answers):
+    return counted(answers, named=dict.__setitem__)
+
+
+def says_no_tie(answers):
+    return counted(answers, tie=int.__lt__)
+
+
+def says_a_tie_of_any_two(answers):
+    tally = counted(answers)
+    numbers = [count for _, count in tally.votes]
+    return tally._replace(tied=len({*numbers}) < len(numbers))
+
+
+WRONG = {
+    counts_spellings: "test_answers_with_one_meaning_are_one",
+    drops_the_units: "test_answers_with_other_meanings_are_not",
+    joins_no_number: "test_a_number_joins_the_only_unit",
+    joins_any_unit: "test_a_number_beside_two_units_stands_alone",
+    drops_who_abstained: "test_without_an_answer_it_abstains",
+    drops_what_failed: "test_what_was_raised_has_failed",
+    keeps_the_order_of_asking: "test_each_answer_with_its_votes_most_first",
+    names_it_as_last_given: "test_each_answer_with_its_votes_most_first",
+    says_no_tie: "test_a_tie_is_said",
+    says_a_tie_of_any_two: "test_a_tie_is_said",
+}
