@@ -20,7 +20,7 @@ def pytest_xdist_auto_num_workers():
 
 
 def pytest_xdist_make_scheduler(config, log):
-    """Keep a file on one core, for its fixtures, and all that share a browser.
+    """Keep a file on one core, for its fixtures, and what shares a browser.
 
     The lessons are shared out one by one: each runs in a process of its own.
     """
@@ -30,7 +30,7 @@ def pytest_xdist_make_scheduler(config, log):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
             if file.startswith("tests/browser/"):
-                return "browser"
+                return "a browser for lessons" if "lesson" in file else "a browser"
             return nodeid if file.startswith("tests/notebooks/") else file
 
     config.option.loadscopereorder = False  # what takes longest comes first
@@ -99,8 +99,8 @@ def own_data(tmp_path, monkeypatch):
     return tmp_path / "data"
 
 
-@pytest.fixture(scope="session")
-def kernel(tmp_path_factory):
+@pytest.fixture(scope="module")
+def kernel():
     """Return a function that runs a cell in a real kernel and returns what it shows."""
     from jupyter_client.manager import start_new_kernel
 
@@ -126,7 +126,7 @@ def kernel(tmp_path_factory):
         )
         return "\n".join(shown)
 
-    run("from workbook import check, hint, progress, solution")
+    assert run("from workbook import check, hint, progress, solution") == ""
     yield run
     client.stop_channels()
     manager.shutdown_kernel(now=True)

@@ -10,10 +10,13 @@ import subprocess
 import sys
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Error, expect, sync_playwright
+
+from workbook.exercises.catalogue import exercises
 
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 SETTINGS = {
@@ -32,6 +35,7 @@ FLAGS = [
     "--disable-sync",
 ]
 LAB_TIMEOUT_S = 60
+SIZE = {"width": 1280, "height": 900}
 START_TIMEOUT_MS = 120_000  # a cold machine reads every file for the first time
 CELL_TIMEOUT_MS = 120_000
 expect.set_options(timeout=30_000)
@@ -116,8 +120,9 @@ def _wait_for(url, server):
 class LessonPage:
     """One lesson, open in JupyterLab."""
 
-    def __init__(self, page):
+    def __init__(self, page, name):
         self.page = page
+        self.exercises = sum(each.lesson == name for each in exercises().values())
 
     def cell(self, words):
         """Return the code cell whose source holds these words."""
@@ -157,7 +162,10 @@ class LessonPage:
                     area.screenshot(path=Path(folder) / f"{name}_{number:02}.png")
 
     def run_all(self):
-        """Choose Run All Cells from the menu and wait for the last code cell."""
+        """Choose Run All Cells from the menu and wait for the last code cell.
+
+        A lesson that ships runs without an error, and each exercise is a stub.
+        """
         label = self.page.locator(".lm-Menu-itemLabel")
         item = label.get_by_text("Run All Cells", exact=True)
         prompts = self.page.locator(".jp-CodeCell .jp-InputPrompt")
@@ -175,6 +183,9 @@ class LessonPage:
             re.compile(r"^(\[\d+\]:)?$")
         ] * prompts.count()  # none where it is folded
         expect(prompts).to_have_text(done, timeout=CELL_TIMEOUT_MS)
+        assert self.errors() == []
+        stubs = self.page.locator(".workbook-report", has_text="not attempted")
+        expect(stubs).to_have_count(self.exercises)
 
     def solve(self, slug, wrong, right, *, message):
         """Type a wrong answer, read its message, then solve the exercise."""
@@ -231,21 +242,26 @@ class LessonPage:
 @pytest.fixture
 def open_lesson(lab, browser):
     """Return a function that opens a lesson and waits for its kernel."""
-    pages = []
+    with pages(lab, browser) as open_:
+        yield open_
 
-    def open_(name, color_scheme="light"):
-        page = browser.new_page(
-            viewport={"width": 1280, "height": 900}, color_scheme=color_scheme
-        )
-        pages.append(page)
+
+@contextmanager
+def pages(lab, browser):
+    """Open lessons as tabs, which are closed at the end."""
+    opened = []
+
+    def open_(name, color_scheme="light", size=SIZE):
+        page = browser.new_page(viewport=size, color_scheme=color_scheme)
+        opened.append(page)
         page.goto(lab(f"{name}.ipynb"))
         page.wait_for_selector(".jp-CodeCell .cm-content", timeout=START_TIMEOUT_MS)
-        lesson = LessonPage(page)
+        lesson = LessonPage(page, name)
         lesson.wait_for_kernel()
         return lesson
 
     yield open_
-    for page in pages:
+    for page in opened:
         try:
             page.close()
         except Error as error:
@@ -253,6 +269,7 @@ def open_lesson(lab, browser):
 
 
 CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
+PLAYS = "from workbook.stage import player"
 START_MS = 60_000  # a kernel that starts while others do
 
 READABLE = 4.5  # the contrast that WCAG asks of text, at the least
@@ -278,16 +295,20 @@ CONTRASTS = """(root, selector) => {
 class PlayerPage:
     """A player that a notebook shows."""
 
-    def __init__(self, lesson, call):
+    def __init__(self, lesson, call, cell=CELL):
         self.lesson, self.page = lesson, lesson.page
         self.root = self.page.locator(".player")
-        lesson.type_into(CELL, f"from workbook.stage import player\n{call}")
+        if self.root.count():  # of the test before
+            lesson.type_into(PLAYS, PLAYS)
+            expect(self.root).to_have_count(0)
+        shown = self.page.locator(".cm-content", has_text=PLAYS).count()
+        lesson.type_into(PLAYS if shown else cell, f"{PLAYS}\n{call}")
         for _ in range(4):  # a kernel that is still connecting drops what is run
             try:
                 expect(self.root).to_be_visible(timeout=START_MS / 4)
                 break
             except AssertionError:
-                lesson.run("from workbook.stage import player")
+                lesson.run(PLAYS)
         expect(self.root).to_be_visible(timeout=START_MS)
         self.status = self.root.locator("[role=status]")
         self.now = self.root.locator("tr[aria-current=step]")
@@ -339,11 +360,19 @@ class PlayerPage:
             self.page.screenshot(path=Path(folder) / f"{name}.png")
 
 
+@pytest.fixture(scope="module")
+def tab(lab, browser):
+    """Lesson 00 in a tab that the tests of a file share."""
+    with pages(lab, browser) as open_:
+        yield open_("00_start_here")
+
+
 @pytest.fixture
-def show(open_lesson):
+def show(tab):
     """Return a function that types a call of `player` into a notebook."""
 
-    def show(call, color_scheme="light"):
-        return PlayerPage(open_lesson("00_start_here", color_scheme), call)
+    def show(call):
+        tab.page.set_viewport_size(SIZE)
+        return PlayerPage(tab, call)
 
     return show

@@ -17,7 +17,6 @@ def test_lesson_04_from_the_menu_to_a_solved_exercise(open_lesson):
     """Run all, look at the refusals, forget the extra fields, then think of them."""
     lesson = open_lesson("04_tools_as_contracts")
     lesson.run_all()
-    assert lesson.errors() == []
     expect(lesson.output('rows.append(("none"')).to_contain_text("unexpected")
     stages = lesson.output("debug_call(numbers").locator("table").last
     expect(stages).to_contain_text("n has 3 values: call once per value")

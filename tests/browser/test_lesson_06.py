@@ -33,7 +33,6 @@ def test_lesson_06_from_the_museum_to_the_player(open_lesson):
     """Run all; rows that guards changed are marked; a run is seen to be stuck"""
     lesson = open_lesson("06_guardrails")
     lesson.run_all()
-    assert lesson.errors() == []
     shown = lesson.output("endings = before.beside(")
     expect(shown).to_contain_text("ends otherwise than before")
     assert shown.locator(".marked").count() > 5

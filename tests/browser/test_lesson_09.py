@@ -22,7 +22,6 @@ def lesson(open_lesson):
     """The lesson, after Run All."""
     lesson = open_lesson("09_grounding")
     lesson.run_all()
-    assert lesson.errors() == []
     return lesson
 
 

@@ -24,7 +24,6 @@ def lesson(open_lesson):
     """The lesson, after Run All."""
     lesson = open_lesson("12_evaluation")
     lesson.run_all()
-    assert lesson.errors() == []
     return lesson
 
 

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import PlayerPage
 from workbook.stage.engines import LOCAL_TOKENS
 
 MEND = 'player("mend_the_test", engine="guarded")'
@@ -122,9 +123,13 @@ def test_the_keyboard_is_enough_to_answer(waiting):
     page.expect_status(": DONE")
 
 
-def test_a_kernel_that_ends_takes_the_buttons_with_it(waiting):
+def test_a_kernel_that_ends_takes_the_buttons_with_it(open_lesson):
     """Once nobody reads what is pressed, there is nothing to press"""
-    page, form = waiting()
+    lesson = open_lesson("01_naive_loop")
+    page = PlayerPage(lesson, MEND, cell='first = museum(["naive"]')
+    page.press("Run")
+    form = Form(page)
+    form.expect_open()
     page.page.get_by_role("menuitem", name="Kernel", exact=True).click()
     page.page.locator(".lm-Menu-itemLabel").get_by_text(
         "Shut Down Kernel", exact=True

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import START_TIMEOUT_MS, LessonPage, PlayerPage
+from tests.browser.conftest import PlayerPage, pages
 
 SIZE = {"width": 1280, "height": 720}
 SMALLEST_PX = 24
@@ -41,13 +41,8 @@ SCROLLS = """root => [root, ...root.querySelectorAll("*")].filter(e =>
 @pytest.fixture(scope="module")
 def shown(lab, browser):
     """A player that fills a small projector's window, shared by the tests here."""
-    page = browser.new_page(viewport=SIZE)
-    page.goto(lab("00_start_here.ipynb"))
-    page.wait_for_selector(".jp-CodeCell .cm-content", timeout=START_TIMEOUT_MS)
-    lesson = LessonPage(page)
-    lesson.wait_for_kernel()
-    yield PlayerPage(lesson, CALL)
-    page.close()
+    with pages(lab, browser) as open_:
+        yield PlayerPage(open_("00_start_here", size=SIZE), CALL)
 
 
 def expect_in_view(shown):

@@ -7,6 +7,7 @@ lessons, each a mixture that only its number decides.
 import inspect
 import random
 import runpy
+from functools import cache
 from pathlib import Path
 
 import nbformat
@@ -45,13 +46,19 @@ def cells(slug, kind, number=0):
         return [
             f"def {slug}({names}):\n    raise NotImplementedError('your code here')"
         ]
-    path = ROOT / "tests" / "wrong_answers" / f"{slug}.py"
-    chosen = list(runpy.run_path(str(path))["WRONG"])
-    name = chosen[number % len(chosen)].__name__
+    path, chosen = ROOT / "tests" / "wrong_answers" / f"{slug}.py", wrong_answers(slug)
+    name = chosen[number % len(chosen)]
     # In a dictionary of its own: it calls the package's function by the same name.
     text = f"wrong_{slug} = {{}}\nexec({path.read_text('utf-8')!r}, wrong_{slug})\n"
     call = f"    return wrong_{slug}[{name!r}](*args, **kwargs)\n"
     return [f"{text}\ndef {slug}(*args, **kwargs):\n{call}"]
+
+
+@cache
+def wrong_answers(slug):
+    """Return the names of an exercise's wrong answers, in their order."""
+    path = ROOT / "tests" / "wrong_answers" / f"{slug}.py"
+    return [answer.__name__ for answer in runpy.run_path(str(path))["WRONG"]]
 
 
 def learner_notebook(kinds, number=0):
@@ -85,7 +92,7 @@ def lesson_notebook(lesson, kinds, number=0):
 
 def kinds_of(number):
     """Return what a learner did of each exercise; every tenth all right."""
-    if number % 10 == 0:
+    if number % 10 == 9:
         return dict.fromkeys(exercises(), RIGHT)
     chance = random.Random(number)
     weights = {RIGHT: 6, WRONG: 3, STUB: 2, RAISED: 1}

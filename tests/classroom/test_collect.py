@@ -26,10 +26,11 @@ def test_what_passes_in_notebooks_is_kept(tmp_path, write_notebook, capsys):
 
 def test_a_function_that_raises_is_not_collected(tmp_path, write_notebook):
     """collect keeps no function that raises, and says so of each"""
-    cells = [(RAISES.format(slug=slug), "exercise") for slug in exercises()]
+    some = [*exercises()][::7]
+    cells = [(RAISES.format(slug=slug), "exercise") for slug in some]
     write_notebook(tmp_path / "n.ipynb", ("", "setup"), *cells)
     collected = collect(tmp_path)
-    assert {row[1] for row in collected.rows} == set(exercises())
+    assert {row[1] for row in collected.rows} == set(some)
     assert {row[2] for row in collected.rows} <= {"your code raised", "wrong"}
     assert not collected.well
     assert not [slug for slug in exercises() if path_of(slug).exists()]

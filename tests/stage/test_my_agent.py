@@ -4,9 +4,6 @@ What is a learner's is called within a time, and with an eye on what it does aga
 again inside of one call: a loop that no trace shows is one that no limit holds.
 """
 
-import inspect
-import sys
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -14,6 +11,7 @@ import pytest
 
 from workbook.evaluation.grade import grade
 from workbook.evaluation.tasks import tasks
+from workbook.exercises.call_recorder import watched
 from workbook.exercises.time_limit import TimeUp
 from workbook.record import TraceError
 from workbook.record.replay import replay
@@ -30,14 +28,6 @@ AGAIN = 3  # as often the same, inside of one call, is a loop
 HUNG = []  # what did not return: it is not waited for in each test
 
 
-def written(values):
-    """Return arguments as text; those that cannot be written are like no others."""
-    try:
-        return repr([*values])[:200]
-    except Exception:  # an object that is not made yet, in its `__init__`
-        return object()
-
-
 class Played:
     """One run of a capstone, and what its tool and its guard did in it."""
 
@@ -47,13 +37,12 @@ class Played:
         assert isinstance(made, Capstone), "it owes a Capstone"
         assert isinstance(made.tool, Tool), "its tool is no Tool"
         assert callable(made.guard), "its guard is no function"
-        run = made.tool.run
-        self.tools_own = getattr(inspect.unwrap(run), "__code__", None)
-        watched = self.watching("tool", run)
+        self.run = made.tool.run
+        used = self.watching("tool", self.run)
 
         def counted(**arguments):
             self.calls[repr(arguments)] += 1
-            return watched(**arguments)
+            return used(**arguments)
 
         own = {"tool": replace(made.tool, run=counted)}
         own["guard"] = self.watching("guard", made.guard)
@@ -69,45 +58,27 @@ class Played:
         self.refused = [e["why"] for e in decided if e["who"] == "guard"]
 
     def watching(self, what, function):
-        """Return the function, called in time, and counted what it calls."""
-        home = getattr(inspect.unwrap(function), "__globals__", None)
+        """Return the function, called in time, and looked at while it runs."""
 
         def call(*args, **kwargs):
-            made = Counter()
-
-            def look(frame, event, _):
-                if time.thread_time() - began > LIMIT_S:
-                    raise TimeUp
-                frame.f_trace_opcodes = True  # `while True: pass` has no other event
-                code, caller = frame.f_code, frame.f_back
-                is_plain = code.co_name[0] != "<" and not code.co_flags & 0x20
-                by_them = is_plain and caller and caller.f_globals is home
-                if event == "call" and (by_them or code is self.tools_own):
-                    made[code, written(frame.f_locals.values())] += 1
-                return look
-
-            def job():
-                nonlocal began
-                began = time.thread_time()
-                sys.settrace(look)
-                try:
-                    return function(*args, **kwargs)
-                finally:
-                    sys.settrace(None)
-
-            began = 0.0
+            own = {"args": args, "kwargs": kwargs, "limit_s": LIMIT_S}
+            own |= {"function": function, "other": self.run}
             try:
-                return call_with_timeout(job, {}, 4 * LIMIT_S)
+                ended, came, made = call_with_timeout(watched, own, 4 * LIMIT_S)
             except (TimeUp, TimedOut):
+                ended, made = "hung", []
+            for name, times, is_tool in made:
+                said = f"one call of your {what} calls {name}"
+                if what == "guard" and is_tool:
+                    self.repeated.append(f"{said}: that is your tool")
+                elif times >= AGAIN:
+                    self.repeated.append(f"{said} {times} times alike")
+            if ended == "hung":
                 HUNG.append(f"one call of your {what} did not return")
-                raise TimeoutError(HUNG[0]) from None
-            finally:
-                for (code, _), times in made.items():
-                    said = f"one call of your {what} calls {code.co_name}"
-                    if what == "guard" and code is self.tools_own:
-                        self.repeated.append(f"{said}: that is your tool")
-                    elif times >= AGAIN:
-                        self.repeated.append(f"{said} {times} times alike")
+                raise TimeoutError(HUNG[0])
+            if ended == "raised":
+                raise came
+            return came
 
         return call
 

@@ -62,6 +62,7 @@ def test_observations_keep_the_order_of_asking(run_in_parallel):
     def run(call):
         if call.name == "a":
             second.wait(SOON)
+            threading.Event().wait(0.1)  # so that the second is back first
         elif call.name == "b":
             second.set()
         return answer(call)

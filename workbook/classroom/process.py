@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from types import SimpleNamespace
@@ -60,6 +61,12 @@ class Child:
                 self.close()
             raise
 
+    def computed_s(self) -> float:
+        """Return the seconds it has computed; where only it could say, the time."""
+        if sys.platform == "linux":
+            return time.clock_gettime(~self.process.pid << 3 | 2)  # its CPU clock
+        return time.monotonic()
+
     @property
     def is_there(self) -> bool:
         return not self.channel.over and self.process.poll() is None
@@ -82,6 +89,7 @@ class Answer:
         self.child, self.function = child, function
         self.__name__ = self.__qualname__ = slug
         self.__doc__ = None
+        self.computed_s = child.computed_s
         empty = (None,) if about["empty"] else (slug,)  # what `Watch` takes for a stub
         self.__code__ = SimpleNamespace(co_names=(), co_consts=empty, co_filename="")
         kinds = list(inspect._ParameterKind)

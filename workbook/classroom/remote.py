@@ -7,6 +7,8 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from workbook.exercises.call_recorder import watched
+
 
 class Foreign:
     """An object of the other process: it is asked there, and equals nothing here."""
@@ -52,6 +54,10 @@ class Foreign:
     def __copy__(self) -> Any:
         return self._ask("copy")
 
+    def watched(self, *given: Any) -> Any:
+        """Call it there, under watch, as `call_recorder.watched` does here."""
+        return self._ask("watched", *given)
+
 
 def perform(thing: Any, what: str, *args: Any, **kwargs: Any) -> Any:
     """Do what the other process asked of one of our objects."""
@@ -64,6 +70,8 @@ def perform(thing: Any, what: str, *args: Any, **kwargs: Any) -> Any:
         return getattr(thing, name) if what == "get" else setattr(thing, *args)
     if what == "call":
         return thing(*args, **kwargs)
+    if what == "watched":
+        return watched(thing, *args)
     if plain and what == "copy":
         return thing
     deeds: dict[str, Callable[..., Any]] = {
