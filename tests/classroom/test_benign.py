@@ -11,8 +11,8 @@ from tests.classroom.benign import (
     VERDICTS,
     WRONG,
     learner_notebook,
-    wrong_answers,
     write_class,
+    wrong_answers,
 )
 from workbook.classroom.run import grade_folder
 from workbook.exercises.catalogue import exercises
