@@ -36,7 +36,7 @@ class Watch:
             self.most = max(self.most, len(self.active))
             if len(self.active) > 1 and any(name.isupper() for name in self.active):
                 self.beside_a_write.append("+".join(self.active))
-        threading.Event().wait(0.002)  # so that others may come
+        threading.Event().wait(0.05)  # so that others may come
         with self.lock:
             self.active.remove(call.name)
             self.order.append(f"{call.name} ends")
