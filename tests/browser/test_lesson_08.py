@@ -3,6 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import pages
+
 WRONG = """def first_divergence(
     recorded: Sequence[TraceEvent], told: Sequence[TraceEvent]
 ) -> int | None:
@@ -53,12 +55,13 @@ END_SESSIONS = """async () => {
 }"""
 
 
-@pytest.fixture
-def lesson(open_lesson):
+@pytest.fixture(scope="module")
+def lesson(lab, browser):
     """The lesson, after Run All."""
-    lesson = open_lesson("08_traces_and_replay")
-    lesson.run_all()
-    return lesson
+    with pages(lab, browser) as open_:
+        lesson = open_("08_traces_and_replay")
+        lesson.run_all()
+        yield lesson
 
 
 def expect_shown(lesson):
