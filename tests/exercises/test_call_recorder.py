@@ -1,12 +1,13 @@
 """A function under watch."""
 
 import inspect
+import sys
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.exercises.call_recorder import ArgumentChanged, Watch, snapshot
+from workbook.exercises.call_recorder import ArgumentChanged, Watch, snapshot, watched
 from workbook.exercises.grade import harmless
 
 PLAIN = st.recursive(
@@ -90,3 +91,45 @@ def test_nobody_is_asked():
     """input() does not wait: it raises, and says what to do"""
     with harmless(), pytest.raises(RuntimeError, match="use the function's arguments"):
         input("? ")
+
+
+def tries(times):
+    """Return a function that calls another so often, with one and the same value."""
+
+    def once(value):
+        if value == "raise":
+            raise ValueError("no")
+
+    def many(value):
+        for _ in range(times):
+            once(value)
+        return f"{times} times"
+
+    return once, many
+
+
+@pytest.mark.parametrize("times", [0, 1, 3])
+def test_calls_that_are_alike_are_counted(times):
+    """what a function calls with equal values is told by name, with how often"""
+    once, many = tries(times)
+    ended, result, made = watched(many, once, 1.0, ("x",), {})
+    assert (ended, result) == ("returned", f"{times} times")
+    assert made == [("once", times, True)][:times]
+
+
+def test_an_error_is_told_and_not_raised():
+    """where the function raises, the calls before are told as well"""
+    once, many = tries(3)
+    ended, error, made = watched(many, once, 1.0, ("raise",), {})
+    assert (ended, str(error)) == ("raised", "no")
+    assert ("once", 1, True) in made
+
+
+@pytest.mark.parametrize("body", ["pass", "sorted('ab')"])
+def test_what_does_not_end_is_ended(body):
+    """an endless loop ends after its computing time, and no trace function is left"""
+    exec(f"def loop():\n    while True: {body}", namespace := {})
+    before = sys.gettrace()
+    ended, result, _ = watched(namespace["loop"], None, 0.1, (), {})
+    assert (ended, result) == ("hung", None)
+    assert sys.gettrace() is before
