@@ -52,9 +52,9 @@ def chromium():
     pytest.skip(message)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
-    """A headless Chromium."""
+    """A headless Chromium; its event loop ends with the tests of this folder."""
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -62,7 +62,7 @@ def browser():
         browser.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def lab(tmp_path_factory):
     """A JupyterLab server on a copy of the lessons: its address with a token."""
     home = tmp_path_factory.mktemp("lab")

@@ -289,7 +289,7 @@ def run_pytest(*arguments):
             *map(str, arguments),
         ],
         cwd=ROOT,
-        env={**os.environ, "COLUMNS": "100"},
+        env={**os.environ, "COLUMNS": "100", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
         timeout=120,

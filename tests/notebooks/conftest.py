@@ -2,7 +2,6 @@
 
 import os
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import nbformat
@@ -31,15 +30,10 @@ def execute(prepare, parameters, folder):
 
 @pytest.fixture
 def executed(request):
-    """The notebook that a test asked for by its `prepared` mark, after its run.
-
-    In a thread: the browser's event loop may run in this one.
-    """
+    """The notebook that a test asked for by its `prepared` mark, after its run."""
     mark = request.node.get_closest_marker("prepared")
     parameters = request.node.callspec.params
-    with ThreadPoolExecutor(max_workers=1) as pool:
-        folder = tempfile.mkdtemp()
-        return pool.submit(execute, mark.kwargs["by"], parameters, folder).result()
+    return execute(mark.kwargs["by"], parameters, tempfile.mkdtemp())
 
 
 def lessons():

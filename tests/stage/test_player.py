@@ -67,6 +67,20 @@ def test_the_first_step_plays_and_shows_one_event():
     assert "class EXECUTE_TOOL now" in drawn(shown)
 
 
+def test_steps_in_quick_succession_are_all_made(monkeypatch):
+    """Who presses Step three times at once sees three events, however slow the start"""
+
+    def slowly(*given, **more):
+        threading.Event().wait(0.2)
+        return play(*given, **more)
+
+    monkeypatch.setattr("workbook.stage.watch.play", slowly)
+    shown = player()
+    for _ in range(3):
+        shown.view.buttons["step"].click()
+    assert shown.playback.position == 3
+
+
 def test_run_goes_on_from_a_step_and_starts_anew_at_the_end():
     """Run in the middle goes to the end of that run; at the end it plays another"""
     shown = player()
@@ -350,6 +364,28 @@ def test_a_saved_trace_without_events_shows_nothing_else(monkeypatch):
     assert told(shown) == "A trace without events."
     page = displayed(shown, monkeypatch)[1]["text/plain"]
     assert page == "A trace without events. 0 events."
+
+
+def test_what_is_shown_last_is_what_was_told_last():
+    """Of two threads that show the run, none brings back what is over"""
+    shown, asked, seen, words = player(), threading.Event(), [], ["first"]
+
+    def told_slowly():
+        now = words[-1]
+        if not asked.is_set():
+            asked.set()
+            threading.Event().wait(0.2)
+        return now
+
+    shown._told = told_slowly
+    shown.view.show = lambda playback, running, told, request: seen.append(told)
+    other = threading.Thread(target=shown._show)
+    other.start()
+    assert asked.wait(10)
+    words.append("then")
+    shown._show()
+    other.join(10)
+    assert seen == ["first", "then"]
 
 
 def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():

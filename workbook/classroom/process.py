@@ -89,7 +89,6 @@ class Answer:
         self.child, self.function = child, function
         self.__name__ = self.__qualname__ = slug
         self.__doc__ = None
-        self.computed_s = child.computed_s
         empty = (None,) if about["empty"] else (slug,)  # what `Watch` takes for a stub
         self.__code__ = SimpleNamespace(co_names=(), co_consts=empty, co_filename="")
         kinds = list(inspect._ParameterKind)
@@ -100,6 +99,9 @@ class Answer:
             ],
             __validate_parameters__=False,
         )
+
+    def computed_s(self) -> float:
+        return self.child.computed_s()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         given: dict[Any, Any] = {**dict(enumerate(args)), **kwargs}

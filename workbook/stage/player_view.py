@@ -65,7 +65,7 @@ class PlayerView:
         self.stage = widgets.HTML().add_class("stage")
         self.showing = False  # that the slider moves is then nobody's wish
         self.presenting = False
-        self._lock, self._diagram = threading.RLock(), ""
+        self.lock, self._diagram = threading.RLock(), ""
 
         def row(*parts: Any) -> Any:
             return widgets.HBox(parts).add_class("row")
@@ -103,7 +103,7 @@ class PlayerView:
         self, playback: Playback, running: bool, told: str, asked: Request | None = None
     ) -> None:
         """Bring everything on view up to date. Any thread may call it."""
-        with self._lock:
+        with self.lock:
             self.showing = True
             self.slider.max = max(len(playback.events), self.slider.value)
             self.slider.value = playback.position

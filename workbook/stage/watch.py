@@ -6,6 +6,7 @@
 
 import math
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from workbook.stage.scenarios import ScenarioError, load, slugs, wing_of
 SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
 SLOW_TURN_S = 1.0
 REFRESH_S = 0.1
+FIRST_EVENT_S = 1.0  # as long is one waited for
 DEFAULT_HOSTED = "gpt-4o-mini"
 
 
@@ -215,6 +217,11 @@ class Player:
 
         thread = self._thread = threading.Thread(target=work, daemon=True)
         thread.start()
+        until = time.monotonic() + FIRST_EVENT_S  # so that a step has one to show
+        while (
+            not self.playback.events and thread.is_alive() and time.monotonic() < until
+        ):
+            thread.join(0.01)
         threading.Thread(target=self._keep_up, args=(thread,), daemon=True).start()
 
     def _keep_up(self, thread: threading.Thread) -> None:
@@ -230,8 +237,9 @@ class Player:
         return [choice.value for choice in self.view.choices.values()]
 
     def _show(self) -> None:
-        asked = self.you.request if self.running and not self._untold else None
-        self.view.show(self.playback, self.running, self._told(), asked)
+        with self.view.lock:  # or what is told was true before another thread's turn
+            asked = self.you.request if self.running and not self._untold else None
+            self.view.show(self.playback, self.running, self._told(), asked)
 
     @property
     def _untold(self) -> bool:
