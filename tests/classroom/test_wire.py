@@ -81,6 +81,17 @@ def test_data_arrives_as_what_it_was(echo, value):
     assert type(back) is type(value)
 
 
+def test_a_name_is_one_object_there_too(ends):
+    """`state is State.DONE` is as true of a state that came over the line as of ours"""
+    judge, learner = ends
+    learner.roots[0] = lambda what, state, rule: (
+        [state is State.DONE, rule.target is State.DONE],
+        {},
+    )
+    rule = next(rule for rule in CORE.rules if rule.target == State.DONE)
+    assert judge.ask(0, "look", "".join("DONE"), rule, wall_s=5) == [True, True]
+
+
 def test_an_object_of_ours_comes_back_as_itself(echo):
     """what was sent there and comes back is the same object, not one like it"""
     action = Action("", "Calculator", "1")

@@ -19,6 +19,7 @@ from typing import Any
 from workbook.classroom.remote import Foreign
 
 MOST_VALUES, MOST_DEPTH = 1_000_000, 200
+LONGEST_NAME = 100  # characters: such texts are there once, as Python's own names are
 SAFE_INT = 2**53  # a larger one is written in hexadecimal: Python limits its digits
 TRUSTED = ("workbook.", "sqlite3")  # modules whose exceptions travel as what they are
 ITERATORS = ("builtins", "itertools")  # modules whose iterators travel whole
@@ -143,7 +144,9 @@ class Wire:
         }
 
     def decode(self, told: Any) -> Any:
-        if told is None or isinstance(told, bool | int | float | str):
+        if isinstance(told, str):  # `state is State.DONE` is true in one process
+            return sys.intern(told) if len(told) < LONGEST_NAME else told
+        if told is None or isinstance(told, bool | int | float):
             return told
         if isinstance(told, list):
             return [self.decode(each) for each in told]
