@@ -161,6 +161,13 @@ class LessonPage:
                     area.scroll_into_view_if_needed()
                     area.screenshot(path=Path(folder) / f"{name}_{number:02}.png")
 
+    def pictures_in_both_themes(self, name):
+        """Take the pictures in dark, then in light, where somebody wants them."""
+        if os.environ.get("WORKBOOK_SCREENSHOTS"):
+            for theme in ("Dark", "Light"):
+                self.choose_theme(f"JupyterLab {theme}")
+                self.pictures(f"{name}_{theme.lower()}")
+
     def run_all(self):
         """Choose Run All Cells from the menu and wait for the last code cell.
 
@@ -244,6 +251,14 @@ def open_lesson(lab, browser):
     """Return a function that opens a lesson and waits for its kernel."""
     with pages(lab, browser) as open_:
         yield open_
+
+
+@pytest.fixture
+def lesson(request, open_lesson):
+    """The lesson that a file is about, its `LESSON`, after Run All."""
+    lesson = open_lesson(request.module.LESSON)
+    lesson.run_all()
+    return lesson
 
 
 @contextmanager

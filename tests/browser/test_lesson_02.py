@@ -4,9 +4,9 @@ import os
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import expect
 
+LESSON = "02_react_prompting"
 WRONG = """def back_off(order, react_answer, votes):
     return react_answer or majority(votes)[0]"""
 RIGHT = """def back_off(order, react_answer, votes):
@@ -17,14 +17,6 @@ RIGHT = """def back_off(order, react_answer, votes):
         return react_answer
     return winner"""
 PLOTS = 3  # whose code is folded
-
-
-@pytest.fixture
-def lesson(open_lesson):
-    """Lesson 02 with all its cells run, from the recording."""
-    lesson = open_lesson("02_react_prompting")
-    lesson.run_all()
-    return lesson
 
 
 def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):

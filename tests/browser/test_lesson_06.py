@@ -1,7 +1,5 @@
 """Lesson 06 in JupyterLab: the museum's fourth column, a player, an exercise solved."""
 
-import os
-
 from playwright.sync_api import expect
 
 HEAD = "def within_budget(spent: Spent, limits: Budget, next_call: NextCall)"
@@ -38,11 +36,7 @@ def test_lesson_06_from_the_museum_to_the_player(open_lesson):
     assert shown.locator(".marked").count() > 5
     expect(shown.locator(".chip.stuck").first).to_be_visible()
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)  # folded
-    lesson.pictures("lesson_06_light")
-    if os.environ.get("WORKBOOK_SCREENSHOTS"):
-        lesson.choose_theme("JupyterLab Dark")
-        lesson.pictures("lesson_06_dark")
-        lesson.choose_theme("JupyterLab Light")
+    lesson.pictures_in_both_themes("lesson_06")
 
     widget = lesson.output('player("ping_pong"').locator(".player")
     widget.get_by_role("button", name="Run", exact=True).click()

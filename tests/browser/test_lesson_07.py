@@ -1,10 +1,8 @@
 """Lesson 07 in JupyterLab: an exercise solved, and you as the person who is asked."""
 
-import os
-
-import pytest
 from playwright.sync_api import expect
 
+LESSON = "07_permission"
 WRONG = """def decide(
     mode: str, effect: str, tool: str, rules: Sequence[PolicyRule] = POLICY
 ) -> Decision:
@@ -20,23 +18,11 @@ RIGHT = """def decide(
     return Decision(verdict, "no rule speaks of it")"""
 
 
-@pytest.fixture
-def lesson(open_lesson):
-    """The lesson, after Run All."""
-    lesson = open_lesson("07_permission")
-    lesson.run_all()
-    return lesson
-
-
 def test_lesson_07_from_two_payments_to_the_person(lesson):
     """Run all; a test is mended under your eyes; an exercise can be solved"""
     expect(lesson.output("counted = pd.DataFrame")).to_contain_text("who looks")
     expect(lesson.output("killed_at, places")).to_contain_text("not known")
-    lesson.pictures("lesson_07_light")
-    if os.environ.get("WORKBOOK_SCREENSHOTS"):
-        lesson.choose_theme("JupyterLab Dark")
-        lesson.pictures("lesson_07_dark")
-        lesson.choose_theme("JupyterLab Light")
+    lesson.pictures_in_both_themes("lesson_07")
 
     widget = lesson.output('player("mend_the_test"').locator(".player")
     status, form = widget.locator("[role=status]"), widget.locator(".approval")

@@ -1,8 +1,8 @@
 """Lesson 09 in JupyterLab: what a threshold costs, the eight answers, an exercise."""
 
-import pytest
 from playwright.sync_api import expect
 
+LESSON = "09_grounding"
 WRONG = """def find_citations(text: str) -> list[str]:
     return list(dict.fromkeys(BRACKETS.findall(text)))"""
 RIGHT = """def find_citations(text: str) -> list[str]:
@@ -15,14 +15,6 @@ RIGHT = """def find_citations(text: str) -> list[str]:
     return list(dict.fromkeys(found))"""
 AUDITED, TABLE, MUSEUM = "evidence_of(map", "for row in GROUNDED", "replace(both"
 MEASURED = "said[["
-
-
-@pytest.fixture
-def lesson(open_lesson):
-    """The lesson, after Run All."""
-    lesson = open_lesson("09_grounding")
-    lesson.run_all()
-    return lesson
 
 
 def test_lesson_09_from_a_claim_to_a_state(lesson):

@@ -1,10 +1,8 @@
 """Lesson 10 in JupyterLab: an exercise solved, and a page's payment refused by you."""
 
-import os
-
-import pytest
 from playwright.sync_api import expect
 
+LESSON = "10_untrusted"
 HEAD = """def may_flow(
     labels: Collection[str], sink: str, rules: Iterable[FlowRule] = FLOWS
 ) -> Decision:
@@ -20,24 +18,12 @@ RIGHT = WRONG.replace(
 )
 
 
-@pytest.fixture
-def lesson(open_lesson):
-    """The lesson, after Run All."""
-    lesson = open_lesson("10_untrusted")
-    lesson.run_all()
-    return lesson
-
-
 def test_lesson_10_from_a_page_that_wants_money_to_the_milestone(lesson):
     """Run all; a tainted run asks you about the payment; an exercise can be solved"""
     expect(lesson.output('["paid under taint"]')).to_contain_text("the screen's note")
     expect(lesson.output("traces = [")).to_contain_text("paid nothing, leaked nothing")
     expect(lesson.output("groupby(groups)")).to_contain_text("a text gives orders")
-    lesson.pictures("lesson_10_light")
-    if os.environ.get("WORKBOOK_SCREENSHOTS"):
-        lesson.choose_theme("JupyterLab Dark")
-        lesson.pictures("lesson_10_dark")
-        lesson.choose_theme("JupyterLab Light")
+    lesson.pictures_in_both_themes("lesson_10")
 
     widget = lesson.output('player("page_pays"').locator(".player")
     status, form = widget.locator("[role=status]"), widget.locator(".approval")

@@ -1,10 +1,8 @@
-"""Lesson 11 in JupyterLab: votes, a plot in both themes, an exercise solved."""
+"""Lesson 11 in JupyterLab: votes, a plot, an exercise solved."""
 
-import os
-
-import pytest
 from playwright.sync_api import expect
 
+LESSON = "11_self_consistency"
 HEAD = """def pass_at_k(n: int, c: int, k: int) -> float:
     if not (0 <= c <= n and 1 <= k <= n):
         raise ValueError(f"c = {c} right and k = {k} drawn, of n = {n} runs")
@@ -13,25 +11,13 @@ WRONG = f"{HEAD}    return 1 - (1 - c / n) ** k"
 RIGHT = f"{HEAD}    return 1 - comb(n - c, k) / comb(n, k)"
 
 
-@pytest.fixture
-def lesson(open_lesson):
-    """The lesson, after Run All."""
-    lesson = open_lesson("11_self_consistency")
-    lesson.run_all()
-    return lesson
-
-
 def test_lesson_11_from_five_runs_to_eight_calls_at_once(lesson):
     """Run all; runs are counted, calls are made at once; an exercise can be solved"""
     expect(lesson.output("for verify in [")).to_contain_text("the verifier chose it")
     expect(lesson.output("for verify in [")).to_contain_text("within 0.2 s")
     expect(lesson.output('["Rome", "Oslo"')).to_contain_text("6 of 8 have a result")
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
-    lesson.pictures("lesson_11_light")
-    if os.environ.get("WORKBOOK_SCREENSHOTS"):
-        lesson.choose_theme("JupyterLab Dark")
-        lesson.pictures("lesson_11_dark")
-        lesson.choose_theme("JupyterLab Light")
+    lesson.pictures_in_both_themes("lesson_11")
 
     message = ["it is the share of all ways", "expected"]
     lesson.solve("pass_at_k", WRONG, RIGHT, message=message)

@@ -1,11 +1,10 @@
 """Lesson 13 in JupyterLab: the verdicts, and a guard that makes the difference."""
 
-import os
 import re
 
-import pytest
 from playwright.sync_api import expect
 
+LESSON = "13_read_the_claims"
 WRONG = """def my_agent() -> Capstone:
     return Capstone(my_tool(), my_guard, SCENARIO)"""
 RIGHT = """def my_agent() -> Capstone:
@@ -17,24 +16,12 @@ RIGHT = """def my_agent() -> Capstone:
     return Capstone(my_tool(), look, SCENARIO)"""
 
 
-@pytest.fixture
-def lesson(open_lesson):
-    """The lesson, after Run All."""
-    lesson = open_lesson("13_read_the_claims")
-    lesson.run_all()
-    return lesson
-
-
 def test_lesson_13_from_a_figure_to_an_agent_of_ones_own(lesson):
     """Run all; each verdict is the file's; an agent whose guard is needed passes"""
     expect(lesson.output("right.reveal(")).to_contain_text("agree: 40")
     expect(lesson.output("with_a_bad_line(story)")).to_contain_text("trace: 1, bank: 5")
     exported = re.compile("Your agent is in|No part of the agent is yours")
     expect(lesson.output("SUSPICIOUS")).to_contain_text(exported)
-    lesson.pictures("lesson_13_light")
-    if os.environ.get("WORKBOOK_SCREENSHOTS"):
-        lesson.choose_theme("JupyterLab Dark")
-        lesson.pictures("lesson_13_dark")
-        lesson.choose_theme("JupyterLab Light")
+    lesson.pictures_in_both_themes("lesson_13")
     message = ["your guard refuses nothing", "DONE: 300 dollars"]
     lesson.solve("my_agent", WRONG, RIGHT, message=message)

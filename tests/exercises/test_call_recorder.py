@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.exercises.call_recorder import ArgumentChanged, Watch, snapshot, watched
+from workbook.exercises.call_recorder import (
+    ArgumentChanged,
+    Watch,
+    count_calls,
+    snapshot,
+)
 from workbook.exercises.grade import harmless
 
 PLAIN = st.recursive(
@@ -112,7 +117,7 @@ def tries(times):
 def test_calls_that_are_alike_are_counted(times):
     """what a function calls with equal values is told by name, with how often"""
     once, many = tries(times)
-    ended, result, made = watched(many, once, 1.0, ("x",), {})
+    ended, result, made = count_calls(many, once, 1.0, ("x",), {})
     assert (ended, result) == ("returned", f"{times} times")
     assert made == [("once", times, True)][:times]
 
@@ -120,7 +125,7 @@ def test_calls_that_are_alike_are_counted(times):
 def test_an_error_is_told_and_not_raised():
     """where the function raises, the calls before are told as well"""
     once, many = tries(3)
-    ended, error, made = watched(many, once, 1.0, ("raise",), {})
+    ended, error, made = count_calls(many, once, 1.0, ("raise",), {})
     assert (ended, str(error)) == ("raised", "no")
     assert ("once", 1, True) in made
 
@@ -130,6 +135,6 @@ def test_what_does_not_end_is_ended(body):
     """an endless loop ends after its computing time, and no trace function is left"""
     exec(f"def loop():\n    while True: {body}", namespace := {})
     before = sys.gettrace()
-    ended, result, _ = watched(namespace["loop"], None, 0.1, (), {})
+    ended, result, _ = count_calls(namespace["loop"], None, 0.1, (), {})
     assert (ended, result) == ("hung", None)
     assert sys.gettrace() is before

@@ -11,7 +11,7 @@ import pytest
 
 from workbook.evaluation.grade import grade
 from workbook.evaluation.tasks import tasks
-from workbook.exercises.call_recorder import watched
+from workbook.exercises.call_recorder import count_calls
 from workbook.exercises.time_limit import TimeUp
 from workbook.record import TraceError
 from workbook.record.replay import replay
@@ -64,7 +64,7 @@ class Played:
             own = {"args": args, "kwargs": kwargs, "limit_s": LIMIT_S}
             own |= {"function": function, "other": self.run}
             try:
-                ended, came, made = call_with_timeout(watched, own, 4 * LIMIT_S)
+                ended, came, made = call_with_timeout(count_calls, own, 4 * LIMIT_S)
             except (TimeUp, TimedOut):
                 ended, made = "hung", []
             for name, times, is_tool in made:

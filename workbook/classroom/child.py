@@ -19,7 +19,7 @@ import workbook
 from workbook.classroom.channel import Channel
 from workbook.classroom.sandbox import confine
 from workbook.exercises import check as exercises_check
-from workbook.exercises.call_recorder import InputAsked, Printed, watched
+from workbook.exercises.call_recorder import InputAsked, Printed, count_calls
 from workbook.exercises.catalogue import CourseError, exercises, near_miss
 from workbook.exercises.check import named_for_check
 from workbook.exercises.grade import TIME_LIMIT_S
@@ -99,9 +99,9 @@ class Learner:
         changed = [[name, given[name]] for name in given if before[name] != now[name]]
         return (result, changed), {"printed": printed.getvalue()}
 
-    def do_watched(self, *given: Any) -> Told:
+    def do_count_calls(self, *given: Any) -> Told:
         """Call a function of the learner's under watch; we alone are asked for that."""
-        return watched(*given), {}
+        return count_calls(*given), {}
 
     def _told(self, value: Any) -> bytes:
         """Return what a container that can change holds, to be compared."""

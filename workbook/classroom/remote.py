@@ -52,9 +52,9 @@ class Foreign:
     def __copy__(self) -> Any:
         return self._ask("copy")
 
-    def watched(self, *given: Any) -> Any:
-        """Call it there, under watch, as `call_recorder.watched` does here."""
-        return self._ask.func(0, "watched", self, *given)
+    def count_calls(self, *given: Any) -> Any:
+        """Call it there, under watch, as `call_recorder.count_calls` does here."""
+        return self._ask.func(0, "count_calls", self, *given)
 
 
 def perform(thing: Any, what: str, *args: Any, **kwargs: Any) -> Any:

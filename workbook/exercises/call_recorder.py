@@ -88,19 +88,20 @@ class Watch:
         return call.result
 
 
-Watched = tuple[str, Any, list[tuple[str, int, bool]]]
+Counted = tuple[str, Any, list[tuple[str, int, bool]]]
 
 
-def watched(
+def count_calls(
     function: Any, other: Any, limit_s: float, args: Any, kwargs: Any
-) -> Watched:
+) -> Counted:
     """Call a function; return how it ended, with what, and the calls it made alike.
 
     "returned" comes with the result, "raised" with the error, "hung" with None, after
     `limit_s` of computing. Of calls that begin with equal values, made by code from the
     function's own module or to `other`: name, how many, whether it was `other`.
     """
-    if there := getattr(type(function), "watched", None):  # it is in another process
+    there = getattr(type(function), "count_calls", None)
+    if there:  # in another process
         return there(function, other, limit_s, args, kwargs)  # type: ignore[no-any-return]
     home = getattr(inspect.unwrap(function), "__globals__", None)
     others = getattr(inspect.unwrap(other), "__code__", None)
