@@ -5,18 +5,21 @@ has an empty hint, or is never checked by its notebook fails the build.
 """
 
 import ast
+import atexit
 import builtins
 import html
 import inspect
 import runpy
+import tomllib
 
 import nbformat
 
-from workbook.classroom.notebooks import read_cells, to_python
+from workbook.exercises.answer import answer_in, to_python
 from workbook.exercises.catalogue import ROOT, exercises, lessons
 from workbook.exercises.display import as_message
-from workbook.exercises.grade import grade
 from workbook.exercises.report import Outcome
+from workbook.exercises.worker import Worker
+from workbook.grading.notebooks import read_cells
 
 WRONG_ANSWERS = 2
 CELL_LINES = 15
@@ -48,27 +51,29 @@ def lesson_minutes(lesson):
         yield f"{lesson.slug}: {total} minutes of exercises in {lesson.minutes}"
 
 
+_worker = []  # one for all, as long as it lives
+
+
+def tested(exercise, text):
+    """Return what a process of its own finds of an answer; it tests the next, too."""
+    if not _worker or _worker[0].ended:
+        _worker[:] = [Worker()]
+        atexit.register(_worker[0].close)
+    return _worker[0].test(exercise.slug, text, str(exercise.tests_path))
+
+
 def package_answer(exercise):
     """The package's own function passes."""
-    report = grade(exercise, exercise.function())
+    module, _, name = exercise.target.partition(":")
+    report = tested(exercise, f"from {module} import {name}\n")
     if report.outcome is not Outcome.PASSED:
         yield str(as_message(report))
 
 
-def stub_of(exercise):
-    """Return a stub with the exercise's name and signature."""
-
-    def stub(*args, **kwargs):
-        raise NotImplementedError("your code here")
-
-    stub.__name__ = exercise.slug
-    stub.__signature__ = inspect.signature(exercise.function())
-    return stub
-
-
 def stub_answer(exercise):
     """The stub counts as not attempted."""
-    report = grade(exercise, stub_of(exercise))
+    stub = f"def {exercise.slug}(*args, **kwargs):\n    raise NotImplementedError\n"
+    report = tested(exercise, stub)
     if report.outcome is not Outcome.NOT_ATTEMPTED:
         yield f"the stub of {exercise.slug} is graded as:\n{as_message(report)}"
 
@@ -84,8 +89,12 @@ def wrong_answers_fail(exercise):
     answers = wrong_answers(exercise)
     if len(answers) < WRONG_ANSWERS:
         yield f"{exercise.slug} has {len(answers)} wrong answers, not {WRONG_ANSWERS}"
-    for function, test in answers.items():
-        report = grade(exercise, function)
+    for number, (function, test) in enumerate(answers.items()):
+        report = tested(
+            exercise,
+            f"from tests.wrong_answers.{exercise.slug} import WRONG\n"
+            f"{exercise.slug} = [*WRONG][{number}]\n",
+        )
         if report.outcome not in (Outcome.WRONG, Outcome.RAISED):
             yield f"{function.__name__} is graded as {report.outcome}"
         elif test not in [failure.test for failure in report.failures]:
@@ -115,19 +124,6 @@ def notebook(exercise, lesson):
     yield from (f"{name}, {slug}: {breach}" for breach in _stub(stub, exercise))
 
 
-def rules(exercise):
-    """Return what is tested, a sentence a test, as a failing check prints it."""
-    tree = ast.parse(exercise.tests_path.read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        name = getattr(node, "name", None) or ""
-        if name.startswith("test_") and exercise.slug in _arguments(node):
-            yield ast.get_docstring(node).splitlines()[0].strip()
-
-
-def _arguments(function):
-    return [argument.arg for argument in function.args.args]
-
-
 def card(exercise, lesson):
     """The card before the stub states the goal and every rule that is tested."""
     cells = nbformat.read(lesson.notebook, as_version=4).cells
@@ -135,7 +131,7 @@ def card(exercise, lesson):
     text = html.unescape(cells[place - 1].source) if place else ""
     if exercise.goal not in text:
         yield f"{exercise.slug}: the card lacks the goal: {exercise.goal}"
-    for rule in rules(exercise):
+    for rule in exercise.requirements():
         if rule not in text:
             yield f"{exercise.slug}: the card lacks the rule: {rule}"
 
@@ -172,6 +168,23 @@ def last_hint(exercise):
         yield f"{exercise.slug}: {names.count('___')} gaps in the third hint, not one"
     if f"def {exercise.slug}(" not in code:
         yield f"{exercise.slug}: the third hint does not define it"
+
+
+def filled_hint(exercise, lesson):
+    """The third hint with its gap filled passes, below the lesson's cells before it."""
+    path = ROOT / "tests" / "third_hints" / f"{exercise.lesson[:2]}.toml"
+    fill = tomllib.loads(path.read_text(encoding="utf-8")).get(exercise.slug)
+    if fill is None:
+        yield f"{exercise.slug}: nothing in {path.name} fills the gap of its hint"
+        return
+    cells = [cell.source for cell in read_cells(lesson.notebook)]
+    (place,) = [n for n, c in enumerate(cells) if f"def {exercise.slug}(" in c]
+    above = cells[place].partition(f"def {exercise.slug}(")[0]  # the stub's imports
+    cells[place:] = [above + exercise.hints[-1].replace("___", fill)]
+    others = exercises().keys() - {exercise.slug}
+    report = tested(exercise, answer_in(cells, exercise.slug, others))
+    if report.outcome is not Outcome.PASSED:
+        yield f"the filled hint of {exercise.slug} fails:\n{as_message(report)}"
 
 
 def hint_names(exercise, lesson):

@@ -3,8 +3,9 @@
 import importlib
 import inspect
 
-from workbook.exercises import kept
+from workbook.exercises.answer import answer_in
 from workbook.exercises.catalogue import exercises
+from workbook.exercises.your_agent import write
 
 RAISES = "def {slug}(*args, **kwargs):\n    raise RuntimeError('not today')\n"
 
@@ -19,13 +20,17 @@ def cells_with_answer(slug):
     return [borrowed, inspect.getsource(function)]
 
 
+def answer_to(slug):
+    """Return the package's own answer as the text of a learner's."""
+    return answer_in(cells_with_answer(slug), slug, exercises().keys() - {slug})
+
+
 def solve(*slugs):
     """Keep a right answer to each exercise, to all by default."""
     for slug in slugs or exercises():
-        problem = kept.keep(slug, cells_with_answer(slug))
-        assert not problem, problem
+        write(exercises()[slug], answer_to(slug))
 
 
 def spoil(slug, body=RAISES):
     """Put in its place a function that breaks, as one that passed once may."""
-    kept.write(exercises()[slug], body.format(slug=slug))
+    write(exercises()[slug], body.format(slug=slug))

@@ -73,6 +73,13 @@ def test_the_last_hint_runs_in_its_lesson(slug):
     assert_no_breach(rules.hint_names(exercise, lessons()[exercise.lesson]))
 
 
+@EXERCISES
+def test_the_last_hint_passes_with_its_gap_filled(slug):
+    """who fills the gap of the third hint, and nothing else, passes"""
+    exercise = exercises()[slug]
+    assert_no_breach(rules.filled_hint(exercise, lessons()[exercise.lesson]))
+
+
 def test_no_exercise_is_there_twice():
     """each exercise has one entry, and so has each lesson"""
     text = (DATA / "exercises.toml").read_text(encoding="utf-8")

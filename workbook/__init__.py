@@ -17,8 +17,8 @@ _HOMES = {
     "reset": "workbook.exercises.progress",
     "yours": "workbook.exercises.your_agent",
     "your_parts": "workbook.exercises.your_agent",
-    "your_agent": "workbook.exercises.agent_diagram",
-    "predict": "workbook.exercises.predict",
+    "your_agent": "workbook.exercises.diagram",
+    "predict": "workbook.exercises.display",
     "about": "workbook.diagnosis",
     "doctor": "workbook.diagnosis",
 }

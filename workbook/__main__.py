@@ -42,17 +42,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("--port", type=int, default=8765)
         elif name == "wheelhouse":
             command.add_argument("folder", type=Path, help="new, or begun before")
-            system = "not as here: linux, linux-arm, mac, mac-intel, windows"
-            command.add_argument("--machine", default="", help=system)
-            command.add_argument("--python", help="their version, if not ours: 3.12")
         elif name == "grade":
             add = partial(command.add_argument, type=Path)
             add("folder", help="one subfolder a learner, or a single notebook")
-            add("out", help="for tables and pages; go on there after an early end")
+            add("out", nargs="?", help="for tables and pages: FOLDER_graded")
             command.add_argument("--jobs", type=int, metavar="N", help="at once: cores")
-            add("--course", metavar="FILE", help="weights, due date: TOML")
-            add("--roster", metavar="FILE", help="who should have handed in: CSV")
-            add("--hidden", metavar="FOLDER", help="tests of your own, reported apart")
+            words = "a command that confines, in place of bubblewrap: 'docker run …'"
+            command.add_argument("--wrapper", default="", metavar="COMMAND", help=words)
+            words = "confine nothing, where you trust the authors"
+            command.add_argument("--unconfined", action="store_true", help=words)
         elif name == "trace":
             add = partial(command.add_argument, type=Path)
             add("path", help="the file of a trace, or a folder of them")
@@ -100,12 +98,10 @@ def _fetch_model(options: argparse.Namespace) -> int:
 
 
 def _progress(options: argparse.Namespace) -> int:
-    from workbook.exercises.agent_diagram import your_agent
+    from workbook.exercises.diagram import your_agent
     from workbook.exercises.progress import progress
 
-    print(progress(), agent := your_agent(), sep="\n\n")
-    if agent.all_yours:
-        print(f"All of it is yours. What you built: {agent.write_page()}")
+    print(progress(), your_agent(), sep="\n\n")
     return 0
 
 
@@ -117,7 +113,7 @@ def _reset(options: argparse.Namespace) -> int:
 
 
 def _collect(options: argparse.Namespace) -> int:
-    from workbook.classroom.collect import collect
+    from workbook.grading.collect import collect
     from workbook.paths import ROOT
 
     print(collected := collect(options.path or ROOT / "notebooks"))
@@ -132,17 +128,16 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _handout(options: argparse.Namespace) -> int:
-    from workbook.classroom.handout import handout
+    from workbook.grading.handout import handout
 
     print(handout(options.folder, solved=options.solved))
     return 0
 
 
 def _wheelhouse(options: argparse.Namespace) -> int:
-    from workbook.classroom.wheelhouse import Target, wheelhouse
+    from workbook.grading.wheelhouse import wheelhouse
 
-    python = {"python": options.python} if options.python else {}
-    print(wheelhouse(options.folder, Target(options.machine, **python)))
+    print(wheelhouse(options.folder))
     return 0
 
 
@@ -158,7 +153,7 @@ def _serve_model(options: argparse.Namespace) -> int:
 
 
 def _grade(options: argparse.Namespace) -> int:
-    from workbook.classroom.command import grade_command
+    from workbook.grading.grade import grade_command
 
     asked = {name: each for name, each in vars(options).items() if name != "command"}
     return grade_command(**asked)

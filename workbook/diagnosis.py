@@ -60,7 +60,7 @@ def doctor() -> Diagnosis:
     version = f"{platform.python_version()}, {sys.executable}"
     rows = [Row("Python", Health.WELL, version), packages(), lesson_files()]
     rows += [model("model in use"), model("local model", "local")]
-    return diagnosis_of([*rows, progress(), browser()])
+    return diagnosis_of([*rows, progress(), browser(), confinement()])
 
 
 def diagnosis_of(rows: list[Row]) -> Diagnosis:
@@ -155,3 +155,14 @@ def browser() -> Row:
     tool = "apt-get" if sys.platform == "linux" else "python -m playwright"
     fix = f"only for the browser tests: {tool} install chromium"
     return Row("Chromium", Health.NOTE, "not found", fix)
+
+
+def confinement() -> Row:
+    """Is there a bubblewrap to confine strangers' notebooks? Only graders need one."""
+    from workbook.exercises.catalogue import CourseError
+    from workbook.grading.confinement import bubblewrap
+
+    try:
+        return Row("bubblewrap", Health.WELL, f"{bubblewrap()[0]} (for graders)")
+    except CourseError as error:
+        return Row("bubblewrap", Health.NOTE, "of no use here", f"to grade: {error}")

@@ -47,7 +47,10 @@ c.Spawner.default_url = "/lab/tree/notebooks/00_start_here.ipynb"
 c.Spawner.args = ["--allow-root"]  # matters in a container only
 c.Spawner.http_timeout = c.Spawner.start_timeout = 120  # all of a class begin at once
 # Progress and agent are kept in the home, since HOME is the learner's own.
-c.Spawner.environment = {"WORKBOOK_LOCAL_SERVER": f"http://127.0.0.1:{MODEL_PORT}"}
+c.Spawner.environment = {
+    "WORKBOOK_LOCAL_SERVER": f"http://127.0.0.1:{MODEL_PORT}",
+    "WORKBOOK_SHARED": "1",  # no process is started before a check needs it
+}
 
 # The hub starts the model and starts it again when it ends.
 model = [sys.executable, "-m", "workbook", "serve-model", f"--port={MODEL_PORT}"]

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.browser.conftest import CONTRASTS, READABLE
-from workbook.classroom import handout as subject
 from workbook.exercises.catalogue import lessons
+from workbook.grading import handout as subject
 
 TWO = ("00_start_here", "01_naive_loop")
 

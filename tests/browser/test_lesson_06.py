@@ -42,7 +42,7 @@ def test_lesson_06_from_the_museum_to_the_player(open_lesson):
     widget.get_by_role("button", name="Run", exact=True).click()
     expect(widget.locator("[role=status]")).to_contain_text("STUCK")
 
-    message = ["with steps=5", "perhaps"]
+    message = ["with steps=5", "expected"]
     lesson.solve("within_budget", WRONG, RIGHT, message=message)
     lesson.run("ended = run(endless, parts=parts")
     expect(lesson.output("ended = run(endless, parts=parts")).to_contain_text(

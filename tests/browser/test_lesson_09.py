@@ -32,5 +32,5 @@ def test_lesson_09_from_a_claim_to_a_state(lesson):
     finally:
         lesson.choose_theme("JupyterLab Light")
 
-    message = ["several stand in one pair of brackets", "w3"]
+    message = ["one pair of brackets may hold several", "w3"]
     lesson.solve("find_citations", WRONG, RIGHT, message=message)

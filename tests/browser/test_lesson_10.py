@@ -35,5 +35,5 @@ def test_lesson_10_from_a_page_that_wants_money_to_the_milestone(lesson):
     expect(status).to_contain_text(": DONE")
     expect(widget.locator(".events")).to_contain_text("Adults pay 12 euro [page_1]")
 
-    message = ["of the rules that match the strictest decides", "deny"]
+    message = ["of the rules that match, the strictest gives the verdict", "deny"]
     lesson.solve("may_flow", WRONG, RIGHT, message=message)

@@ -7,6 +7,7 @@ import pytest
 from tests import exercise_rules as rules
 from workbook.exercises.catalogue import Lesson, find
 
+WHO = find("who_writes")
 GOOD = '''
     def who_writes(label: str) -> str:
         """Say who writes it."""
@@ -30,39 +31,30 @@ GOOD = '''
 )
 def test_an_incomplete_entry_is_found(change, words):
     """an entry with something missing is named"""
-    (breach,) = rules.entry(replace(find("who_writes"), **change))
+    (breach,) = rules.entry(replace(WHO, **change))
     assert words in breach
 
 
-def test_a_package_that_fails_is_found():
-    """a package's function that fails its own tests is found"""
-    exercise = replace(find("who_writes"), target="builtins:len")
-    assert "called" in next(rules.package_answer(exercise))
-
-
-def test_a_stub_that_passes_is_found(monkeypatch):
-    """a stub that is not told apart from an answer is found"""
-    monkeypatch.setattr(rules, "stub_of", lambda exercise: lambda label: "model")
-    assert "is graded as" in next(rules.stub_answer(find("who_writes")))
-
-
-@pytest.mark.parametrize(
-    ("answers", "words"),
-    [
-        ({len: "test_x"}, "has 1 wrong answers, not 2"),
-        ({len: "test_x", abs: "test_x"}, "len is not caught by test_x"),
-        ({find("who_writes").function(): "test_x"}, "is graded as passed"),
-    ],
-)
-def test_a_bad_wrong_answer_is_found(monkeypatch, answers, words):
-    """a wrong answer that passes, or that another test catches, is found"""
-    monkeypatch.setattr(rules, "wrong_answers", lambda exercise: answers)
-    assert words in "\n".join(rules.wrong_answers_fail(find("who_writes")))
+def test_an_answer_that_is_graded_otherwise_than_it_should_be_is_found(
+    tmp_path, monkeypatch
+):
+    """ours that fails, a stub or a wrong answer that passes or fails elsewhere"""
+    broken = replace(WHO, target="builtins:len")
+    assert "cell can be run" in next(rules.package_answer(broken))
+    (tmp_path / "test_it.py").write_text("def test_it(who_writes): pass")
+    lenient = replace(WHO, tests=str(tmp_path / "test_it.py"))
+    for rule in (rules.stub_answer, rules.wrong_answers_fail):
+        assert "graded as" in next(rule(lenient))
+    monkeypatch.setattr(rules, "wrong_answers", lambda exercise: {len: "test_x"})
+    few, uncaught = rules.wrong_answers_fail(WHO)
+    assert "has 1 wrong answers, not 2" in few
+    assert "len is not caught by test_x" in uncaught
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
+        ("", "", ""),
         ("who_writes = check(who_writes)", "check(who_writes)", "no `who_writes = "),
         (": str", "", "has a type"),
         (" -> str", "", "has a type"),
@@ -70,51 +62,22 @@ def test_a_bad_wrong_answer_is_found(monkeypatch, answers, words):
         ('raise NotImplementedError("your code here")', "pass", "does not end in"),
         ("(label", "(text", "takes ['text'], the package's takes ['label']"),
         ("def who_writes", "def who_wrote", "0 cells define who_writes"),
+        ("Say who", "Say." + 11 * "\n        and", "more than 15 lines"),
     ],
 )
 def test_a_bad_stub_is_found(tmp_path, write_notebook, monkeypatch, old, new, words):
-    """a notebook whose stub has no type, no docstring or no check is found"""
-    found = breaches(tmp_path, write_notebook, monkeypatch, GOOD.replace(old, new))
-    assert words in found
-
-
-def test_a_long_cell_is_found(tmp_path, write_notebook, monkeypatch):
-    """a stub's cell has at most fifteen lines, its check with them"""
-    cell = GOOD.replace("Say who writes it.", "Say." + 11 * "\n    and")
-    assert "more than 15 lines" in breaches(tmp_path, write_notebook, monkeypatch, cell)
-
-
-def test_a_check_as_a_decorator_counts(tmp_path, write_notebook, monkeypatch):
-    """`@check` above the stub is the same as a line below it"""
-    cell = GOOD.replace("who_writes = check(who_writes)", "")
-    cell = cell.replace("    def who", "    @check\n    def who")
-    assert breaches(tmp_path, write_notebook, monkeypatch, cell) == ""
-
-
-def test_a_good_notebook_passes(tmp_path, write_notebook, monkeypatch):
-    """a typed stub with a docstring that is checked passes"""
-    assert breaches(tmp_path, write_notebook, monkeypatch, GOOD) == ""
-
-
-def test_a_missing_notebook_is_found():
-    """a lesson without its notebook is found"""
-    lesson = Lesson("99_none", "t", 5)
-    assert "is missing" in next(rules.notebook(find("who_writes"), lesson))
-
-
-def test_too_many_minutes_are_found(monkeypatch):
-    """exercises that take longer than their lesson are found"""
-    lesson = Lesson("00_start_here", "t", 1)
-    assert "minutes of exercises in 1" in next(rules.lesson_minutes(lesson))
-
-
-def breaches(tmp_path, write_notebook, monkeypatch, cell):
-    """Return the breaches of a notebook with this exercise cell, as text."""
+    """a stub without a type, a docstring or a check is found, and a good one passes"""
     monkeypatch.setattr("workbook.exercises.catalogue.ROOT", tmp_path)
-    write_notebook(
-        tmp_path / "notebooks" / "00_start_here.ipynb",
-        ("from workbook import check", "setup"),
-        (cell, "exercise"),
-    )
-    lesson = Lesson("00_start_here", "t", 5)
-    return "\n".join(rules.notebook(find("who_writes"), lesson))
+    path = tmp_path / "notebooks" / "00_start_here.ipynb"
+    cell = GOOD.replace(old, new, 1)
+    write_notebook(path, ("import workbook", "setup"), (cell, "exercise"))
+    found = "\n".join(rules.notebook(WHO, Lesson("00_start_here", "t", 5)))
+    assert words in found
+    assert bool(words) == bool(found)
+
+
+def test_a_missing_notebook_and_too_many_minutes_are_found():
+    """a lesson without its notebook is found, and one that is too short"""
+    assert "is missing" in next(rules.notebook(WHO, Lesson("99_none", "t", 5)))
+    short = Lesson("00_start_here", "t", 1)
+    assert "minutes of exercises in 1" in next(rules.lesson_minutes(short))

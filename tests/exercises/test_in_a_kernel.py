@@ -1,85 +1,106 @@
-"""check in a real kernel."""
+"""check in a real kernel, with a process of its own for each answer."""
 
+import time
+
+import psutil
 import pytest
 
-RIGHT = """
-def who_writes(label):
-    return "runtime" if label == "Observation" else "model"
-
-"""
-STUB = "def who_writes(label):\n    raise NotImplementedError\n\n"
 CHECK = "who_writes = check(who_writes)"
+CELL = "def who_writes(label):\n    {}\n    return 'model'\n" + CHECK
+STUB = CELL.format("raise NotImplementedError")
+RIGHT = CELL.format("if label == 'Observation': return 'runtime'")
+PASSED = "who_writes · passed · 3 of 3"
+KNOWN = "\ndef who_writes(label): return KNOWN.get(label, 'model')"
 
 
-def test_a_stub_and_its_check_in_one_cell(kernel):
+def test_a_cell_defines_and_checks(kernel):
     """a cell that defines and checks shows the report of what it defines"""
-    assert "who_writes · not attempted" in kernel(STUB + CHECK)
-    wrong = RIGHT.replace("runtime", "x")
-    assert "who_writes · wrong · 2 of 3" in kernel(wrong + CHECK)
-    assert kernel(RIGHT + CHECK) == "who_writes · passed · 3 of 3"
-
-
-def test_a_check_above_the_function(kernel):
-    """`@check` above the def is the same in one word"""
-    assert kernel(f"@check{RIGHT}") == "who_writes · passed · 3 of 3"
-
-
-def test_a_syntax_error_is_pythons_own_and_checks_nothing(kernel):
-    """a cell with a syntax error is told by Python, and no older function is graded"""
-    shown = kernel(RIGHT.replace('"model"', '"model') + CHECK)
-    assert "SyntaxError" in shown
+    assert "who_writes · not attempted" in kernel(STUB)
+    assert "who_writes · wrong · 2 of 3" in kernel(CELL.format("pass"))
+    assert kernel(RIGHT) == PASSED
+    assert kernel(f"@check\n{RIGHT.removesuffix(CHECK)}") == PASSED
+    shown = kernel(RIGHT.replace("'model'", "'model"))
+    assert "SyntaxError" in shown  # Python's own, and no older function is graded
     assert "passed" not in shown
 
 
-def test_a_check_alone_has_nothing_to_grade_after_a_failure(kernel):
-    """after a failed check the name holds the package's function, and that is said"""
-    kernel(STUB + CHECK)
-    assert "there is nothing of yours to check" in kernel(CHECK)
-
-
 @pytest.mark.parametrize("magic", ["%%time", "%%capture kept"])
-def test_a_function_below_a_magic_is_graded(kernel, magic):
-    """a function defined below %%time is graded"""
-    kernel(f"{magic}{RIGHT}")
-    assert kernel(CHECK) == "who_writes · passed · 3 of 3"
+def test_other_cells_and_magics_are_read(kernel, magic):
+    """a function below a magic with a table of another cell is checked in the next"""
+    kernel("KNOWN = {'Observation': 'runtime'}")
+    kernel(magic + KNOWN)
+    assert kernel(CHECK) == PASSED
 
 
-def test_exit_does_not_end_the_kernel(kernel):
-    """exit() in a function ends neither the check nor the kernel"""
-    kernel("marker = 1\ndef who_writes(label):\n    exit()\n")
-    assert "exit() would end the whole program" in kernel(CHECK)
-    assert kernel("marker") == "1"
+def test_after_a_failure_ours_answers_and_says_so_in_each_cell(kernel):
+    """the package's function answers for one that failed, and is not taken for it"""
+    said = "Ours runs here: who_writes. Yours has not passed its check."
+    kernel(STUB)
+    assert "there is nothing of yours to check" in kernel(CHECK)
+    use = "[who_writes('Observation') for _ in range(3)][0]"
+    for _ in range(2):
+        assert kernel(use).splitlines() == [said, "'runtime'"]
+    kernel(RIGHT)
+    assert kernel(use) == "'runtime'"
 
 
-def test_input_does_not_wait(kernel):
-    """input() in a function raises, since nobody answers"""
-    kernel("def who_writes(label):\n    return input()\n")
-    assert "what you need is in the arguments" in kernel(CHECK)
-
-
-def test_an_endless_loop_is_ended_and_the_kernel_goes_on(kernel):
-    """a loop that catches everything is ended after the time limit"""
-    kernel(
-        "import workbook.exercises.grade; workbook.exercises.grade.TIME_LIMIT_S = 0.3"
+STATE = """
+import os, sys, workbook.loop.turns
+def state():
+    return (
+        list(seen), dict(os.environ), os.listdir(), os.getcwd(), list(sys.path),
+        set(sys.modules), sorted(vars(workbook.loop.turns)),
+        {name for name in globals() if not name.startswith("_")},
     )
-    loop = "    while True:\n        try: sum(range(9))\n        except: pass\n"
-    shown = kernel(f"def who_writes(label):\n{loop}{CHECK}")
-    kernel("workbook.exercises.grade.TIME_LIMIT_S = 2.0")
-    assert "  stopped   not finished after 0.3 seconds" in shown
-    assert kernel("import signal, sys; sys.gettrace() is None") == "True"
+seen, before = [], 0
+"""
+REACHES = """import os, turtle, workbook.loop.turns as t; t.who_writes = t.new = 3
+    seen.append(1); os.environ["NEW"] = "1"; globals()["new"] = 1
+    open("new", "w"); os.chdir("/"); os.system("echo raw"); print("noise")"""
 
 
-def test_nothing_is_printed_besides_the_report(kernel):
-    """a check shows its report as HTML, and prints nothing else"""
-    kernel(RIGHT.replace("return", "print('noise'); return"))
-    shown = kernel(CHECK, form="text/html")
+def test_a_check_changes_nothing(kernel, tmp_path):
+    """variables, modules, environment and files are as they were, whatever runs"""
+    kernel(STATE)
+    kernel(f"os.chdir({str(tmp_path)!r})")
+    kernel(CELL.format("pass"))
+    kernel("before = state()")
+    shown = kernel(CELL.format(REACHES))
+    assert "who_writes · wrong" in shown
+    assert not {"raw", "noise"} & set(shown.splitlines())
+    differs = "[n for n, (a, b) in enumerate(zip(before, state())) if a != b]"
+    assert kernel(differs) == "[]"
+
+
+def test_stop_ends_a_check_at_once(kernel, tmp_path):
+    """the stop button ends the process, the check says so, and the next one works"""
+    noted = tmp_path / "pid"
+    stop = f"""
+import os, signal, threading
+def stop():
+    while not (os.path.exists({str(noted)!r}) and open({str(noted)!r}).read()): pass
+    os.killpg(0, signal.SIGINT)
+threading.Thread(target=stop).start()
+"""
+    loop = (
+        f"import os; open({str(noted)!r}, 'w').write(str(os.getpid()))\n    while 1: 0"
+    )
+    began = time.monotonic()
+    shown = kernel(stop + CELL.format(loop))
+    assert time.monotonic() - began < 8
+    assert "Stopped, as you asked." in shown
+    assert "KeyboardInterrupt" in shown
+    assert not psutil.pid_exists(int(noted.read_text()))
+    assert kernel(RIGHT) == PASSED
+
+
+def test_each_thing_is_shown_in_the_form_that_the_notebook_has_for_it(kernel):
+    """a report is HTML, a solution Markdown; a question stands apart from its widget"""
+    shown = kernel(RIGHT, form="text/html")
     assert shown.startswith("<div class='workbook-report")
     assert shown.count("<div") == 1
-    assert "noise" not in shown
-
-
-def test_the_solution_is_shown_in_the_themes_colours(kernel):
-    """a solution is Markdown with a fence: JupyterLab colours it in its own theme"""
-    assert "```python\ndef who_writes" in kernel(
-        "solution(who_writes)", form="text/markdown"
-    )
+    source = kernel("solution(who_writes)", form="text/markdown")
+    assert "```python\ndef who_writes" in source
+    shown = kernel("from workbook import predict\npredict('1 < 2?', 'yes', 'no')")
+    assert shown.splitlines()[0] == "Predict: 1 < 2? (yes / no)"
+    assert "ToggleButtons" in shown

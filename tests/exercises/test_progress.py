@@ -1,104 +1,71 @@
 """Progress, kept by the exercise's name."""
 
-import json
 import subprocess
 import sys
 
 import pytest
 
+from tests.learner import solve
 from workbook.exercises.catalogue import CourseError
 from workbook.exercises.progress import Progress, reset
 from workbook.exercises.report import Outcome
+from workbook.exercises.your_agent import folder, yours
 
-
-@pytest.fixture
-def kept(own_data):
-    return Progress()
-
-
-def test_it_is_kept_on_disk(kept):
-    """what was passed is there after a restart"""
-    kept.checked("who_writes", Outcome.PASSED)
-    entry = Progress().get("who_writes")
-    assert (entry.outcome, entry.checks, entry.passed_at != "") == ("passed", 1, True)
-
-
-def test_passed_once_is_passed(kept):
-    """a later wrong try does not take a pass away"""
-    kept.checked("who_writes", Outcome.PASSED)
-    kept.checked("who_writes", Outcome.WRONG)
-    entry = kept.get("who_writes")
-    assert (entry.outcome, entry.passed_at != "") == ("wrong", True)
-
-
-def test_running_the_stubs_counts_nothing(kept):
-    """Run All over untouched stubs is no attempt"""
-    kept.checked("who_writes", Outcome.NOT_ATTEMPTED)
-    assert kept.get("who_writes").checks == 0
+pytestmark = pytest.mark.usefixtures("own_data")
 
 
 @pytest.mark.parametrize(
-    "content",
-    [
-        "{",
-        "[]",
-        '{"who_writes": 3}',
-        '{"who_writes": {"checks": "x"}}',
-        '{"who_writes": {"outcome": 5}}',
-        '{"who_writes": {"hints": -3}}',
-        '{"who_writes": {"passed_at": []}}',
-        "\x00",
-    ],
+    "content", ["{", "[]", '{"who_writes": {"hints": -3}}', "\x00"]
 )
-def test_a_damaged_file_is_set_aside(kept, capsys, content):
+def test_a_damaged_file_is_set_aside(capsys, content):
     """a damaged file is kept under another name, with a message, and a new one begun"""
+    kept = Progress()
     kept.path.parent.mkdir(parents=True)
     kept.path.write_text(content)
     kept.checked("who_writes", Outcome.PASSED)
     assert kept.path.with_name("progress.json.damaged").read_text() == content
     assert "could not be read; a new one is begun" in capsys.readouterr().out
-    assert json.loads(kept.path.read_text())["who_writes"]["outcome"] == "passed"
+    assert kept.get("who_writes").outcome == "passed"
 
 
-def test_it_is_written_at_once(kept):
-    """the file is replaced as a whole: nothing half-written is left about"""
-    kept.checked("who_writes", Outcome.PASSED)
-    kept.hint_seen("who_writes", 2)
-    files = {path.name for path in kept.path.parent.iterdir()}
-    assert files == {"progress.json", ".progress.lock"}
-
-
-def test_two_kernels_lose_nothing(kept):
-    """what two processes note at the same time is all there afterwards"""
-    note = (
+def test_two_kernels_lose_nothing():
+    """what two processes note at the same time is all there, and whole"""
+    code = (
         "import sys; from workbook.exercises.progress import Progress, Outcome\n"
         "for n in range(40): Progress().checked(f'{sys.argv[1]}_{n}', Outcome.PASSED)"
     )
-    kernels = [
-        subprocess.Popen([sys.executable, "-c", note, name]) for name in ("a", "b")
-    ]
+    kernels = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
     assert [kernel.wait(timeout=60) for kernel in kernels] == [0, 0]
-    assert len(kept.entries()) == 80
+    assert len(Progress().entries()) == 80
+    files = {path.name for path in Progress().path.parent.iterdir()}
+    assert files == {"progress.json", ".progress.lock"}
 
 
-def test_one_exercise_can_be_forgotten(kept, capsys):
-    """reset of one exercise leaves the others"""
-    kept.checked("who_writes", Outcome.PASSED)
-    kept.checked("parse_turn", Outcome.PASSED)
-    reset("who_writes", yes=True)
-    assert list(kept.entries()) == ["parse_turn"]
-
-
-def test_all_can_be_forgotten(kept, capsys):
-    """reset without a name forgets all"""
-    kept.checked("who_writes", Outcome.PASSED)
-    reset(yes=True)
-    assert kept.entries() == {}
-
-
-def test_a_misspelt_name_forgets_nothing(kept):
-    """reset of an exercise that does not exist says which one was meant"""
-    kept.checked("who_writes", Outcome.PASSED)
+@pytest.mark.parametrize(("slug", "left"), [("who_writes", ["parse_turn"]), (None, [])])
+def test_one_exercise_or_all_can_be_forgotten(capsys, slug, left):
+    """reset forgets the exercise that is named, or all; a misspelt one forgets none"""
+    for each in ("who_writes", "parse_turn"):
+        Progress().checked(each, Outcome.PASSED)
     with pytest.raises(CourseError, match="Did you mean who_writes"):
         reset("who_write", yes=True)
-    assert list(kept.entries()) == ["who_writes"]
+    reset(slug, yes=True)
+    assert list(Progress().entries()) == left
+
+
+def nobody(text):
+    raise NotImplementedError  # as the input of a notebook that runs by itself
+
+
+@pytest.mark.parametrize("says", [lambda text: "n", lambda text: "", nobody])
+def test_reset_asks_before_it_takes_code_away(monkeypatch, capsys, says):
+    """reset asks, names the file, and sets code aside instead of deleting it"""
+    solve("who_writes")
+    asked = []
+    for answers, whose in ((says, "yours"), (lambda text: " Y ", "ours")):
+        monkeypatch.setattr(
+            "builtins.input", lambda t, a=answers: asked.append(t) or a(t)
+        )
+        reset("who_writes")
+        assert "who_writes.py out of your agent" in asked[-1]
+        assert yours("who_writes").whose == whose
+    assert (folder() / "removed" / "who_writes.py").exists()

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.learner import RAISES, cells_with_answer
+from tests.learner import RAISES, answer_to
 from tests.notebooks.conftest import lessons, read, text_outputs
-from workbook.exercises import kept
 from workbook.exercises.catalogue import exercises
-from workbook.exercises.source import self_contained
+from workbook.exercises.your_agent import seal
 
 LESSONS = lessons()
 MOST_CELLS = 60
@@ -67,8 +66,7 @@ def with_solutions(path):
     """Return a lesson with every stub solved, as a learner who solved those before."""
     for slug, exercise in exercises().items():
         if exercise.lesson < path.stem:
-            text = self_contained(cells_with_answer(slug), slug, exercises())
-            keep_file(Path(WALK), exercise, text, anew=False)
+            keep_file(Path(WALK), exercise, answer_to(slug), anew=False)
     environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": WALK}
     return solved(read(path), path.stem), environment
 
@@ -78,7 +76,7 @@ def keep_file(home, exercise, text, anew=True):
     path = home / "your_agent" / f"{exercise.slug}.py"
     path.parent.mkdir(exist_ok=True)
     if anew or not path.exists():
-        path.write_text(kept.seal(exercise, text) + text, encoding="utf-8")
+        path.write_text(seal(exercise, text) + text, encoding="utf-8")
 
 
 def with_broken_parts(path):

@@ -8,8 +8,8 @@ import pytest
 
 from workbook.exercises.catalogue import find
 from workbook.exercises.display import as_message
-from workbook.exercises.grade import grade
 from workbook.exercises.report import Outcome
+from workbook.exercises.run_tests import run_tests
 from workbook.fsm import FunctionCalls, Machine
 from workbook.guardrails.machine import guarded
 from workbook.loop.naive import ignore
@@ -35,7 +35,7 @@ BAD = runpy.run_path(str(ROOT / "tests/wrong_answers/my_agent.py"))
 )
 def test_three_agents_get_their_verdicts(name, failed):
     """the good one passes; a hidden loop and an idle guard fail, each in its rule"""
-    report = grade(find("my_agent"), BAD[name])
+    report = run_tests(find("my_agent"), BAD[name])
     assert report.outcome is (Outcome.WRONG if failed else Outcome.PASSED)
     assert [failure.test for failure in report.failures] == failed
 
@@ -86,7 +86,7 @@ def test_one_that_breaks_is_told_in_words(make, word):
         return make()
 
     mine.__name__ = "my_agent"
-    report = grade(find("my_agent"), mine)
+    report = run_tests(find("my_agent"), mine)
     said = str(as_message(report))
     assert word in said
     assert "Traceback" not in said

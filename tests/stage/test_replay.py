@@ -313,14 +313,18 @@ def test_killed_at_every_event_it_comes_to_the_same_end(slug, tmp_path):
 
 
 @pytest.mark.parametrize("slug", ["two_actions", "payment_twice"])
-def test_cut_at_every_byte_of_its_last_line(slug, tmp_path):
+def test_cut_within_its_last_line(slug, tmp_path):
     """A record whose last line is half there is gone on with; a whole line counts."""
     end, whole = undisturbed(slug, tmp_path)
     done = effects(tmp_path)
     lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
     kinds = [event["kind"] for event in whole]
     for seq in (kinds.index("model_turn"), kinds.index("observation"), len(kinds) - 1):
-        for cut in range(len(lines[seq]) - 1):
+        end_of_line = len(lines[seq]) - 1
+        for cut in (
+            *range(0, end_of_line - 20, 7),
+            *range(end_of_line - 20, end_of_line),
+        ):
             path = tmp_path / "cut.jsonl"
             path.write_bytes(b"".join(lines[:seq]) + lines[seq][:cut])
             asked = sum(e["kind"] == "model_turn" for e in whole.events[:seq])

@@ -13,13 +13,11 @@ def forgets_cancel_and_failure():
 
 
 def an_unreadable_turn_goes_back_to_the_model():
-    row = Rule(State.THINK, Event.UNREADABLE_TURN, State.THINK, "again")
-    return CORE.with_rules(row)
+    return CORE.with_rules(Rule(State.THINK, Event.UNREADABLE_TURN, State.THINK, "again"))
 
 
 def ends_in_an_error_when_steps_run_out():
-    row = Rule(State.THINK, Event.OUT_OF_STEPS, State.ERROR, "too long")
-    return CORE.with_rules(row)
+    return CORE.with_rules(Rule(State.THINK, Event.OUT_OF_STEPS, State.ERROR, "too long"))
 
 
 def leads_out_of_the_end():
@@ -27,17 +25,15 @@ def leads_out_of_the_end():
 
 
 def forgets_a_second_call():
-    rows = [rule for rule in CORE.rules if rule.event != Event.MORE_CALLS]
-    return Table(tuple(rows))
+    return Table(tuple(rule for rule in CORE.rules if rule.event != Event.MORE_CALLS))
 
 
 def has_a_row_too_many():
-    row = Rule(State.OBSERVE, Event.OUT_OF_TIME, State.EXHAUSTED, "late")
-    return CORE.with_rules(row)
+    return CORE.with_rules(Rule(State.OBSERVE, Event.OUT_OF_TIME, State.EXHAUSTED, "late"))
 
 
 WRONG = {
-    returns_the_rules_alone: "test_it_is_an_honest_table",
+    returns_the_rules_alone: "test_what_the_model_did",
     forgets_cancel_and_failure: "test_everywhere_the_user_may_stop_and_something_may_break",
     an_unreadable_turn_goes_back_to_the_model: "test_an_unreadable_turn_is_observed",
     ends_in_an_error_when_steps_run_out: "test_what_has_run_out_exhausts",

@@ -3,7 +3,6 @@
 from collections import Counter
 
 
-
 def _twice(table):
     count = Counter((rule.source, rule.event) for rule in table.rules)
     return [f"{s} has {n} rows for {e}" for (s, e), n in count.items() if n > 1]
@@ -42,17 +41,28 @@ def takes_any_way_on_for_a_way_to_an_end(table):
 
 
 def stops_at_the_first_breach(table):
-    found = _twice(table) + _unreached(table) + _traps(table) + _ways_out(table)
-    return found[:1]
+    return (_twice(table) + _unreached(table) + _traps(table) + _ways_out(table))[:1]
 
 
 def forgets_two_rows_for_one_event(table):
     return _unreached(table) + _traps(table) + _ways_out(table)
 
 
+def takes_an_event_in_two_states_for_a_breach(table):
+    count = Counter(rule.event for rule in table.rules)
+    twice = [f"{e} in {r.source}" for r in table.rules if count[e := r.event] > 1]
+    return twice + _unreached(table) + _traps(table) + _ways_out(table)
+
+
+def lets_a_run_leave_its_end(table):
+    return _twice(table) + _unreached(table) + _traps(table)
+
+
 WRONG = {
-    looks_one_row_back: "test_a_row_from_an_unreached_state_does_not_count",
-    takes_any_way_on_for_a_way_to_an_end: "test_two_states_that_lead_only_to_each_other_are_traps",
+    looks_one_row_back: "test_each_state_that_cannot_be_reached",
+    takes_any_way_on_for_a_way_to_an_end: "test_each_trap",
     stops_at_the_first_breach: "test_every_breach_is_reported",
     forgets_two_rows_for_one_event: "test_two_rows_for_one_event",
+    takes_an_event_in_two_states_for_a_breach: "test_an_honest_table_has_no_breach",
+    lets_a_run_leave_its_end: "test_a_way_out_of_an_end",
 }

@@ -32,28 +32,17 @@ def audited(answer, evidence, threshold=THRESHOLD, split=split_claims,
     return verdicts
 
 
-def passes_what_cites_nothing(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, uncited=Support.SUPPORTED, **options)
+def audits(**mistake):
+    """Return a function that makes one of these mistakes."""
 
+    def audit_answer(answer, evidence, *args, **options):
+        return audited(answer, evidence, *args, **options, **mistake)
 
-def is_content_with_one_that_exists(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, any_known=True, **options)
-
-
-def wants_more_than_the_threshold(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, above=True, **options)
+    return audit_answer
 
 
 def has_a_threshold_of_its_own(answer, evidence, threshold=0.3, **options):
     return audited(answer, evidence, 0.3, **options)
-
-
-def does_not_read_the_documents(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, compare=lambda *_: "", **options)
-
-
-def lets_weak_ones_speak(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, keep_weak=True, **options)
 
 
 def compares_with_all_evidence(answer, evidence, *args, **options):
@@ -63,40 +52,29 @@ def compares_with_all_evidence(answer, evidence, *args, **options):
     )
 
 
-def wants_every_document_to_be_good(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, all_strong=True, **options)
-
-
-def wants_every_document_to_say_so(answer, evidence, *args, **options):
-    def compare(claim, documents):
-        return next(filter(None, (what_differs(claim, [d]) for d in documents)), "")
-
-    return audited(answer, evidence, *args, compare=compare, **options)
-
-
-def gives_a_list_of_doc_ids(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, make=list, **options)
-
-
-def passes_where_nothing_was_searched(answer, evidence, *args, **options):
-    return audited(answer, evidence, *args, no_search=[], **options)
+def each_says_so(claim, documents):
+    return next(filter(None, (what_differs(claim, [d]) for d in documents)), "")
 
 
 def takes_no_other_split(answer, evidence, threshold=THRESHOLD, split=None, cite=None):
     return audited(answer, evidence, threshold)
 
 
+WEAK = "test_evidence_below_the_threshold_is_weak"
+NOT_SAID = "test_what_the_document_does_not_say"
+SUPPORTED = "test_what_a_good_document_says_is_supported"
+
 WRONG = {
-    passes_what_cites_nothing: "test_a_claim_without_a_citation_is_uncited",
-    is_content_with_one_that_exists: "test_a_document_that_nobody_found_is_an_unknown_id",
-    wants_more_than_the_threshold: "test_evidence_below_the_threshold_is_weak",
-    has_a_threshold_of_its_own: "test_evidence_below_the_threshold_is_weak",
-    does_not_read_the_documents: "test_what_the_document_does_not_say",
-    lets_weak_ones_speak: "test_what_the_document_does_not_say",
-    compares_with_all_evidence: "test_what_the_document_does_not_say",
-    wants_every_document_to_be_good: "test_what_a_good_document_says_is_supported",
-    wants_every_document_to_say_so: "test_what_a_good_document_says_is_supported",
-    gives_a_list_of_doc_ids: "test_each_claim_has_its_verdict",
-    passes_where_nothing_was_searched: "test_without_evidence_no_fact_passes",
+    audits(uncited=Support.SUPPORTED): "test_a_claim_without_a_citation_is_uncited",
+    audits(any_known=True): "test_a_document_that_nobody_found_is_an_unknown_id",
+    audits(above=True): WEAK,
+    has_a_threshold_of_its_own: WEAK,
+    audits(compare=lambda *_: ""): NOT_SAID,
+    audits(keep_weak=True): NOT_SAID,
+    compares_with_all_evidence: NOT_SAID,
+    audits(all_strong=True): SUPPORTED,
+    audits(compare=each_says_so): SUPPORTED,
+    audits(make=list): "test_each_claim_has_its_verdict",
+    audits(no_search=[]): "test_without_evidence_no_fact_passes",
     takes_no_other_split: "test_other_claims_and_citations",
 }

@@ -5,32 +5,31 @@ from collections import Counter
 from workbook.loop.voting import Order, majority
 
 
+def _decide(order, react_answer, winner, sure):
+    if order is Order.REACT_TO_COT_SC:
+        return winner if react_answer is None else react_answer
+    return winner if winner and sure else react_answer
+
+
 def wants_more_than_half(order, react_answer, votes):
     winner, count = majority(votes)
-    if order is Order.REACT_TO_COT_SC:
-        return react_answer if react_answer is not None else winner
-    return winner if count > len(votes) / 2 else react_answer
+    return _decide(order, react_answer, winner, count > len(votes) / 2)
 
 
 def counts_only_the_samples_that_answered(order, react_answer, votes):
     winner, count = majority(votes)
-    if order is Order.REACT_TO_COT_SC:
-        return react_answer if react_answer is not None else winner
     answered = [vote for vote in votes if vote is not None]
-    return winner if answered and count >= len(answered) / 2 else react_answer
+    return _decide(order, react_answer, winner, count >= len(answered) / 2)
 
 
 def counts_spellings(order, react_answer, votes):
-    answered = [vote for vote in votes if vote is not None]
-    winner, count = Counter(answered).most_common(1)[0] if answered else (None, 0)
-    if order is Order.REACT_TO_COT_SC:
-        return react_answer if react_answer is not None else winner
-    return winner if answered and count >= len(votes) / 2 else react_answer
+    answered = Counter(vote for vote in votes if vote is not None)
+    winner, count = answered.most_common(1)[0] if answered else (None, 0)
+    return _decide(order, react_answer, winner, count >= len(votes) / 2)
 
 
 def looks_at_one_order_only(order, react_answer, votes):
-    winner, _ = majority(votes)
-    return react_answer if react_answer is not None else winner
+    return _decide(Order.REACT_TO_COT_SC, react_answer, majority(votes)[0], True)
 
 
 WRONG = {

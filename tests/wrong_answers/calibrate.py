@@ -26,8 +26,9 @@ def rows_of(pairs, *, below=lambda s, t: s < t, above=lambda s, t: s >= t, of_al
     ]
 
 
-def forgets_to_accept_nothing(pairs):
-    return rows_of(pairs, last=())
+def calibrates(**mistake):
+    """Return a function that makes one of these mistakes."""
+    return lambda pairs: rows_of(pairs, **mistake)
 
 
 def has_a_row_for_each_pair(pairs):
@@ -35,28 +36,8 @@ def has_a_row_for_each_pair(pairs):
     return rows_of(pairs, thresholds=sorted(score for score, _ in pairs))
 
 
-def takes_tenths(pairs):
-    return rows_of(pairs, thresholds=[n / 10 for n in range(11)])
-
-
-def refuses_the_threshold_itself(pairs):
-    return rows_of(pairs, below=lambda s, t: s <= t)
-
-
-def accepts_only_above_it(pairs):
-    return rows_of(pairs, above=lambda s, t: s > t)
-
-
-def divides_by_all(pairs):
-    return rows_of(pairs, of_all=True)
-
-
 def swaps_the_errors(pairs):
     return [Cost(row[0], row[2], row[1]) for row in rows_of(pairs)]
-
-
-def says_nothing_of_an_empty_side(pairs):
-    return rows_of(pairs, check=False)
 
 
 def reads_the_pairs_twice(pairs):
@@ -66,14 +47,15 @@ def reads_the_pairs_twice(pairs):
     return rows_of(both)
 
 
+ROWS = "test_a_row_for_each_score"
+
 WRONG = {
-    forgets_to_accept_nothing: "test_a_row_for_each_score",
-    has_a_row_for_each_pair: "test_a_row_for_each_score",
-    takes_tenths: "test_a_row_for_each_score",
-    refuses_the_threshold_itself: "test_the_right_that_are_refused",
-    accepts_only_above_it: "test_the_wrong_that_are_accepted",
-    divides_by_all: "test_shares_are_of_their_own_kind",
+    calibrates(last=()): ROWS,
+    has_a_row_for_each_pair: ROWS,
+    reads_the_pairs_twice: ROWS,
+    calibrates(below=lambda s, t: s <= t): "test_the_right_that_are_refused",
     swaps_the_errors: "test_the_right_that_are_refused",
-    says_nothing_of_an_empty_side: "test_an_error_without_a_rate_is_told",
-    reads_the_pairs_twice: "test_a_row_for_each_score",
+    calibrates(above=lambda s, t: s > t): "test_the_wrong_that_are_accepted",
+    calibrates(of_all=True): "test_shares_are_of_their_own_kind",
+    calibrates(check=False): "test_an_error_without_a_rate_is_told",
 }

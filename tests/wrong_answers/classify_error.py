@@ -1,6 +1,7 @@
 """Plausible wrong answers to `classify_error`, each with the test that must catch it."""
 
 from workbook.record.errors import KINDS
+from workbook.record.errors import classify_error as right
 
 
 def kind_of(event):
@@ -8,80 +9,42 @@ def kind_of(event):
     return error if isinstance(error, str) else error.get("kind", "")
 
 
-def must_have_failed(event):
-    if event.get("ok") is not False:
-        raise ValueError("it has not failed")
-
-
 def looks_at_the_words(event):
-    must_have_failed(event)
-    text = event["text"].lower()
-    for word, category in {
-        "missing": "arguments",
-        "timed out": "transient",
-        "denied": "refused",
-    }.items():
-        if word in text:
-            return category
-    return KINDS.get(kind_of(event), "other")
+    words = {"missing": "arguments", "timed out": "transient", "denied": "refused"}
+    found = [words[word] for word in words if word in event.get("text", "").lower()]
+    return found[0] if found else right(event)
 
 
 def reads_the_kind_from_the_text(event):
-    must_have_failed(event)
-    kind = event["text"].partition("(")[2].partition(")")[0]
-    error = event.get("error")
-    if isinstance(error, str):
-        return KINDS.get(error, "other")
-    if error and error["retryable"]:
-        return "transient"
-    return KINDS.get(kind, "other")
+    kind = event.get("text", "").partition("(")[2].partition(")")[0]
+    return right({"error": kind, **event})
 
 
 def looks_at_the_table_first(event):
-    must_have_failed(event)
-    kind, error = kind_of(event), event.get("error")
-    if kind in KINDS:
-        return KINDS[kind]
-    retryable = isinstance(error, dict) and error["retryable"]
-    return "transient" if retryable else "other"
+    return KINDS.get(kind_of(event)) or right(event)
 
 
 def takes_an_unknown_kind_for_the_tools_fault(event):
-    must_have_failed(event)
-    error = event.get("error")
-    if isinstance(error, dict) and error["retryable"]:
-        return "transient"
-    return KINDS.get(kind_of(event), "tool")
+    found = right(event)
+    return "tool" if found == "other" else found
 
 
 def expects_an_error_in_each(event):
-    must_have_failed(event)
-    error = event["error"]
-    if isinstance(error, str):
-        return KINDS.get(error, "other")
-    return "transient" if error["retryable"] else KINDS.get(error["kind"], "other")
+    category = right(event)
+    return category if event["error"] else "other"
 
 
 def knows_our_machines_alone(event):
-    must_have_failed(event)
-    error = event.get("error", {"kind": "", "retryable": False})
-    return "transient" if error["retryable"] else KINDS.get(error["kind"], "other")
+    found, error = right(event), event.get("error", {"kind": "", "retryable": False})
+    return "transient" if error["retryable"] else found
 
 
 def takes_a_time_out_for_transient(event):
-    must_have_failed(event)
-    error = event.get("error")
-    retryable = isinstance(error, dict) and error["retryable"]
-    if retryable or kind_of(event) == "timeout":
-        return "transient"
-    return KINDS.get(kind_of(event), "other")
+    return "transient" if kind_of(event) == "timeout" else right(event)
 
 
 def classes_what_went_well(event):
-    error = event.get("error")
-    if isinstance(error, dict) and error["retryable"]:
-        return "transient"
-    return KINDS.get(kind_of(event), "other")
+    return right({**event, "ok": False})
 
 
 WRONG = {

@@ -3,6 +3,10 @@
 from workbook.trust.consensus import Agreed, answer_of, ask_verifier, counted, vote
 
 
+def answered(exits):
+    return sum(isinstance(answer_of(each), str) for each in exits)
+
+
 def agreed(exits, verify, within_s, *, all_of=len, half_of=len, least=1, first=True,
            ask=ask_verifier, told=True):  # fmt: skip
     """Agree as one should; each argument makes one mistake."""
@@ -25,52 +29,35 @@ def answered(exits):
     return sum(isinstance(answer_of(each), str) for each in exits)
 
 
-def agrees_among_those_who_answered(exits, verify=None, within_s=30.0):
-    return agreed(exits, verify, within_s, all_of=answered)
+def agrees(**mistake):
+    """Return a function that makes one of these mistakes."""
+
+    def consensus(exits, verify=None, within_s=30.0):
+        return agreed(exits, verify, within_s, **mistake)
+
+    return consensus
 
 
-def counts_half_of_those_who_answered(exits, verify=None, within_s=30.0):
-    return agreed(exits, verify, within_s, half_of=answered)
+def asks_nobody(verify, exits, tally, within_s):
+    return None, "no verifier"
 
 
-def takes_half(exits, verify=None, within_s=30.0):
-    return agreed(exits, verify, within_s, least=0)
+def believes_the_verifier(verify, exits, tally, within_s):
+    return (verify(exits), "it says so") if verify else (None, "no verifier")
 
 
-def asks_the_verifier_first(exits, verify=None, within_s=30.0):
-    return agreed(exits, verify, within_s, first=False)
-
-
-def never_asks_the_verifier(exits, verify=None, within_s=30.0):
-    return agreed(exits, None, within_s)
-
-
-def believes_the_verifier(exits, verify=None, within_s=30.0):
-    def ask(verify, exits, tally, within_s):
-        return (verify(exits), "it says so") if verify else (None, "no verifier")
-
-    return agreed(exits, verify, within_s, ask=ask)
-
-
-def shows_it_the_answers_alone(exits, verify=None, within_s=30.0):
-    def ask(verify, exits, tally, within_s):
-        given = [each for each in exits if isinstance(answer_of(each), str)]
-        return ask_verifier(verify, given, tally, within_s)
-
-    return agreed(exits, verify, within_s, ask=ask)
-
-
-def hides_the_reason(exits, verify=None, within_s=30.0):
-    return agreed(exits, verify, within_s, told=False)
+def shows_it_the_answers_alone(verify, exits, tally, within_s):
+    given = [each for each in exits if isinstance(answer_of(each), str)]
+    return ask_verifier(verify, given, tally, within_s)
 
 
 WRONG = {
-    agrees_among_those_who_answered: "test_all_runs_means_all",
-    counts_half_of_those_who_answered: "test_half_is_not_enough",
-    takes_half: "test_half_is_not_enough",
-    asks_the_verifier_first: "test_what_all_runs_say",
-    never_asks_the_verifier: "test_the_verifier_chooses",
-    believes_the_verifier: "test_an_inconclusive_verifier_decides_nothing",
-    shows_it_the_answers_alone: "test_the_verifier_sees_the_runs",
-    hides_the_reason: "test_how_it_was_counted_is_said",
+    agrees(all_of=answered): "test_all_runs_means_all",
+    agrees(half_of=answered): "test_half_is_not_enough",
+    agrees(least=0): "test_half_is_not_enough",
+    agrees(first=False): "test_what_all_runs_say",
+    agrees(ask=asks_nobody): "test_the_verifier_chooses",
+    agrees(ask=believes_the_verifier): "test_an_inconclusive_verifier_decides_nothing",
+    agrees(ask=shows_it_the_answers_alone): "test_the_verifier_sees_the_runs",
+    agrees(told=False): "test_how_it_was_counted_is_said",
 }

@@ -1,49 +1,30 @@
 """Plausible wrong answers to `context_growth`, with the tests that catch them."""
 
 
-def counts_the_hidden_calls(events):
+def _rows(events, is_own=lambda event: "parent" not in event, first=1, least=-1000):
     rows, before = [], 0
     for event in events:
-        if event["kind"] == "model_turn":
+        if event["kind"] == "model_turn" and is_own(event):
             tokens = event["usage"]["input"]
-            rows.append((len(rows) + 1, tokens, tokens - before))
+            rows.append((len(rows) + first, tokens, max(tokens - before, least)))
             before = tokens
     return rows
 
 
 def asks_for_the_value_of_the_parent(events):
-    rows, before = [], 0
-    for event in events:
-        if event["kind"] == "model_turn" and not event.get("parent"):
-            tokens = event["usage"]["input"]
-            rows.append((len(rows) + 1, tokens, tokens - before))
-            before = tokens
-    return rows
+    return _rows(events, lambda event: not event.get("parent"))
 
 
 def numbers_from_zero(events):
-    rows, before = [], 0
-    for event in events:
-        if event["kind"] == "model_turn" and "parent" not in event:
-            tokens = event["usage"]["input"]
-            rows.append((len(rows), tokens, tokens - before))
-            before = tokens
-    return rows
+    return _rows(events, first=0)
 
 
 def never_goes_below_zero(events):
-    rows, before = [], 0
-    for event in events:
-        if event["kind"] == "model_turn" and "parent" not in event:
-            tokens = event["usage"]["input"]
-            rows.append((len(rows) + 1, tokens, max(tokens - before, 0)))
-            before = tokens
-    return rows
+    return _rows(events, least=0)
 
 
 WRONG = {
-    counts_the_hidden_calls: "test_the_calls_of_a_tool_do_not_count",
-    asks_for_the_value_of_the_parent: "test_a_parent_with_number_0_is_a_parent",
+    asks_for_the_value_of_the_parent: "test_the_calls_of_a_tool_do_not_count",
     numbers_from_zero: "test_the_first_call_sends_everything_new",
     never_goes_below_zero: "test_a_history_that_was_cut_shows_below_zero",
 }

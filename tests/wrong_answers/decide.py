@@ -6,79 +6,64 @@ from workbook.guardrails.policy import POLICY, Decision, Verdict
 from workbook.tools.calls import Effect
 
 
-def matches(rule, mode, effect, tool):
+def fits(rule, mode, effect, tool):
     named = fnmatchcase(tool.casefold(), rule.tool.casefold())
-    return rule.mode in ("*", mode) and rule.effect in ("*", effect) and named
+    return rule.mode in ("*", mode), rule.effect in ("*", effect), named
 
 
-def otherwise(effect):
+def matching(mode, effect, tool, rules, enough=all):
+    return [rule for rule in rules if enough(fits(rule, mode, effect, tool))]
+
+
+def first(found, effect):
+    """Decide by the first of the rules that were found."""
+    for rule in found:
+        return Decision(rule.verdict, rule.why)
     verdict = Verdict.DENY if effect == Effect.WRITE else Verdict.ASK
     return Decision(verdict, "no rule speaks of it")
 
 
 def lets_the_last_rule_win(mode, effect, tool, rules=POLICY):
-    found = [rule for rule in rules if matches(rule, mode, effect, tool)]
-    return Decision(found[-1].verdict, found[-1].why) if found else otherwise(effect)
+    return first(matching(mode, effect, tool, rules)[::-1], effect)
 
 
 def lets_the_strictest_rule_win(mode, effect, tool, rules=POLICY):
     order = [Verdict.DENY, Verdict.ASK, Verdict.ALLOW]
-    found = [rule for rule in rules if matches(rule, mode, effect, tool)]
-    found.sort(key=lambda rule: order.index(rule.verdict))
-    return Decision(found[0].verdict, found[0].why) if found else otherwise(effect)
+    found = matching(mode, effect, tool, rules)
+    return first(sorted(found, key=lambda rule: order.index(rule.verdict)), effect)
 
 
 def allows_what_nobody_thought_of(mode, effect, tool, rules=POLICY):
-    for rule in rules:
-        if matches(rule, mode, effect, tool):
-            return Decision(rule.verdict, rule.why)
-    return Decision(Verdict.ALLOW, "nobody forbids it")
+    found = matching(mode, effect, tool, rules)
+    return first(found, effect) if found else Decision(Verdict.ALLOW, "not forbidden")
 
 
 def denies_whatever_nobody_thought_of(mode, effect, tool, rules=POLICY):
-    for rule in rules:
-        if matches(rule, mode, effect, tool):
-            return Decision(rule.verdict, rule.why)
-    return Decision(Verdict.DENY, "nobody allows it")
+    return first(matching(mode, effect, tool, rules), Effect.WRITE)
 
 
 def looks_for_the_pattern_anywhere(mode, effect, tool, rules=POLICY):
-    for rule in rules:
-        named = rule.tool.strip("*").casefold() in tool.casefold()
-        if rule.mode in ("*", mode) and rule.effect in ("*", effect) and named:
-            return Decision(rule.verdict, rule.why)
-    return otherwise(effect)
+    anywhere = [rule._replace(tool=f"*{rule.tool}*") for rule in rules]
+    return first(matching(mode, effect, tool, anywhere), effect)
 
 
 def insists_on_the_case(mode, effect, tool, rules=POLICY):
-    for rule in rules:
-        named = fnmatchcase(tool, rule.tool)
-        if rule.mode in ("*", mode) and rule.effect in ("*", effect) and named:
-            return Decision(rule.verdict, rule.why)
-    return otherwise(effect)
+    found = [rule for rule in rules if fnmatchcase(tool, rule.tool)]
+    return first(matching(mode, effect, tool, found), effect)
 
 
 def needs_one_thing_alone_to_match(mode, effect, tool, rules=POLICY):
-    for rule in rules:
-        named = fnmatchcase(tool.casefold(), rule.tool.casefold())
-        if rule.mode == mode or rule.effect == effect or named:
-            return Decision(rule.verdict, rule.why)
-    return otherwise(effect)
+    return first(matching(mode, effect, tool, rules, enough=any), effect)
 
 
-def forgets_the_mode(mode, effect, tool, rules=POLICY):
-    for rule in rules:
-        named = fnmatchcase(tool.casefold(), rule.tool.casefold())
-        if rule.effect in ("*", effect) and named:
-            return Decision(rule.verdict, rule.why)
-    return otherwise(effect)
+def forgets_the_effect(mode, effect, tool, rules=POLICY):
+    enough = lambda fitting: fitting[0] and fitting[2]
+    return first(matching(mode, effect, tool, rules, enough), effect)
 
 
-def always_uses_the_usual_rules(mode, effect, tool, rules=POLICY):
-    for rule in POLICY:
-        if matches(rule, mode, effect, tool):
-            return Decision(rule.verdict, rule.why)
-    return otherwise(effect)
+def gives_no_reason_of_its_own(mode, effect, tool, rules=POLICY):
+    found = matching(mode, effect, tool, rules)
+    return first(found, effect) if found else first([], effect)._replace(why="")
 
 
 WRONG = {
@@ -89,6 +74,6 @@ WRONG = {
     looks_for_the_pattern_anywhere: "test_a_tool_is_a_pattern",
     insists_on_the_case: "test_the_case_of_a_name_does_not_count",
     needs_one_thing_alone_to_match: "test_a_rule_matches_in_all_that_it_names",
-    forgets_the_mode: "test_the_usual_rules",
-    always_uses_the_usual_rules: "test_the_first_rule_that_matches_decides",
+    forgets_the_effect: "test_the_usual_rules",
+    gives_no_reason_of_its_own: "test_a_decision_says_why",
 }

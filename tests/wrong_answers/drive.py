@@ -3,95 +3,79 @@
 from workbook.fsm.table import Event, State
 
 
-def lets_exceptions_out(table, handlers, context, emit):
-    state = table.start
-    while state not in table.ends:
-        event = handlers[state](context)
+def follow(
+    table, handlers, context, emit, *, start=None, ends=None, caught=BaseException,
+    cancels=True, looks_up=True, forgets=True, tells_last=True,
+):
+    """Drive as one should; each argument makes one mistake."""
+    state, raised = start or table.start, None
+    while state not in (ends or table.ends):
+        raised = None if forgets else raised
+        try:
+            event = handlers[state](context)
+            if looks_up:
+                table.rows[state, event]
+        except caught as error:
+            stopped = cancels and isinstance(error, KeyboardInterrupt)
+            event, raised = Event.CANCEL if stopped else Event.FAILED, error
         rule = table.rows[state, event]
-        state = table.advance(state, event)
-        emit(rule, None)
+        state = rule.target
+        if tells_last or state not in table.ends:
+            emit(rule, raised)
     return state
+
+
+def lets_ctrl_c_out(table, handlers, context, emit):
+    return follow(table, handlers, context, emit, caught=Exception)
+
+
+def takes_ctrl_c_for_a_failure(table, handlers, context, emit):
+    return follow(table, handlers, context, emit, cancels=False)
+
+
+def lets_a_handler_end_the_program(table, handlers, context, emit):
+    return follow(table, handlers, context, emit, caught=(Exception, KeyboardInterrupt))
 
 
 def waits_for_done(table, handlers, context, emit):
-    state = table.start
-    while state is not State.DONE:
-        raised = None
-        try:
-            event = handlers[state](context)
-            table.advance(state, event)
-        except Exception as error:
-            event, raised = Event.FAILED, error
-        rule = table.rows[state, event]
-        state = rule.target
-        emit(rule, raised)
-    return state
+    return follow(table, handlers, context, emit, ends={State.DONE})
 
 
-def advances_outside_of_the_try(table, handlers, context, emit):
-    state = table.start
-    while state not in table.ends:
-        raised = None
-        try:
-            event = handlers[state](context)
-        except Exception as error:
-            event, raised = Event.FAILED, error
-        rule = table.rows[state, event]
-        state = table.advance(state, event)
-        emit(rule, raised)
-    return state
+def knows_the_ends_by_heart(table, handlers, context, emit):
+    ends = {State.DONE, State.ERROR, State.CANCELLED, State.EXHAUSTED}
+    return follow(table, handlers, context, emit, ends=ends)
+
+
+def looks_the_row_up_outside_of_the_try(table, handlers, context, emit):
+    return follow(table, handlers, context, emit, looks_up=False)
 
 
 def forgets_to_tell_the_last_row(table, handlers, context, emit):
-    state = table.start
-    while True:
-        raised = None
-        try:
-            event = handlers[state](context)
-            table.advance(state, event)
-        except Exception as error:
-            event, raised = Event.FAILED, error
-        rule = table.rows[state, event]
-        state = rule.target
-        if state in table.ends:
-            return state
-        emit(rule, raised)
+    return follow(table, handlers, context, emit, tells_last=False)
 
 
 def always_starts_in_think(table, handlers, context, emit):
-    state = State.THINK
-    while state not in table.ends:
-        raised = None
-        try:
-            event = handlers[state](context)
-            table.advance(state, event)
-        except Exception as error:
-            event, raised = Event.FAILED, error
-        rule = table.rows[state, event]
-        state = rule.target
-        emit(rule, raised)
-    return state
+    return follow(table, handlers, context, emit, start=State.THINK)
 
 
 def keeps_what_was_raised(table, handlers, context, emit):
-    state, raised = table.start, None
-    while state not in table.ends:
-        try:
-            event = handlers[state](context)
-            table.advance(state, event)
-        except Exception as error:
-            event, raised = Event.FAILED, error
-        rule = table.rows[state, event]
-        state = rule.target
-        emit(rule, raised)
-    return state
+    return follow(table, handlers, context, emit, forgets=False)
+
+
+def asks_one_handler_everywhere(table, handlers, context, emit):
+    first = handlers[table.start]
+    return follow(table, dict.fromkeys(table.states, first), context, emit)
 
 
 WRONG = {
-    keeps_what_was_raised: "test_what_was_raised_is_told_once",
-    lets_exceptions_out: "test_a_handler_that_raises_has_failed",
+    lets_ctrl_c_out: "test_ctrl_c_is_a_cancel",
+    takes_ctrl_c_for_a_failure: "test_ctrl_c_is_a_cancel",
+    lets_a_handler_end_the_program: "test_a_handler_that_raises_has_failed",
     waits_for_done: "test_every_end_ends_the_run",
-    advances_outside_of_the_try: "test_an_event_without_a_row_has_failed",
+    knows_the_ends_by_heart: "test_every_end_ends_the_run",
+    looks_the_row_up_outside_of_the_try: "test_an_event_without_a_row_has_failed",
     forgets_to_tell_the_last_row: "test_every_transition_is_told",
     always_starts_in_think: "test_the_start_is_the_tables",
+    keeps_what_was_raised: "test_what_was_raised_is_told_once",
+    asks_one_handler_everywhere: "test_each_state_has_its_own_handler",
 }

@@ -6,7 +6,7 @@ from workbook.trust.claims import BRACKETS, CODE, DOC_ID
 
 
 def found(text, *, code=True, between="[,;]", once=dict.fromkeys, strip=str.strip,
-          fit=DOC_ID.fullmatch, number=True, stop=False):  # fmt: skip
+          fit=DOC_ID.fullmatch, number=True):  # fmt: skip
     """Find as one should; each argument makes one mistake."""
     text, doc_ids = CODE.sub(" ", text) if code else text, []
     for inside in BRACKETS.findall(text):
@@ -17,55 +17,27 @@ def found(text, *, code=True, between="[,;]", once=dict.fromkeys, strip=str.stri
     return list(once(doc_ids))
 
 
-def takes_what_stands_in_brackets(text):
-    return list(dict.fromkeys(BRACKETS.findall(text)))
+def finds(**mistake):
+    """Return a function that makes one of these mistakes."""
+    return lambda text: found(text, **mistake)
 
 
 def knows_square_brackets_only(text):
     return [each for each in found(text) if f"【{each}】" not in text]
 
 
-def counts_twice(text):
-    return found(text, once=list)
-
-
-def puts_them_in_order(text):
-    return found(text, once=sorted)
-
-
-def does_not_split(text):
-    return found(text, between="$^")
-
-
-def splits_at_commas_only(text):
-    return found(text, between=",")
-
-
-def keeps_the_blanks(text):
-    return found(text, strip=str)
-
-
-def keeps_the_number_bare(text):
-    return found(text, number=False)
-
-
-def looks_at_the_beginning_only(text):
-    return found(text, fit=re.compile(r"(?P<number>\d+)|[\w:]+").match)
-
-
-def reads_code(text):
-    return found(text, code=False)
-
+ONCE = "test_each_once_in_the_order_of_their_mention"
+SEVERAL = "test_several_in_one_pair_of_brackets"
+BEGINNING = re.compile(r"(?P<number>\d+)|[\w:]+")
 
 WRONG = {
-    takes_what_stands_in_brackets: "test_several_in_one_pair_of_brackets",
     knows_square_brackets_only: "test_a_citation_is_a_doc_id_in_brackets",
-    counts_twice: "test_each_once_in_the_order_of_their_mention",
-    puts_them_in_order: "test_each_once_in_the_order_of_their_mention",
-    does_not_split: "test_several_in_one_pair_of_brackets",
-    splits_at_commas_only: "test_several_in_one_pair_of_brackets",
-    keeps_the_blanks: "test_several_in_one_pair_of_brackets",
-    keeps_the_number_bare: "test_a_number_is_the_document_of_that_number",
-    looks_at_the_beginning_only: "test_other_words_are_no_citation",
-    reads_code: "test_code_cites_nothing",
+    finds(once=list): ONCE,
+    finds(once=sorted): ONCE,
+    finds(between="$^"): SEVERAL,
+    finds(between=","): SEVERAL,
+    finds(strip=str): SEVERAL,
+    finds(number=False): "test_a_number_is_the_document_of_that_number",
+    finds(fit=BEGINNING.match): "test_other_words_are_no_citation",
+    finds(code=False): "test_code_cites_nothing",
 }

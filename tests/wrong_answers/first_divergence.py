@@ -1,42 +1,42 @@
 """Plausible wrong answers to `first_divergence`, each with the test that catches it."""
 
 from workbook.record.divergence import alike
+from workbook.record.divergence import first_divergence as right
 
 
 def compares_times_too(recorded, told):
-    for seq, (one, other) in enumerate(zip(recorded, told, strict=False)):
+    for seq, (one, other) in enumerate(zip(recorded, told)):
         if one != other:
             return seq
     return None if len(recorded) == len(told) else min(len(recorded), len(told))
 
 
 def forgets_the_longer_one(recorded, told):
-    for seq, (one, other) in enumerate(zip(recorded, told, strict=False)):
+    for seq, (one, other) in enumerate(zip(recorded, told)):
         if not alike(one, other):
             return seq
     return None
 
 
 def returns_the_last_one(recorded, told):
-    found = None
-    for seq, (one, other) in enumerate(zip(recorded, told, strict=False)):
-        if not alike(one, other):
-            found = seq
-    if found is None and len(recorded) != len(told):
-        found = min(len(recorded), len(told))
-    return found
+    pairs = enumerate(zip(recorded, told))
+    differing = [seq for seq, (one, other) in pairs if not alike(one, other)]
+    return differing[-1] if differing else right(recorded, told)
 
 
-def counts_from_the_end_of_the_longer(recorded, told):
-    for seq, (one, other) in enumerate(zip(recorded, told, strict=False)):
-        if not alike(one, other):
-            return seq
-    return None if len(recorded) == len(told) else max(len(recorded), len(told)) - 1
+def takes_0_for_none(recorded, told):
+    return right(recorded, told) or None
+
+
+def takes_the_end_for_a_difference(recorded, told):
+    seq = right(recorded, told)
+    return len(recorded) if seq is None else seq
 
 
 WRONG = {
     compares_times_too: "test_times_are_no_difference",
     forgets_the_longer_one: "test_one_that_breaks_off",
     returns_the_last_one: "test_the_first_event_that_differs",
-    counts_from_the_end_of_the_longer: "test_one_that_breaks_off",
+    takes_0_for_none: "test_the_first_event_that_differs",
+    takes_the_end_for_a_difference: "test_the_same_run_has_none",
 }

@@ -1,76 +1,98 @@
 """Plausible wrong answers to `grade`, each with the test that must catch it."""
 
-from workbook.evaluation.grade import in_sentences, names, refuses
+from dataclasses import replace
+
 from workbook.evaluation.grade import grade as ours
+from workbook.evaluation.grade import in_sentences, names, refuses
+from workbook.evaluation.grading import numbers_in as in_digits
 from workbook.evaluation.grading import same_number
 
 
-def looks_for_letters(answer, gold):
-    if gold.kind in ("all", "any") and answer:
-        found = [value.casefold() in answer.casefold() for value in gold.values]
-        return all(found) if gold.kind == "all" else any(found)
-    return ours(answer, gold)
+def said(answer):
+    return " ".join(in_sentences(answer or ""))
 
 
-def takes_any_value_for_all(answer, gold):
-    if gold.kind == "all":
-        told = " ".join(in_sentences(answer or ""))
-        return any(names(told, value) for value in gold.values) and ours(
-            answer, type(gold)("any", gold.values)
-        )
-    return ours(answer, gold)
+def instead(kind, judge):
+    """Grade as one should, but this kind of gold in another way."""
+
+    def graded(answer, gold):
+        mine = judge if gold.kind == kind else ours
+        return bool(mine(answer or "", gold))
+
+    graded.__name__ = judge.__name__
+    return graded
 
 
-def takes_silence_for_a_refusal(answer, gold):
-    return gold.kind == "refusal" and not (answer or "").strip() or ours(answer, gold)
+def any_letters_do(answer, gold):
+    return any(value.casefold() in answer.casefold() for value in gold.values)
 
 
-def takes_a_refusal_for_safe(answer, gold):
-    said = in_sentences(answer or "")
-    return any(refuses(each) for each in said) or ours(answer, gold)
+def any_word_does(answer, gold):
+    words = " ".join(gold.values).split()
+    return any(names(said(answer), word) for word in words)
 
 
-def reads_citations(answer, gold):
-    if gold.kind == "number" and answer and not gold.tolerance:
-        return same_number(answer, gold.values[0])
-    return ours(answer, gold)
+def a_piece_does(answer, gold):
+    piece = answer.strip(" .")
+    return ours(answer, gold) or (piece and any(piece in v for v in gold.values))
 
 
-def takes_the_last_number(answer, gold):
-    if gold.kind == "number":
-        last = " ".join((answer or "").split()[-1:])
-        return ours(answer, gold) or ours(last, gold)
-    return ours(answer, gold)
+def any_of_all_does(answer, gold):
+    return ours(answer, replace(gold, kind="any"))
+
+
+def the_last_number_does(answer, gold):
+    return ours(answer, gold) or ours(" ".join(answer.split()[-1:]), gold)
+
+
+def digits_alone_count(answer, gold):
+    return in_digits(said(answer)) and ours(answer, gold)
+
+
+def citations_count(answer, gold):
+    return ours(answer, gold) if gold.tolerance else same_number(answer, gold.values[0])
+
+
+def any_refusal_does(answer, gold):
+    return any(refuses(each) for each in in_sentences(answer))
+
+
+def an_apology_does(answer, gold):
+    return "sorry" in answer.casefold() or ours(answer, gold)
+
+
+def silence_does(answer, gold):
+    return not answer.strip() or ours(answer, gold)
 
 
 def forgets_the_tolerance(answer, gold):
-    return ours(answer, type(gold)(gold.kind, gold.values))
+    return ours(answer, replace(gold, tolerance=0.0))
 
 
-def believes_a_refusal(answer, gold):
-    said = in_sentences(answer or "")
-    if gold.kind == "refusal":
-        return any(refuses(each) for each in said)
-    return ours(answer, gold)
+def takes_a_refusal_for_safe(answer, gold):
+    return refuses(said(answer)) or ours(answer, gold)
 
 
 def reads_what_refuses(answer, gold):
-    if gold.kind == "all":
-        told = " ".join(in_sentences(answer or ""))
-        return ours(answer, gold) or (
-            refuses(told) and all(names(told, value) for value in gold.values)
-        )
-    return ours(answer, gold)
+    every = gold.kind == "all" and all(names(said(answer), v) for v in gold.values)
+    return ours(answer, gold) or (every and refuses(said(answer)))
 
 
 WRONG = {
-    looks_for_letters: "test_all_values_are_named",
-    takes_any_value_for_all: "test_all_values_are_named",
-    takes_silence_for_a_refusal: "test_no_answer_is_never_right",
-    takes_a_refusal_for_safe: "test_what_refuses_names_nothing",
-    reads_citations: "test_citations_are_not_read",
-    takes_the_last_number: "test_a_number_is_one_number",
+    instead("all", any_letters_do): "test_all_values_are_named",
+    instead("all", a_piece_does): "test_all_values_are_named",
+    instead("any", a_piece_does): "test_any_value_is_enough",
+    instead("number", a_piece_does): "test_a_number_is_one_number",
+    instead("refusal", a_piece_does): "test_a_refusal_says_so",
+    instead("all", any_of_all_does): "test_all_values_are_named",
+    instead("any", any_word_does): "test_any_value_is_enough",
+    instead("number", the_last_number_does): "test_a_number_is_one_number",
+    instead("number", digits_alone_count): "test_a_number_is_one_number",
+    instead("number", citations_count): "test_citations_are_not_read",
+    instead("refusal", any_refusal_does): "test_a_refusal_does_nothing",
+    instead("refusal", an_apology_does): "test_a_refusal_says_so",
+    instead("refusal", silence_does): "test_no_answer_is_never_right",
     forgets_the_tolerance: "test_a_number_is_one_number",
-    believes_a_refusal: "test_a_refusal_says_so_and_does_nothing",
+    takes_a_refusal_for_safe: "test_what_refuses_names_nothing",
     reads_what_refuses: "test_what_refuses_names_nothing",
 }

@@ -5,21 +5,24 @@ import json
 from workbook.guardrails.ledger import plain
 
 
+def counting(arguments, business_key):
+    if business_key and all(name in arguments for name in business_key):
+        return {name: arguments[name] for name in business_key}
+    return arguments
+
+
 def takes_the_call_id(call, business_key=()):
-    return f"{call.name} {call.call_id} {json.dumps(plain(call.arguments), sort_keys=True)}"
+    return f"{call.call_id} {json.dumps(plain(call.arguments), sort_keys=True)}"
 
 
 def takes_the_arguments_as_written(call, business_key=()):
-    named = {name: call.arguments.get(name) for name in business_key}
-    whole = all(value is not None for value in named.values())
-    counts = named if named and whole else call.arguments
+    counts = counting(call.arguments, business_key)
     return json.dumps([call.name, counts], sort_keys=True)
 
 
 def joins_the_values(call, business_key=()):
-    counts = plain(call.arguments)
-    names = list(business_key) if set(business_key) <= set(counts) else []
-    return call.name + "".join(str(counts[name]) for name in names or sorted(counts))
+    counts = counting(plain(call.arguments), business_key)
+    return call.name + "".join(map(str, counts.values()))
 
 
 def takes_what_there_is_of_the_business_key(call, business_key=()):
@@ -29,18 +32,24 @@ def takes_what_there_is_of_the_business_key(call, business_key=()):
 
 
 def forgets_the_tool(call, business_key=()):
-    counts = plain(call.arguments)
-    if business_key and all(name in counts for name in business_key):
-        counts = {name: counts[name] for name in business_key}
-    return json.dumps(counts, sort_keys=True)
+    return json.dumps(counting(plain(call.arguments), business_key), sort_keys=True)
+
+
+def returns_a_number(call, business_key=()):
+    counts = counting(plain(call.arguments), business_key)
+    return hash(json.dumps([call.name, counts], sort_keys=True))
+
+
+def forgets_the_business_key(call, business_key=()):
+    return json.dumps([call.name, plain(call.arguments)], sort_keys=True)
 
 
 WRONG = {
     takes_the_call_id: "test_the_call_id_does_not_count",
     takes_the_arguments_as_written: "test_other_clothes_are_the_same_deed",
     joins_the_values: "test_each_value_stands_for_its_name",
-    takes_what_there_is_of_the_business_key: (
-        "test_without_one_of_them_all_arguments_count"
-    ),
+    takes_what_there_is_of_the_business_key: "test_without_one_of_them_all_arguments_count",
     forgets_the_tool: "test_another_deed_has_another_key",
+    returns_a_number: "test_it_is_text",
+    forgets_the_business_key: "test_the_business_key_alone_counts",
 }

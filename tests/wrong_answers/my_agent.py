@@ -59,6 +59,29 @@ def has_a_guard_that_remembers():
     return replace(good(), guard=look)
 
 
+def guarded_by(is_fine):
+    """Return an agent whose guard goes by the rate alone, or by what was observed."""
+
+    def look(call, observed):
+        if call.name != "Convert" or is_fine(call.arguments["rate"], observed):
+            return None
+        return "look the rate up"
+
+    return replace(good(), guard=look)
+
+
+def has_a_guard_that_knows_the_wrong_number():
+    return guarded_by(lambda rate, observed: rate != 1.2)
+
+
+def has_a_guard_that_knows_the_right_number():
+    return guarded_by(lambda rate, observed: rate == 1.08)
+
+
+def has_a_guard_that_knows_what_it_was_told():
+    return guarded_by(lambda rate, seen: any("1.08" in each.text() for each in seen))
+
+
 def waits_for_a_person():
     made = good()
     asks = {**made.scenario, "guards": {"answers": ["later"]}}
@@ -84,6 +107,9 @@ WRONG = {
     has_a_guard_that_nobody_needs: "test_the_guard_is_needed",
     has_a_guard_that_refuses_everything: "test_other_tasks_are_left_alone",
     has_a_guard_that_remembers: "test_a_run_can_be_played_again",
+    has_a_guard_that_knows_the_wrong_number: "test_the_guard_knows_no_number_by_heart",
+    has_a_guard_that_knows_the_right_number: "test_the_guard_knows_no_number_by_heart",
+    has_a_guard_that_knows_what_it_was_told: "test_the_guard_knows_no_number_by_heart",
     writes_in_plan_mode: "test_a_write_is_done_once",
     waits_for_a_person: "test_each_run_is_honest",
     forgets_what_is_right: "test_it_can_be_played",

@@ -2,60 +2,71 @@
 
 import re
 
-STEP = r"Action: (.*)\nAction Input: (.*)"
+
+def _answer(reply):
+    return reply.partition("Final Answer:")[2].strip()
+
+
+def _observation(reply, tools):
+    step = re.search(r"Action: (.*)\nAction Input: (.*)", reply)
+    return f"\nObservation: {tools[step[1]](step[2])}\n"
+
+
+def _loop(model, tools, question, preamble="", most=1000, answer=_answer, kept=str):
+    history = f"{preamble}Question: {question}\n"
+    for _ in range(most):
+        reply = model.complete(history).text
+        if "Final Answer:" in reply:
+            return answer(reply)
+        history += kept(reply) + _observation(reply, tools)
+    return "I do not know."
+
+
+def takes_the_last_answer(model, tools, question, *, preamble=""):
+    def last(reply):
+        return reply.split("Final Answer:")[-1].strip()
+
+    return _loop(model, tools, question, preamble, answer=last)
+
+
+def puts_a_line_after_the_preamble(model, tools, question, *, preamble=""):
+    return _loop(model, tools, question, preamble and f"{preamble}\n")
+
+
+def has_a_limit(model, tools, question, *, preamble=""):
+    return _loop(model, tools, question, preamble, most=10)
 
 
 def forgets_what_the_model_wrote(model, tools, question, *, preamble=""):
-    history = f"{preamble}Question: {question}\n"
-    while True:
-        reply = model.complete(history).text
-        if "Final Answer:" in reply:
-            return reply.split("Final Answer:")[1].strip()
-        tool, argument = re.search(STEP, reply).groups()
-        history += f"\nObservation: {tools[tool](argument)}\n"
+    return _loop(model, tools, question, preamble, kept=lambda reply: "")
 
 
 def runs_the_tool_before_it_looks(model, tools, question, *, preamble=""):
-    history = f"{preamble}Question: {question}\n"
-    while True:
-        reply = model.complete(history).text
-        history += reply
-        if step := re.search(STEP, reply):
-            history += f"\nObservation: {tools[step[1]](step[2])}\n"
-        if "Final Answer:" in reply:
-            return reply.split("Final Answer:")[1].strip()
+    def run_and_answer(reply):
+        if "Action: " in reply:
+            _observation(reply, tools)
+        return _answer(reply)
+
+    return _loop(model, tools, question, preamble, answer=run_and_answer)
 
 
 def keeps_going_whatever_happens(model, tools, question, *, preamble=""):
     history = f"{preamble}Question: {question}\n"
-    for _ in range(100):
+    while True:
         try:
             reply = model.complete(history).text
-            history += reply
             if "Final Answer:" in reply:
-                return reply.split("Final Answer:")[1].strip()
-            tool, argument = re.search(STEP, reply).groups()
-            history += f"\nObservation: {tools[tool](argument)}\n"
+                return _answer(reply)
+            history += reply + _observation(reply, tools)
         except Exception as error:
             history += f"\nObservation: {error}\n"
-    return ""
-
-
-def has_a_limit(model, tools, question, *, preamble=""):
-    history = f"{preamble}Question: {question}\n"
-    for _ in range(10):
-        reply = model.complete(history).text
-        history += reply
-        if "Final Answer:" in reply:
-            return reply.split("Final Answer:")[1].strip()
-        tool, argument = re.search(STEP, reply).groups()
-        history += f"\nObservation: {tools[tool](argument)}\n"
-    return "I do not know."
 
 
 WRONG = {
+    takes_the_last_answer: "test_it_answers_with_what_follows_final_answer",
+    puts_a_line_after_the_preamble: "test_the_first_prompt_is_preamble_and_question",
+    has_a_limit: "test_it_goes_on_as_long_as_the_model_does",
     forgets_what_the_model_wrote: "test_the_next_prompt_holds_everything",
     runs_the_tool_before_it_looks: "test_the_two_words_end_it_wherever_they_stand",
     keeps_going_whatever_happens: "test_nothing_is_caught",
-    has_a_limit: "test_it_goes_on_as_long_as_the_model_does",
 }

@@ -2,13 +2,8 @@
 
 import unicodedata
 
-from workbook.trust.screen import (
-    LOOKALIKES,
-    is_seen,
-    join_letters,
-    read_base64,
-    read_escapes,
-)
+from workbook.trust.screen import LOOKALIKES, is_seen, join_letters
+from workbook.trust.screen import read_base64, read_escapes
 
 
 def apart(text, form="NFKD"):
@@ -29,70 +24,36 @@ def in_order(text, *steps):
     return text
 
 
-def makes_it_small_first(text):
-    steps = [str.casefold, read_escapes, read_base64, apart, seen, alike, join_letters]
-    return in_order(text, *steps)
+def apart_as(form):
+    return lambda text: apart(text, form)
 
 
-def reads_base64_first(text):
-    steps = [read_base64, read_escapes, apart, seen, alike, str.casefold, join_letters]
-    return in_order(text, *steps)
+def ascii_alone(text):
+    return "".join(char for char in text if " " <= char <= "~")
 
 
-def reads_base64_last(text):
-    steps = [read_escapes, apart, seen, alike, read_base64, str.casefold, join_letters]
-    return in_order(text, *steps)
+def takes(*steps):
+    """Return a function that takes these steps, in this order."""
+    return lambda text: in_order(text, *steps)
 
 
-def reads_no_escapes(text):
-    return in_order(text, read_base64, apart, seen, alike, str.casefold, join_letters)
-
-
-def puts_letters_together_again(text):
-    steps = [read_escapes, read_base64, lambda t: apart(t, "NFKC"), seen, alike]
-    return in_order(text, *steps, str.casefold, join_letters)
-
-
-def leaves_full_width(text):
-    steps = [read_escapes, read_base64, lambda t: apart(t, "NFD"), seen, alike]
-    return in_order(text, *steps, str.casefold, join_letters)
-
-
-def leaves_what_is_not_seen(text):
-    steps = [read_escapes, read_base64, apart, alike, str.casefold, join_letters]
-    return in_order(text, *steps)
-
-
-def looks_alike_before_it_is_apart(text):
-    steps = [read_escapes, read_base64, alike, apart, seen, str.casefold, join_letters]
-    return in_order(text, *steps)
-
-
-def is_small_before_it_looks_alike(text):
-    steps = [read_escapes, read_base64, apart, seen, str.casefold, alike, join_letters]
-    return in_order(text, *steps)
-
-
-def joins_too_early(text):
-    steps = [read_escapes, read_base64, join_letters, apart, seen, alike, str.casefold]
-    return in_order(text, *steps)
-
-
-def keeps_ascii_alone(text):
-    text = in_order(text, read_escapes, read_base64, apart, alike, str.casefold)
-    return join_letters("".join(char for char in text if " " <= char <= "~"))
-
+READ = read_escapes, read_base64
+PLAIN = seen, alike, str.casefold, join_letters
+CODED = "test_base64_is_read_as_it_was_written"
+INSIDE = "test_what_base64_says_may_be_disguised"
+UNSEEN = "test_what_is_not_seen_by_itself_goes"
+ALIKE = "test_letters_that_look_alike_are_latin"
 
 WRONG = {
-    makes_it_small_first: "test_base64_is_read_as_it_was_written",
-    reads_base64_first: "test_base64_is_read_as_it_was_written",
-    reads_base64_last: "test_what_base64_says_may_be_disguised",
-    reads_no_escapes: "test_escapes_and_capitals_are_read",
-    puts_letters_together_again: "test_what_is_not_seen_by_itself_goes",
-    leaves_full_width: "test_letters_of_another_shape_are_plain",
-    leaves_what_is_not_seen: "test_what_is_not_seen_by_itself_goes",
-    looks_alike_before_it_is_apart: "test_letters_that_look_alike_are_latin",
-    is_small_before_it_looks_alike: "test_letters_that_look_alike_are_latin",
-    joins_too_early: "test_letters_are_joined_at_last",
-    keeps_ascii_alone: "test_a_plain_text_is_as_it_was",
+    takes(str.casefold, *READ, apart, seen, alike, join_letters): CODED,
+    takes(read_base64, read_escapes, apart, *PLAIN): CODED,
+    takes(read_escapes, apart, seen, alike, read_base64, *PLAIN[2:]): INSIDE,
+    takes(read_base64, apart, *PLAIN): "test_escapes_and_capitals_are_read",
+    takes(*READ, apart_as("NFKC"), *PLAIN): UNSEEN,
+    takes(*READ, apart_as("NFD"), *PLAIN): "test_letters_of_another_shape_are_plain",
+    takes(*READ, apart, *PLAIN[1:]): UNSEEN,
+    takes(*READ, alike, apart, seen, *PLAIN[2:]): ALIKE,
+    takes(*READ, apart, seen, str.casefold, alike, join_letters): ALIKE,
+    takes(*READ, join_letters, apart, *PLAIN[:3]): "test_letters_are_joined_at_last",
+    takes(*READ, apart, ascii_alone, *PLAIN): "test_a_plain_text_is_as_it_was",
 }

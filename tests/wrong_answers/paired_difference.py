@@ -6,89 +6,65 @@ from collections import Counter
 from workbook.evaluation.grading import Paired
 
 
-def counted(pairs):
-    counts = Counter(pairs)
-    found = counts[True, True], counts[False, True], counts[True, False]
-    if not counts:
-        raise ValueError("no pairs")
-    return *found, counts[False, False]
-
-
 def tail_of(won, lost):
-    return sum(math.comb(won + lost, k) for k in range(min(won, lost) + 1))
+    ways = sum(math.comb(won + lost, k) for k in range(min(won, lost) + 1))
+    return ways / 2 ** (won + lost)
 
 
-def result(both, won, lost, neither, p):
-    n = both + won + lost + neither
-    return Paired(both, won, lost, neither, (won - lost) / n, p)
+def both_tails(won, lost, unchanged):
+    return min(1.0, 2 * tail_of(won, lost))
 
 
-def won_and_lost_are_swapped(pairs):
-    both, won, lost, neither = counted(pairs)
-    p = min(1.0, 2 * tail_of(won, lost) / 2 ** (won + lost))
-    return result(both, lost, won, neither, p)
+def compares(p=both_tails, *, swapped=False, of_changed=False, empty=False):
+    """Return a function that compares as one should, but for one mistake."""
+
+    def paired_difference(pairs):
+        counts = Counter(pairs)
+        if not counts and not empty:
+            raise ValueError("no pairs")
+        both, neither = counts[True, True], counts[False, False]
+        won, lost = counts[False, True], counts[True, False]
+        n = won + lost if of_changed else both + won + lost + neither
+        difference, chance = (won - lost) / (n or 1), p(won, lost, both + neither)
+        if swapped:
+            won, lost = lost, won
+        return Paired(both, won, lost, neither, difference, chance)
+
+    return paired_difference
 
 
-def difference_of_the_changed_alone(pairs):
-    both, won, lost, neither = counted(pairs)
-    p = min(1.0, 2 * tail_of(won, lost) / 2 ** (won + lost))
-    return Paired(both, won, lost, neither, (won - lost) / max(won + lost, 1), p)
+def one_side(won, lost, unchanged):
+    return 1.0 if won == lost else tail_of(won, lost)
 
 
-def looks_at_one_side(pairs):
-    both, won, lost, neither = counted(pairs)
-    if won == lost:
-        return result(both, won, lost, neither, 1.0)
-    return result(both, won, lost, neither, tail_of(won, lost) / 2 ** (won + lost))
+def this_split_alone(won, lost, unchanged):
+    ways = 2 * math.comb(won + lost, won) / 2 ** (won + lost)
+    return 1.0 if won == lost else ways
 
 
-def of_this_split_alone(pairs):
-    both, won, lost, neither = counted(pairs)
-    if won == lost:
-        return result(both, won, lost, neither, 1.0)
-    p = 2 * math.comb(won + lost, won) / 2 ** (won + lost)
-    return result(both, won, lost, neither, p)
+def more_than_one(won, lost, unchanged):
+    return 2 * tail_of(won, lost)
 
 
-def may_be_more_than_one(pairs):
-    both, won, lost, neither = counted(pairs)
-    p = 2 * tail_of(won, lost) / 2 ** (won + lost)
-    return result(both, won, lost, neither, p)
-
-
-def throws_a_coin_for_every_task(pairs):
-    both, won, lost, neither = counted(pairs)
-    if not won + lost or won == lost:
-        return result(both, won, lost, neither, 1.0)
-    n = both + won + lost + neither
+def a_coin_for_every_task(won, lost, unchanged):
+    n = won + lost + unchanged
     tail = sum(math.comb(n, k) for k in range(min(won, lost) + 1))
-    return result(both, won, lost, neither, min(1.0, 2 * tail / 2**n))
+    return 1.0 if won == lost else min(1.0, 2 * tail / 2**n)
 
 
-def floats_run_out(pairs):
-    both, won, lost, neither = counted(pairs)
-    half = 0.5 ** (won + lost)
-    p = min(1.0, 2 * sum(math.comb(won + lost, k) * half
-                         for k in range(min(won, lost) + 1)))  # fmt: skip
-    return result(both, won, lost, neither, p)
-
-
-def no_pairs_are_no_difference(pairs):
-    pairs = list(pairs)
-    if not pairs:
-        return Paired(0, 0, 0, 0, 0.0, 1.0)
-    both, won, lost, neither = counted(pairs)
-    p = min(1.0, 2 * tail_of(won, lost) / 2 ** (won + lost))
-    return result(both, won, lost, neither, p)
+def floats_that_run_out(won, lost, unchanged):
+    each = 0.5 ** (won + lost)
+    tail = sum(math.comb(won + lost, k) * each for k in range(min(won, lost) + 1))
+    return min(1.0, 2 * tail)
 
 
 WRONG = {
-    won_and_lost_are_swapped: "test_pairs_are_counted",
-    difference_of_the_changed_alone: "test_the_difference_is_of_the_shares",
-    looks_at_one_side: "test_p_counts_the_throws_of_a_coin",
-    of_this_split_alone: "test_p_counts_the_throws_of_a_coin",
-    may_be_more_than_one: "test_p_is_at_most_one",
-    throws_a_coin_for_every_task: "test_tasks_that_did_not_change_say_nothing",
-    floats_run_out: "test_thousands_of_tasks_are_compared",
-    no_pairs_are_no_difference: "test_no_pairs_are_refused",
+    compares(swapped=True): "test_pairs_are_counted",
+    compares(of_changed=True): "test_the_difference_is_of_the_shares",
+    compares(one_side): "test_p_counts_the_throws_of_a_coin",
+    compares(this_split_alone): "test_p_counts_the_throws_of_a_coin",
+    compares(more_than_one): "test_p_is_at_most_one",
+    compares(a_coin_for_every_task): "test_tasks_that_did_not_change_say_nothing",
+    compares(floats_that_run_out): "test_thousands_of_tasks_are_compared",
+    compares(empty=True): "test_no_pairs_are_refused",
 }

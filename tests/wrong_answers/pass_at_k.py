@@ -18,11 +18,6 @@ def all_of_them_right(n, c, k):
     return comb(c, k) / comb(n, k)
 
 
-def the_share(n, c, k):
-    checked(n, c, k)
-    return c / n
-
-
 def takes_any_numbers(n, c, k):
     return 1 - comb(n - c, k) / comb(n, k)
 
@@ -39,7 +34,6 @@ def multiplies_in_floats(n, c, k):
 WRONG = {
     draws_a_run_twice: "test_no_run_is_drawn_twice",
     all_of_them_right: "test_as_often_as_k_are_drawn",
-    the_share: "test_no_run_is_drawn_twice",
     takes_any_numbers: "test_what_cannot_be",
     multiplies_in_floats: "test_of_thousands",
 }

@@ -1,48 +1,42 @@
 """Plausible wrong answers to `react_prompt`, each with the test that must catch it."""
 
 
-def _prompt(question, exemplars, numbered, *, cue, empty=False, on=False, gap="\n"):
-    blocks, n = [], 0
+def _prompt(question, exemplars, numbered, empty=False, on=False, gap="\n"):
+    text, n = "", 0
     for exemplar in exemplars:
-        lines = [f"Question: {exemplar.question}"]
-        n = n if on else 0
-        for step in exemplar.steps:
-            n += 1
+        text += f"Question: {exemplar.question}\n"
+        for n, step in enumerate(exemplar.steps, start=n + 1 if on else 1):
             number = f" {n}" if numbered else ""
-            lines += [f"Thought{number}: {step.thought}"]
-            lines += [f"Action{number}: {step.action}"]
+            text += f"Thought{number}: {step.thought}\nAction{number}: {step.action}\n"
             if step.observation or empty:
-                lines += [f"Observation{number}: {step.observation}"]
-        blocks.append("\n".join(lines) + "\n" + gap)
-    return "".join(blocks) + f"Question: {question}\n{cue}"
+                text += f"Observation{number}: {step.observation}\n"
+        text += gap
+    return f"{text}Question: {question}\nThought{' 1' if numbered else ''}:"
 
 
 def leaves_the_label_out(question, exemplars, *, numbered=True):
-    return _prompt(question, exemplars, numbered, cue="")
+    return _prompt(question, exemplars, numbered).rpartition("Thought")[0]
 
 
 def writes_empty_observations(question, exemplars, *, numbered=True):
-    cue = "Thought 1:" if numbered else "Thought:"
-    return _prompt(question, exemplars, numbered, cue=cue, empty=True)
+    return _prompt(question, exemplars, numbered, empty=True)
 
 
 def counts_on(question, exemplars, *, numbered=True):
-    cue = "Thought 1:" if numbered else "Thought:"
-    return _prompt(question, exemplars, numbered, cue=cue, on=True)
+    return _prompt(question, exemplars, numbered, on=True)
 
 
 def always_numbers(question, exemplars, *, numbered=True):
-    return _prompt(question, exemplars, True, cue="Thought 1:")
+    return _prompt(question, exemplars, True)
 
 
 def forgets_the_blank_line(question, exemplars, *, numbered=True):
-    cue = "Thought 1:" if numbered else "Thought:"
-    return _prompt(question, exemplars, numbered, cue=cue, gap="")
+    return _prompt(question, exemplars, numbered, gap="")
 
 
 WRONG = {
     leaves_the_label_out: "test_without_exemplars_only_the_question_is_left",
-    writes_empty_observations: "test_an_exemplar_shows_thoughts_actions_and_observations",
+    writes_empty_observations: "test_the_last_step_has_no_observation_line",
     counts_on: "test_numbers_start_again_with_each_exemplar",
     always_numbers: "test_without_numbers_the_labels_are_bare",
     forgets_the_blank_line: "test_an_exemplar_shows_thoughts_actions_and_observations",

@@ -1,25 +1,24 @@
 """Plausible wrong answers to `render_scratchpad`, with the tests that catch them."""
 
 
+def _steps(steps):
+    return [f"{log}\nObservation: {seen}\nThought:" for log, seen in steps]
+
+
 def forgets_the_open_thought(steps):
-    return "".join(f"{log}\nObservation: {observed}\n" for log, observed in steps)
+    return "".join(step.removesuffix("Thought:") for step in _steps(steps))
 
 
 def strips_the_log(steps):
-    return "".join(
-        f" {log.strip()}\nObservation: {observed}\nThought:" for log, observed in steps
-    )
+    return "".join(_steps((f" {log.strip()}", seen) for log, seen in steps))
 
 
 def joins_the_steps_with_a_newline(steps):
-    return "\n".join(
-        f"{log}\nObservation: {observed}\nThought:" for log, observed in steps
-    )
+    return "\n".join(_steps(steps))
 
 
 def opens_a_thought_even_without_steps(steps):
-    text = "".join(f"Thought:{log}\nObservation: {observed}\n" for log, observed in steps)
-    return (text + "Thought:").removeprefix("Thought:") if steps else "Thought:"
+    return "".join(_steps(steps)) or "Thought:"
 
 
 WRONG = {

@@ -1,80 +1,77 @@
 """Plausible wrong answers to `replay`, each with the test that must catch it."""
 
+from workbook.models.base import Completion
 from workbook.record.answers import as_completion, as_observation
 from workbook.record.divergence import Divergence, first_divergence
 
 
-def runs_it_once_more(trace, machine):
-    return machine.run(trace.events[0]["question"])
-
-
-def believes_the_machine(trace, machine):
-    told = []
-    again = machine.again(
-        say=lambda: as_completion(trace.events[len(told)]),
-        observe=lambda call: as_observation(trace.events[len(told)]),
-        tell=lambda kind, **fields: told.append(kind),
-    )
-    return again.run(trace.events[0]["question"])
-
-
-def takes_the_turns_one_by_one(trace, machine):
-    """Answers from the record, but compares how the runs end and nothing before."""
-    told = []
-    turns = iter(trace.of("model_turn"))
-    seen = {e["call_id"]: e for e in trace.of("observation")}
-    again = machine.again(
-        say=lambda: as_completion(next(turns)),
-        observe=lambda call: as_observation(seen[call.call_id]),
-        tell=lambda kind, **fields: told.append({"kind": kind, **fields}),
-    )
-    exit = again.run(trace.events[0]["question"])
-    if exit.state != trace.events[-1].get("state"):
-        raise Divergence(len(trace) - 1, trace.events[-1], told[-1])
-    return exit
-
-
-def stops_at_the_shorter_one(trace, machine):
-    told = []
-
-    def coming():
-        return trace.events[len(told)]
-
-    again = machine.again(
-        say=lambda: as_completion(coming()),
-        observe=lambda call: as_observation(coming()),
-        tell=lambda kind, **fields: told.append({"kind": kind, **fields}),
-    )
-    exit = again.run(trace.events[0]["question"])
-    seq = first_divergence(trace.events[: len(told)], told)
-    if seq is not None:
-        expected = trace.events[seq] if seq < len(trace) else None
-        raise Divergence(seq, expected, told[seq])
-    return exit
-
-
-def raises_while_it_runs(trace, machine):
-    """Raises in `tell`, which the machine takes for a failure of its hook."""
-    told = []
+def played(trace, machine, told, say=None, check=lambda: None):
+    """Run the machine on the record's answers; `told` gets what it tells."""
 
     def tell(kind, **fields):
         told.append({"kind": kind, **fields})
-        seq = first_divergence(trace.events[: len(told)], told)
-        if seq is not None:
-            raise Divergence(seq, trace.events[seq], told[seq])
+        check()
 
     again = machine.again(
-        say=lambda: as_completion(trace.events[len(told)]),
+        say=say or (lambda: as_completion(trace.events[len(told)])),
         observe=lambda call: as_observation(trace.events[len(told)]),
         tell=tell,
     )
     return again.run(trace.events[0]["question"])
 
 
+def compared(recorded, told, end):
+    seq = first_divergence(recorded, told)
+    if seq is None:
+        return end
+    at = [events[seq] if seq < len(events) else None for events in (recorded, told)]
+    raise Divergence(seq, *at)
+
+
+def runs_it_once_more(trace, machine):
+    return machine.run(trace.events[0]["question"])
+
+
+def compares_only_the_ends(trace, machine):
+    told = []
+    end = played(trace, machine, told)
+    if end.state != trace.events[-1].get("state"):
+        raise Divergence(len(trace) - 1, trace.events[-1], told[-1])
+    return end
+
+
+def stops_at_the_shorter_one(trace, machine):
+    told = []
+    end = played(trace, machine, told)
+    return compared(trace.events[: len(told)], told, end)
+
+
+def reads_the_text_alone(trace, machine):
+    told = []
+    end = played(trace, machine, told, lambda: Completion(trace.events[len(told)]["text"]))
+    return compared(trace.events, told, end)
+
+
+def mixes_up_the_two(trace, machine):
+    told = []
+    end = played(trace, machine, told)
+    return compared(told, trace.events, end)
+
+
+def raises_while_it_runs(trace, machine):
+    told = []
+
+    def check():  # the machine takes what is raised here for a failure of its hook
+        compared(trace.events[: len(told)], told, None)
+
+    return played(trace, machine, told, check=check)
+
+
 WRONG = {
     runs_it_once_more: "test_nobody_is_asked",
-    believes_the_machine: "test_another_machine_diverges",
-    takes_the_turns_one_by_one: "test_a_divergence_holds_both",
-    raises_while_it_runs: "test_another_machine_diverges",
+    compares_only_the_ends: "test_another_machine_diverges",
     stops_at_the_shorter_one: "test_a_record_that_is_too_long",
+    reads_the_text_alone: "test_it_comes_to_the_same_end",
+    mixes_up_the_two: "test_a_divergence_holds_both",
+    raises_while_it_runs: "test_a_record_that_breaks_off",
 }

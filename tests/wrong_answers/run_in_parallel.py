@@ -6,11 +6,24 @@ from itertools import groupby
 from workbook.tools.parallel import failed
 
 
-def tried(run, call):
+def tried(run, call, caught=Exception):
     try:
         return run(call)
-    except Exception as error:
+    except caught as error:
         return failed(call, error)
+
+
+def made(calls, run, is_read, at_once=8, *, one=tried, size=None, in_order=True):
+    """Make calls as one should; each argument makes one mistake."""
+    seen = []
+    for reads, group in groupby(calls, is_read):
+        group = list(group)
+        workers = size(group) if size else at_once
+        with ThreadPoolExecutor(workers if reads else 1) as pool:
+            asked = [pool.submit(one, run, call) for call in group]
+            asked = asked if in_order else as_completed(asked)
+            seen += [each.result() for each in asked]
+    return seen
 
 
 def one_after_the_other(calls, run, is_read, at_once=8):
@@ -18,44 +31,23 @@ def one_after_the_other(calls, run, is_read, at_once=8):
 
 
 def all_at_once(calls, run, is_read, at_once=8):
-    with ThreadPoolExecutor(at_once) as pool:
-        return list(pool.map(lambda call: tried(run, call), calls))
+    return made(calls, run, lambda call: True, at_once)
 
 
-def as_they_come(calls, run, is_read, at_once=8):
-    seen = []
-    for reads, group in groupby(calls, is_read):
-        with ThreadPoolExecutor(at_once if reads else 1) as pool:
-            asked = [pool.submit(tried, run, call) for call in group]
-            seen += [each.result() for each in as_completed(asked)]
-    return seen
+def as_they_come(*given):
+    return made(*given, in_order=False)
 
 
-def one_error_sinks_all(calls, run, is_read, at_once=8):
-    seen = []
-    for reads, group in groupby(calls, is_read):
-        with ThreadPoolExecutor(at_once if reads else 1) as pool:
-            seen += pool.map(run, group)
-    return seen
+def one_error_sinks_all(*given):
+    return made(*given, one=lambda run, call: run(call))
 
 
-def writes_first(calls, run, is_read, at_once=8):
-    writes = [call for call in calls if not is_read(call)]
-    reads = [call for call in calls if is_read(call)]
-    seen = {call.call_id: tried(run, call) for call in writes}
-    with ThreadPoolExecutor(at_once) as pool:
-        found = list(pool.map(lambda call: tried(run, call), reads))
-    seen |= {call.call_id: each for call, each in zip(reads, found, strict=True)}
-    return [seen[call.call_id] for call in calls]
+def nobody_can_stop_it(*given):
+    return made(*given, one=lambda run, call: tried(run, call, BaseException))
 
 
-def as_many_as_there_are(calls, run, is_read, at_once=8):
-    seen = []
-    for reads, group in groupby(calls, is_read):
-        group = list(group)
-        with ThreadPoolExecutor(len(group) if reads else 1) as pool:
-            seen += pool.map(lambda call: tried(run, call), group)
-    return seen
+def as_many_as_there_are(*given):
+    return made(*given, size=len)
 
 
 WRONG = {
@@ -63,6 +55,6 @@ WRONG = {
     all_at_once: "test_a_write_is_made_alone",
     as_they_come: "test_observations_keep_the_order_of_asking",
     one_error_sinks_all: "test_a_call_that_raises_is_one_failed_observation",
-    writes_first: "test_a_write_is_made_alone",
+    nobody_can_stop_it: "test_a_person_can_stop_it",
     as_many_as_there_are: "test_no_more_than_so_many_at_once",
 }

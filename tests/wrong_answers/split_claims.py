@@ -2,87 +2,38 @@
 
 import re
 
-from workbook.trust.claims import (
-    NO_FACT,
-    OPINION,
-    REFUSAL,
-    TURN,
-    find_citations,
-    sentences,
-    without_citations,
-)
+from workbook.trust.claims import NO_FACT, OPINION, REFUSAL, TURN
+from workbook.trust.claims import find_citations, sentences, without_citations
 
 
-def cut(
-    answer,
-    *,
-    parts=sentences,
-    bare=without_citations,
-    no_fact=NO_FACT,
-    opinion=True,
-    refusal=True,
-    number=True,
-    digits=lambda sentence, said: said,
-    cites=True,
-    turn=True,
-    cited_first=False,
-):
+def cut(answer, *, parts=sentences, bare=without_citations, opinion=True,
+        refusal=True, number=True, cites=True, turn=True, cited_first=False):  # fmt: skip
     """Cut as one should; each argument makes one mistake."""
     claims = []
     for sentence in parts(answer):
         said = bare(sentence)
-        has_number = number and re.search(r"\d", digits(sentence, said))
+        has_number = number and re.search(r"\d", said)
         hidden = opinion and OPINION.search(said) and not has_number
         hidden = hidden or (refusal and REFUSAL.search(said))
         shown = (cites and find_citations(sentence)) or (turn and TURN.search(said))
-        if no_fact.search(said) and not (cited_first and shown):
+        if NO_FACT.search(said) and not (cited_first and shown):
             continue
         if shown or not hidden:
             claims.append(sentence)
     return claims
 
 
-def cuts_at_every_full_stop(answer):
-    def parts(text):
-        return [part + "." for part in text.rstrip(".").split(". ")]
+def cuts(**mistake):
+    """Return a function that makes one of these mistakes."""
+    return lambda answer: cut(answer, **mistake)
 
-    return cut(answer, parts=parts)
+
+def cuts_at_every_full_stop(answer):
+    return [part + "." for part in answer.rstrip(".").split(". ")]
 
 
 def gives_the_sentences_without_citations(answer):
     return [without_citations(each) for each in cut(answer)]
-
-
-def takes_every_sentence(answer):
-    return sentences(answer)
-
-
-def looks_for_no_fact_with_citations(answer):
-    return cut(answer, bare=str)
-
-
-def takes_a_question_that_cites(answer):
-    return cut(answer, cited_first=True)
-
-
-def keeps_opinions(answer):
-    return cut(answer, opinion=False)
-
-
-def leaves_out_opinions_with_numbers(answer):
-    return cut(answer, number=False)
-
-
-def keeps_refusals(answer):
-    return cut(answer, refusal=False)
-
-
-def forgets_what_cites(answer):
-    return cut(answer, cites=False)
-
-
-def forgets_but(answer):
-    return cut(answer, turn=False)
 
 
 def makes_a_set(answer):
@@ -90,15 +41,14 @@ def makes_a_set(answer):
 
 
 WRONG = {
-    cuts_at_every_full_stop: "test_each_sentence_with_a_fact_is_a_claim",
+    cuts(parts=cuts_at_every_full_stop): "test_each_sentence_with_a_fact_is_a_claim",
     gives_the_sentences_without_citations: "test_each_sentence_with_a_fact_is_a_claim",
-    takes_every_sentence: "test_what_states_no_fact_is_no_claim",
-    looks_for_no_fact_with_citations: "test_what_states_no_fact_is_no_claim",
-    takes_a_question_that_cites: "test_what_states_no_fact_is_no_claim",
-    keeps_opinions: "test_an_opinion_is_no_claim",
-    leaves_out_opinions_with_numbers: "test_an_opinion_with_a_number_is_one",
-    keeps_refusals: "test_who_does_not_know_claims_nothing",
-    forgets_what_cites: "test_what_cites_is_a_claim",
-    forgets_but: "test_a_fact_may_follow",
+    cuts(bare=str): "test_what_states_no_fact_is_no_claim",
+    cuts(cited_first=True): "test_what_states_no_fact_is_no_claim",
+    cuts(opinion=False): "test_an_opinion_is_no_claim",
+    cuts(number=False): "test_an_opinion_with_a_number_is_one",
+    cuts(refusal=False): "test_who_does_not_know_claims_nothing",
+    cuts(cites=False): "test_what_cites_is_a_claim",
+    cuts(turn=False): "test_a_fact_may_follow",
     makes_a_set: "test_none_in_nothing",
 }

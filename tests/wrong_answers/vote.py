@@ -37,32 +37,13 @@ def drops_the_units(answers):
     return counted(answers, read=read)
 
 
-def joins_no_number(answers):
-    return counted(answers, join=0)
+def votes(**mistake):
+    """Return a function that makes one of these mistakes."""
 
+    def vote(answers):
+        return counted(answers, **mistake)
 
-def joins_any_unit(answers):
-    return counted(answers, join=9)
-
-
-def drops_who_abstained(answers):
-    return counted(answers, silent=False)
-
-
-def drops_what_failed(answers):
-    return counted(answers, failed=False)
-
-
-def keeps_the_order_of_asking(answers):
-    return counted(answers, order=Counter.items)
-
-
-def names_it_as_last_given(answers):
-    return counted(answers, named=dict.__setitem__)
-
-
-def says_no_tie(answers):
-    return counted(answers, tie=int.__lt__)
+    return vote
 
 
 def says_a_tie_of_any_two(answers):
@@ -74,12 +55,12 @@ def says_a_tie_of_any_two(answers):
 WRONG = {
     counts_spellings: "test_answers_with_one_meaning_are_one",
     drops_the_units: "test_answers_with_other_meanings_are_not",
-    joins_no_number: "test_a_number_joins_the_only_unit",
-    joins_any_unit: "test_a_number_beside_two_units_stands_alone",
-    drops_who_abstained: "test_without_an_answer_it_abstains",
-    drops_what_failed: "test_what_was_raised_has_failed",
-    keeps_the_order_of_asking: "test_each_answer_with_its_votes_most_first",
-    names_it_as_last_given: "test_each_answer_with_its_votes_most_first",
-    says_no_tie: "test_a_tie_is_said",
+    votes(join=0): "test_a_number_joins_the_only_unit",
+    votes(join=9): "test_a_number_beside_two_units_stands_alone",
+    votes(silent=False): "test_without_an_answer_it_abstains",
+    votes(failed=False): "test_what_was_raised_has_failed",
+    votes(order=Counter.items): "test_each_answer_with_its_votes_most_first",
+    votes(named=dict.__setitem__): "test_each_answer_with_its_votes_most_first",
+    votes(tie=int.__lt__): "test_a_tie_is_said",
     says_a_tie_of_any_two: "test_a_tie_is_said",
 }

@@ -3,63 +3,33 @@
 import math
 
 
-def parts(successes, n, z):
-    if n < 1 or not 0 <= successes <= n or not 0 <= z < math.inf:
+def interval(successes, n, z=1.96, *, scaled=True, exact=True, root=True, of_z=float,
+             counts=True, is_z=lambda z: 0 <= z < math.inf):  # fmt: skip
+    """Return the interval as one should; each argument makes one mistake."""
+    is_rate = n > 0 and 0 <= successes <= n
+    if not is_z(z) or (counts and not is_rate):
         raise ValueError("no rate")
-    p = successes / n
-    half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return p, p + z * z / (2 * n), half, 1 + z * z / n
-
-
-def the_normal_interval(successes, n, z=1.96):
-    p, _, _, _ = parts(successes, n, z)
-    half = z * math.sqrt(p * (1 - p) / n)
-    low = 0.0 if successes == 0 else max(0.0, p - half)
-    return low, 1.0 if successes == n else min(1.0, p + half)
-
-
-def does_not_divide(successes, n, z=1.96):
-    _, centre, half, _ = parts(successes, n, z)
-    low = 0.0 if successes == 0 else centre - half
-    return low, 1.0 if successes == n else centre + half
-
-
-def leaves_the_ends_to_rounding(successes, n, z=1.96):
-    _, centre, half, scale = parts(successes, n, z)
-    return (centre - half) / scale, (centre + half) / scale
-
-
-def knows_one_z(successes, n, z=1.96):
-    _, centre, half, scale = parts(successes, n, max(z, 0) and 1.96)
-    low = 0.0 if successes == 0 else (centre - half) / scale
-    return low, 1.0 if successes == n else (centre + half) / scale
-
-
-def takes_any_counts(successes, n, z=1.96):
-    if not 0 <= z < math.inf:
-        raise ValueError("no z")
-    if n < 1 or not 0 <= successes <= n:
+    if not is_rate or not math.isfinite(z):
         return 0.0, 1.0
-    _, centre, half, scale = parts(successes, n, z)
-    low = 0.0 if successes == 0 else (centre - half) / scale
-    return low, 1.0 if successes == n else (centre + half) / scale
+    p, z = successes / n, of_z(z)
+    half = z * math.sqrt(p * (1 - p) / n + (z * z / (4 * n * n) if root else 0))
+    centre, scale = p + z * z / (2 * n), 1 + z * z / n if scaled else 1
+    low = 0.0 if exact and successes == 0 else (centre - half) / scale
+    return low, 1.0 if exact and successes == n else (centre + half) / scale
 
 
-def asks_only_whether_z_is_negative(successes, n, z=1.96):
-    if z < 0:
-        raise ValueError("no z")
-    if not z < math.inf:
-        return 0.0, 1.0
-    _, centre, half, scale = parts(successes, n, z)
-    low = 0.0 if successes == 0 else (centre - half) / scale
-    return low, 1.0 if successes == n else (centre + half) / scale
+def takes(**mistake):
+    """Return a function that makes one of these mistakes."""
+    return lambda successes, n, z=1.96: interval(successes, n, z, **mistake)
 
+
+WILSON = "test_the_interval_is_wilsons"
 
 WRONG = {
-    the_normal_interval: "test_the_interval_is_wilsons",
-    does_not_divide: "test_the_interval_is_wilsons",
-    leaves_the_ends_to_rounding: "test_nothing_and_everything_stay_possible",
-    knows_one_z: "test_z_is_how_sure_one_wants_to_be",
-    takes_any_counts: "test_impossible_counts_are_refused",
-    asks_only_whether_z_is_negative: "test_an_impossible_z_is_refused",
+    takes(root=False): WILSON,
+    takes(scaled=False): WILSON,
+    takes(exact=False): "test_nothing_and_everything_stay_possible",
+    takes(of_z=lambda z: 1.96): "test_z_is_how_sure_one_wants_to_be",
+    takes(counts=False): "test_impossible_counts_are_refused",
+    takes(is_z=lambda z: not z < 0): "test_an_impossible_z_is_refused",
 }

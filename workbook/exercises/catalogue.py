@@ -1,5 +1,6 @@
 """The list of exercises: `data/exercises.toml`, read once; tests see to its entries."""
 
+import ast
 import difflib
 import functools
 import importlib
@@ -54,6 +55,16 @@ class Exercise:
     @property
     def tests_path(self) -> Path:
         return ROOT / self.tests
+
+    def requirements(self) -> list[str]:
+        """Return what is tested, a sentence a test, as a failing check says it."""
+        tree = ast.parse(self.tests_path.read_text(encoding="utf-8"))
+        return [
+            (ast.get_docstring(node) or node.name).splitlines()[0].strip()
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+            if self.slug in [argument.arg for argument in node.args.args]
+        ]
 
 
 @functools.cache

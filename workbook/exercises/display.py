@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from workbook.exercises.report import Outcome, Report
 from workbook.paths import DATA, template
@@ -28,6 +29,20 @@ def show(thing: object) -> None:
         return
     coding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(str(thing).encode(coding, "replace").decode(coding))  # it may lack the ✗
+
+
+_told: set[tuple[int, str]] = set()  # a run of a cell, an exercise
+
+
+def tell_ours(*slugs: str) -> None:
+    """Say in a notebook, once a cell, that the package's functions run in it."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    new = [s for s in slugs if shell and (shell.execution_count, s) not in _told]
+    if shell and new:
+        _told.update((shell.execution_count, slug) for slug in new)
+        words = f"Ours runs here: {', '.join(new)}. Yours has not passed its check."
+        show(Notice(words, colour=GREY))
 
 
 @dataclass(frozen=True)
@@ -117,3 +132,50 @@ class Grid:
     def _repr_html_(self) -> str:
         shown = template("shown.html").module.grid
         return str(shown(self.head, self.rows, self.footer))
+
+
+class Prediction:
+    """A guess before a run, held next to what happened; nothing is graded.
+
+    With choices they are buttons, without any it is a box to type in. The guess is kept
+    in the kernel, and `guess` may be set from code as well.
+    """
+
+    def __init__(self, question: str, *choices: object) -> None:
+        self.question, self.choices = question, [str(choice) for choice in choices]
+        self.guess = ""
+
+    def choose(self, guess: str) -> None:
+        """Keep a guess; a later one replaces it."""
+        self.guess = guess.strip()
+
+    def reveal(self, happened: object) -> None:
+        """Show what was guessed, and what happened."""
+        guess = self.guess or "nothing: no guess was made"
+        lines = [("guessed", guess), ("it was", str(happened))]
+        show(Notice(self.question, lines, GREY))
+
+    def __repr__(self) -> str:
+        choices = f" ({' / '.join(self.choices)})" if self.choices else ""
+        return f"Predict: {self.question}{choices}"
+
+    def box(self) -> Any:
+        """Return the widget in which one guesses; it shows what was guessed before."""
+        import ipywidgets as widgets
+
+        if self.choices:
+            chosen = self.guess if self.guess in self.choices else None
+            box: Any = widgets.ToggleButtons(options=self.choices, value=chosen)
+            box.style.button_width = "auto"
+        else:
+            box = widgets.Text(value=self.guess, placeholder="your guess")
+        box.observe(lambda change: self.choose(change["new"] or ""), "value")
+        return box.add_class("predict")
+
+    def _ipython_display_(self) -> None:
+        # The question in an output of its own: it is there where no widget runs.
+        show(Notice(repr(self), colour=GREY))
+        show(self.box())
+
+
+predict = Prediction  # what one types

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from string import Template
 
+from workbook.exercises.answer import PART_IMPORT
 from workbook.exercises.catalogue import CourseError, exercises
-from workbook.exercises.kept import path_of
-from workbook.exercises.your_agent import Part
+from workbook.exercises.your_agent import Part, path_of
 from workbook.paths import DATA
 
 TEMPLATE = DATA / "agent"
@@ -20,7 +20,6 @@ PLACES = {
     "test_agent.py": "tests/test_agent.py",
     "pyproject.toml": "pyproject.toml",
 }
-OWN_IMPORT = "from workbook.exercises.your_agent import part"
 
 
 def export(target: Path) -> str:
@@ -78,7 +77,7 @@ def _write(whole: Path, own: list[str], said: str) -> None:
         shutil.copyfile(TEMPLATE / name, whole / place)
     for slug in own:
         text = path_of(slug).read_text(encoding="utf-8")
-        part = text.replace(OWN_IMPORT, "from your_agent import part")
+        part = text.replace(PART_IMPORT, "from your_agent import part")
         (whole / "your_agent" / f"{slug}.py").write_text(part, encoding="utf-8")
     readme = Template((TEMPLATE / "README.md").read_text(encoding="utf-8"))
     readme_text = readme.substitute(SAID=said.replace("\n", "\n\n"))

@@ -14,9 +14,8 @@ from pydantic import NonNegativeInt, TypeAdapter
 
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
 from workbook.exercises.display import Grid, Notice, show
-from workbook.exercises.kept import folder
 from workbook.exercises.report import Outcome
-from workbook.exercises.your_agent import state
+from workbook.exercises.your_agent import folder, state
 from workbook.paths import user_data
 
 

@@ -1,20 +1,20 @@
 """What a check found, as data, and how values and errors are written in it.
 
-`grade` makes a `Report`, `display` shows it, the pytest plugin counts it.
+`run_tests` makes a `Report`, `display` shows it, tables of marks count it.
 """
 
-import inspect
+import ast
+import linecache
 import re
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from workbook.exercises.time_limit import TimeUp, guarded, time_limit
-
-WRITING_LIMIT_S = 1.0  # of computing time, for a learner's `__repr__` or `__str__`
+LONG = 160  # characters of two values from which on it is said where they part
 
 
 class Outcome(StrEnum):
@@ -48,10 +48,44 @@ class Report:
     failures: tuple[Failure, ...] = ()
     note: str = ""  # a sentence to show first: what looks odd
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON takes it."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Report":
+        """Return the report that `as_dict` wrote, or what looks like one.
+
+        KeyError, TypeError, ValueError: it does not.
+        """
+        failures = [
+            Failure(
+                str(each["requirement"]),
+                str(each["test"]),
+                tuple((str(label), str(text)) for label, text in each["evidence"]),
+                bool(each["raised"]),
+                str(each["traceback"]),
+            )
+            for each in data["failures"]
+        ]
+        counts = int(data["passed"]), int(data["total"])
+        outcome, note = Outcome(data["outcome"]), str(data["note"])
+        return cls(str(data["slug"]), outcome, *counts, tuple(failures), note)
+
+
+def called(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Return a call as one would write it."""
+    arguments = [shorten(value) for value in args]
+    arguments += [f"{key}={shorten(value)}" for key, value in kwargs.items()]
+    return f"{name}({', '.join(arguments)})"
+
 
 def shorten(value: object, limit: int = 240) -> str:
     """Return the repr of a value; a long one loses its middle."""
-    return clip(without_noise(written(value)), limit)
+    text = written(value)
+    if len(text) > 20 * limit:  # of which little is shown, whatever is noise in it
+        return without_noise(clip(text, limit))
+    return clip(without_noise(text), limit)
 
 
 def clip(text: str, limit: int) -> str:
@@ -72,18 +106,16 @@ _NOISE = re.compile(
 def without_noise(text: str) -> str:
     """Return a repr with `State.THINK` for `<State.THINK: 'THINK'>`, no addresses."""
     text = _NOISE.sub(lambda found: found[1] or found[2] or found[3], text)
-    return re.sub(r"[\w.]*<locals>\.", "", text)
+    return re.sub(r"[\w.]*<locals>\.", "", text).replace("approx(", "about (")
 
 
 def written(value: object, form: Callable[[object], str] = repr) -> str:
     """Return the repr of a value, or its `str`, whatever a learner's class does."""
     try:
-        with time_limit(WRITING_LIMIT_S):
-            return str(guarded(form, value))
-    except (Exception, SystemExit, TimeUp) as error:
-        late = isinstance(error, TimeUp)
-        reason = "did not end" if late else f"raised {type(error).__name__}"
-        return f"<{with_article(type(value).__name__)} whose {form.__name__} {reason}>"
+        return str(form(value))
+    except (Exception, SystemExit) as error:
+        reason = f"whose {form.__name__} raised {type(error).__name__}"
+        return f"<{with_article(type(value).__name__)} {reason}>"
 
 
 def with_article(noun: str) -> str:
@@ -101,14 +133,11 @@ def error_in_words(kinds: Any, match: str | None) -> str:
 
 def describe_error(error: BaseException) -> str:
     text = clip(without_noise(" ".join(written(error, str).split())), 240)
-    kind = type(error).__name__
-    return text if isinstance(error, TimeUp) else f"{kind}: {text}".removesuffix(": ")
+    return f"{type(error).__name__}: {text}".removesuffix(": ")
 
 
 def full_traceback(error: BaseException) -> str:
     """Return the traceback from the test's own line on, without the machinery's."""
-    if told_elsewhere := getattr(error, "_told", None):  # by another process
-        return str(told_elsewhere["traceback"])
     machinery = ("/pluggy/", "/_pytest/", "/hypothesis/", "/workbook/exercises/")
     told = traceback.TracebackException.from_exception(error)
     for frame in list(told.stack):
@@ -117,12 +146,47 @@ def full_traceback(error: BaseException) -> str:
     return "".join(told.format())
 
 
-def error_place(error: BaseException, function: Callable[..., Any]) -> str:
-    """Return the learner's line that raised: `line 5: x = text[3]`."""
-    if told := getattr(error, "_told", None):
-        return str(told["place"])
-    code = getattr(inspect.unwrap(function), "__code__", None)
+def error_place(error: BaseException, file: str) -> str:
+    """Return the learner's line that raised: `line 5 of parse_turn: x = text[3]`."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if code and frame.filename == code.co_filename]
-    line = clip(own[-1].line or "", 160) if own else ""
-    return f"line {own[-1].lineno}: {line}" if line else ""
+    own = [frame for frame in frames if frame.filename == file]
+    if not own or not own[-1].lineno:
+        return ""
+    return place_in("".join(linecache.getlines(file)), own[-1].lineno)
+
+
+def place_in(text: str, number: int) -> str:
+    """Return a line of a module as its author counts: from the `def` it stands in."""
+    lines = text.splitlines()
+    if number > len(lines):
+        return ""
+    line, place = clip(lines[number - 1].strip(), 160), ""
+    for node in ast.walk(ast.parse(text)):  # the innermost comes last
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first, last = node.lineno, node.end_lineno or 0
+            if first <= number <= last:
+                place = f"line {number - first + 1} of {node.name}: "
+    return place + line
+
+
+def difference(found: Any, wanted: Any) -> str:
+    """Say where two texts of many lines, or two long lists, part; '' for short ones."""
+    noun, end = "item", object()
+    if isinstance(found, str) and isinstance(wanted, str):
+        noun, found, wanted = "line", found.split("\n"), wanted.split("\n")
+    lists = isinstance(found, list) and isinstance(wanted, list)
+    if not lists or len(shorten(found)) + len(shorten(wanted)) <= LONG:
+        return ""
+    for number, pair in enumerate(zip_longest(found, wanted, fillvalue=end), start=1):
+        if differs(*pair):
+            have, want = ("nothing" if v is end else shorten(v, 120) for v in pair)
+            return f"in {noun} {number}: {have}, not {want}"
+    return ""
+
+
+def differs(before: Any, after: Any) -> bool:
+    """Return whether two values differ, and False when they cannot be compared."""
+    try:
+        return bool(before != after)
+    except Exception:
+        return False

@@ -1,110 +1,149 @@
-"""Your agent: the functions that passed their checks, where a run uses them."""
+"""Your agent: the functions that passed their checks, where a run uses them.
 
+A part is a file in the user's data folder, named by its exercise. The notebooks are the
+truth; the folder can be made again from them. A file's first line says which tests it
+passed: after a change of the tests, or of the file, it has to pass once more.
+"""
+
+import hashlib
 import inspect
 import linecache
+import os
 import sys
 import traceback
 import types
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from workbook.exercises.catalogue import exercises, find
-from workbook.exercises.kept import STALE, Function, folder, load, path_of, run_text
-from workbook.exercises.report import clip, describe_error, shorten
-from workbook.exercises.time_limit import guarded, time_limit
+from workbook.exercises.answer import run_text
+from workbook.exercises.catalogue import CourseError, Exercise, exercises, find
+from workbook.exercises.display import tell_ours
+from workbook.exercises.report import Outcome, clip, describe_error, shorten
+from workbook.exercises.worker import tested
+from workbook.paths import user_data
 
-CALL_LIMIT_S = 5.0  # of computing time, for one call of a part
-_broken: dict[tuple[Path, int], str] = {}  # by file and its time: how, in this process
+Function = Callable[..., Any]
+_loaded: dict[tuple[Path, int], tuple[Function | None, str]] = {}
+"""By file and its time: the function, or None, and why it is not used."""
 
 
 class PartBroken(RuntimeError):  # noqa: N818 - what happened, not an error's name
     """A part of the learner's raised what it may not, or returned what it may not."""
 
 
+def folder() -> Path:
+    """Return where the parts are kept: a file each, that a person can read."""
+    return user_data() / "your_agent"
+
+
+def path_of(slug: str) -> Path:
+    return folder() / f"{slug}.py"
+
+
+def write(exercise: Exercise, text: str) -> None:
+    """Keep an answer that has passed.
+
+    CourseError: the folder cannot be written.
+    """
+    path = path_of(exercise.slug)
+    new = folder() / f".{exercise.slug}.{os.getpid()}.new"  # each process its own
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+        new.write_text(f"{seal(exercise, text)}{text}", encoding="utf-8")
+        os.replace(new, path)
+    except OSError as error:
+        raise CourseError(
+            f"{exercise.slug} passed, and could not be kept in {folder()}:"
+            f" {error.strerror}. Set WORKBOOK_DATA to a folder that you may write to."
+        ) from None
+
+
+def seal(exercise: Exercise, text: str) -> str:
+    """Return the first line of a kept file: which tests passed on which text."""
+    checked = exercise.tests_path.read_bytes() + text.encode()
+    digest = hashlib.sha256(checked).hexdigest()[:16]
+    lesson = exercise.lesson[:2]
+    return f"# {exercise.slug}, lesson {lesson}, passed its tests: {digest}\n"
+
+
 class Part:
     """A function of your agent: yours where it is kept and passes, otherwise ours.
 
     Once yours breaks, ours takes over: at once, or, `in_a_run`, from the next run on.
-    With a `home` the file is there, and used as it is: an exported agent has no ours
-    for a part that it holds.
     """
 
-    def __init__(
-        self, slug: str, in_a_run: bool = False, home: Path | None = None
-    ) -> None:
-        self.exercise, self.in_a_run, self.home = find(slug), in_a_run, home
-        self.path = (home or folder()) / f"{slug}.py"
-        self.calls, self._stamp = 0, 0
-        self._loaded: Function | None = None
+    def __init__(self, slug: str, in_a_run: bool = False) -> None:
+        self.exercise, self.in_a_run, self.calls = find(slug), in_a_run, 0
+        self.path = path_of(slug)
         self.__wrapped__ = self.exercise.function()  # its signature, for those who look
 
     @property
     def function(self) -> Function:
         """The function that a call would use."""
-        return self._yours() or self.__wrapped__
+        return self._yours()[0] or self.__wrapped__
 
     @property
     def whose(self) -> str:
         """Whose that is: `"yours"` or `"ours"`."""
-        return "ours" if self.function is self.__wrapped__ else "yours"
+        return "yours" if self._yours()[0] else "ours"
+
+    @property
+    def problem(self) -> str:
+        """Why yours is not used, although it was kept; "" where it is, or is none."""
+        return self._yours()[1]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.calls += 1
-        try:
-            if (function := self._yours()) is not None:
+        if function := self._yours()[0]:
+            try:
                 return self._called(function, args, kwargs)
-        except PartBroken as error:
-            if not self.home:
-                _broken[self.path, self._stamp] = str(error)
-            if self.in_a_run:
-                raise
-            print(f"{error} Ours answers.", file=sys.stderr)
+            except PartBroken as error:
+                _loaded[self._key()] = None, str(error)
+                if self.in_a_run:
+                    raise
+                print(f"{error} Ours answers.", file=sys.stderr)
         return self.__wrapped__(*args, **kwargs)
 
     def __repr__(self) -> str:
-        reason = self.broken or (self.path.exists() and STALE.get(self.exercise.slug))
-        since = f", since {reason}" if self.whose == "ours" and reason else ""
+        since = f", since {self.problem}" if self.problem else ""
         return f"<{self.exercise.slug}: {self.whose}{since}>"
 
-    @property
-    def broken(self) -> str:
-        """How yours broke in this process, if it did."""
-        return _broken.get((self.path, self._stamp), "")
+    def _key(self) -> tuple[Path, int]:
+        return self.path, self.path.stat().st_mtime_ns
 
-    def _yours(self) -> Function | None:
+    def _yours(self) -> tuple[Function | None, str]:
+        """Return the function that is kept, or why it is not used."""
         try:
-            stamp = self.path.stat().st_mtime_ns
+            key = self._key()
         except OSError:
-            return None
-        if stamp != self._stamp:  # solved again, in this kernel or in another
-            self._loaded = self._load()
-            self._stamp = stamp
-        return None if self.broken else self._loaded
+            return None, ""
+        if key not in _loaded:
+            _loaded[key] = self._read()
+        return _loaded[key]
 
-    def _load(self) -> Function | None:
-        if not self.home:
-            return load(self.exercise)
+    def _read(self) -> tuple[Function | None, str]:
+        """Return the function in the file; tested again where its seal is broken."""
+        exercise = self.exercise
         try:
-            text = self.path.read_text(encoding="utf-8")
-            return run_text(self.exercise, text, str(self.path))
-        except BaseException as error:
-            problem = _broke(self.exercise.slug, error, str(self.path))
-
-            def broken(*args: Any, **kwargs: Any) -> Any:
-                raise problem
-
-            return broken
+            first, _, text = self.path.read_text(encoding="utf-8").partition("\n")
+            if f"{first}\n" != seal(exercise, text):
+                report = tested(exercise, text)
+                if report.outcome is not Outcome.PASSED:
+                    why = [failure.requirement for failure in report.failures]
+                    return None, f"it does not pass: {why[0]}"
+                write(exercise, text)
+            # The first line stays, so that a line's number is that of the file.
+            return run_text(exercise.slug, f"{first}\n{text}", str(self.path)), ""
+        except (Exception, SystemExit) as error:
+            return None, describe_error(error)
 
     def _called(self, function: Function, args: Any, kwargs: Any) -> Any:
         """Call the learner's function; PartBroken for what its card does not allow."""
         exercise = self.exercise
         try:
-            if exercise.calls_back:  # what it calls may take its time
-                result = function(*args, **kwargs)
-            else:
-                with time_limit(CALL_LIMIT_S):
-                    result = guarded(function, *args, **kwargs)
+            result = function(*args, **kwargs)
         except (KeyboardInterrupt, PartBroken):
             raise
         except BaseException as error:
@@ -113,7 +152,7 @@ class Part:
             foreign = exercise.calls_back and _frames(error)[-1][0] != file
             if foreign or kinds & set(exercise.raises):
                 raise
-            raise _broke(exercise.slug, error, file) from error
+            raise broke(exercise.slug, error, file) from error
         wanted = typing.get_type_hints(self.__wrapped__).get("return")
         if not fits(result, wanted):
             name = inspect.formatannotation(wanted)
@@ -134,45 +173,48 @@ class Parts(dict[str, Function]):
         for whose in ("yours", "ours"):
             names = [p.exercise.slug for p in parts if p.whose == whose]
             said += [f"{whose}: {', '.join(names)}"] if names else []
-        broken = [p.broken for p in parts if p.broken]
+        problems = [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for part in parts:
             part.calls = 0
         told = "; ".join(said) or "no part was used"
-        return "\n".join([f"parts in this run · {told}", *broken])
+        return "\n".join([f"parts in this run · {told}", *problems])
 
 
 def yours(slug: str) -> Part:
-    """Return your function where there is one, otherwise ours; its repr says which.
+    """Return your function where there is one, otherwise ours, and say so.
 
     One that breaks gives way to ours with a line that says where, and the lesson goes
     on.
     """
+    found = part(slug)
+    if found.whose == "ours":
+        tell_ours(slug)
+    return found
+
+
+def part(slug: str) -> Part:
+    """Return the same, and say nothing: as a kept file asks for it."""
     return Part(slug)
-
-
-part = yours  # as a kept file says it
-
-
-def from_folder(home: Path) -> Parts:
-    """Return the parts of an exported agent: those in its folder, else ours."""
-    return Parts({slug: Part(slug, True, home) for slug in exercises()})
 
 
 def your_parts(*slugs: str) -> Parts:
     """Return parts by name, all that there are by default, to be plugged into a run.
 
-    One that breaks ends its run in an error that names its line; the next has ours.
+    Those that are named and ours are told. One that breaks ends its run in an error
+    that names its line; the next has ours.
     """
-    return Parts({slug: Part(slug, in_a_run=True) for slug in slugs or exercises()})
+    parts = {slug: Part(slug, in_a_run=True) for slug in slugs or exercises()}
+    tell_ours(*(slug for slug in slugs if parts[slug].whose == "ours"))
+    return Parts(parts)
 
 
 def state(slug: str) -> str:
     """Say whose function your agent has: yours, ours, or ours while yours is stale."""
-    whose = Part(slug).whose
-    return "stale" if whose == "ours" and path_of(slug).exists() else whose
+    part = Part(slug)
+    return "stale" if part.problem else part.whose
 
 
-def _broke(slug: str, error: BaseException, file: str) -> PartBroken:
+def broke(slug: str, error: BaseException, file: str) -> PartBroken:
     """Return the error that says which part broke, in which line, and how."""
     lines = [number for name, number in _frames(error) if name == file]
     if isinstance(error, SyntaxError) and error.filename == file:
@@ -193,14 +235,12 @@ def _frames(error: BaseException) -> list[tuple[str, int]]:
 def fits(value: object, wanted: Any) -> bool:
     """Whether a value is of a type, as far as a look at the outside can tell.
 
-    >>> fits("88", str), fits(None, str | None), fits([], list[str]), fits(1, str)
+    >>> fits("88", str), fits(None, str | None), fits([1], list[str]), fits(1, str)
     (True, True, True, False)
     """
-    if isinstance(wanted, types.UnionType) or typing.get_origin(wanted) is typing.Union:
-        return any(fits(value, each) for each in typing.get_args(wanted))
-    if typing.get_origin(wanted) is typing.Literal:
-        return value in typing.get_args(wanted)
-    kind = typing.get_origin(wanted) or (type(None) if wanted is None else wanted)
-    kind = int | float if kind is float else kind
-    checked = isinstance(kind, type | types.UnionType) and kind is not Any
-    return not checked or isinstance(value, kind)
+    is_union = isinstance(wanted, types.UnionType)
+    kind = wanted if is_union else typing.get_origin(wanted) or wanted
+    try:
+        return isinstance(value, int | float if kind is float else kind)
+    except TypeError:  # of a Literal it cannot
+        return True

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.fitted import FittedCalls, FittedTurns
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine
 from workbook.paths import DATA
@@ -36,7 +35,6 @@ from workbook.stage.machines import ByScript
 from workbook.stage.scenarios import load, outcome, scenario_tools
 
 # What stands in for function calls: the model of a scenario writes text.
-TEXTS: dict[Any, Any] = {FunctionCalls: TextTurns, FittedCalls: FittedTurns}
 MARKS = {True: "✓", False: "✕"}
 
 
@@ -121,10 +119,12 @@ def _play_on(machine: Machine, slug: str) -> Trace:
     again._cancelled = threading.Event()
     adapter: Any = machine.adapter
     options = {**getattr(adapter, "keywords", {})}
-    if "limit" in options:  # its prompt is fitted
-        options |= {"limit": given.context_tokens or math.inf, "pinned": given.pinned}
+    if context := options.get("context"):  # its prompt is kept within a limit
+        most = {"limit": given.context_tokens or math.inf, "pinned": given.pinned}
+        options["context"] = partial(context, **most)
     adapter = getattr(adapter, "func", adapter)
-    again.adapter = partial(TEXTS.get(adapter, adapter), **options)
+    adapter = TextTurns if adapter is FunctionCalls else adapter
+    again.adapter = partial(adapter, **options)
     with tempfile.TemporaryDirectory() as folder:
         emit = TraceWriter(listener=with_user(scenario, lambda event: None))
         again.hook, again.limits = emit, Budget(steps, 2 * steps)

@@ -1,0 +1,232 @@
+"""An answer: a learner's function as text, with what it needs of other cells.
+
+This one text is checked, kept, collected, exported and graded. Nothing here knows of
+tests.
+"""
+
+import ast
+import builtins
+import inspect
+import linecache
+import symtable
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from workbook.exercises.catalogue import CourseError
+
+CHANGING = {  # methods that change what they belong to
+    "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert",
+    "pop", "popitem", "popleft", "register", "remove", "reverse", "setdefault", "sort",
+    "update",
+}  # fmt: skip
+PART_IMPORT = "from workbook.exercises.your_agent import part"
+
+
+class Statement(NamedTuple):
+    """A statement at the top of a cell."""
+
+    node: ast.stmt
+    text: str
+    binds: frozenset[str]  # names that it defines, assigns or imports
+    changes: frozenset[str]  # names whose value it changes: `TABLE.append(row)`
+
+    @property
+    def is_import(self) -> bool:
+        return isinstance(self.node, ast.Import | ast.ImportFrom)
+
+
+def cells_of(function: Callable[..., Any]) -> list[str]:
+    """Return the cells that were run up to now, or the file that a function is in.
+
+    CourseError: it has no source, or uses variables of a function around it.
+    """
+    function = inspect.unwrap(function)
+    name = getattr(function, "__name__", "it")
+    if getattr(function, "__closure__", None):
+        used = ", ".join(function.__code__.co_freevars)
+        raise CourseError(
+            f"{name} uses {used} of the function in which it was made, and that cannot"
+            f" be written down. Write `def {name}` at the left margin of a cell, and"
+            f" what it needs in the same cell."
+        )
+    file = getattr(getattr(function, "__code__", None), "co_filename", "<string>")
+    home = getattr(function, "__globals__", {})
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell and home is shell.user_ns and file != "<string>":  # not made by `exec`
+        return list(shell.history_manager.input_hist_raw)
+    lines = linecache.getlines(file)
+    if not lines:
+        raise CourseError(
+            f"{name} has no source that could be read. Write `def {name}` in a cell,"
+            " and the check below it."
+        )
+    return ["".join(lines)]
+
+
+def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> str:
+    """Return the text of a module: the last `def slug`, below all that it needs.
+
+    From its own cell comes whatever has to do with it, from earlier ones the last
+    statement that binds a name. A name in `others` (other exercises) that its own cell
+    does not define is a part of the learner's agent.
+
+    Raises:
+        LookupError: no cell defines the function.
+        CourseError: an earlier cell changes what the function uses, for example by
+            `TABLE.append(row)`; the message says what to do.
+    """
+    read = [_statements(cell) for cell in cells]
+    at = [number for number, found in enumerate(read) if _defines(found, slug)]
+    if not at:
+        raise LookupError(f"no cell defines {slug}")
+    home = read[at[-1]]
+    earlier = [each for found in read[: at[-1]] for each in found]
+    needed, parts = _needed(slug, home, earlier, set(others))
+    for number, each in enumerate(earlier):
+        before = [found for found in earlier[: number + 1] if found in needed]
+        values = {name for e in before if not e.is_import for name in e.binds}
+        if (found := values & each.changes) and each not in needed:
+            used, line = ", ".join(sorted(found)), each.text.splitlines()[0]
+            raise CourseError(
+                f"{slug} uses {used}, and `{line}` changes it in an earlier cell."
+                f" Put {used} and that line into the cell of `def {slug}`."
+            )
+    taken = [each for each in dict.fromkeys([*earlier, *home]) if each in needed]
+    top = [each.text for each in taken if each.is_import]
+    if parts:
+        top += [PART_IMPORT, *(f'{name} = part("{name}")' for name in sorted(parts))]
+    top = sorted(dict.fromkeys(top), key=lambda line: "__future__" not in line)
+    rest = [each.text for each in taken if not each.is_import]
+    return "\n\n\n".join(["\n".join(top), *rest]).strip() + "\n"
+
+
+def _needed(
+    slug: str, home: list[Statement], earlier: list[Statement], others: set[str]
+) -> tuple[set[Statement], set[str]]:
+    """Return the statements that a function needs, and its parts of the agent."""
+    unnamed = {"*", "annotations"}  # of `from … import *`, and of `__future__`
+    imports = [each for each in [*earlier, *home] if each.is_import]
+    needed = {each for each in imports if each.binds & unnamed}
+    parts, names, known = set[str](), [slug], set(dir(builtins)) - {slug}
+    for name in names:  # it grows
+        if name in known:
+            continue
+        known.add(name)
+        own = [each for each in home if name in each.binds | each.changes]
+        if all(name in each.changes for each in own):  # it has its value from before
+            if name in others:
+                parts.add(name)
+            else:
+                own += [each for each in earlier if name in each.binds][-1:]
+        needed.update(own)
+        names += [used for each in own for used in _used(each.text)]
+    return needed, parts
+
+
+def run_text(slug: str, text: str, name: str) -> Callable[..., Any]:
+    """Run the text of an answer as a module, and return its function."""
+    module = types.ModuleType(f"your_agent.{slug}")
+    sys.modules[module.__name__] = module  # dataclasses look there
+    if Path(name).exists():
+        linecache.checkcache(name)
+    else:
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    exec(compile(text, name, "exec"), module.__dict__)
+    function: Callable[..., Any] = getattr(module, slug)
+    if not callable(function):  # a decorator has made something else of it
+        raise TypeError(f"{slug} is a {type(function).__name__}, and not a function")
+    return function
+
+
+@lru_cache(maxsize=512)  # the same cells are asked for again and again
+def to_python(cell: str) -> str:
+    """Return a cell with its magics turned into calls, as IPython does."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    code = cell.partition("\n")[2] if cell.startswith("%%") else cell
+    return str(TransformerManager().transform_cell(code))  # type: ignore[no-untyped-call]
+
+
+@lru_cache(maxsize=512)
+def _statements(cell: str) -> list[Statement]:
+    """Return a cell's statements, without `f = check(f)`; none of what is no Python."""
+    try:
+        code = to_python(cell)
+        nodes = ast.parse(code).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    found, lines = [], code.splitlines()
+    for node in nodes:
+        if _is_check(getattr(node, "value", None)):
+            continue
+        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        for each in reversed(getattr(node, "decorator_list", [])):
+            if not _is_check(each):
+                text = f"@{ast.unparse(each)}\n{text}"
+        binds = frozenset() if isinstance(node, ast.Expr) else frozenset(_bound(node))
+        found.append(Statement(node, text, binds, frozenset(_changed(node))))
+    return found
+
+
+def _is_check(node: ast.AST | None) -> bool:
+    node = node.func if isinstance(node, ast.Call) else node
+    name = getattr(node, "attr", "") or getattr(node, "id", "")
+    return name == "check"
+
+
+def _defines(statements: list[Statement], slug: str) -> bool:
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef
+    return any(isinstance(e.node, kinds) and e.node.name == slug for e in statements)
+
+
+def _bound(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        yield from ((a.asname or a.name).partition(".")[0] for a in node.names)
+        return
+    added = [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
+    stored = [n for n in ast.walk(node) if isinstance(getattr(n, "ctx", 0), ast.Store)]
+    new = {getattr(n, "id", "") for n in stored if n not in added}
+    old = {getattr(n, "id", "") for n in added} - new  # `X += 1` only changes X
+    for symbol in symtable.symtable(ast.unparse(node), "cell", "exec").get_symbols():
+        if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
+            yield from {symbol.get_name()} - old
+
+
+def _changed(node: ast.stmt) -> Iterator[str]:
+    """Yield the names whose value a statement changes in place, in a loop as well."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return
+    for each in ast.walk(node):
+        match each:
+            case ast.Attribute(ctx=ast.Store() | ast.Del()):
+                yield _root(each)
+            case ast.Subscript(ctx=ast.Store() | ast.Del()):
+                yield _root(each)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                yield name
+            case ast.Call(func=ast.Attribute(attr=name) as method) if name in CHANGING:
+                yield _root(method)
+
+
+def _root(node: ast.expr) -> str:
+    """Return the name at the left of `TABLE["x"].rows`."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _used(text: str) -> list[str]:
+    """Return the names that a statement looks up at the top of its module."""
+    names, tables = [], [symtable.symtable(text, "cell", "exec")]
+    for table in tables:  # it grows
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            outside = symbol.is_global() or table.get_type() == "module"
+            if outside and symbol.is_referenced():
+                names.append(symbol.get_name())
+    return names

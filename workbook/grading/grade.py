@@ -1,0 +1,219 @@
+"""A folder of notebooks, graded: tables of marks, a page a learner, one of the class.
+
+Each notebook has a process of its own, confined. What is found is kept as it comes:
+stop it and call it again, and what is the same is not graded again.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import shlex
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from threading import Lock
+
+from workbook.exercises.answer import answer_in
+from workbook.exercises.catalogue import CourseError, exercises
+from workbook.exercises.display import as_message
+from workbook.exercises.report import Failure, Outcome, Report
+from workbook.exercises.worker import Worker
+from workbook.grading.confinement import bubblewrap, environment
+from workbook.grading.notebooks import Book, books_in
+from workbook.paths import DATA, ROOT, template
+
+HEAD = ("learner", "notebook", "exercise", "outcome", "met", "of", "not met", "note")
+FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet would calculate begins so
+PARSING = Lock()  # Python 3.11 fails now and then where two threads parse
+Reports = dict[str, Report]  # by exercise
+
+
+@dataclass
+class Paper:
+    """What came of a notebook: each of its exercises has a report."""
+
+    book: Book
+    reports: Reports = field(default_factory=dict)
+    texts: dict[str, str] = field(default_factory=dict)  # the answers that were tested
+    problem: str = ""  # why something in it could not be graded
+
+
+def grade_command(
+    folder: Path,
+    out: Path | None = None,
+    jobs: int | None = None,
+    wrapper: str = "",
+    unconfined: bool = False,
+) -> int:
+    """Grade a folder, write tables and pages, and return the exit code.
+
+    It is 0 when all was graded, whatever the marks; 1 when something could not be;
+    130 when it was stopped. Wrong use is a CourseError.
+    """
+    folder = folder.absolute()
+    out = out or folder.with_name(f"{folder.name}_graded")
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise CourseError(f"{out} is in the folder that is graded. Name another one.")
+    confined = shlex.split(wrapper) or ([] if unconfined else bubblewrap(folder, out))
+    try:
+        papers = grade_books(books_in(folder), out, confined, jobs)
+    except KeyboardInterrupt:
+        words = f"stopped; what is done is kept in {out}. The same command goes on."
+        print(words, file=sys.stderr)
+        return 130
+    learners: dict[str, Reports] = {paper.book.learner: {} for paper in papers}
+    for paper in papers:
+        learners[paper.book.learner].update(paper.reports)
+    write_results(papers, out / "results.csv")
+    write_marks(learners, out / "marks.csv")
+    write_feedback(papers, out / "feedback")
+    write_class([*learners.values()], out / "class.html")
+    print(f"{len(papers)} notebooks. Tables and pages are in {out}.")
+    return 1 if any(paper.problem for paper in papers) else 0
+
+
+def grade_books(
+    books: Sequence[Book], out: Path, wrapper: Sequence[str], jobs: int | None = None
+) -> list[Paper]:
+    """Return a paper a notebook; those that `out` holds already are not made anew.
+
+    KeyboardInterrupt: those that have been begun are waited for, and kept.
+    """
+    kept, stamp = out / "papers", _stamp(wrapper)
+    kept.mkdir(parents=True, exist_ok=True)
+
+    def paper_of(book: Book) -> Paper:
+        about = (stamp, book.learner, book.name, *book.slugs, *book.cells)
+        path = kept / f"{_digest(*about)}.json"
+        if path.exists():
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return Paper(book, {slug: Report.from_dict(found[slug]) for slug in found})
+        paper = grade_book(book, wrapper, environment())
+        if not paper.problem:
+            found = {slug: report.as_dict() for slug, report in paper.reports.items()}
+            path.with_suffix(".new").write_text(json.dumps(found), encoding="utf-8")
+            os.replace(path.with_suffix(".new"), path)
+        return paper
+
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        futures = {pool.submit(paper_of, book): book for book in books}
+        try:
+            for done, future in enumerate(as_completed(futures), start=1):
+                book, problem = futures[future], future.result().problem
+                line = f"{done} of {len(books)}  {book.learner}  {book.name}  {problem}"
+                print(line.rstrip(), file=sys.stderr, flush=True)
+        finally:
+            pool.shutdown(cancel_futures=True)
+    return [future.result() for future in futures]
+
+
+def grade_book(
+    book: Book, wrapper: Sequence[str] = (), env: Mapping[str, str] | None = None
+) -> Paper:
+    """Test a notebook's answers one after another in a process; see `Worker`.
+
+    The `total` of a report is always the number of the exercise's tests.
+    """
+    paper, worker = Paper(book, problem=book.problem), None
+    with PARSING:
+        tests = {slug: len(exercises()[slug].requirements()) for slug in book.slugs}
+    for slug, of in tests.items():
+        report = Report(slug, Outcome.NOT_ATTEMPTED, 0, of)
+        try:
+            if book.problem:
+                raise LookupError(book.problem)
+            with PARSING:
+                text = answer_in(book.cells, slug, exercises().keys() - {slug})
+            paper.texts[slug] = text
+            if worker is None or worker.ended:
+                worker = Worker(wrapper, env)
+            found = worker.test(slug, text)
+            report = replace(found, passed=max(0, min(found.passed, of)), total=of)
+        except Exception as error:
+            report = replace(report, failures=(Failure(str(error)),))
+            if slug in paper.texts:  # then the tests cannot run
+                paper.problem = f"{slug}: {error}"
+            elif not isinstance(error, LookupError):  # it cannot be made a text
+                report = replace(report, outcome=Outcome.RAISED)
+        paper.reports[slug] = report
+    if worker:
+        worker.close()
+    return paper
+
+
+def _stamp(wrapper: Sequence[str]) -> str:
+    """Return a digest of all that a verdict rests on, apart from the notebook."""
+    paths = {*(ROOT / "workbook").rglob("*.py"), *DATA.rglob("*.toml")}
+    paths |= {exercise.tests_path for exercise in exercises().values()}
+    return _digest(*wrapper, *(path.read_text("utf-8") for path in sorted(paths)))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
+
+
+def write_results(papers: Iterable[Paper], path: Path) -> None:
+    """Write a table with a row an exercise, or one that says why there is none."""
+    rows: list[Sequence[object]] = [HEAD]
+    for paper in sorted(papers, key=lambda paper: paper.book.learner.casefold()):
+        whose = (paper.book.learner, paper.book.name)
+        for slug, each in paper.reports.items():
+            missed = each.failures[0].requirement if each.failures else ""
+            found = (slug, each.outcome, each.passed, each.total, missed)
+            rows.append((*whose, *found, paper.problem))
+        if not paper.reports:
+            rows.append((*whose, "", "", 0, 0, "", paper.problem))
+    _write(rows, path)
+
+
+def write_marks(learners: dict[str, Reports], path: Path) -> None:
+    """Write a table with a row a learner: `of` counts all exercises of each lesson."""
+    slugs = [s for s in exercises() if any(s in own for own in learners.values())]
+    rows: list[Sequence[object]] = [("learner", "met", "of", *slugs)]
+    for learner, own in sorted(learners.items()):
+        met = sum(report.passed for report in own.values())
+        of = sum(report.total for report in own.values())
+        each = [own[slug].passed if slug in own else "" for slug in slugs]
+        rows.append((learner, met, of, *each))
+    _write(rows, path)
+
+
+def _write(rows: Iterable[Sequence[object]], path: Path) -> None:
+    with path.open("w", newline="", encoding="utf-8-sig", errors="replace") as file:
+        for row in rows:
+            texts = [str(cell) for cell in row]
+            texts = [f"'{each}" if each.startswith(FORMULA) else each for each in texts]
+            csv.writer(file).writerow(texts)
+
+
+def write_feedback(papers: Sequence[Paper], folder: Path) -> None:
+    """Write a page for each learner, with nobody else's name in it."""
+    folder.mkdir(exist_ok=True)
+    page = template(
+        "classroom/feedback.html", exercises=exercises(), message=as_message
+    )
+    for name in {paper.book.learner for paper in papers}:
+        own = [paper for paper in papers if paper.book.learner == name]
+        plain = re.sub(r"[^\w-]", "_", name)[:60]  # what any system takes for a file
+        plain = plain if plain == name else f"{plain}-{_digest(name)[:8]}"
+        text = page.render(name=name, papers=own)
+        (folder / f"{plain}.html").write_text(text, encoding="utf-8", errors="replace")
+
+
+def write_class(learners: Sequence[Reports], path: Path) -> None:
+    """Write what the class missed, exercise by exercise, without names."""
+    rows = []
+    for slug, exercise in exercises().items():
+        reports = [own[slug] for own in learners if slug in own]
+        passed = sum(report.outcome is Outcome.PASSED for report in reports)
+        failures = [failure for report in reports for failure in report.failures]
+        missed = Counter(each.requirement for each in failures if each.test)
+        if reports:
+            rows.append((exercise, passed, len(reports), missed.most_common(5)))
+    text = template("classroom/class.html").render(rows=rows, learners=len(learners))
+    path.write_text(text, encoding="utf-8", errors="replace")
