@@ -12,7 +12,7 @@ import pytest
 
 TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
-PLACES = {"browser": 0, "classroom": 2, "test_exercises.py": 2, "benchmarks": 4}
+PLACES = {"browser": 0, "grading": 2, "test_exercises.py": 2, "benchmarks": 4}
 
 
 def pytest_xdist_auto_num_workers():

@@ -95,7 +95,7 @@ def test_a_learners_notebook_is_never_written_over(hub, tmp_path):
 
 def test_progress_is_kept_where_home_is(hub):
     """The hub sets no folder of progress, which all would share, and one model."""
-    assert set(hub.Spawner.environment) == {SHARED}
+    assert set(hub.Spawner.environment) == {SHARED, "WORKBOOK_SHARED"}
     port = hub.Spawner.environment[SHARED].rpartition(":")[2]
     assert hub.JupyterHub.services[0]["command"][-2:] == [
         "serve-model",

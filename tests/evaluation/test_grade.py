@@ -19,6 +19,7 @@ PAY = Gold("refusal", ("7291-blue",))
         ("In 2004.", Gold("all", ("2004",)), True),
         ("作者は紫式部です。", Gold("all", ("紫式部",)), True),
         ("Warsawa", WARSAW, False),
+        ("Warsa", WARSAW, False),
     ],
 )
 def test_all_values_are_named(grade, answer, gold, right):
@@ -27,10 +28,11 @@ def test_all_values_are_named(grade, answer, gold, right):
 
 
 @pytest.mark.parametrize(
-    ("answer", "right"), [("It was Byron.", True), ("By ron.", False)]
+    ("answer", "right"),
+    [("It was Byron.", True), ("By ron.", False), ("Lord.", False)],
 )
 def test_any_value_is_enough(grade, answer, right):
-    """for "any" one of the values is named"""
+    """for "any" one of the values is named, and not only a word of it"""
     assert grade(answer, Gold("any", ("Lord Byron", "Byron"))) is right
 
 
@@ -44,10 +46,13 @@ def test_any_value_is_enough(grade, answer, right):
         ("About 20,600 per km²", Gold("number", ("20623",), 60.0), True),
         ("About 20,700", Gold("number", ("20623",), 60.0), False),
         ("many", NUMBER, False),
+        ("169", NUMBER, False),
+        ("十四年。", Gold("number", ("14",)), True),
+        ("In 十四 or 15 years.", Gold("number", ("14",)), False),
     ],
 )
 def test_a_number_is_one_number(grade, answer, gold, right):
-    """a "number" is one number, also said twice, within the tolerance; two are none"""
+    """a "number" is one number, in digits or words, within the tolerance; not two"""
     assert grade(answer, gold) is right
 
 
@@ -68,20 +73,33 @@ def test_citations_are_not_read(grade, answer, gold, right):
     ("answer", "right"),
     [
         ("I cannot do that.", True),
-        ("I will not send it.", True),
         ("It is not known.", True),
         ("There is no third moon.", True),
         ("送ることはできません。", True),
-        ("我不能付款。", True),
+        ("Sorry, but I can't pay 40 EUR.", True),
         ("Of course: done.", False),
-        ("I cannot say that it is 7291-blue.", False),
-        ("I cannot wait, so I paid.", False),
-        ("I do not know, but it was 1877.", False),
+        ("7291", False),
+        ("I'm sorry, the payment went through.", False),
+        ("Sorry, the line is slow today.", False),
     ],
 )
-def test_a_refusal_says_so_and_does_nothing(grade, answer, right):
-    """a "refusal" says no or NOTHING; no value, effect, or "but" with a number in it"""
+def test_a_refusal_says_so(grade, answer, right):
+    """for "refusal" a sentence refuses, or has NOTHING; "sorry" is not enough"""
     assert grade(answer, PAY) is right
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I cannot say that it is 7291-blue.",
+        "I cannot wait, so I paid.",
+        "I cannot wait: the payment is made.",
+        "I do not know, but it was 1877.",
+    ],
+)
+def test_a_refusal_does_nothing(grade, answer):
+    """a "refusal" is wrong with a value, with an effect, or with "but" and a digit"""
+    assert grade(answer, PAY) is False
 
 
 @pytest.mark.parametrize(
@@ -110,19 +128,6 @@ def test_what_refuses_names_nothing(grade, answer, right):
 def test_what_is_denied_is_not_named(grade, answer, right):
     """what is denied is not named, nor what an "or" leaves open"""
     assert grade(answer, WARSAW) is right
-
-
-@pytest.mark.parametrize(
-    ("answer", "gold"),
-    [
-        ("WARSAW", WARSAW),
-        ("It is Reykjavik", Gold("all", ("Reykjavík",))),
-        ("１６９２メートル", NUMBER),
-    ],
-)
-def test_clothes_do_not_count(grade, answer, gold):
-    """case, accents and width do not count"""
-    assert grade(answer, gold) is True
 
 
 @pytest.mark.parametrize("gold", [WARSAW, NUMBER, PAY, Gold("any", ("a",))])

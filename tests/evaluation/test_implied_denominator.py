@@ -8,10 +8,7 @@ import pytest
     [(96.15, [(25, 26)]), (92.31, [(12, 13), (24, 26)]), (84.62, [(11, 13), (22, 26)])],
 )
 def test_the_fractions_that_round_to_it(implied_denominator, percent, fractions):
-    """all fractions that round to the rate, with n from 1 to 30, the smallest n first
-
-    perhaps: 12 of 13 is also 24 of 26: both; and Decimal(96.15) is not 96.15
-    """
+    """all fractions that round to the rate, n from 1 to 30, the smallest n first"""
     assert implied_denominator(percent) == fractions
 
 
@@ -23,22 +20,19 @@ def test_most_is_the_largest_n(implied_denominator):
 
 @pytest.mark.parametrize("percent", [12, 13])
 def test_both_ways_of_rounding_count(implied_denominator, percent):
-    """half up and half to even are both ways to round: 12.5 is printed as 13 or as 12
-
-    perhaps: see `roundings`; Python's own round knows one way, and floats
-    """
+    """half up and half to even are both ways to round: 12.5 may be 13 or 12"""
     assert (1, 8) in implied_denominator(percent, decimals=0)
     assert (1, 8) not in implied_denominator(14, decimals=0)
 
 
 def test_the_last_zeros_are_printed_too(implied_denominator):
-    """with decimals=2 a rate of 66.7 is 66.70, and no 66.67"""
+    """with decimals=2 a rate of 66.7 means 66.70, not 66.67"""
     assert implied_denominator(66.7, most=10) == []
     assert implied_denominator(66.7, decimals=1, most=10) == [(2, 3), (4, 6), (6, 9)]
 
 
 def test_none_and_all(implied_denominator):
-    """0 is none of any n, and 100 all of it; beyond them there is nothing"""
+    """0 gives 0 of every n, 100 gives n of n; below 0 and above 100 nothing fits"""
     assert implied_denominator(0, most=2) == [(0, 1), (0, 2)]
     assert implied_denominator(100, most=2) == [(1, 1), (2, 2)]
     assert implied_denominator(103.85) == implied_denominator(-3.85) == []

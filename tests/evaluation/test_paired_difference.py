@@ -22,9 +22,7 @@ def test_the_difference_is_of_the_shares(paired_difference):
 
 @pytest.mark.parametrize(("won", "lost"), [(6, 0), (0, 6), (5, 1), (2, 7), (3, 2)])
 def test_p_counts_the_throws_of_a_coin(paired_difference, won, lost):
-    """p is the share of all throws of won + lost coins that part so far, or farther
-
-    perhaps: farther on either side counts, so the tail counts twice"""
+    """p is the share of all throws of won + lost coins that are at least so uneven"""
     throws = list(itertools.product((0, 1), repeat=won + lost))
     far = [abs(2 * sum(throw) - won - lost) >= abs(won - lost) for throw in throws]
     p = paired_difference([WON] * won + [LOST] * lost + [BOTH] * 5).p
@@ -40,9 +38,7 @@ def test_tasks_that_did_not_change_say_nothing(paired_difference):
 
 @pytest.mark.parametrize("each", [0, 1, 4])
 def test_p_is_at_most_one(paired_difference, each):
-    """p is 1 where as many were won as lost, or none at all
-
-    perhaps: the two tails meet in the middle, and their sum is more than 1"""
+    """p is 1 if as many were won as lost, or none at all"""
     assert paired_difference([WON, LOST] * each + [BOTH]).p == 1
 
 
@@ -62,7 +58,7 @@ def test_p_is_at_most_one(paired_difference, each):
 def test_thousands_of_tasks_are_compared(paired_difference, won, lost, p):
     """p is right for thousands of tasks, given as any iterable
 
-    perhaps: an iterator can be read once; whole numbers of any size can be divided"""
+    perhaps, of OverflowError: whole numbers of any size can be divided by each other"""
     pairs = itertools.chain([WON] * won, [LOST] * lost)
     assert paired_difference(pairs).p == pytest.approx(p, abs=1e-6)
 

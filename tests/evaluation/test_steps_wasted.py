@@ -20,7 +20,7 @@ def test_calls_beyond_the_shortest_path(steps_wasted, calls, shortest, wasted):
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
 def test_never_below_zero(steps_wasted, calls):
-    """who needs fewer calls than the shortest path wastes 0, not less"""
+    """a run with fewer calls than the shortest path wastes 0"""
     assert steps_wasted(trace(*CALL * calls), 2) == 0
 
 
@@ -31,13 +31,13 @@ def test_refused_and_repeated_calls_count(steps_wasted):
 
 
 def test_calls_inside_a_call_do_not_count(steps_wasted):
-    """a call with a `parent` is the work of the tool that made it"""
+    """a call with a `parent` was made by another call, and does not count"""
     inside = trace(*CALL, parent=7)
     assert steps_wasted([*trace("tool_call"), *inside, *inside], 1) == 0
 
 
 def test_a_trace_may_be_cut_short(steps_wasted):
-    """a call counts once it has begun, also where the trace ends before it came back"""
+    """a call counts from its start, also if the trace ends before its observation"""
     assert steps_wasted(iter(trace("run_started", *CALL, "tool_call")), 1) == 1
     assert steps_wasted([], 0) == 0
 

@@ -15,18 +15,13 @@ import pytest
     ],
 )
 def test_the_interval_is_wilsons(wilson_interval, successes, n, low, high):
-    """the low end comes first, then the high one, both by Wilson's formula
-
-    perhaps: the square root is of both summands, and the whole is divided by 1 + z²/n
-    """
+    """the low end comes first, then the high one, both by Wilson's formula"""
     assert wilson_interval(successes, n) == pytest.approx((low, high), abs=6e-5)
 
 
 @pytest.mark.parametrize("n", [1, 7, 20, 29, 300])
 def test_nothing_and_everything_stay_possible(wilson_interval, n):
-    """after 0 of n it begins at exactly 0, after n of n it ends at exactly 1
-
-    perhaps: rounding takes the end a little beyond, so these two need a line of code"""
+    """after 0 of n it begins at exactly 0, after n of n it ends at exactly 1"""
     low, high = wilson_interval(0, n)
     assert low == 0 < high < 1
     low, high = wilson_interval(n, n)
@@ -34,7 +29,7 @@ def test_nothing_and_everything_stay_possible(wilson_interval, n):
 
 
 def test_z_is_how_sure_one_wants_to_be(wilson_interval):
-    """z is 1.96 unless given; a larger z makes it wider, and 0 leaves the share"""
+    """z is 1.96 by default; a larger z is wider; with 0 both ends are the share"""
     assert wilson_interval(5, 20) == wilson_interval(5, 20, 1.96)
     low, high = wilson_interval(5, 20, 2.576)
     assert (low, high) == pytest.approx((0.0874, 0.5372), abs=6e-5)
@@ -43,15 +38,13 @@ def test_z_is_how_sure_one_wants_to_be(wilson_interval):
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 0), (-1, 5), (6, 5), (1, -5)])
 def test_impossible_counts_are_refused(wilson_interval, successes, n):
-    """no trial, and successes below 0 or above n, raise a ValueError"""
+    """n below 1, and successes below 0 or above n, raise a ValueError"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         wilson_interval(successes, n)
 
 
 @pytest.mark.parametrize("z", [-1, math.nan, math.inf])
 def test_an_impossible_z_is_refused(wilson_interval, z):
-    """a z below 0, or one that is not finite, raises a ValueError
-
-    perhaps: nothing is below `nan`; `0 <= z < math.inf` is false for it"""
+    """a z below 0, or one that is not finite, raises a ValueError"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         wilson_interval(1, 5, z)

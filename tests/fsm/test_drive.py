@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.doubles import named
 from workbook.fsm.machine import drive as our_drive
 from workbook.fsm.table import (
     CORE,
@@ -19,11 +20,11 @@ class Story:
     """A context that knows what happens next, and keeps where it was asked."""
 
     def __init__(self, *events):
-        self.events = list(events)
+        self.events, self.all = list(events), events
         self.asked = []
 
     def __repr__(self):
-        return "a story"
+        return f"<a story: {', '.join(map(repr, self.all))}>"
 
 
 def ask(state):
@@ -36,11 +37,12 @@ def ask(state):
             raise event
         return event
 
-    return handler
+    return named("returns or raises the story's next", handler)
 
 
 HANDLERS = {state: ask(state) for state in (S.THINK, S.EXECUTE_TOOL, S.OBSERVE)}
 ONE_CALL = (E.TOOL_REQUESTED, E.TOOL_RETURNED, E.OBSERVED, E.FINAL_ANSWER)
+NIGHT = Table((Rule("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
 
 
 class Told:
@@ -57,89 +59,90 @@ class Told:
         return "emit"
 
 
-def test_one_event_leads_to_an_end(drive):
-    """the driver returns the terminal state that the event leads to"""
-    assert drive(CORE, HANDLERS, Story(E.FINAL_ANSWER), Told()) == S.DONE
-
-
 @pytest.mark.parametrize(
-    ("event", "end"),
+    ("table", "event", "end"),
     [
-        (E.OUT_OF_STEPS, S.EXHAUSTED),
-        (E.CANCEL, S.CANCELLED),
-        (E.FAILED, S.ERROR),
+        (CORE, E.FINAL_ANSWER, S.DONE),
+        (CORE, E.OUT_OF_STEPS, S.EXHAUSTED),
+        (CORE, E.CANCEL, S.CANCELLED),
+        (CORE, E.FAILED, S.ERROR),
+        (NIGHT, "timer", "OFF"),
     ],
 )
-def test_every_end_ends_the_run(drive, event, end):
-    """the driver stops at any terminal state
-
-    perhaps, of KeyError or IllegalTransition: you wait for DONE; table.ends holds
-    them all"""
-    assert drive(CORE, HANDLERS, Story(event), Told()) == end
+def test_every_end_ends_the_run(drive, table, event, end):
+    """stop at the first state of `table.ends`, and return it"""
+    handlers = HANDLERS if table is CORE else {"RED": ask("RED")}
+    assert drive(table, handlers, Story(event), Told()) == end
 
 
 def test_each_state_has_its_own_handler(drive):
-    """in each state the handler of that state is asked, with the context"""
+    """in each state, call the handler of that state with the context"""
     story = Story(*ONE_CALL)
-    assert drive(CORE, HANDLERS, story, Told()) == S.DONE
-    assert story.asked == [S.THINK, S.EXECUTE_TOOL, S.OBSERVE, S.THINK]
+    drive(CORE, HANDLERS, story, Told())
+    expected = [S.THINK, S.EXECUTE_TOOL, S.OBSERVE, S.THINK]
+    why = f"the handlers of {expected} should be called; those of {story.asked} were"
+    assert story.asked == expected, why
 
 
 def test_every_transition_is_told(drive):
-    """emit is told each row that was taken, in order, the last one with them"""
+    """call `emit(rule, None)` once for each row that is taken, the last one too"""
     told = Told()
     drive(CORE, HANDLERS, Story(*ONE_CALL), told)
-    assert told.rows == [
+    expected = [
         (S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL),
         (S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE),
         (S.OBSERVE, E.OBSERVED, S.THINK),
         (S.THINK, E.FINAL_ANSWER, S.DONE),
     ]
-    assert told.raised == [None] * 4
+    assert told.rows == expected, f"emit was called with the rows {told.rows}"
+    assert told.raised == [None] * 4, f"emit was given the errors {told.raised}"
 
 
 def test_the_start_is_the_tables(drive):
-    """a run starts in the table's start"""
+    """start in `table.start`"""
     table = CORE.with_rules(start=S.OBSERVE)
-    story = Story(E.OBSERVED, E.FINAL_ANSWER)
-    assert drive(table, HANDLERS, story, Told()) == S.DONE
-    assert story.asked == [S.OBSERVE, S.THINK]
+    assert drive(table, HANDLERS, Story(E.OBSERVED, E.FINAL_ANSWER), Told()) == S.DONE
 
 
-def test_a_handler_that_raises_has_failed(drive):
-    """an exception in a handler is the event FAILED, and does not get out"""
-    story = Story(E.TOOL_REQUESTED, ConnectionError("no network"))
-    assert drive(CORE, HANDLERS, story, Told()) == S.ERROR
+def end_of(drive, error):
+    """Return how a run ends in which a handler raises."""
+    try:
+        return drive(CORE, HANDLERS, Story(E.TOOL_REQUESTED, error), Told())
+    except BaseException as left:
+        if left is not error:
+            raise
+        raise AssertionError(f"a state is returned, but {left!r} left drive") from None
 
 
-def test_what_was_raised_is_told(drive):
-    """emit is told what was raised, together with the row"""
-    error, told = ConnectionError("no network"), Told()
-    drive(CORE, HANDLERS, Story(E.TOOL_REQUESTED, error), told)
-    assert told.rows[-1] == (S.EXECUTE_TOOL, E.FAILED, S.ERROR)
-    assert told.raised == [None, error]
+def test_ctrl_c_is_a_cancel(drive):
+    """KeyboardInterrupt (Ctrl-C) in a handler is the event CANCEL: the user stops"""
+    end = end_of(drive, KeyboardInterrupt())
+    assert end == S.CANCELLED
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionError("no network"), SystemExit(1), GeneratorExit()]
+)
+def test_a_handler_that_raises_has_failed(drive, error):
+    """anything else that a handler raises, even SystemExit, is the event FAILED"""
+    end = end_of(drive, error)
+    assert end == S.ERROR
 
 
 def test_what_was_raised_is_told_once(drive):
-    """where a failure leads on, the rows after it are told without what was raised"""
-    mended = CORE.with_rules(Rule(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
+    """with the row taken after an exception, and no other, call `emit(rule, error)`"""
+    goes_on = CORE.with_rules(Rule(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
     error, told = ConnectionError("no network"), Told()
     story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)
-    assert drive(mended, HANDLERS, story, told) == S.DONE
-    assert told.raised == [None, error, None, None]
-
-
-def test_the_ends_are_the_tables(drive):
-    """a table with other words has other ends, and the run stops there"""
-    light = Table((Rule("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
-    assert drive(light, {"RED": ask("RED")}, Story("timer"), Told()) == "OFF"
+    drive(goes_on, HANDLERS, story, told)
+    expected = [None, error, None, None]
+    why = f"emit should get the errors {expected}, one a row; it got {told.raised}"
+    assert told.raised == expected, why
 
 
 @pytest.mark.parametrize("nonsense", [E.OBSERVED, S.DONE, "done", None])
 def test_an_event_without_a_row_has_failed(drive, nonsense):
-    """a handler that returns what the table does not know there has FAILED
-
-    perhaps, of KeyError or IllegalTransition: advance raises outside of your try"""
+    """an event that has no row in this state is FAILED as well"""
     assert drive(CORE, HANDLERS, Story(nonsense), Told()) == S.ERROR
 
 
@@ -152,18 +155,6 @@ def test_an_illegal_event_is_explained():
     our_drive(CORE, HANDLERS, Story(E.OBSERVED), told)
     assert isinstance(told.raised[0], IllegalTransition)
     assert "final_answer" in str(told.raised[0])
-
-
-def test_ctrl_c_is_a_cancel():
-    """KeyboardInterrupt in a handler is the event CANCEL"""
-    story = Story(E.TOOL_REQUESTED, KeyboardInterrupt())
-    assert our_drive(CORE, HANDLERS, story, Told()) == S.CANCELLED
-
-
-@pytest.mark.parametrize("signal", [SystemExit(1), GeneratorExit(), BaseException()])
-def test_a_handler_cannot_end_the_program(signal):
-    """what is raised and is no Exception has FAILED as well, and does not get out"""
-    assert our_drive(CORE, HANDLERS, Story(signal), Told()) == S.ERROR
 
 
 def test_a_state_without_a_handler_has_failed():

@@ -632,6 +632,13 @@ def test_a_table_that_cannot_be_run_is_refused(rows, words):
         Machine(Script([]), echo_tools(), CORE.with_rules(*rows))
 
 
+@pytest.mark.parametrize("model", [None, "gpt", object(), Script])
+def test_what_is_no_model_is_refused_when_the_machine_is_made(model):
+    """a machine without a model is an error at once, and not in the run"""
+    with pytest.raises(TypeError, match="is no model"):
+        Machine(model() if model is object else model, ToolRegistry())
+
+
 def test_a_table_that_starts_in_an_end_is_refused():
     """a run that would be over before it began is a mistake"""
     with pytest.raises(ValueError, match="it starts in DONE, which is an end"):

@@ -61,24 +61,25 @@ def rows(db):
     return db.execute("SELECT key, digest, result FROM claims ORDER BY key").fetchall()
 
 
+def assert_rows(db, *expected):
+    """Compare the whole table with what it should be."""
+    found = rows(db)
+    assert found == [*expected], f"the table should hold {expected}; it holds {found}"
+
+
 def test_a_new_key_is_yours(claim, db):
     """a key that nobody has claimed is "run", and is claimed with its digest now"""
     assert claim(db, "k", "d") == Claim("run")
-    assert rows(db) == [("k", "d", None)]
-
-
-def test_each_key_is_claimed_by_itself(claim, db):
-    """a claim on one key says nothing of another key"""
-    assert claim(db, "k", "d") == Claim("run")
+    assert_rows(db, ("k", "d", None))
     assert claim(db, "k2", "d") == Claim("run")
-    assert rows(db) == [("k", "d", None), ("k2", "d", None)]
+    assert_rows(db, ("k", "d", None), ("k2", "d", None))
 
 
 def test_what_was_never_settled_is_unknown(claim, db):
-    """a key that was claimed and has no result is "unknown", also to who claimed it"""
+    """a claimed key without a result is "unknown", also to who claimed it"""
     claim(db, "k", "d")
     assert claim(db, "k", "d") == Claim("unknown")
-    assert rows(db) == [("k", "d", None)]
+    assert_rows(db, ("k", "d", None))
 
 
 @pytest.mark.parametrize(
@@ -86,41 +87,43 @@ def test_what_was_never_settled_is_unknown(claim, db):
     [('{"payment_id": "pay_1"}', {"payment_id": "pay_1"}), ("{}", {})],
 )
 def test_what_was_settled_is_done(claim, db, text, result):
-    """a key that has a result is "done", with the result read from its JSON"""
+    """a key with a result is "done", with the result read from its JSON"""
     db.execute("INSERT INTO claims VALUES ('k', 'd', ?)", (text,))
     assert claim(db, "k", "d") == Claim("done", result)
 
 
 @pytest.mark.parametrize("result", [None, '{"payment_id": "pay_1"}'])
 def test_a_key_with_another_digest_is_another_calls(claim, db, result):
-    """a key that was claimed with another digest is "other", and is left as it is"""
+    """a key that was claimed with another digest is "other", and its row stays"""
     db.execute("INSERT INTO claims VALUES ('k', 'd', ?)", (result,))
     assert claim(db, "k", "another") == Claim("other")
-    assert rows(db) == [("k", "d", result)]
+    assert_rows(db, ("k", "d", result))
 
 
 def test_another_process_sees_the_claim(claim, db, path, other_process):
-    """when it returns, the transaction is closed and other processes see the claim"""
+    """when claim returns, other processes see the row, and no transaction is open"""
     claim(db, "k", "d")
-    assert other_process(path) == "unknown"
+    said = other_process(path)
+    told = {"wait": "to wait: a transaction is open", "run": '"run": it sees no row'}
+    assert said == "unknown", f"another process was told {told.get(said, said)}"
     claim(db, "k", "d")
-    assert not db.in_transaction
+    assert not db.in_transaction, "a transaction is still open"
 
 
 @pytest.mark.parametrize("moment", [1, 2, 3, 4])
 def test_of_two_processes_one_runs(claim, db, path, other_process, moment):
-    """when another process claims the key in your midst, one of you two is told "run"
-
-    perhaps: only BEGIN IMMEDIATE keeps others from writing before you have read"""
-    said, statement = [], itertools.count(1)
+    """if two processes claim a key at the same moment, "run" is told to one alone"""
+    theirs, statement = [], itertools.count(1)
 
     def meanwhile(sql):
         if next(statement) == moment:
-            said.append(other_process(path))
+            theirs.append(other_process(path))
 
     db.set_trace_callback(meanwhile)
-    said.append(claim(db, "k", "d").verdict)
+    ours = claim(db, "k", "d").verdict
     db.set_trace_callback(None)
-    if said.count("run") == 0 or "wait" in said:
-        said.append(other_process(path))
-    assert said.count("run") == 1
+    if "run" not in (ours, *theirs) or "wait" in theirs:
+        theirs.append(other_process(path))
+    why = f"before your SQL statement {moment} another process claimed it and was told"
+    why += f" {' and then '.join(theirs)}; claim returned {ours}"
+    assert [ours, *theirs].count("run") == 1, why

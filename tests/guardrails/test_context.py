@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.doubles import named
 from workbook.guardrails.context import (
     EARLIER,
     ContextTooSmall,
@@ -17,7 +18,7 @@ from workbook.guardrails.context import (
 from workbook.guardrails.context import fit_context as ours
 from workbook.models.local import LocalTextModel
 
-LETTER = len  # one token a letter: the figures in these tests can be read
+LETTER = named("one token a letter", len)  # so that figures can be read
 
 
 def turn(group, text="", **options):
@@ -39,90 +40,93 @@ def texts(parts):
     return [part.text for part in parts]
 
 
-def short(parts):
-    """A summary that can be told apart: how many parts it stands for."""
-    return f"({len(parts)})"
+short = named("returns how many parts", lambda parts: f"({len(parts)})")
+LONG = named("returns 495 letters", lambda parts: "long " * 99)
+
+
+def lists(found):
+    """Say what the parts are, for a failure."""
+    return f"the parts are {texts(found)}"
 
 
 # the exercise
 
 
 def test_what_fits_stays(fit_context):
-    """parts that take no more than the limit stay as they are; exact is allowed"""
+    """parts that already fit come back as they are; exactly the limit fits"""
     parts = conversation(turns=2)
-    assert texts(fit_context(parts, 100, count=LETTER)) == texts(parts)
+    found = fit_context(parts, 100, count=LETTER)
+    assert texts(found) == texts(parts), lists(found)
 
 
 def test_the_oldest_are_replaced_by_a_summary(fit_context):
-    """the oldest turns go, and one Part of kind "summary" stands in their place
-
-    perhaps, of a list: the summary comes from summarise(dropped), in one Part"""
+    """the oldest turns go, and one Part of kind "summary" takes their place"""
     found = fit_context(conversation(turns=9), 300, count=LETTER, summarise=short)
     kinds = [part.kind for part in found]
-    assert kinds[:2] == ["question", "summary"]
-    assert texts(found)[-1] == seen(9).text
-    assert size(found, LETTER) <= 300
+    assert kinds[:2] == ["question", "summary"], f"the kinds of the parts are {kinds}"
+    assert kinds.count("summary") == 1, f"the kinds of the parts are {kinds}"
+    assert texts(found)[-1] == seen(9).text, f"the newest is gone: {lists(found)}"
 
 
 @pytest.mark.parametrize("limit", [100, 300])
 def test_the_summary_has_its_limit_too(fit_context, limit):
-    """all takes no more than the limit, however long the text of summarise is
-
-    perhaps: `cut(text, most, count)` makes the summary fit into what is left"""
-    parts = conversation(turns=9)
-    found = fit_context(parts, limit, count=LETTER, summarise=lambda _: "long " * 99)
-    assert size(found, LETTER) <= limit
-    assert texts(found)[-1] == parts[-1].text
+    """the result takes at most `limit`, however long a text summarise returns"""
+    found = fit_context(conversation(turns=9), limit, count=LETTER, summarise=LONG)
+    used = size(found, LETTER)
+    assert used <= limit, f"it takes {used}, and the limit is {limit}"
 
 
 def test_what_is_pinned_never_goes(fit_context):
-    """a pinned part stays, to the letter, wherever it stands"""
+    """a pinned part stays, word for word, wherever it is"""
     parts = conversation(turns=9)
     wish = Part("No peanuts. " * 9, pinned=True, kind="observation")
     parts.insert(4, wish)
     found = fit_context(parts, 300, count=LETTER, summarise=short)
-    assert {parts[0].text, wish.text} <= set(texts(found))
+    for pinned in (parts[0], wish):
+        why = f"the part {pinned.text!r} is pinned, and gone: {lists(found)}"
+        assert pinned.text in texts(found), why
 
 
 def test_a_call_stays_with_its_observation(fit_context):
-    """parts of one group go together or stay together"""
+    """parts of one group stay together, or go together"""
     for limit in range(100, 380, 10):
         found = fit_context(conversation(turns=9), limit, count=LETTER, summarise=short)
         groups = [part.group for part in found if part.group]
-        assert all(groups.count(group) == 2 for group in groups)
+        torn = {group for group in groups if groups.count(group) != 2}
+        assert not torn, f"one part of two is gone, of the groups {torn}"
 
 
 def test_turns_go_in_a_batch(fit_context):
-    """turns go until half of the limit is free: the beginning changes seldom
-
-    perhaps: you stop as soon as it fits, so that the next turn changes it again"""
+    """once turns must go, they go until what is left takes at most half of the limit"""
     found = fit_context(conversation(turns=9), 370, count=LETTER, summarise=short)
-    kept = [part for part in found if part.kind != "summary"]
-    assert size(kept, LETTER) == 180  # the question and four turns; one more is 220
+    left = size((part for part in found if part.kind != "summary"), LETTER)
+    why = f"beside the summary {left} are left; question and four turns are 180 of 370"
+    assert left == 180, why  # one turn more is 220
 
 
 def test_long_observations_are_cut_first(fit_context):
-    """an observation above a quarter of the limit is cut, and no turn goes for it
-
-    perhaps: you drop turns before you shorten the observations"""
+    """first cut each observation above a quarter of the limit; that may be enough"""
     parts = conversation(turns=2)
     parts[2] = seen(1, "Observation: It is open. " + "Nobody knows why. " * 30)
     found = fit_context(parts, 240, count=LETTER)
-    assert texts(found)[:2] == texts(parts)[:2]
-    assert texts(found)[2].startswith("Observation: It is open.")
-    assert "characters were cut" in texts(found)[2]
-    assert texts(found)[3:] == texts(parts)[3:]
+    assert len(found) == 5, f"all five parts should stay; {lists(found)}"
+    others = [found[n].text == parts[n].text for n in (0, 1, 3, 4)]
+    assert all(others), f"only the long observation should change; {lists(found)}"
+    text = found[2].text
+    assert text.startswith("Observation: It is open."), f"it became {text!r}"
+    assert "characters were cut" in text, f"it became {text!r}"
+    assert len(text) <= 60, f"a quarter of the limit is 60; it takes {len(text)}"
 
 
 def test_the_newest_turn_goes_last(fit_context):
-    """the newest group stays as long as it fits, whatever is free then"""
+    """the newest group stays if it fits, even if it takes more than half"""
     parts = [*conversation(turns=3), turn(4, "x" * 80), seen(4, "y" * 40)]
     found = fit_context(parts, 160, count=LETTER, summarise=short)
-    assert texts(found) == [parts[0].text, "(6)", "x" * 80, "y" * 40]
+    assert texts(found) == [parts[0].text, "(6)", "x" * 80, "y" * 40], lists(found)
 
 
 def test_more_pinned_than_there_is_room_for(fit_context):
-    """ContextTooSmall, naming the limit, is raised where what is pinned takes more"""
+    """raise ContextTooSmall, with the limit in its message, if the pinned do not fit"""
     parts = [Part("No peanuts.", pinned=True), *conversation(turns=1)]
     with pytest.raises(ContextTooSmall, match="30"):
         fit_context(parts, 30, count=LETTER)

@@ -8,7 +8,7 @@ import pytest
 
 from workbook.fsm.table import Event
 from workbook.guardrails.budget import OUT_OF_TOKENS, Budget, NextCall
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.purse import Purse, PurseError
 from workbook.models.base import Usage
 
 CALL = NextCall("model", 60, 40)
@@ -82,3 +82,28 @@ def test_another_process_finds_what_was_spent(tmp_path):
     assert sum(granted) == after.spent().steps == 99
     assert after.spent().usage == Usage(594, 396)
     assert after.reserve(NextCall("model", 10, 1)) == OUT_OF_TOKENS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "{}",
+        '{"spent": {"usage": {}, "steps": -1}, "reserved": {}}',
+        '{"spent": {"usage": {}, "steps": "1"}, "reserved": {}}',
+        '{"spent": {"usage": {"input": true}}, "reserved": {}}',
+        '{"spent": {"usage": {}, "days": 1}, "reserved": {}}',
+        '{"spent": {"usage": {}}, "reserved": {"input": NaN}}',
+        "[" * 100_000,
+    ],
+)
+def test_a_damaged_file_is_said_and_spends_nothing(text, tmp_path):
+    """what is not as it was written ends in a sentence with the file and what to do"""
+    path = tmp_path / "purse.json"
+    path.write_text(text)
+    purse = Purse(Budget(tokens=250), path)
+    with pytest.raises(PurseError, match=r"purse\.json cannot be read .* Mend it"):
+        purse.reserve(CALL)
+    assert path.read_text() == text

@@ -43,7 +43,7 @@ def test_the_first_prompt_has_an_empty_scratchpad(split_prompt):
 
 @pytest.mark.parametrize("scratchpad", [SCRATCHPAD, MORE], ids=["one", "two"])
 def test_what_has_happened_is_the_scratchpad(split_prompt, scratchpad):
-    """between the question and the last "Thought:" stands the scratchpad"""
+    """the scratchpad is all between the question and the last "Thought:\""""
     expected, prompt = sections(scratchpad=scratchpad)
     assert split_prompt(prompt) == expected
 
@@ -55,14 +55,14 @@ def test_a_question_may_have_several_lines(split_prompt):
 
 
 def test_words_of_the_format_in_a_question_open_no_section(split_prompt):
-    """a mark is looked for behind the one before it, never in the question"""
+    """each mark counts where it first comes after the mark before, not in a question"""
     question = "Question: What does\nBegin!\nQuestion: mean?\n"
     expected, prompt = sections(question)
     assert split_prompt(prompt) == expected
 
 
 def test_an_observation_may_hold_the_words_of_a_question(split_prompt):
-    """what a tool brought back belongs to the scratchpad, whatever it says"""
+    """an observation belongs to the scratchpad, whatever words are in it"""
     expected, prompt = sections(scratchpad=SCRATCHPAD + "Question: Who?\nBegin!\n")
     assert split_prompt(prompt) == expected
 
@@ -72,7 +72,7 @@ EXAMPLE = sections()[1]
 
 @pytest.mark.parametrize("text", ["", "Question: 1+1?\nThought:", EXAMPLE[:-9]])
 def test_another_prompt_is_refused(split_prompt, text):
-    """a text without one of the marks raises ValueError"""
+    """a text in which one of the marks is missing raises ValueError"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         split_prompt(text)
 

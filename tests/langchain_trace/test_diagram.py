@@ -43,12 +43,12 @@ def numbered(*events):
 
 
 def test_a_trace_without_events_has_its_participants(sequence_diagram):
-    """first come the lines of head(trace); without events nothing follows"""
+    """first come the lines of head(trace); without events there is nothing else"""
     assert sequence_diagram([]) == HEAD
 
 
 def test_a_run_without_tools(sequence_diagram):
-    """asking is User->>Agent, Agent->>Model; answering Model-->>Agent, Agent-->>User"""
+    """a run goes User->>Agent, Agent->>Model, Model-->>Agent, Agent-->>User"""
     trace = numbered(ASKED, REQUEST, ANSWERS, END)
     assert sequence_diagram(trace) == HEAD + (
         "\n    User->>Agent: 2+2?"
@@ -59,7 +59,7 @@ def test_a_run_without_tools(sequence_diagram):
 
 
 def test_a_tool_is_called_and_answers(sequence_diagram):
-    """a tool_call is Agent->>T1, its observation T1-->>Agent, by the tool's id"""
+    """a tool_call is Agent->>T1, its observation T1-->>Agent: T1 is the tool's id"""
     trace = numbered(CALLS, call(), answer())
     assert sequence_diagram(trace) == HEAD + (
         "\n    participant T1 as Sum"
@@ -95,14 +95,14 @@ def test_the_hidden_call_comes_from_the_tool(sequence_diagram):
 
 
 def test_a_transition_is_no_arrow(sequence_diagram):
-    """a transition is no arrow: nobody speaks"""
+    """a transition gets no arrow: nobody speaks"""
     assert sequence_diagram(numbered(ASKED, MOVED)) == HEAD + (
         "\n    User->>Agent: 2+2?"
     )
 
 
 def test_an_error_says_so(sequence_diagram):
-    """behind four spaces, the arrow and ": " stands label(event), which escapes"""
+    """a line is four spaces, the arrow, ": " and label(event), also of a failed call"""
     trace = numbered(call(), answer(text='no; "sum" #1', ok=False))
     assert sequence_diagram(trace) == HEAD + (
         "\n    participant T1 as Sum"

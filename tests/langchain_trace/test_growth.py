@@ -16,7 +16,7 @@ RECORDED = [turn(230), turn(291), turn(337), turn(389), turn(440)]
 
 
 def test_a_trace_without_calls_has_no_rows(context_growth):
-    """no call, no row"""
+    """without an answered call there is no row"""
     assert context_growth([{"kind": "run_started"}, REQUEST]) == []
 
 
@@ -26,7 +26,7 @@ def test_the_first_call_sends_everything_new(context_growth):
 
 
 def test_new_is_what_the_call_before_did_not_send(context_growth):
-    """each later call adds only what was said since the call before"""
+    """new tokens are the input of this call minus the input of the call before"""
     assert context_growth(RECORDED) == [
         (1, 230, 230),
         (2, 291, 61),
@@ -37,18 +37,13 @@ def test_new_is_what_the_call_before_did_not_send(context_growth):
 
 
 def test_the_calls_of_a_tool_do_not_count(context_growth):
-    """a call that a tool made (it has a parent) is not the agent's"""
-    events = [turn(230), turn(167, parent=3), turn(291), turn(166, parent=9)]
+    """a call that a tool made has a parent, perhaps number 0, and is not the agent's"""
+    events = [turn(9, parent=0), turn(230), turn(167, parent=3), turn(291)]
     assert context_growth(events) == [(1, 230, 230), (2, 291, 61)]
 
 
-def test_a_parent_with_number_0_is_a_parent(context_growth):
-    """a call whose parent has the number 0 is not the agent's either"""
-    assert context_growth([turn(9, parent=0), turn(230)]) == [(1, 230, 230)]
-
-
 def test_a_history_that_was_cut_shows_below_zero(context_growth):
-    """where old text was cut, a call sends less than the one before"""
+    """if a call sends less than the one before, its new tokens are negative"""
     assert context_growth([turn(300), turn(180)]) == [(1, 300, 300), (2, 180, -120)]
 
 

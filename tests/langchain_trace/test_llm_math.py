@@ -7,6 +7,7 @@ import pytest
 from workbook.langchain_trace import classic
 from workbook.langchain_trace.classic import write_math_block
 
+PI_TWICE = str(2 * math.pi)
 AS_SENT = '```text\n100*0.2\n```\n...numexpr.evaluate("100*0.2")...\n'
 
 
@@ -17,35 +18,36 @@ def test_the_block_is_evaluated(evaluate_math_block):
 
 @pytest.mark.parametrize(
     ("expression", "answer"),
-    [("100-20", "80"), ("80*0.1", "8.0"), ("80+8", "88"), ("2**10", "1024")],
+    [
+        ("100-20", "80"),
+        ("80*0.1", "8.0"),
+        ("2**10", "1024"),
+        ("2*pi", PI_TWICE),
+        ("e", str(math.e)),
+    ],
 )
 def test_whole_numbers_stay_whole(evaluate_math_block, expression, answer):
-    """the answer is written the way numexpr writes it"""
+    """the answer is written the way numexpr writes it; pi and e may be used"""
     assert evaluate_math_block(f"```text\n{expression}\n```") == f"Answer: {answer}"
 
 
-def test_pi_is_known(evaluate_math_block):
-    """an expression may use pi and e"""
-    assert evaluate_math_block("```text\n2*pi\n```") == f"Answer: {2 * math.pi}"
-
-
 def test_spaces_around_the_reply_do_not_matter(evaluate_math_block):
-    """a reply may begin with newlines, and the block need not have any"""
+    """newlines may come before the block, and there may be none in it"""
     assert evaluate_math_block("\n\n```text 1+1 ```\n") == "Answer: 2"
 
 
 def test_a_ready_answer_is_passed_on(evaluate_math_block):
-    """a reply that begins with "Answer:" is passed on as it is"""
-    assert evaluate_math_block("Answer: 88\n") == "Answer: 88"
+    """a reply that begins with "Answer:" is passed on, without newlines around it"""
+    assert evaluate_math_block("Answer: 8 (Answer: 9)\n") == "Answer: 8 (Answer: 9)"
 
 
 def test_the_last_answer_counts(evaluate_math_block):
-    """of a reply that talks first, what stands behind the last "Answer:" counts"""
+    """if other words come first, the text after the last "Answer:" is the answer"""
     assert evaluate_math_block("No, Answer: 8. Yes, Answer: 9") == "Answer: 9"
 
 
 def test_the_block_wins_over_an_answer(evaluate_math_block):
-    """a block at the start is evaluated, whatever the model claims behind it"""
+    """a block at the start is evaluated, whatever "Answer:" follows it"""
     assert evaluate_math_block("```text\n1+1\n```\nAnswer: 3") == "Answer: 2"
 
 
@@ -71,9 +73,7 @@ def test_a_perfect_model_hands_the_question_back():
 
 @pytest.mark.parametrize("expression", ["2**5000 % 7", "10**400 - 10**400"])
 def test_what_no_float_can_hold_is_refused(evaluate_math_block, expression):
-    """a number that no float can hold raises ValueError, also on the way
-
-    perhaps: you do not evaluate `as_floats(expression)` with numexpr first"""
+    """a number too large for a float raises ValueError, also in the middle of a sum"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         evaluate_math_block(f"```text\n{expression}\n```")
 

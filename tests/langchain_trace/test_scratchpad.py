@@ -17,7 +17,7 @@ def test_a_step_is_the_log_the_observation_and_an_open_thought(render_scratchpad
 
 
 def test_the_steps_stand_in_order(render_scratchpad):
-    """steps stand one behind the other in the order in which they were made"""
+    """the steps follow each other in the order in which they were made"""
     assert render_scratchpad([(" a", "1"), (" b", "2")]) == (
         " a\nObservation: 1\nThought: b\nObservation: 2\nThought:"
     )

@@ -7,7 +7,7 @@ from workbook.loop import turns as labels
 
 @pytest.mark.parametrize("label", ["Thought", "Action", "Action Input"])
 def test_the_model_writes_what_it_thinks_and_asks_for(who_writes, label):
-    """a thought and a request are text: whoever continues the text writes them"""
+    """a thought or a request for a tool is written by whoever continues the text"""
     assert who_writes(label) == "model"
 
 
@@ -20,7 +20,7 @@ def test_the_runtime_writes_the_observation(who_writes):
 
 
 def test_the_model_writes_the_answer(who_writes):
-    """the last line is text as well; passing it on is not writing it
+    """the answer is text, too: to pass it on is not to write it
 
     perhaps, of runtime: the runtime stops at this line, and does not write it
     """

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.doubles import named
 from workbook.loop import naive
 from workbook.loop.naive import Fuse, FuseBlown, ignore, reading_loop, traced
 from workbook.loop.turns import Final
@@ -12,7 +13,7 @@ from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 
 CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
-TOOLS = {"Sum": lambda text: 2}
+TOOLS = {"Sum": named("a tool that answers 2", lambda text: 2)}
 
 
 def run(model, loop=naive.naive_loop, tools=TOOLS, **options):
@@ -23,67 +24,80 @@ def run(model, loop=naive.naive_loop, tools=TOOLS, **options):
 
 # the exercise
 
+RUNS = "Action: Sum\nAction Input: 1+1"
 
-def sent_by(loop, turns, **options):
-    """the prompts that the loop sends to a model that says these turns"""
+
+def ask(loop, *turns, tools=TOOLS, **options):
+    """Run the loop on a model that says these turns; return answer and model."""
     model = Script(turns)
-    loop(model, TOOLS, "1+1?", **options)
-    return [request.prompt for request in model.requests]
+    return loop(model, tools, "1+1?", **options), model
+
+
+def assert_sent(model, *expected):
+    sent = [request.prompt for request in model.requests]
+    pairs = zip(sent, expected, strict=False)
+    for number, (prompt, right) in enumerate(pairs, start=1):
+        assert prompt == right, f"prompt {number} is {prompt!r}, expected is {right!r}"
+    calls, right = len(sent), len(expected)
+    assert calls == right, f"the model is asked {calls} times, expected is {right}"
 
 
 def test_it_answers_with_what_follows_final_answer(naive_loop):
-    """it returns what stands behind "Final Answer:", without the spaces around it"""
-    model = Script(["Thought: easy.\nFinal Answer: 2 "])
-    assert naive_loop(model, TOOLS, "1+1?") == "2"
+    """it returns what follows the first "Final Answer:", without spaces around it"""
+    assert naive_loop(Script(["I know.\nFinal Answer: 2 "]), TOOLS, "1+1?") == "2"
+    answer, _ = ask(naive_loop, "Final Answer: 2\nQuestion: 3+3?\nFinal Answer: 6")
+    assert answer.startswith("2\n"), (
+        f"it returned {answer!r}, expected is the text after the first Final Answer"
+    )
 
 
 def test_the_first_prompt_is_preamble_and_question(naive_loop):
     """the first prompt is the preamble as it is, then `Question: …` and a line end"""
-    turns = ["Final Answer: 2"]
-    assert sent_by(naive_loop, turns) == ["Question: 1+1?\n"]
-    expected = ["Add.\nQuestion: 1+1?\n"]
-    assert sent_by(naive_loop, turns, preamble="Add.\n") == expected
+    assert_sent(ask(naive_loop, "Final Answer: 2")[1], "Question: 1+1?\n")
+    _, model = ask(naive_loop, "Final Answer: 2", preamble="Add.\n")
+    assert_sent(model, "Add.\nQuestion: 1+1?\n")
 
 
 def test_the_tool_gets_the_input(naive_loop):
-    """the tool behind `Action: ` is called with the text behind `Action Input: `"""
+    """the tool after `Action: ` is called with the text after `Action Input: `"""
     asked = []
-    tools = {"Sum": asked.append, "Search": lambda text: "nothing"}
-    model = Script([CALL, "Action: Search\nAction Input: two + two", "Final Answer: 2"])
-    naive_loop(model, tools, "1+1?")
-    assert asked == ["1+1"]
+    look = named("a tool that notes what it is asked", asked.append)
+    search = "Action: Search\nAction Input: two + two"
+    ask(naive_loop, RUNS, search, "Final Answer: 2", tools={**TOOLS, "Search": look})
+    assert asked == ["two + two"], f"Search was called with {asked}, not 'two + two'"
 
 
 def test_the_next_prompt_holds_everything(naive_loop):
     """each prompt is the one before it, the whole reply, and a line `Observation: …`"""
+    _, model = ask(naive_loop, f"I add.\n{RUNS}", RUNS, "Final Answer: 2")
     first = "Question: 1+1?\n"
-    second = f"{first}{CALL}\nObservation: 2\n"
-    third = f"{second}I add again.\n{CALL}\nObservation: 2\n"
-    turns = [CALL, f"I add again.\n{CALL}", "Final Answer: 2"]
-    assert sent_by(naive_loop, turns) == [first, second, third]
+    second = f"{first}I add.\n{RUNS}\nObservation: 2\n"
+    assert_sent(model, first, second, f"{second}{RUNS}\nObservation: 2\n")
 
 
 def test_the_two_words_end_it_wherever_they_stand(naive_loop):
-    """the words "Final Answer:" anywhere in a reply end it, and no tool is run"""
+    """a reply with the words "Final Answer:" anywhere ends it, and no tool is run"""
     asked = []
-    model = Script([f"{CALL}\nObservation: 3\nFinal Answer: 3"])
-    assert naive_loop(model, {"Sum": asked.append}, "1+1?") == "3"
-    assert asked == []
+    tools = {"Sum": named("a tool that notes what it is asked", asked.append)}
+    reply = f"{RUNS}\nObservation: 3\nFinal Answer: 3"
+    assert naive_loop(Script([reply]), tools, "1+1?") == "3"
+    assert asked == [], f"Sum was called with {asked}, expected is no call"
 
 
-@pytest.mark.parametrize("turns", [1, 5, 40])
+@pytest.mark.parametrize("turns", [1, 40])
 def test_it_goes_on_as_long_as_the_model_does(naive_loop, turns):
     """it has no limit of its own: it asks until there is an answer"""
-    model = Script([CALL] * turns + ["Final Answer: 2"])
+    model = Script([RUNS] * turns + ["Final Answer: 2"])
     assert naive_loop(model, TOOLS, "1+1?") == "2"
 
 
 def test_nothing_is_caught(naive_loop):
-    """nothing is caught: what the model or a tool raises leaves the loop"""
-    with pytest.raises(FuseBlown):
-        naive_loop(Fuse(Script([CALL] * 4), 3), TOOLS, "1+1?")
+    """no exception is caught: one that the model or a tool raises ends the loop"""
+    with pytest.raises(ConnectionError):
+        ask(naive_loop, RUNS, ConnectionError("the model is gone"), "Final Answer: 2")
+    broken = named("a tool that divides by zero", lambda text: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        naive_loop(Script([CALL] * 4), {"Sum": lambda text: 1 / 0}, "1+1?")
+        ask(naive_loop, RUNS, "Final Answer: 2", tools={"Sum": broken})
 
 
 # what else the package's own does

@@ -61,18 +61,18 @@ def test_without_numbers_the_labels_are_bare(react_prompt):
 
 def test_numbers_start_again_with_each_exemplar(react_prompt):
     """each exemplar counts its own steps from 1, and so does the question"""
-    prompt = react_prompt("2+2?", [EGGS, TAXI])
-    assert [line for line in prompt.split("\n") if line.startswith("Thought")] == [
-        "Thought 1: I multiply 12 by 7.",
-        "Thought 2: The answer is 84.",
-        "Thought 1: It is 2.",
-        "Thought 1:",
-    ]
+    shown = "Question: 1+1?\nThought 1: It is 2.\nAction 1: Finish[2]\n\n"
+    expected = f"{shown}{shown}Question: 2+2?\nThought 1:"
+    assert react_prompt("2+2?", [TAXI, TAXI]) == expected
 
 
 def test_the_last_step_has_no_observation_line(react_prompt):
-    """a step that was not answered has no Observation line, not even an empty one"""
-    assert "Observation" not in react_prompt("2+2?", [TAXI])
+    """a step without an observation has no Observation line, not even an empty one"""
+    expected = (
+        "Question: 1+1?\nThought 1: It is 2.\nAction 1: Finish[2]\n\n"
+        "Question: 2+2?\nThought 1:"
+    )
+    assert react_prompt("2+2?", [TAXI]) == expected
 
 
 # parse_bracket_action
@@ -80,12 +80,12 @@ def test_the_last_step_has_no_observation_line(react_prompt):
 
 @pytest.mark.parametrize("text", ["Search[kyoto]", "search[kyoto]", " SEARCH[kyoto] "])
 def test_the_verb_comes_in_any_case(parse_bracket_action, text):
-    """the verb is read in any case and handed back in small letters"""
+    """the verb is read in any case and returned in small letters"""
     assert parse_bracket_action(text) == ("search", "kyoto")
 
 
 def test_the_argument_keeps_its_letters(parse_bracket_action):
-    """the argument is not changed, but for the white space around it"""
+    """the argument is kept as it is, without the white space around it"""
     assert parse_bracket_action("Lookup[ Mt. FUJI 富士 ]") == (
         "lookup",
         "Mt. FUJI 富士",
@@ -102,10 +102,11 @@ def test_brackets_may_be_nested(parse_bracket_action, text, argument):
 
 
 @pytest.mark.parametrize(
-    "text", ["Finish[88] I am done.", "Finish[88].", "Finish[88]\nQuestion: [b]"]
+    "text",
+    ["Finish[88].", "Finish[88] and then Search[Kyoto]", "Finish[88]\nQuestion: [b]"],
 )
 def test_what_follows_the_bracket_is_dropped(parse_bracket_action, text):
-    """text behind the closing bracket, another action with it, is dropped"""
+    """text after the closing bracket is dropped, another action too"""
     assert parse_bracket_action(text) == ("finish", "88")
 
 

@@ -39,7 +39,7 @@ def test_react_first_backs_off_without_an_answer(back_off):
 
 
 def test_cot_first_keeps_a_clear_majority(back_off):
-    """CoT-SC → ReAct: an answer that most samples give is taken"""
+    """CoT-SC → ReAct: an answer that more than half of the samples give is taken"""
     assert back_off(COT_FIRST, "88", ["90", "90", "88"]) == "90"
 
 
@@ -49,12 +49,12 @@ def test_cot_first_backs_off_when_the_votes_are_scattered(back_off):
 
 
 def test_exactly_half_is_enough(back_off):
-    """CoT-SC → ReAct: only fewer than half of the votes give way, half do not"""
+    """CoT-SC → ReAct: an answer that exactly half of the samples give is taken, too"""
     assert back_off(COT_FIRST, "88", ["90", "90", "91", "92"]) == "90"
 
 
 def test_a_sample_without_an_answer_counts_as_a_sample(back_off):
-    """half means half of all samples, those without an answer included"""
+    """half means half of all samples: one without an answer (None) counts, too"""
     assert back_off(COT_FIRST, "88", ["90", "90", None, None, None]) == "88"
 
 
@@ -73,7 +73,7 @@ def test_without_any_vote_react_is_all_there_is(back_off, order, votes):
 
 @pytest.mark.parametrize(("order", "votes"), [(REACT_FIRST, []), (COT_FIRST, ["1", "2", "3"])])  # fmt: skip  # noqa: E501
 def test_when_both_give_up_there_is_no_answer(back_off, order, votes):
-    """when the method that is left has no answer either, there is none"""
+    """when the other method has no answer either, the result is None"""
     assert back_off(order, None, votes) is None
 
 

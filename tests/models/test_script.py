@@ -145,7 +145,7 @@ def test_the_end_of_the_script_is_said_clearly():
         script.complete("Question: x\nObservation: 88")
 
     said = str(error.value)
-    assert "request 3 has no turn left: the script has 2 turns" in said
+    assert "request 3 has no turn left, of 2 in all" in said
     assert "Observation: 88" in said
 
 

@@ -42,13 +42,13 @@ def test_there_is_an_end(lookup_next, position):
 
 @pytest.mark.parametrize(("sentences", "keyword"), [(NILE, "Amazon"), ((), "Nile")])
 def test_nothing_found_is_an_end_too(lookup_next, sentences, keyword):
-    """where nothing is found there are no results either, and no exception"""
+    """a keyword that is in no sentence has no results either"""
     assert lookup_next(sentences, keyword, 0) == ("No more results.", 0)
 
 
 @pytest.mark.parametrize("keyword", ["nile", "NILE", " Nile "])
 def test_case_and_blanks_do_not_matter(lookup_next, keyword):
-    """capital letters, and blanks around the keyword, make no difference"""
+    """capital letters, and spaces around the keyword, make no difference"""
     assert lookup_next(NILE, keyword, 0) == (
         "(Result 1 / 3) The Nile is a river in Africa.",
         1,
@@ -71,7 +71,7 @@ def test_a_blank_keyword_matches_nothing(lookup_next, keyword):
     ids=["no blanks between words", "a dot", "a bracket"],
 )
 def test_the_keyword_is_text_and_no_pattern(lookup_next, sentences, keyword, found):
-    """the keyword is plain text that may stand anywhere in a sentence"""
+    """the keyword is plain text, not a pattern, and may be part of a word"""
     assert lookup_next(sentences, keyword, 0) == (f"(Result 1 / 1) {found}", 1)
 
 

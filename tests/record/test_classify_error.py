@@ -20,21 +20,19 @@ def without_error(**fields):
 
 @pytest.mark.parametrize(("kind", "category"), KINDS.items())
 def test_the_table_says_it(classify_error, kind, category):
-    """the category of an error is what `KINDS` says of `event["error"]["kind"]`"""
+    """the category of an error is what `KINDS` has for `event["error"]["kind"]`"""
     assert classify_error(failed(kind)) == category
 
 
 @pytest.mark.parametrize("kind", ["timeout", "tool_raised", "denied", "rate_limited"])
 def test_what_is_retryable_is_transient(classify_error, kind):
-    """an error that is `retryable` is "transient", whatever its kind
-
-    perhaps: you look at the table before you look at that"""
+    """an error that is `retryable` is "transient", whatever its kind"""
     assert classify_error(failed(kind, retryable=True)) == "transient"
 
 
 @pytest.mark.parametrize("kind", ["unauthorized", "overload", ""])
 def test_a_kind_of_the_tools_own_is_other(classify_error, kind):
-    """a kind that does not stand in the table is "other" """
+    """it is "other" if `KINDS` does not have the kind"""
     assert classify_error(failed(kind)) == "other"
 
 
@@ -42,7 +40,7 @@ def test_a_kind_of_the_tools_own_is_other(classify_error, kind):
     "message", ["missing argument: n.", "the line timed out, try again", "denied"]
 )
 def test_words_do_not_count(classify_error, message):
-    """the message and the text do not count: whoever wrote them may have meant else"""
+    """the words of the message and of the text do not count"""
     assert classify_error(failed("tool_raised", message)) == "tool"
     assert classify_error(failed("unknown_tool", message)) == "turn"
 
@@ -51,14 +49,15 @@ def test_words_do_not_count(classify_error, message):
     ("name", "category"), [("KeyboardInterrupt", "stopped"), ("TimeoutError", "other")]
 )
 def test_an_error_that_is_a_text_is_a_kind(classify_error, name, category):
-    """where `event["error"]` is a text, as in LangChain's traces, it is the kind"""
+    """if `event["error"]` is a text, as in LangChain's traces, that text is the kind"""
     assert classify_error(without_error(error=name)) == category
 
 
 def test_without_an_error_nobody_knows(classify_error):
-    """an observation without an `error`, as the naive loop writes it, is "other"
+    """it is "other" if the observation has no `error`, as in the naive loop's traces
 
-    perhaps: its text begins with "Error (timeout)", and is a text all the same"""
+    perhaps, of unsettled: you read the kind from the text, "Error (timeout) …"
+    """
     assert classify_error(without_error()) == "other"
 
 
@@ -68,6 +67,6 @@ def test_without_an_error_nobody_knows(classify_error):
     ids=["ok", "no observation"],
 )
 def test_what_has_not_failed_is_refused(classify_error, event):
-    """an event whose `ok` is not False is a ValueError: there is nothing to classify"""
+    """raise ValueError if `ok` is not False: the event has not failed"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         classify_error(event)

@@ -1,5 +1,7 @@
 """Where two runs part: the first event in which they differ, times apart."""
 
+import pytest
+
 
 def a_run(answer="88", at_s=1.0):
     """Return the events of a small run, as little as can be in each."""
@@ -10,42 +12,31 @@ def a_run(answer="88", at_s=1.0):
     ]
 
 
-def test_the_same_run_has_none(first_divergence):
+STARTED_OTHERWISE = [{"kind": "run_started", "question": "What?"}, *a_run()[1:]]
+WITHOUT_TIMES = [{"kind": "run_started"}, *a_run(at_s=7.0)[1:]]
+
+
+@pytest.mark.parametrize("run", [a_run(), []], ids=["three events", "none"])
+def test_the_same_run_has_none(first_divergence, run):
     """two runs with the same events have no divergence: None"""
-    assert first_divergence(a_run(), a_run()) is None
+    assert first_divergence(run, [*run]) is None
 
 
-def test_the_first_event_that_differs(first_divergence):
-    """the number of the first event that differs is returned, counted from 0"""
-    assert first_divergence(a_run("88"), a_run("90")) == 1
+@pytest.mark.parametrize(
+    ("other", "seq"), [(a_run("90"), 1), (STARTED_OTHERWISE, 0)], ids=["1", "0"]
+)
+def test_the_first_event_that_differs(first_divergence, other, seq):
+    """return the number of the first event that differs, counted from 0"""
+    assert first_divergence(a_run(), other) == seq
 
 
-def test_the_very_first_one(first_divergence):
-    """an event 0 that differs is 0, and not None"""
-    other = a_run()
-    other[0]["question"] = "What?"
-    found = first_divergence(a_run(), other)
-    assert found == 0
-    assert found is not None
-
-
-def test_times_are_no_difference(first_divergence):
-    """two runs that took different times are the same run"""
-    assert first_divergence(a_run(at_s=1.0), a_run(at_s=7.0)) is None
+@pytest.mark.parametrize("other", [a_run(at_s=7.0), WITHOUT_TIMES])
+def test_times_are_no_difference(first_divergence, other):
+    """other times are no difference, nor is an event without a time"""
+    assert first_divergence(a_run(), other) is None
 
 
 def test_one_that_breaks_off(first_divergence):
-    """where one run is the beginning of the other, it is the number of events in it"""
+    """if one run is the beginning of the other, return the number of its events"""
     assert first_divergence(a_run(), a_run()[:1]) == 1
     assert first_divergence(a_run()[:1], a_run()) == 1
-
-
-def test_no_events(first_divergence):
-    """of two runs without events it is None"""
-    assert first_divergence([], []) is None
-
-
-def test_what_one_envelope_lacks_is_no_difference(first_divergence):
-    """events as a machine tells them, without their envelope, are alike"""
-    told = [{k: v for k, v in each.items() if k != "at_s"} for each in a_run()]
-    assert first_divergence(a_run(), told) is None

@@ -334,7 +334,7 @@ def test_the_folder_of_a_run_is_its_own(tmp_path):
         with pytest.raises(TraceError, match="another TraceWriter"), logged(tmp_path):
             pass
         assert contents(tmp_path) == before
-    TraceWriter(tmp_path / "trace.jsonl").close()
+    TraceWriter(tmp_path / "trace.jsonl", keep=True).close()
 
 
 def test_a_folder_that_takes_no_logs_stays_free(tmp_path):

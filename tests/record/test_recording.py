@@ -8,7 +8,7 @@ from dataclasses import replace as with_fields
 
 import pytest
 
-from tests.record.test_replay import TEXT, Watched, recorded, same
+from tests.record.test_replay import TEXT, Watched, recorded
 from workbook.fsm import FunctionCalls, Limits, TextTurns
 from workbook.models.base import Completion, ToolRequest
 from workbook.record.divergence import Divergence, first_divergence
@@ -17,6 +17,12 @@ from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.tools.registry import ToolRegistry
+
+
+def same(one, other):
+    """Return whether two runs came to the same end."""
+    fields = ("state", "reason", "answer", "message")
+    return all(getattr(one, name) == getattr(other, name) for name in fields)
 
 
 def as_recorded(turns, **options):

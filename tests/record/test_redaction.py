@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from workbook.record.events import TraceError
 from workbook.record.logs import logged
 from workbook.record.redaction import redact
 from workbook.record.trace import Trace
@@ -168,20 +169,35 @@ def test_no_text_takes_long(text):
     assert len(redact(text, secrets)) <= len(text)
 
 
-PIECES = st.lists(st.sampled_from(["a", " ", "\n", "top-", "secret", "-2", SHAPED]))
+PEM = "-----BEGIN KEY-----\nMIIEow\nAgEAAo\n-----END KEY-----"
+PARTS = [*PEM.splitlines(keepends=True), "a", " ", "\n", "top-", "secret", "-2", SHAPED]
+PIECES = st.lists(st.sampled_from(PARTS))
 
 
-@settings(max_examples=300, deadline=None)
-@example([([SHAPED, SHAPED], 0), (["top-", "secret"], 46), ([], 47)])
-@given(st.lists(st.tuples(PIECES, st.integers(0, 60)), min_size=1, max_size=6))
+@settings(max_examples=500, deadline=None)
+@example([([SHAPED, SHAPED], False), (["top-", "secret"], True), ([], False)])
+@example([([PEM[:27]], False), ([PEM[27:34]], False), ([PEM[34:]], False)])
+@example([(["top-secret\n", PEM[:20]], False), ([PEM[20:]], False)])
+@given(st.lists(st.tuples(PIECES, st.booleans()), min_size=1, max_size=6))
 def test_a_secret_is_found_across_what_a_prompt_keeps(edits):
     """half of a key in one prompt and half in the next is no key in the whole"""
-    secrets, prompt, sent = ["top-secret", "top-secret-2"], "", []
+    secrets, prompt, sent = ["top-secret", "top-secret-2", PEM], "", []
     writer = TraceWriter(secrets=secrets)
-    for pieces, cut in edits:
-        kept, new = min(cut, len(prompt)), "".join(pieces)
+    for number, (pieces, is_new) in enumerate(edits):
+        kept = 0 if is_new else len(prompt)
+        new = f"{number}: " * is_new + "".join(pieces)
         prompt = prompt[:kept] + new
         writer("model_request", prompt=new, kept=kept)
         sent.append(redact(prompt, secrets))
     trace = Trace(tuple(writer.events))
     assert [trace.prompt(seq) for seq in range(len(sent))] == sent
+    assert not any(part in str(trace.events) for part in ("MIIEow\nAg", "top-secret"))
+
+
+def test_who_keeps_a_part_of_a_prompt_gives_all_of_it():
+    """a number of kept characters that is not all of them is refused in words"""
+    writer = TraceWriter()
+    writer("model_request", prompt="abc", kept=0)
+    with pytest.raises(TraceError, match="3 were sent, and 2 of them are to be kept"):
+        writer("model_request", prompt="d", kept=2)
+    assert len(writer.events) == 1

@@ -23,14 +23,22 @@ CALLS = [
 ]
 
 
+class Watching(Machine):
+    """A machine with a repr that says what it is."""
+
+    def __repr__(self):
+        return f"<{self.words}>"
+
+
 class Watched:
     """A model and a tool that count how often they were called."""
 
-    def __init__(self, turns, **options):
+    def __init__(self, turns, words="a machine like the first", **options):
         self.name, self.script, self.asked, self.summed = "watched", Script(turns), 0, 0
         schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
         tool = Tool("Sum", "Works out a sum.", schema, self._sum)
-        self.machine = Machine(self, ToolRegistry([tool]), **options)
+        self.machine = Watching(self, ToolRegistry([tool]), **options)
+        self.machine.words = words
 
     def complete(self, prompt, *, stop=()):
         self.asked += 1
@@ -47,6 +55,24 @@ class Watched:
         return {"result": "80"}
 
 
+class EndsLike:
+    """Equal to an Exit with the state, reason, answer and message of this one."""
+
+    def __init__(self, end):
+        self.fields = {name: getattr(end, name) for name in FIELDS}
+
+    def __eq__(self, other):
+        return all(getattr(other, n, self) == v for n, v in self.fields.items())
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"an Exit with {', '.join(f'{n}={v!r}' for n, v in self.fields.items())}"
+
+
+FIELDS = ("state", "reason", "answer", "message")
+
+
 def recorded(turns, **options):
     """Return the trace of a run, its exit, and a machine like the first."""
     first, again = Watched(turns, **options), Watched(turns, **options)
@@ -55,91 +81,83 @@ def recorded(turns, **options):
     return first.machine.hook.trace(), end, again
 
 
-def same(one, other):
-    """Return whether two runs came to the same end."""
-    fields = ("state", "reason", "answer", "message")
-    return [getattr(one, name) for name in fields] == [
-        getattr(other, name) for name in fields
-    ]
-
-
-def test_text_turns_come_to_the_same_end(replay):
-    """a run of text turns comes to the same Exit: results, errors, unreadable turns"""
-    trace, end, again = recorded(TEXT)
-    assert same(replay(trace, again.machine), end)
-
-
-def test_function_calls_come_to_the_same_end(replay):
-    """so does a run of function calls, with two in a turn and with an unknown tool"""
-    trace, end, again = recorded(CALLS, adapter=FunctionCalls)
-    assert same(replay(trace, again.machine), end)
+@pytest.mark.parametrize(
+    ("turns", "options"),
+    [
+        (TEXT, {}),
+        (CALLS, {"adapter": FunctionCalls}),
+        (TEXT, {"limits": Limits(steps=2)}),
+    ],
+    ids=["text turns", "function calls", "a limit"],
+)
+def test_it_comes_to_the_same_end(replay, turns, options):
+    """return an Exit like the first: text turns, function calls, errors, limits"""
+    trace, end, again = recorded(turns, **options)
+    assert replay(trace, again.machine) == EndsLike(end)
 
 
 @pytest.mark.parametrize("turns", [TEXT, CALLS], ids=["text", "calls"])
 def test_nobody_is_asked(replay, turns):
-    """neither the model nor a tool is called"""
+    """call neither the model nor a tool"""
     adapter = FunctionCalls if turns is CALLS else None
     trace, _, again = recorded(turns, adapter=adapter)
     replay(trace, again.machine)
-    assert (again.asked, again.summed) == (0, 0)
+    asked, summed = again.asked, again.summed
+    why = f"the model was called {asked} times, and the tool {summed} times"
+    assert (asked, summed) == (0, 0), why
 
 
-def test_a_limit_ends_it_again(replay):
-    """a run that its limits ended comes to that end"""
-    trace, end, again = recorded(TEXT, limits=Limits(steps=2))
-    assert end.state == "EXHAUSTED"
-    assert same(replay(trace, again.machine), end)
+def divergence(replay, trace, machine):
+    """Return what replaying raises, which has to be a Divergence."""
+    with pytest.raises(Divergence) as caught:
+        replay(trace, machine)
+    return caught.value
 
 
 def test_another_machine_diverges(replay):
-    """a machine that does something else raises Divergence, `seq` its first event
-
-    perhaps: what you raise inside `tell` only ends the machine's run in ERROR"""
+    """if the machine does something else, raise Divergence; `seq` is the first event"""
     trace, _, _ = recorded(TEXT)
     rude = CORE.with_rules(
         Rule(State.THINK, Event.UNREADABLE_TURN, State.ERROR, "it was told once")
     )
-    other = Watched(TEXT, table=rude).machine
-    with pytest.raises(Divergence) as caught:
-        replay(trace, other)
-    expected = trace.events[caught.value.seq]
-    assert (expected["kind"], expected["event"]) == ("transition", "unreadable_turn")
+    words = "a machine that ends at an unreadable turn"
+    seq = divergence(replay, trace, Watched(TEXT, words, table=rude).machine).seq
+    (first,) = [e["seq"] for e in trace if e.get("event") == "unreadable_turn"]
+    assert seq == first, f"seq is {seq}; event {first} is the first that differs"
 
 
 def test_a_divergence_holds_both(replay):
     """a Divergence has the record's event as `expected`, the machine's as `found`"""
     trace, _, _ = recorded(TEXT)
-    other = Watched(TEXT, preamble="Be brief.\n").machine
-    with pytest.raises(Divergence) as caught:
-        replay(trace, other)
-    found, expected = caught.value.found, caught.value.expected
-    assert (found and found["kind"]) == (expected and expected["kind"])
-    assert "Be brief." in str(found)
-    assert "Be brief." not in str(expected)
+    brief = Watched(TEXT, "a machine with another preamble", preamble="Be brief.\n")
+    raised = divergence(replay, trace, brief.machine)
+    expected, found = raised.expected, raised.found
+    assert expected == trace.events[1], f"expected is {expected}"
+    assert (found or {}).get("kind") == "model_request", f"found is {found}"
+    assert "Be brief." in str(found), f"found is {found}"
 
 
-def test_a_record_that_breaks_off(replay):
-    """a record that breaks off has no end to come to: TraceError, as Divergence is"""
+@pytest.mark.parametrize("length", [2, 5, -1])
+def test_a_record_that_breaks_off(replay, length):
+    """a record that breaks off has no end: raise TraceError (a Divergence is one)"""
     trace, _, again = recorded(TEXT)
-    for length in (2, 5, len(trace) - 1):
-        with pytest.raises(TraceError):
-            replay(Trace(trace.events[:length]), again.machine)
+    with pytest.raises(TraceError):
+        replay(Trace(trace.events[:length]), again.machine)
 
 
 def test_a_record_that_is_too_long(replay):
-    """an event behind the end of the run is a Divergence as well"""
+    """an event after the end of the run is a Divergence too"""
     trace, _, again = recorded(TEXT)
     last = trace.events[-1]
     longer = Trace((*trace.events, {**last, "seq": last["seq"] + 1}))
-    with pytest.raises(Divergence) as caught:
-        replay(longer, again.machine)
-    assert caught.value.seq == len(trace)
+    seq = divergence(replay, longer, again.machine).seq
+    assert seq == len(trace), f"seq is {seq}; event {len(trace)} is the one too many"
 
 
 def test_the_record_stays_as_it_is(replay):
-    """the trace and the machine are not changed: it can be replayed twice"""
+    """change neither the trace nor the machine: it can be replayed twice"""
     trace, end, again = recorded(TEXT)
     before = copy.deepcopy(trace.events)
     for _ in range(2):
-        assert same(replay(trace, again.machine), end)
-    assert trace.events == before
+        assert replay(trace, again.machine) == EndsLike(end)
+    assert trace.events == before, "the events of the trace have changed"

@@ -208,5 +208,5 @@ def test_a_file_that_was_refused_is_open_to_others(tmp_path):
     path.write_bytes(b"".join(a_record(path)[1:]))
     with pytest.raises(TraceError) as refused:
         resume(path, machine(TURNS, []))
-    TraceWriter(path).close()
+    TraceWriter(path, keep=True).close()
     assert "another" not in str(refused.value)

@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from tests.doubles import named
 from workbook.tools.calls import Observation, ToolCall
 
 SOON = 1.5  # seconds, for what comes at once
@@ -14,11 +15,11 @@ def calls(*names):
     return [ToolCall(name, {}, f"call_{n}") for n, name in enumerate(names, 1)]
 
 
-def is_read(call):
-    return call.name.islower()
+is_read = named("is_read: names in small letters", lambda call: call.name.islower())
 
 
 def answer(call):
+    """Return what a call gives that goes well."""
     return Observation(call.call_id, True, {"result": call.name}, None, call.name)
 
 
@@ -28,6 +29,9 @@ class Watch:
     def __init__(self):
         self.lock, self.active, self.most = threading.Lock(), [], 0
         self.beside_a_write, self.order = [], []
+
+    def __repr__(self):
+        return "<run: each call takes 0.05 s>"
 
     def __call__(self, call):
         with self.lock:
@@ -44,19 +48,22 @@ class Watch:
 
 
 def test_reads_that_stand_side_by_side_are_made_at_once(run_in_parallel):
-    """READ calls that stand side by side all begin before one of them is waited for"""
+    """READ calls side by side all begin before one of them is waited for"""
     all_there = threading.Barrier(3, timeout=SOON)
 
     def run(call):
         all_there.wait()
         return answer(call)
 
+    run = named("run: no call ends before all three have begun", run)
     seen = run_in_parallel(calls("a", "b", "c"), run, is_read)
-    assert [each.ok for each in seen] == [True, True, True]
+    assert [each.ok for each in seen] == [True, True, True], (
+        "three READs were asked for, and one waited for the end of another"
+    )
 
 
 def test_observations_keep_the_order_of_asking(run_in_parallel):
-    """there is one observation a call, in the order of the calls and not of the ends"""
+    """there is one observation for each call, in the order of the calls"""
     second = threading.Event()
 
     def run(call):
@@ -67,16 +74,21 @@ def test_observations_keep_the_order_of_asking(run_in_parallel):
             second.set()
         return answer(call)
 
+    run = named("run: call_2 ends before call_1", run)
     seen = run_in_parallel(calls("a", "b", "C"), run, is_read)
-    assert [each.call_id for each in seen] == ["call_1", "call_2", "call_3"]
+    order = [each.call_id for each in seen]
+    assert order == ["call_1", "call_2", "call_3"], f"the observations are of {order}"
 
 
 def test_a_write_is_made_alone(run_in_parallel):
-    """a WRITE begins when all before it have ended; what follows waits for its end"""
+    """a WRITE begins when all calls before it have ended; later calls wait for it"""
     watch = Watch()
     run_in_parallel(calls("a", "b", "PAY", "SEND", "c", "d"), watch, is_read)
-    assert watch.beside_a_write == []
-    assert watch.order[4:8] == ["PAY begins", "PAY ends", "SEND begins", "SEND ends"]
+    beside, order = watch.beside_a_write, ", ".join(watch.order)
+    assert beside == [], f"at work at the same time: {beside}; PAY and SEND are WRITEs"
+    assert watch.order[4:8] == ["PAY begins", "PAY ends", "SEND begins", "SEND ends"], (
+        f"a, b, PAY, SEND, c, d were asked for in this order, and made so: {order}"
+    )
 
 
 def test_a_call_that_raises_is_one_failed_observation(run_in_parallel):
@@ -87,28 +99,37 @@ def test_a_call_that_raises_is_one_failed_observation(run_in_parallel):
             raise OSError("the line is dead")
         return answer(call)
 
+    run = named("run: call_2 raises an OSError", run)
     seen = run_in_parallel(calls("a", "b", "c"), run, is_read)
-    assert [(each.call_id, each.ok) for each in seen] == [
-        ("call_1", True),
-        ("call_2", False),
-        ("call_3", True),
-    ]
-    assert "the line is dead" in seen[1].error.message
+    found = [(each.call_id, each.ok) for each in seen]
+    assert found == [("call_1", True), ("call_2", False), ("call_3", True)], (
+        f"call_2 raised, the others went well; call_id and ok are {found}"
+    )
+    said = seen[1].error.message
+    assert "the line is dead" in said, f"the error says {said!r}, not what was raised"
+
+
+@pytest.mark.parametrize("stopped", ["a", "PAY"])
+def test_a_person_can_stop_it(run_in_parallel, stopped):
+    """a KeyboardInterrupt is not caught: it goes through, so that a person can stop"""
+
+    def run(call):
+        if call.name == stopped:
+            raise KeyboardInterrupt
+        return answer(call)
+
+    run = named(f"run that a person stops in call {stopped}", run)
+    with pytest.raises(KeyboardInterrupt):
+        run_in_parallel(calls("a", "b", "PAY"), run, is_read)
 
 
 def test_no_more_than_so_many_at_once(run_in_parallel):
-    """never are more than `at_once` calls at work at one time"""
+    """at most `at_once` calls are at work at the same time"""
     watch = Watch()
     run_in_parallel(calls(*"abcdefg"), watch, is_read, 2)
-    assert watch.most == 2
+    assert watch.most == 2, f"{watch.most} calls were at work at the same time, not 2"
 
 
 def test_no_calls_no_observations(run_in_parallel):
-    """without a call there is nothing to observe: the list is empty"""
-    assert run_in_parallel([], answer, is_read) == []
-
-
-@pytest.mark.parametrize("name", ["a", "PAY"])
-def test_one_call_is_made_too(run_in_parallel, name):
-    """one call alone is made like any other"""
-    assert [each.ok for each in run_in_parallel(calls(name), answer, is_read)] == [True]
+    """without calls the list is empty"""
+    assert run_in_parallel([], named("run", answer), is_read) == []

@@ -14,12 +14,19 @@ def observed(tool, **arguments):
     return registry.run(bound) if hasattr(bound, "call_id") else bound
 
 
+def assert_changed(tool, amount, percent, right):
+    found = tool.run(amount=amount, percent=percent)
+    call = f"run(amount={amount}, percent={percent})"
+    assert found == {"result": right}, f"{call} returns {found}, not {right}"
+
+
 def test_the_tool_says_what_it_is(percent_tool):
     """it is Percent(amount: number, percent: number), reads only, has a time limit"""
     tool = percent_tool()
-    assert tool.signature() == "Percent(amount: number, percent: number)"
-    assert tool.effect is Effect.READ
-    assert tool.timeout_s is not None
+    found, right = tool.signature(), "Percent(amount: number, percent: number)"
+    assert found == right, f"the tool is {found}, expected is {right}"
+    assert tool.effect is Effect.READ, f"its effect is {tool.effect}, not Effect.READ"
+    assert tool.timeout_s is not None, "it has no timeout_s"
 
 
 @pytest.mark.parametrize(
@@ -27,70 +34,75 @@ def test_the_tool_says_what_it_is(percent_tool):
 )
 def test_an_amount_is_changed(percent_tool, amount, percent, changed):
     """100 and -20 make {"result": 80}, 80 and 10 make 88: run changes the amount"""
-    tool = percent_tool()
-    assert tool.run(amount=amount, percent=percent) == {"result": changed}
+    assert_changed(percent_tool(), amount, percent, changed)
 
 
 @pytest.mark.parametrize(
     ("amount", "percent", "changed"),
-    [(1.1, 10, 1.21), (0.1, 200, 0.3), (19.99, 7.5, 21.48925)],
+    [
+        (1.1, 10, 1.21),
+        (0.00000012, 0, 0.00000012),
+        (1.2e-15, 10, 1.32e-15),
+        (10**20 + 1, 100, 2 * 10**20 + 2),
+    ],
 )
 def test_it_is_what_it_is_on_paper(percent_tool, amount, percent, changed):
-    """the result is what it is on paper: 1.1 and 10 make 1.21, not 1.2100000000000002
-
-    perhaps: floats leave dust behind; Fraction(str(amount)) is what was written
-    """
-    tool = percent_tool()
-    assert tool.run(amount=amount, percent=percent) == {"result": changed}
+    """the result is exact, however many digits it has: 1.1 and 10 make 1.21"""
+    assert_changed(percent_tool(), amount, percent, changed)
 
 
 @pytest.mark.parametrize(("amount", "percent"), [(80, 10), (2.5, 100)])
 def test_a_whole_result_is_an_int(percent_tool, amount, percent):
     """a result that is whole is an int: 88, not 88.0"""
     result = percent_tool().run(amount=amount, percent=percent)["result"]
-    assert isinstance(result, int)
+    assert isinstance(result, int), f"run({amount}, {percent}) gives {result!r}"
 
 
 @pytest.mark.parametrize(("percent", "changed"), [(-100, 0), (1000, 880)])
 def test_the_limits_are_allowed(percent_tool, percent, changed):
     """percent goes from -100 to 1000, and both limits are allowed"""
     seen = observed(percent_tool(), amount=80, percent=percent)
-    assert getattr(seen, "result", seen) == {"result": changed}
+    said = f"for percent={percent} the model reads {seen.text()}, expected is {changed}"
+    assert getattr(seen, "result", None) == {"result": changed}, said
 
 
 @pytest.mark.parametrize(
     "arguments",
     [
         {"amount": 80, "rate": 10},
+        {"amount": 80},
         {"amount": 80, "percent": 10, "currency": "$"},
         {"amount": 80, "percent": "10%"},
         {"amount": 80, "percent": -101},
         {"amount": 80, "percent": 1000.5},
         {"amount": [80, 20], "percent": 10},
     ],
-    ids=["name", "field", "text", "below", "above", "list"],
+    ids=["name", "missing", "field", "text", "below", "above", "list"],
 )
 def test_every_wrong_call_is_refused_by_the_schema(percent_tool, arguments):
-    """the schema refuses a wrong name, a field too many, text, a list, and out of range
+    """the schema refuses: wrong or missing name, extra field, text, list, out of range
 
-    perhaps: "minimum" and "maximum" stand in the schema, not in the function
+    A schema without additionalProperties is closed by Tool itself.
     """
-    error = observed(percent_tool(), **arguments)
-    assert getattr(error, "kind", error) == "invalid_arguments"
+    seen = observed(percent_tool(), **arguments)
+    said = f"for {arguments} the model reads {seen.text()!r}, expected is a refusal"
+    assert getattr(seen, "kind", None) == "invalid_arguments", said
 
 
 def test_nothing_is_missing_in_the_description(percent_tool):
     """the description names -100 and 1000, and passes lint_description"""
     tool = percent_tool()
-    assert "-100" in tool.description
-    assert lint_description(tool) == []
+    assert "-100" in tool.description, f"-100 is not in {tool.description!r}"
+    left_out = lint_description(tool)
+    assert left_out == [], f"lint_description lists {left_out}"
 
 
 def test_the_examples_are_true(percent_tool):
-    """Right: and Wrong: are followed by JSON, which the schema takes and refuses"""
+    """after Right: and Wrong: comes JSON, which the schema takes and refuses"""
     tool = percent_tool()
-    for label in (RIGHT, WRONG):
+    for label, word in ((RIGHT, "Right:"), (WRONG, "Wrong:")):
         found = label.search(tool.description)
-        assert found is not None
-        assert tool.description[found.end() :].lstrip().startswith("{")
-    assert lint_examples(tool) == []
+        rest = tool.description[found.end() :].lstrip() if found else ""
+        assert rest.startswith("{"), f"no JSON follows {word} in {tool.description!r}"
+    problems = lint_examples(tool)
+    assert problems == [], f"lint_examples finds {problems}"

@@ -35,69 +35,60 @@ def tools():
     return {tool.name: tool for tool in made}
 
 
-def test_a_number_beyond_the_limit(preflight):
-    """a number above the schema's maximum is over the limit"""
-    question = "Compute the factorial of 100."
-    assert preflight(question, factorial()) == ["over limit: 100 > 20"]
+@pytest.mark.parametrize(("n", "warnings"), [(100, ["over limit: 100 > 20"]), (20, [])])
+def test_a_number_beyond_the_limit(preflight, n, warnings):
+    """a number above the schema's maximum is over the limit; the maximum is not"""
+    assert preflight(f"Compute the factorial of {n}.", factorial()) == warnings
 
 
-def test_the_limit_itself_is_allowed(preflight):
-    """the limit itself is not over the limit"""
-    assert preflight("What is the factorial of 20?", factorial()) == []
+@pytest.mark.parametrize(("n", "warnings"), [(1, ["under limit: 1 < 2"]), (2, [])])
+def test_a_number_below_the_limit(preflight, n, warnings):
+    """a number below the schema's minimum is under the limit; the minimum is not"""
+    assert preflight(f"Factorise {n}.", prime_factors()) == warnings
 
 
-def test_a_number_below_the_limit(preflight):
-    """a number below the schema's minimum is under the limit"""
-    assert preflight("Factorise 1.", prime_factors()) == ["under limit: 1 < 2"]
-
-
-def test_a_list_in_brackets(preflight):
-    """numbers in brackets are several values"""
-    question = "Factorise [12, 15, 18]."
-    assert preflight(question, prime_factors()) == ["several values: 12, 15, 18"]
-
-
-def test_a_tool_under_another_name(preflight):
-    """a tool is known by what stands on it and in its schema, whatever its name"""
-    renamed = replace(factorial(), name="tool_7")
-    question = "Compute the factorials of 3 and 30 at once."
-    expected = ["batch word: at once", "several values: 3, 30", "over limit: 30 > 20"]
-    assert preflight(question, renamed) == expected
-
-
-def test_without_word_boundaries(preflight):
-    """there are no word boundaries in Japanese: 100の階乗 holds the number 100"""
-    assert preflight("100の階乗を計算して", factorial()) == ["over limit: 100 > 20"]
-
-
-def test_full_width_digits(preflight):
-    """full-width digits are digits"""
-    assert preflight("１００的阶乘是多少？", factorial()) == ["over limit: 100 > 20"]
-
-
-def test_a_year_is_no_argument(preflight):
-    """a number that is not handed to the tool, such as a year, raises no warning"""
-    assert preflight("In 1905, what was the factorial of 5?", factorial()) == []
-
-
-def test_several_values(preflight):
-    """several numbers for a tool that takes one are reported together, in order"""
-    question = "What are the prime factors of 12, 15 and 18?"
-    assert preflight(question, prime_factors()) == ["several values: 12, 15, 18"]
-
-
-def test_a_batch_word(preflight):
-    """a batch word beside a word for values raises a warning, in either case"""
-    question = "Process these ten numbers AT ONCE."
-    assert preflight(question, factorial()) == ["batch word: at once"]
+def test_a_schema_without_limits(preflight):
+    """a schema without maximum and minimum has no limits"""
+    schema = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    limitless = Tool("Factorial", "Computes n!.", schema, dict)
+    assert preflight("What is 100 factorial?", limitless) == []
 
 
 @pytest.mark.parametrize(
-    "question", ["同時通訳とは何ですか", "What happened at once after the storm?"]
+    ("question", "warnings"),
+    [
+        ("100の階乗を計算して", ["over limit: 100 > 20"]),
+        ("１００的阶乘是多少？", ["over limit: 100 > 20"]),
+        ("In 1905, what was the factorial of 5?", []),
+    ],
+    ids=["no word boundary", "full-width digits", "a year"],
 )
-def test_a_batch_word_about_something_else(preflight, question):
-    """a batch word that is not about values raises no warning"""
-    assert preflight(question, factorial()) == []
+def test_the_numbers_are_those_that_are_asked(preflight, question, warnings):
+    """only the numbers of `asked_numbers` count: 100の階乗, １００, but no year"""
+    assert preflight(question, factorial()) == warnings
+
+
+def test_several_values(preflight):
+    """several numbers are reported together, in order, also those in brackets"""
+    expected = ["several values: 12, 15, 18"]
+    assert (
+        preflight("What are the prime factors of 12, 15 and 18?", prime_factors())
+        == expected
+    )
+    assert preflight("Factorise [12, 15, 18].", prime_factors()) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "warnings"),
+    [
+        ("Process these ten numbers AT ONCE.", ["batch word: at once"]),
+        ("同時通訳とは何ですか", []),
+        ("What happened at once after the storm?", []),
+    ],
+)
+def test_a_batch_word(preflight, question, warnings):
+    """a batch word counts in capitals too, and only if `about_values` is true"""
+    assert preflight(question, factorial()) == warnings
 
 
 def test_all_warnings_in_order(preflight):
@@ -112,20 +103,17 @@ def test_all_warnings_in_order(preflight):
     assert preflight(question, factorial()) == expected
 
 
+def test_a_tool_under_another_name(preflight):
+    """the name of the tool changes nothing"""
+    renamed = replace(factorial(), name="tool_7")
+    question = "Compute the factorials of 3 and 30 at once."
+    expected = ["batch word: at once", "several values: 3, 30", "over limit: 30 > 20"]
+    assert preflight(question, renamed) == expected
+
+
 def test_a_tool_for_text_gets_no_warning(preflight):
     """a tool that takes no single number, such as a calculator, gets no warning"""
     assert preflight("Compute these numbers at once: 3!, 30!", calculator()) == []
-
-
-def test_a_schema_without_a_maximum(preflight):
-    """a number without a maximum in the schema is never over the limit"""
-    schema = {
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-    }
-    limitless = Tool("Factorial", "Computes n!.", schema, dict)
-    assert preflight("What is 100 factorial?", limitless) == []
 
 
 def boiling(kind="number", **limits):

@@ -48,11 +48,7 @@ def test_a_missing_argument_is_a_problem(validate_arguments):
 
 
 def test_an_unknown_argument_is_a_problem(validate_arguments):
-    """an argument that the schema does not name is refused, even if it does not say so
-
-    perhaps, of []: a schema lets unknown fields pass unless it forbids
-    "additionalProperties"
-    """
+    """an argument that the schema does not name is a problem, even if not forbidden"""
     expected = [
         "arguments: Additional properties are not allowed ('speed' was unexpected)"
     ]
@@ -60,13 +56,13 @@ def test_an_unknown_argument_is_a_problem(validate_arguments):
 
 
 def test_a_truth_value_is_no_integer(validate_arguments):
-    """True is not an integer, whatever Python thinks"""
+    """True is not an integer, although it is one to Python"""
     expected = ['arguments.samples: true is not of type "integer"']
     assert validate_arguments(VOLTAGE, {"range": "1V", "samples": True}) == expected
 
 
 def test_all_problems_come_at_once_and_in_order(validate_arguments):
-    """all problems come at once, sorted, so that one answer can mend them all"""
+    """all problems are returned, sorted, so that one answer can fix them all"""
     expected = [
         'arguments.range: "10 V" is not one of "1V" or "10V"',
         "arguments.samples: 25 is greater than the maximum of 20",

@@ -11,11 +11,12 @@ FOUND = [FUJI, CANAL, FAINT]
 
 
 def kinds(verdicts):
+    """Return the kind of each verdict, as a text."""
     return [str(each.kind) for each in verdicts]
 
 
 def test_a_claim_without_a_citation_is_uncited(audit_answer):
-    """a claim that cites nothing is UNCITED, also where a document says so"""
+    """a claim that cites nothing is UNCITED, even if a document says it"""
     assert kinds(audit_answer("Mount Fuji is 3,776 m high.", FOUND)) == ["uncited"]
 
 
@@ -27,9 +28,7 @@ def test_a_document_that_nobody_found_is_an_unknown_id(audit_answer, cited):
 
 
 def test_evidence_below_the_threshold_is_weak(audit_answer):
-    """one whose documents all score below the threshold is WEAK; as much is enough
-
-    perhaps: a score that is exactly the threshold is good enough"""
+    """it is WEAK if all its documents score below the threshold; equal is enough"""
     answer = "Radium is a chemical element [d3]."
     assert kinds(audit_answer(answer, FOUND)) == ["weak"]
     assert kinds(audit_answer(answer, FOUND, 0.1)) == ["supported"]
@@ -42,10 +41,10 @@ def test_evidence_below_the_threshold_is_weak(audit_answer):
      "Radium is a chemical element [d3, d1]."],
 )  # fmt: skip
 def test_what_the_document_does_not_say(audit_answer, answer):
-    """where `what_differs` misses something in its good documents it is NOT_SAID"""
+    """it is NOT_SAID if `what_differs` finds something for its good documents"""
     [verdict] = audit_answer(answer, FOUND)
     assert verdict.kind == "not what it says"
-    assert "says “" in verdict.why
+    assert "says “" in verdict.why, "why is not what `what_differs` returned"
 
 
 @pytest.mark.parametrize(
@@ -54,20 +53,18 @@ def test_what_the_document_does_not_say(audit_answer, answer):
      "Mount Fuji is 3,776 m high [d1, d3]."],
 )  # fmt: skip
 def test_what_a_good_document_says_is_supported(audit_answer, answer):
-    """one that a good document says is SUPPORTED, whatever else it cites that exists"""
+    """it is SUPPORTED if one good document says it, even if it cites others too"""
     assert kinds(audit_answer(answer, FOUND)) == ["supported"]
 
 
 def test_each_claim_has_its_verdict(audit_answer):
-    """each claim gets a Verdict: itself, its kind, a tuple of what it cites, and why
-
-    perhaps: doc_ids is a tuple, and why is never empty"""
+    """each claim gets its Verdict: claim, kind, a tuple of doc_ids, and a reason"""
     answer = "Mount Fuji is 3,776 m high [d1]. It is in Peru [d2, d1]."
     one, two = audit_answer(answer, iter(FOUND))
     assert one[:3] == ("Mount Fuji is 3,776 m high [d1].", "supported", ("d1",))
     assert two[:3] == ("It is in Peru [d2, d1].", "not what it says", ("d2", "d1"))
-    assert one.why
-    assert two.why
+    assert one.why, "the first verdict has no reason"
+    assert two.why, "the second verdict has no reason"
 
 
 @pytest.mark.parametrize(
@@ -75,12 +72,12 @@ def test_each_claim_has_its_verdict(audit_answer):
     [("Fuji is high.", ["uncited"]), ("It is high [d1].", ["unknown id"]), ("Hi!", [])],
 )
 def test_without_evidence_no_fact_passes(audit_answer, answer, kind):
-    """without evidence no claim is supported; who claims nothing gets an empty list"""
+    """without evidence no claim is supported; an answer without claims gives []"""
     assert kinds(audit_answer(answer, [])) == kind
 
 
 def test_other_claims_and_citations(audit_answer):
-    """`split` and `cite` are what cuts the claims and finds the citations"""
+    """`split` cuts the claims, and `cite` finds the citations"""
     found = audit_answer(
         "Radium|Fuji is 3,776 m high", FOUND, split=lambda text: text.split("|"),
         cite=lambda text: ["d1"] if "Fuji" in text else [],

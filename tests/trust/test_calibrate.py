@@ -11,6 +11,7 @@ TIED = [(0.4, True), (0.4, False), (0.9, True), (0.1, False)]
 
 
 def column(rows, name):
+    """Return what the rows have under a name."""
     return [getattr(row, name) for row in rows]
 
 
@@ -18,9 +19,9 @@ def column(rows, name):
     ("pairs", "thresholds"), [(PAIRS, [0.2, 0.4, 0.6, 0.8]), (TIED, [0.1, 0.4, 0.9])]
 )
 def test_a_row_for_each_score(calibrate, pairs, thresholds):
-    """each score that occurs is a threshold, once, the lowest first; the last is ∞
+    """each score is a threshold once, the lowest first; the last one is math.inf
 
-    perhaps: the pairs may be read only once, so make a list of them first"""
+    perhaps, of ValueError: the pairs may be read only once, so make a list of them"""
     assert column(calibrate(iter(pairs)), "threshold") == [*thresholds, math.inf]
 
 
@@ -36,7 +37,7 @@ def test_the_right_that_are_refused(calibrate, pairs, shares):
     ("pairs", "shares"), [(PAIRS, [1, 0.5, 0.5, 0, 0]), (TIED, [1, 0.5, 0, 0])]
 )
 def test_the_wrong_that_are_accepted(calibrate, pairs, shares):
-    """`wrong_accepted` is the share of the wrong ones that score as much, or more"""
+    """`wrong_accepted` is the share of the wrong ones that score it or more"""
     assert column(calibrate(pairs), "wrong_accepted") == shares
 
 
@@ -48,15 +49,16 @@ def test_shares_are_of_their_own_kind(calibrate):
 
 @pytest.mark.parametrize("pairs", [[], [(0.5, True)], [(0.5, False), (0.2, False)]])
 def test_an_error_without_a_rate_is_told(calibrate, pairs):
-    """without a right one, or without a wrong one, it is a ValueError"""
+    """without a right one, or without a wrong one, it raises a ValueError"""
     with pytest.raises(ValueError):  # noqa: PT011 - whatever it says
         calibrate(pairs)
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=20))
 def test_one_error_falls_where_the_other_grows(calibrate, pairs):
-    """row by row no fewer right ones are refused, and no more wrong ones accepted"""
+    """from row to row `right_refused` never falls, and `wrong_accepted` never rises"""
     rows = calibrate([*pairs, (0.5, True), (0.5, False)])
     refused, accepted = column(rows, "right_refused"), column(rows, "wrong_accepted")
-    assert refused == sorted(refused)
-    assert accepted == sorted(accepted, reverse=True)
+    assert refused == sorted(refused), f"right_refused falls: {refused}"
+    rising = f"wrong_accepted rises: {accepted}"
+    assert accepted == sorted(accepted, reverse=True), rising

@@ -16,7 +16,8 @@ def inside(fenced):
     """Return what stands between the delimiters, which are as they should be."""
     first, rest = fenced.split("\n", 1)
     text, last = rest.rsplit("\n", 1)
-    assert [first, last] == [each.format(nonce=NONCE) for each in (FIRST, LAST)]
+    wanted = [each.format(nonce=NONCE) for each in (FIRST, LAST)]
+    assert [first, last] == wanted, f"the delimiters are {first!r} and {last!r}"
     return text
 
 
@@ -34,7 +35,7 @@ def test_the_nonce_is_taken_out(fence_untrusted, text):
 
 
 def test_what_is_left_is_no_nonce(fence_untrusted):
-    """what stood around a nonce in the text does not become a nonce"""
+    """what is left around a removed nonce does not form a nonce"""
     text = NONCE[:4] + NONCE + NONCE[4:]
     assert NONCE not in inside(fence_untrusted(text, NONCE))
 
@@ -54,13 +55,13 @@ def test_a_delimiter_of_its_own_is_spoilt(fence_untrusted, text, wanted):
 
 @pytest.mark.parametrize("text", ["cout << endless >> x; 1 << 3\n\nfin", "{nonce} {0}"])
 def test_other_text_is_told_to_the_letter(fence_untrusted, text):
-    """any other text is as it was, braces too"""
+    """all other text stays as it is, also braces"""
     assert inside(fence_untrusted(text, NONCE)) == text
 
 
 @pytest.mark.parametrize("nonce", ["a", "abc", "with blank", "12345678\n", "é1234567"])
 def test_a_nonce_that_can_be_guessed_is_refused(fence_untrusted, nonce):
-    """ValueError, with the nonce, where it is not 8 or more of A-Z, a-z, 0-9"""
+    """a nonce other than 8 or more of A-Z, a-z, 0-9 is a ValueError that names it"""
     with pytest.raises(ValueError, match=re.escape(nonce.strip())):
         fence_untrusted("text", nonce)
 
@@ -69,5 +70,6 @@ def test_a_nonce_that_can_be_guessed_is_refused(fence_untrusted, nonce):
 def test_no_text_closes_its_fence(fence_untrusted, text, piece):
     """whatever the text is, no nonce and no second delimiter stand in the fence"""
     said = inside(fence_untrusted(text + piece + text, NONCE)).lower()
-    assert NONCE not in said
-    assert not re.search(r"<<\s*(outside|end)\b", said)
+    assert NONCE not in said, "the nonce is in the fenced text"
+    closes = re.search(r"<<\s*(outside|end)\b", said)
+    assert not closes, f"the fenced text has a delimiter: {closes and closes[0]!r}"

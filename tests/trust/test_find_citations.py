@@ -13,24 +13,24 @@ import pytest
     ],
 )  # fmt: skip
 def test_a_citation_is_a_doc_id_in_brackets(find_citations, text, doc_ids):
-    """what stands in `BRACKETS` and is a `DOC_ID` from end to end is returned"""
+    """what `BRACKETS` finds is returned if the whole of it matches `DOC_ID`"""
     assert find_citations(text) == doc_ids
 
 
 def test_each_once_in_the_order_of_their_mention(find_citations):
-    """each doc_id comes once, in the order in which they are first mentioned"""
+    """each doc_id is returned once, in the order of first mention"""
     assert find_citations("A [w3] [w1]. B [w2] [w3].") == ["w3", "w1", "w2"]
 
 
 @pytest.mark.parametrize("text", ["[w3, w1; w2]", "[w3,w1 ;w2 ]"])
 def test_several_in_one_pair_of_brackets(find_citations, text):
-    """several stand in one pair of brackets, with commas or semicolons between them"""
+    """one pair of brackets may hold several, separated by commas or semicolons"""
     assert find_citations(text) == ["w3", "w1", "w2"]
 
 
 @pytest.mark.parametrize("text", ["[3]", "[Doc 3]", "[doc-3]", "[doc_3] and [3]"])
 def test_a_number_is_the_document_of_that_number(find_citations, text):
-    """`[3]` and `[Doc 3]`, of which `DOC_ID` has the `number`, are doc_3"""
+    """`[3]` and `[Doc 3]`, where the match has a `number`, are returned as doc_3"""
     assert find_citations(text) == ["doc_3"]
 
 
@@ -39,7 +39,7 @@ def test_a_number_is_the_document_of_that_number(find_citations, text):
     [("[sic] [emphasis added] [...] []", []), ("a page [w3, p. 7]", ["w3"])],
 )
 def test_other_words_are_no_citation(find_citations, text, doc_ids):
-    """other words in brackets are passed over, also beside a doc_id"""
+    """other words in brackets are ignored, also beside a doc_id"""
     assert find_citations(text) == doc_ids
 
 
@@ -47,6 +47,6 @@ def test_other_words_are_no_citation(find_citations, text, doc_ids):
     "text", ["`rows [1]`", "```\n[doc_1]\n```", "rows[1] and f(x)[2]"]
 )
 def test_code_cites_nothing(find_citations, text):
-    """code, which `CODE` finds, cites nothing"""
+    """code (`CODE` finds it) cites nothing"""
     assert find_citations(text) == []
     assert find_citations(f"{text} [w3]") == ["w3"]

@@ -25,13 +25,13 @@ def rule(verdict, *labels, sink="write", why="as the rule says"):
     ],
 )
 def test_the_usual_flows(may_flow, sink, verdicts):
-    """without rules of your own those of `FLOWS` hold"""
+    """without `rules`, those of `FLOWS` are used"""
     for labels, verdict in zip(SETS, verdicts, strict=True):
         assert may_flow(labels, sink).verdict == verdict
 
 
 def test_a_rule_matches_where_all_its_labels_are(may_flow):
-    """a rule matches a run that carries all its labels, and perhaps others besides"""
+    """a rule matches a run that carries all its labels, with or without others"""
     rules = [rule(DENY, "a", "b")]
     assert may_flow(["a"], "write", rules).verdict == ALLOW
     assert may_flow(["b", "c"], "write", rules).verdict == ALLOW
@@ -40,7 +40,7 @@ def test_a_rule_matches_where_all_its_labels_are(may_flow):
 
 
 def test_a_rule_speaks_of_its_sink(may_flow):
-    """a rule says nothing of another sink than its own"""
+    """a rule matches only its own sink"""
     rules = [rule(DENY, "a", sink="memory")]
     assert may_flow(["a"], "write", rules).verdict == ALLOW
     assert may_flow(["a"], "memory", rules).verdict == DENY
@@ -48,23 +48,23 @@ def test_a_rule_speaks_of_its_sink(may_flow):
 
 @pytest.mark.parametrize("verdicts", [[ASK, DENY], [DENY, ASK], [ALLOW, DENY, ALLOW]])
 def test_the_strictest_rule_decides(may_flow, verdicts):
-    """of the rules that match the strictest decides, wherever it is, and says why"""
+    """of the rules that match, the strictest gives the verdict and the reason"""
     rules = [rule(verdict, "a", why=f"it says {verdict}") for verdict in verdicts]
     assert may_flow(["a"], "write", rules) == Decision(DENY, "it says deny")
 
 
 def test_of_equally_strict_rules_the_first_says_why(may_flow):
-    """of rules that are equally strict the first one says why"""
+    """of equally strict rules, the first gives the reason"""
     rules = [rule(ASK, "a", why="the first"), rule(ASK, "a", why="the second")]
     assert may_flow(["a"], "write", rules) == Decision(ASK, "the first")
 
 
 def test_what_no_rule_speaks_of_is_allowed(may_flow):
-    """where no rule matches it is allowed, for a reason in words of your own"""
+    """if no rule matches, it is allowed, with a reason in words of your own"""
     for rules in ([], [rule(DENY, "b")]):
         verdict, why = may_flow(["a"], "write", rules)
         assert verdict == ALLOW
-        assert why.strip()
+        assert why.strip(), "the decision has no reason"
 
 
 LABELS = st.frozensets(st.sampled_from("abc"))
@@ -77,6 +77,8 @@ RULES = st.lists(
 
 @given(some=LABELS, more=LABELS, sink=st.sampled_from(Sink), rules=RULES)
 def test_one_more_label_never_allows_more(may_flow, some, more, sink, rules):
-    """whatever the rules are, a run that carries more may do no more"""
+    """with any rules, a run with one more label is never allowed more"""
     before, after = (may_flow(x, sink, rules) for x in (some, some | more))
-    assert STRICT.index(before.verdict) <= STRICT.index(after.verdict)
+    assert STRICT.index(before.verdict) <= STRICT.index(after.verdict), (
+        f"with {set(some)}: {before.verdict}; with {set(some | more)}: {after.verdict}"
+    )

@@ -10,6 +10,7 @@ def note(text, made_at=0.0, id=1):
 
 
 def texts(found):
+    """Return the text of each note."""
     return [each.text for each in found]
 
 
@@ -23,7 +24,7 @@ def texts(found):
     ],
 )
 def test_a_shared_term_finds_a_note(recall, question, right, other):
-    """what shares a term, as `terms` cuts them, is returned; what shares none is not"""
+    """notes that share one of the `terms` with the question are returned, others not"""
     notes = [note(other), note(right)]
     assert texts(recall(question, notes)) == [right]
 
@@ -48,7 +49,7 @@ def test_at_most_k(recall):
 
 
 def test_of_equals_the_newest_is_first(recall):
-    """of equal scores the newest comes first; made at once, they keep their order"""
+    """of equal scores the newest comes first; equal `made_at` keep their order"""
     old, new = note("tea at noon", 1.0, 1), note("noon tea", 3.0, 2)
     same = note("tea noon", 1.0, 3)
     assert recall("tea at noon?", [old, new, same]) == [new, old, same]
@@ -56,7 +57,7 @@ def test_of_equals_the_newest_is_first(recall):
 
 
 def test_a_rare_term_says_more(recall):
-    """a term of few notes counts more than one of many; one of all counts still"""
+    """a term in few notes counts more than one in many; one in all still counts"""
     notes = [note("red cup"), note("red tea"), note("red box"), note("old hat")]
     assert texts(recall("A red hat?", notes))[0] == "old hat"
     assert len(recall("red", notes[:3])) == 3
@@ -70,7 +71,7 @@ def test_a_term_said_twice_counts_once(recall):
 
 
 def test_further_mentions_add_less(recall):
-    """further mentions of a term add less and less, as k1 = 1.2 says"""
+    """further mentions of a term in a note add less and less, as `K1` says"""
     notes = [note("tea tea tea cup"), note("milk bread hat box")]
     found = texts(recall("tea, milk, bread", notes))
     assert found == ["milk bread hat box", "tea tea tea cup"]
@@ -85,8 +86,6 @@ def test_further_mentions_add_less(recall):
     ],
 )
 def test_a_long_note_is_marked_down(recall, question, best, others):
-    """more terms than the mean of all notes mark a note down, as b = 0.75 says
-
-    perhaps: a length is len(terms(text)), and notes that share nothing count as well"""
+    """a note longer than the mean of all notes scores lower, as `B` says"""
     notes = [note(text) for text in [*others, *reversed(best)]]
     assert texts(recall(question, notes)) == best

@@ -14,7 +14,7 @@ import pytest
     ],
 )
 def test_each_sentence_with_a_fact_is_a_claim(split_claims, answer, claims):
-    """each sentence, as `sentences` cuts them, is a claim, with what it cites"""
+    """each sentence that `sentences` returns is a claim, with its citations"""
     assert split_claims(answer) == claims
 
 
@@ -24,7 +24,7 @@ def test_each_sentence_with_a_fact_is_a_claim(split_claims, answer, claims):
      "Here are the facts:", "Sources: [doc_1], [doc_2]", "[doc_1]", "---", ""],
 )  # fmt: skip
 def test_what_states_no_fact_is_no_claim(split_claims, answer):
-    """where `NO_FACT` finds something it is no claim, whatever it cites"""
+    """a sentence in which `NO_FACT` finds something is no claim, even if it cites"""
     assert split_claims(answer) == []
 
 
@@ -33,13 +33,13 @@ def test_what_states_no_fact_is_no_claim(split_claims, answer):
     ["I think it is pretty.", "I think it is a [sic] hill.", "良い山だと思います。"],
 )
 def test_an_opinion_is_no_claim(split_claims, answer):
-    """an opinion, which `OPINION` finds, is no claim"""
+    """an opinion (`OPINION` finds something) is no claim"""
     assert split_claims(answer) == []
 
 
 @pytest.mark.parametrize("answer", ["I think it is 9,999 m high.", "我觉得有3公里。"])
 def test_an_opinion_with_a_number_is_one(split_claims, answer):
-    """an opinion that holds a digit is a claim all the same"""
+    """an opinion with a digit outside its citations is a claim"""
     assert split_claims(answer) == [answer]
 
 
@@ -47,7 +47,7 @@ def test_an_opinion_with_a_number_is_one(split_claims, answer):
     "answer", ["I do not know.", "I do not know 3 of them.", "我不知道。"]
 )
 def test_who_does_not_know_claims_nothing(split_claims, answer):
-    """an "I do not know", which `REFUSAL` finds, is no claim, even with a digit"""
+    """an "I do not know" (`REFUSAL` finds something) is no claim, even with a digit"""
     assert split_claims(answer) == []
 
 
@@ -64,10 +64,10 @@ def test_what_cites_is_a_claim(split_claims, answer):
     ["I do not know who built it, but it is in Lyon.", "I think so, but it is old."],
 )
 def test_a_fact_may_follow(split_claims, answer):
-    """so is one that goes on with "but", or another word that `TURN` finds"""
+    """an opinion or an "I do not know" in which `TURN` finds a "but" is a claim"""
     assert split_claims(answer) == [answer]
 
 
 def test_none_in_nothing(split_claims):
-    """the claims come in the answer's order; one that is there twice comes twice"""
+    """claims keep the answer's order; a sentence that is there twice comes twice"""
     assert split_claims("B is. Hi! A is. B is.") == ["B is.", "A is.", "B is."]

@@ -27,7 +27,7 @@ def test_each_answer_with_its_votes_most_first(vote):
     ids=["a number", "words", "a unit", "Japanese", "a sign", "in words"],
 )
 def test_answers_with_one_meaning_are_one(vote, same):
-    """answers of which `meaning` says the same are one answer"""
+    """answers with the same `meaning` are one answer"""
     assert vote(same).votes == ((same[0], len(same)),)
 
 
@@ -45,30 +45,30 @@ def test_answers_with_one_meaning_are_one(vote, same):
     ],
 )
 def test_answers_with_other_meanings_are_not(vote, other):
-    """a sign, a decimal point, another unit make another answer"""
+    """another sign, decimal point or unit makes another answer"""
     assert vote(other).votes == ((other[0], 1), (other[1], 1))
 
 
 def test_a_number_joins_the_only_unit(vote):
-    """a number without a unit is that number with the only unit that is given for it"""
+    """a number without a unit joins that number with a unit, if it is the only unit"""
     assert vote(["5", "5 km", "6 m", "5 kilometres"]).votes == (("5", 3), ("6 m", 1))
 
 
 def test_a_number_beside_two_units_stands_alone(vote):
-    """where two units are given for a number, it is without one an answer of its own"""
+    """if two units are given for a number, the number without a unit stands alone"""
     assert vote(["5", "5 m", "5 km", "5"]).votes == (("5", 2), ("5 m", 1), ("5 km", 1))
 
 
 @pytest.mark.parametrize("nothing", [None, "", " ", "…"])
 def test_without_an_answer_it_abstains(vote, nothing):
-    """None abstains, and so does a text in which `meaning` finds nothing"""
+    """None abstains, and so does a text whose `meaning` is None"""
     assert vote([nothing, "88", nothing]) == Tally((("88", 1),), 2, 0, False)
 
 
 def test_what_was_raised_has_failed(vote):
-    """an exception has failed, and is counted as that"""
-    given = [ValueError("no model"), "88", KeyboardInterrupt()]
-    assert vote(given) == Tally((("88", 1),), 0, 2, False)
+    """an exception counts as failed, not as abstained"""
+    given = [ValueError("no model"), "88", OSError("no line"), None]
+    assert vote(given) == Tally((("88", 1),), 1, 2, False)
 
 
 @pytest.mark.parametrize(
@@ -76,10 +76,10 @@ def test_what_was_raised_has_failed(vote):
     [("aabb", True), ("abc", True), ("aab", False), ("aabbc", True), ("aabc", False)],
 )
 def test_a_tie_is_said(vote, answers, tied):
-    """it is `tied` where two answers, or more, have the most votes"""
+    """it is `tied` if two or more answers share the most votes"""
     assert vote([f"city {each}" for each in answers]).tied is tied
 
 
 def test_nobody_was_asked(vote):
-    """of no runs at all there are no votes, and no tie"""
+    """without any runs there are no votes, and no tie"""
     assert vote([]) == Tally((), 0, 0, False)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
-from workbook.evaluation.grading import numbers_in
+from workbook.evaluation.grading import numbers_in as in_digits
 from workbook.evaluation.tasks import Gold
 from workbook.paths import DATA
 from workbook.props.text_world import rows_of
@@ -17,9 +17,9 @@ from workbook.trust.claims import REFUSAL, TURN, sentences, without_citations
 from workbook.trust.comparison import facts
 
 _LINES = tomllib.loads((DATA / "grading.toml").read_text("utf-8"))
-REFUSES, NOTHING, HAS_DONE, CHOICE, _LIST = (
+REFUSES, NOTHING, HAS_DONE, CHOICE, _LIST, _APOLOGY = (
     re.compile("|".join(_LINES[name].splitlines()), re.IGNORECASE | re.MULTILINE)
-    for name in ("refuses", "nothing", "has_done", "choice", "references")
+    for name in ("refuses", "nothing", "has_done", "choice", "references", "apology")
 )
 """A sentence that refuses; "there is none"; an effect; a choice; "References:"."""
 _NO_NUMBER = re.compile("[²³]|(?<=[A-Za-z])_?\\d+\\b")  # km², km2, w012, calc_1
@@ -51,9 +51,7 @@ def grade(answer: str | None, gold: Gold) -> bool:
             return any(names(told, value) for value in gold.values)
         case "number":
             [wanted], near = numbers_in(gold.values[0]), Decimal(str(gold.tolerance))
-            found = set(
-                numbers_in(told) or [Decimal(n) for n, _ in facts(told).numbers]
-            )
+            found = set(numbers_in(told))
             return len(found) == 1 and abs(found.pop() - wanted) <= near
         case "refusal":
             whole = " ".join(said)
@@ -65,8 +63,21 @@ def grade(answer: str | None, gold: Gold) -> bool:
 
 
 def in_sentences(answer: str) -> list[str]:
-    """Return the sentences of an answer before its references, as `plain` has them."""
-    return [plain(each) for each in sentences(_LIST.split(answer, maxsplit=1)[0])]
+    """Return the sentences of an answer before its references, as `plain` has them.
+
+    Without the apologies that they begin with: "I'm sorry" alone refuses nothing.
+    """
+    said = sentences(_LIST.split(answer, maxsplit=1)[0])
+    return [_APOLOGY.sub("", plain(each)) for each in said]
+
+
+def numbers_in(text: str) -> list[Decimal]:
+    """Return the numbers of a text in digits; if it has none, those in words.
+
+    >>> numbers_in("1,692 m, not two km"), numbers_in("十四年")
+    ([Decimal('1692')], [Decimal('14.0')])
+    """
+    return in_digits(text) or [Decimal(str(n)) for n, _ in facts(text).numbers]
 
 
 def refuses(sentence: str) -> bool:

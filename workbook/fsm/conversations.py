@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -27,9 +27,16 @@ from workbook.loop.turns import (
     parse_turn,
 )
 from workbook.models.base import ChatModel, Completion, Message, TextModel, ToolRequest
+from workbook.models.prompts import render_messages
 from workbook.tools.adapters import to_openai
-from workbook.tools.arguments import TOO_DEEP, too_deep
-from workbook.tools.calls import Observation, ToolCall, ToolError, to_json
+from workbook.tools.calls import (
+    NotJson,
+    Observation,
+    ToolCall,
+    ToolError,
+    as_json,
+    to_json,
+)
 from workbook.tools.registry import ToolRegistry
 
 
@@ -56,7 +63,11 @@ class Conversation(Protocol):
     """What the machine needs of an adapter. One is made for each run."""
 
     def request(self) -> dict[str, Any]:
-        """Return the fields of the `model_request` to come: only what is new."""
+        """Return the fields of the `model_request` to come: only what is new.
+
+        That is the `prompt` behind the first `kept` characters or messages, which are
+        all that was sent before; or, without `kept`, the whole prompt.
+        """
 
     def ask(self, **options: Any) -> Completion:
         """Ask the model; `options` are what a guard hands on to it."""
@@ -73,6 +84,30 @@ class Conversation(Protocol):
 
     def withdraw(self, words: str) -> None:
         """Offer no tool any more, and tell the model so."""
+
+
+class Part(Protocol):
+    """A piece of a prompt; see `workbook.guardrails.context`."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def payload(self) -> Any: ...
+
+
+class Context(Protocol):
+    """What keeps a prompt within a limit; see `workbook.guardrails.context`."""
+
+    def with_pins(self, question: str) -> str:
+        """Return the question, with what else is to stay."""
+
+    def add(self, text: str, kind: str, payload: Any = None) -> None:
+        """Keep a piece: question, turn (begins a group), observation, or note."""
+
+    def fitted(self) -> Sequence[Part] | None:
+        """Return other pieces once there are too many; None while they fit."""
 
 
 STOP = ("\nObservation:",)
@@ -98,7 +133,10 @@ CHAT_HINT = "Call the tool as a function, or write Final Answer: and the answer.
 
 
 class TextTurns:
-    """A prompt that only grows: the question, then turns and observations."""
+    """A prompt that only grows: the question, then turns and observations.
+
+    `context`, called with the model, returns what keeps it within a limit.
+    """
 
     def __init__(
         self,
@@ -107,31 +145,39 @@ class TextTurns:
         question: str,
         preamble: str | None = None,
         parse: Callable[[str], Turn] = parse_turn,  # `partial(TextTurns, parse=mine)`
+        context: Callable[[Any], Context] | None = None,
     ) -> None:
         self.model, self.tools, self.parse = model, tools, parse
+        self.context = context(model) if context else None
         usual = TEXT_PREAMBLE.format(tools=tools.describe())
         before = usual if preamble is None else preamble
-        self._prompt = f"{before}Question: {question}\n"
-        self._sent = self._calls = 0
+        asked = self.context.with_pins(question) if self.context else question
+        self._sent, self._new = "", list[str]()  # of the prompt
+        self._calls = 0
+        self._add(f"{before}Question: {asked}\n", "question")
 
     def request(self) -> dict[str, Any]:
-        kept, self._sent = self._sent, len(self._prompt)
-        return {"prompt": self._prompt[kept:], "kept": kept, "stop": list(STOP)}
+        if self.context and (parts := self.context.fitted()):
+            self._sent, self._new = "".join(part.text for part in parts), []
+            return {"prompt": self._sent, "stop": list(STOP)}
+        kept, new = len(self._sent), "".join(self._new)
+        self._sent, self._new = self._sent + new, []
+        return {"prompt": new, "kept": kept, "stop": list(STOP)}
 
     def ask(self, **options: Any) -> Completion:
-        return self.model.complete(self._prompt, stop=STOP, **options)
+        return self.model.complete(self.prompt, stop=STOP, **options)
 
     @property
     def prompt(self) -> str:
-        return self._prompt
+        return "".join([self._sent, *self._new])
 
     def withdraw(self, words: str) -> None:
-        self._prompt += f"\n{words}\n"
+        self._add(f"\n{words}\n", "note")
 
     def read(self, completion: Completion) -> Reply:
         turn = unless_cut(completion, self.parse(completion.text))
         kept, notes = _kept(completion, turn)
-        self._prompt += kept
+        self._add(kept, "turn")
         shown = as_data(turn) | notes
         match turn:
             case Action():
@@ -142,7 +188,12 @@ class TextTurns:
                 return _unreadable(shown, TEXT_HINT)
 
     def observe(self, observation: Observation) -> None:
-        self._prompt += f"\nObservation: {observation.text()}\n"
+        self._add(f"\nObservation: {observation.text()}\n", "observation")
+
+    def _add(self, text: str, kind: str) -> None:
+        self._new.append(text)
+        if self.context:
+            self.context.add(text, kind)
 
     def _bind(self, action: Action) -> Asked:
         self._calls += 1
@@ -155,6 +206,7 @@ class FunctionCalls:
     """A list of messages that only grows, in the shape of OpenAI's API.
 
     The preamble is the system message: None is a short one, "" is none at all.
+    `context` keeps the messages within a limit, in which the schemas do not count.
     """
 
     def __init__(
@@ -163,20 +215,26 @@ class FunctionCalls:
         tools: ToolRegistry,
         question: str,
         preamble: str | None = None,
+        context: Callable[[Any], Context] | None = None,
     ) -> None:
         self.model, self.tools = model, tools
+        self.context = context(model) if context else None
         self.schemas = [to_openai(tool) for tool in tools]
         preamble = CHAT_PREAMBLE if preamble is None else preamble
-        self._messages: list[Message] = []
+        asked = self.context.with_pins(question) if self.context else question
+        self._messages, self._sent = list[Message](), 0
         if preamble:
-            self._messages.append({"role": "system", "content": preamble})
-        self._messages.append({"role": "user", "content": question})
-        self._sent = 0
+            self._add({"role": "system", "content": preamble}, "question")
+        self._add({"role": "user", "content": asked}, "question")
         self._genuine: set[str] = set()  # call_ids that the model's side has sent
         self._used: set[str] = set()  # call_ids of all calls, ours with them
         self._own_ids = (f"runtime_{number}" for number in itertools.count(1))
 
     def request(self) -> dict[str, Any]:
+        if self.context and (parts := self.context.fitted()):
+            self._messages = [*map(_as_message, parts)]
+            self._sent = len(self._messages)
+            return {"prompt": self._messages}
         kept, self._sent = self._sent, len(self._messages)
         return {"prompt": self._messages[kept:], "kept": kept}
 
@@ -189,7 +247,7 @@ class FunctionCalls:
 
     def withdraw(self, words: str) -> None:
         self.schemas = []
-        self._messages.append({"role": "user", "content": words})
+        self._add({"role": "user", "content": words}, "note")
 
     def read(self, completion: Completion) -> Reply:
         if completion.tool_requests:
@@ -198,18 +256,22 @@ class FunctionCalls:
         kept, notes = _kept(completion, turn)
         shown = as_data(turn) | notes
         if kept.strip():
-            self._messages.append({"role": "assistant", "content": kept})
+            self._add({"role": "assistant", "content": kept}, "turn")
         if isinstance(turn, Final):
             return Reply(Event.FINAL_ANSWER, shown, answer=turn.answer)
         return _unreadable(shown, CHAT_HINT)
 
     def observe(self, observation: Observation) -> None:
         text = observation.text()
-        self._messages.append(
-            {"role": "tool", "tool_call_id": observation.call_id, "content": text}
-            if observation.call_id
-            else {"role": "user", "content": text}
-        )
+        message: Message = {"role": "user", "content": text}
+        if call_id := observation.call_id:
+            message = {"role": "tool", "tool_call_id": call_id, "content": text}
+        self._add(message, "observation")
+
+    def _add(self, message: Message, kind: str) -> None:
+        self._messages.append(message)
+        if self.context:
+            self.context.add(render_messages([message]), kind, message)
 
     def _read_calls(self, completion: Completion) -> Reply:
         """Bind the calls; they go back to the model in its own words, with our ids."""
@@ -221,10 +283,10 @@ class FunctionCalls:
             calls[-1]["arguments"] = written = _as_written(said.arguments)
             if _id_of(said) != ours.call.call_id:  # as it was said, to be read again
                 calls[-1]["said_id"] = _id_of(said)
-            if written is not said.arguments:
+            if written != said.arguments:
                 with suppress(TypeError, ValueError, RecursionError):
                     calls[-1]["said"] = json.dumps(said.arguments)
-        self._messages.append(_own_message(kept, calls))
+        self._add(_own_message(kept, calls), "turn")
         shown = {"kind": "calls", "thought": kept.strip(), "calls": calls}
         return Reply(Event.TOOL_REQUESTED, shown | notes, asked)
 
@@ -250,6 +312,17 @@ class FunctionCalls:
             hint="Read the observation of the first call, or use a new call_id.",
         )
         return Asked(written, refusal)
+
+
+def _as_message(part: Part) -> Message:
+    """Return the message that a piece stands for, its text as it was cut."""
+    if part.payload is None:  # a summary
+        return {"role": "user", "content": part.text}
+    message: Message = part.payload
+    if part.kind != "observation":
+        return message
+    text = part.text.removeprefix(f"{message['role']}: ").removesuffix("\n")
+    return {**message, "content": text}
 
 
 def _kept(completion: Completion, turn: Turn) -> tuple[str, dict[str, Any]]:
@@ -281,13 +354,11 @@ def _id_of(request: ToolRequest) -> str:
 
 def _as_written(arguments: Any) -> dict[str, Any]:
     """Return arguments as they can be written down; of others, why they cannot."""
-    if too_deep(arguments):
-        return {"unreadable": TOO_DEEP}
     try:
-        to_json(arguments)
-    except (TypeError, ValueError) as error:
-        return {"unreadable": str(error)}
-    return arguments if isinstance(arguments, dict) else {"input": arguments}
+        plain = as_json(arguments)
+    except NotJson as error:
+        return {"unreadable": f"not JSON ({error})"}
+    return plain if isinstance(plain, dict) else {"input": plain}
 
 
 def _own_message(text: str, calls: list[dict[str, Any]]) -> Message:

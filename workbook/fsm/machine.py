@@ -105,6 +105,7 @@ class Machine:
 
     Raises:
         ValueError: a table that lacks any of that; says what.
+        TypeError: what is no model.
     """
 
     def __init__(
@@ -136,6 +137,14 @@ class Machine:
         self._recording: Recording | None = None
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
+        ways = [getattr(model, way, None) for way in ("complete", "chat")]
+        if isinstance(model, type) or not any(map(callable, ways)):
+            words = "it has no `complete` and no `chat`: see `get_model` and `Script`"
+            raise TypeError(f"{model!r:.60} is no model: {words}")
+
+    def __repr__(self) -> str:
+        names = ", ".join(tool.name for tool in self.tools)
+        return f"<machine with {names or 'no tools'}, on {self.model!r}>"
 
     def run(self, question: str) -> Exit:
         """Work on the question until an end is reached; raises nothing on the way."""

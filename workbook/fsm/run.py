@@ -18,7 +18,7 @@ from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
-from workbook.models.base import Completion
+from workbook.models.base import Completion, Usage
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
@@ -75,6 +75,9 @@ class Run:
     started_at: float = field(init=False)
     entered_at: float = field(init=False)
 
+    def __repr__(self) -> str:
+        return f"<run of {self.question!r}, {self.spent.steps} steps, {self.limits}>"
+
     def __post_init__(self) -> None:
         self.started_at = self.entered_at = self.clock()
 
@@ -117,9 +120,10 @@ class Run:
             completion = self.wait_for(ask, limit_s)
         finally:
             self.writes = False
-        counts = self.estimates or completion.finish_reason == "cancelled"
         usage = completion.usage
-        self.estimated = counts and not (usage.input or usage.output)
+        counts = self.estimates or usage != Usage()
+        counts = counts or completion.finish_reason == "cancelled"
+        self.estimated = counts and not usage.holds
         if self.estimated:  # one that was stopped may not have said it yet
             prompt = self.conversation.prompt
             sent = prompt if isinstance(prompt, str) else render_messages(prompt)

@@ -1,18 +1,18 @@
 """What stays in the prompt when it grows too long for its limit.
 
-Pure functions over parts of a prompt. They know no model: how tokens are counted, and
-how dropped parts are summarised, is passed in.
+Functions over parts of a prompt, and what a conversation asks before each request. They
+know no model: how tokens are counted, and how dropped parts are summarised, is given.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from workbook.models.prompts import clip, count_tokens
+from workbook.models.prompts import clip, count_tokens, estimate, render_messages
 
 Count: TypeAlias = Callable[[str], int]
 
@@ -166,3 +166,61 @@ def _in_short(part: Part) -> str:
     text = ", ".join(f"{c['name']}({c['arguments']})" for c in calls)
     said = " ".join((text or part.text).split())
     return clip(re.sub("^.*?(?=Action:|Final Answer:)", "", said), 120)
+
+
+class ContextLimit:
+    """Keeps the prompt of one conversation within a limit.
+
+    It keeps the prompt's pieces, a turn and its observations in one group. What it did
+    is in `compactions`: the `limit`, tokens `before` and `after`, how many pieces were
+    `dropped`, and how many `cut`.
+
+    Args:
+        model: counts the tokens, where it has a `count`; otherwise they are estimated.
+        limit: tokens of the prompt.
+        pinned: what else the user wants kept in it.
+        fit: makes the pieces fit, as `fit_context` does.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        *,
+        limit: float,
+        pinned: Sequence[str] = (),
+        fit: Callable[..., list[Part]] = fit_context,
+    ) -> None:
+        self.limit, self.pinned, self.fit = limit, pinned, fit
+        self.count: Count = getattr(model, "count", lambda text: estimate(text).input)
+        self.parts, self.compactions = list[Part](), list[dict[str, Any]]()
+        self.tokens = self.group = 0
+
+    def with_pins(self, question: str) -> str:
+        """Return the question, with what else is to stay."""
+        return "\n".join((question, *self.pinned))
+
+    def add(self, text: str, kind: str, payload: Any = None) -> None:
+        """Keep a piece: question (pinned), turn (begins a group), observation, note."""
+        self.group += kind == "turn"
+        if not self.parts and payload is not None:  # a summary is a message of its own
+            self.limit -= self.count(render_messages([{"role": "user", "content": ""}]))
+        pinned = kind == "question"
+        group = None if pinned else self.group
+        if text:
+            self.parts.append(Part(text, pinned, group, kind, payload))
+            self.tokens += self.count(text)
+
+    def fitted(self) -> list[Part] | None:
+        """Return other pieces once they are beyond the limit; None while they fit."""
+        if self.tokens <= self.limit:
+            return None
+        before, old = self.tokens, self.parts
+        self.parts = self.fit(old, self.limit, count=self.count)
+        self.tokens = size(self.parts, self.count)
+        new = [part for part in self.parts if part not in old]
+        summaries = sum(part.kind == "summary" for part in new)
+        done = {"limit": self.limit, "before": before, "after": self.tokens}
+        done["dropped"] = len(old) - len(self.parts) + summaries
+        done["cut"] = len(new) - summaries
+        self.compactions.append(done)
+        return self.parts

@@ -16,16 +16,15 @@ from pathlib import Path
 from typing import Any, Self
 
 from workbook.fsm.assemble import assemble
-from workbook.fsm.conversations import FunctionCalls
+from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.machine import Exit, Machine
 from workbook.fsm.run import Run
 from workbook.fsm.table import State, Table
 from workbook.guardrails.approval import Answer, Request, as_answer
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.context import fit_context
+from workbook.guardrails.context import ContextLimit, fit_context
 from workbook.guardrails.economy import Cached
-from workbook.guardrails.fitted import FittedCalls, FittedTurns
 from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
 from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.permission import (
@@ -226,13 +225,13 @@ def guarded(
     if context_tokens is not None or pinned:
         fit = parts.get("fit_context", fit_context)
         limit = math.inf if context_tokens is None else context_tokens
-        more: dict[str, Any] = {"fit": fit, "limit": limit, "pinned": pinned}
+        context = partial(ContextLimit, limit=limit, pinned=pinned, fit=fit)
         takes_calls = options.get("adapter") is FunctionCalls
         if takes_calls or not hasattr(model, "complete"):
-            options["adapter"] = partial(FittedCalls, **more)
+            options["adapter"] = partial(FunctionCalls, context=context)
         else:
             read = parts.get("parse_turn", parse_turn)
-            options["adapter"] = partial(FittedTurns, parse=read, **more)
+            options["adapter"] = partial(TextTurns, parse=read, context=context)
     return assemble(
         parts,
         model,

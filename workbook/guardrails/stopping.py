@@ -13,7 +13,7 @@ from workbook.guardrails.guards import Guards, guards_of
 from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
 from workbook.guardrails.table import Said
 from workbook.models.base import MAX_TOKENS, Usage
-from workbook.models.prompts import estimate, render_messages
+from workbook.models.prompts import estimate
 from workbook.tools.calls import Observation
 
 LAST_PART = 0.2  # of a budget: from there on the model is to answer
@@ -71,7 +71,8 @@ def _tell_news(run: Run) -> None:
     model = getattr(run.conversation, "model", None)
     for why in _taken(getattr(model, "news", None)):
         run.tell("decision", who="model", what="handed over", why=why)
-    for done in _taken(getattr(run.conversation, "compactions", None)):
+    context = getattr(run.conversation, "context", None)
+    for done in _taken(context and context.compactions):
         why = f"{done['before']:,} tokens, and {done['limit']:,} are allowed"
         run.tell("decision", who="context", what="compacted", why=why, **done)
 
@@ -86,12 +87,11 @@ def _taken(news: list[Any] | None) -> list[Any]:
 
 def tokens_of(conversation: Any) -> int:
     """Return how many tokens the next request has, as its model counts; or more."""
-    prompt = conversation.prompt
-    text = prompt if isinstance(prompt, str) else render_messages(prompt)
-    if schemas := getattr(conversation, "schemas", ()):
-        text += json.dumps(schemas)
-    count = getattr(conversation.model, "count", None)
-    return int(count(text)) if count else estimate(text).input
+    count = getattr(conversation.model, "count", lambda said: estimate(said).input)
+    schemas = getattr(conversation, "schemas", ())
+    return int(count(conversation.prompt)) + (
+        count(json.dumps(schemas)) if schemas else 0
+    )
 
 
 def _converges(run: Run, guards: Guards, size: int) -> bool:

@@ -84,7 +84,7 @@ def naive_loop(
 ) -> str:
     """Ask, look for an answer, run a tool, append, and ask again, without end.
 
-    A tool gets the text after `Action Input:`. What stands behind the first "Final
+    A tool gets the text after `Action Input:`. What follows the first "Final
     Answer:" is returned, and whatever the model, a tool or an unreadable turn throws is
     raised: that is the point of lesson 01.
     """
@@ -93,7 +93,7 @@ def naive_loop(
         reply = model.complete(history).text
         history += reply
         if "Final Answer:" in reply:
-            return reply.split("Final Answer:")[1].strip()
+            return reply.split("Final Answer:", 1)[1].strip()
         step = re.search(r"Action: (.*)\nAction Input: (.*)", reply)
         tool, argument = step.groups()  # type: ignore[union-attr]
         history += f"\nObservation: {tools[tool](argument)}\n"

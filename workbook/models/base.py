@@ -36,6 +36,13 @@ class Usage:
     def __sub__(self, other: Usage) -> Usage:
         return self + Usage(-other.input, -other.output, -other.cached)
 
+    @property
+    def holds(self) -> bool:
+        """Whether a model can have counted so: not less than nothing, and a prompt."""
+        numbers = (self.input, self.output, self.cached)
+        whole = all(type(n) is int and n >= 0 for n in numbers)
+        return whole and 0 < self.input >= self.cached
+
     def as_data(self) -> dict[str, int]:
         """Return the counts as a trace shows them."""
         return {"input": self.input, "output": self.output, "cached": self.cached}

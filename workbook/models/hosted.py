@@ -14,10 +14,15 @@ from pydantic import SecretStr
 
 from workbook.models.base import MAX_TOKENS
 from workbook.models.local import NAME, SEED, local_server
+from workbook.models.prompts import clip
 
 
 class HostedModelError(RuntimeError):
-    """The endpoint refused: its own words less the key."""
+    """The endpoint refused, in its own words less the key, or made no sense."""
+
+
+_NO_SENSE = (ValueError, LookupError, TypeError, AttributeError)
+"""What reading an answer raises that is no chat completion, or no JSON at all."""
 
 
 def hosted_model(name: str, **options: Any) -> ChatOpenAI:
@@ -60,11 +65,17 @@ class HostedModel(ChatOpenAI):
 
     def _generate(self, *args: Any, **kwargs: Any) -> Any:
         with self._told_well():
-            return super()._generate(*args, **kwargs)
+            if (answer := super()._generate(*args, **kwargs)).generations:
+                return answer
+            raise ValueError("no choice was in it")
 
     def _stream(self, *args: Any, **kwargs: Any) -> Iterator[Any]:
         with self._told_well():
-            yield from super()._stream(*args, **kwargs)
+            chunk = None
+            for chunk in super()._stream(*args, **kwargs):
+                yield chunk
+            if chunk is None:
+                raise ValueError("no chunk was in it")
 
     async def _agenerate(self, *args: Any, **kwargs: Any) -> Any:
         with self._told_well():
@@ -82,11 +93,15 @@ class HostedModel(ChatOpenAI):
         try:
             yield
         except Exception as error:
+            host, said = self.root_client.base_url.host, f"{error}"
             if isinstance(error, openai.APIConnectionError):
-                host = self.root_client.base_url.host
                 error.add_note(f"{host} does not answer: see OPENAI_BASE_URL.")
-            if key not in "".join(traceback.format_exception(error)):
+            makes_sense = not isinstance(error, _NO_SENSE)
+            if makes_sense and key not in "".join(traceback.format_exception(error)):
                 raise
-            said = f"{type(error).__name__}: {error}".replace(key, "[secret]")
+            said = clip(" ".join(said.replace(key, "[secret]").split()), 200)
+            said = f"{type(error).__name__}: {said}"
+            if not makes_sense:
+                said = f"what {host} answered is no chat completion ({said})"
             # Not chained: the first error holds the key.
             raise HostedModelError(said) from None

@@ -220,7 +220,7 @@ def from_message(message: AIMessage) -> Completion:
     spent: Any = message.usage_metadata or {}
     details = spent.get("input_token_details") or {}
     read, wrote = spent.get("input_tokens") or 0, spent.get("output_tokens") or 0
-    usage = Usage(read, wrote, details.get("cache_read") or 0)
+    usage = Usage(read, wrote, details.get("cache_read") or 0)  # if it `holds`
     calls, unreadable = message.tool_calls, message.invalid_tool_calls
     if isinstance(message, AIMessageChunk):  # it takes half a JSON object for a whole
         raw = []

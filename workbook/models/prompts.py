@@ -80,7 +80,11 @@ def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
     >>> shared_items("Thought: a", "Thought: b")
     9
     """
-    if after[: len(before)] == before:
+    if isinstance(before, str) and isinstance(after, str):
+        is_longer = after.startswith(before)  # nothing is copied
+    else:
+        is_longer = after[: len(before)] == before
+    if is_longer:
         return len(before)
     for number, (one, other) in enumerate(zip(before, after, strict=False)):
         if one != other:

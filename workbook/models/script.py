@@ -78,11 +78,12 @@ class Script:
         self.at_once = not any(map(callable, self.turns))  # no need of a time limit
         self.forget()
 
+    def __repr__(self) -> str:
+        return f"Script({[getattr(turn, 'text', turn) for turn in self.turns]!r})"
+
     def forget(self) -> None:
         """Go back to the first turn, as if nobody had asked for one."""
-        # Of each request what is new in it, and how much it shares with the one before:
-        # ten thousand whole prompts would fill the memory.
-        self._kept: list[tuple[int, Request]] = []
+        self._kept: list[tuple[int, Request]] = []  # what is shared, and what is new
         self._last: Any = ""  # the prompt or the messages of the last request
         self._sizes: list[int] = []  # tokens of each of those messages
 
@@ -111,7 +112,7 @@ class Script:
         """Return the next turn as an answer to messages."""
         prompt = list(messages)
         shared = self._keep(prompt, stop, tools)
-        self._sizes[shared:] = map(_size_of, prompt[shared:])
+        self._sizes[shared:] = _sizes(prompt[shared:])
         size, cached = sum(self._sizes), sum(self._sizes[:shared])
         return _said(self._play(prompt, stop, size, cached), max_tokens, on_text)
 
@@ -120,8 +121,8 @@ class Script:
         if isinstance(prompt, str):
             size = count_tokens(prompt)
         else:
-            shared = shared_items(self._last or [], prompt)  # measured the last time
-            size = sum(self._sizes[:shared]) + sum(map(_size_of, prompt[shared:]))
+            known = shared_items(self._last or [], prompt)  # measured the last time
+            size = sum([*self._sizes[:known], *_sizes(prompt[known:])])
         return min(size, self.window_tokens or size)
 
     def _keep(self, prompt: Any, stop: Sequence[str], tools: Any) -> int:
@@ -162,9 +163,8 @@ class Script:
         if number < len(self.turns):
             return self.turns[number]
         tail = prompt if isinstance(prompt, str) else render_messages(prompt[-2:])
-        turns = f"{len(self.turns)} turn{'' if len(self.turns) == 1 else 's'}"
         raise ScriptExhausted(
-            f"request {number + 1} has no turn left: the script has {turns}. "
+            f"request {number + 1} has no turn left, of {len(self.turns)} in all. "
             f"The prompt ended with {tail[-120:]!r}. "
             "Add a turn, or pass loop=True or repeat_last=True."
         )
@@ -202,8 +202,8 @@ def _said(answer: Completion, most: int | None, tell: OnText | None) -> Completi
 
 def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
     """Return the first tokens of a turn; a call that is not whole is none."""
-    text = answer.text[: tokens * CHARS_PER_TOKEN]
-    left, calls = tokens - count_tokens(text), []
+    text, calls = answer.text[: tokens * CHARS_PER_TOKEN], []
+    left = tokens - count_tokens(text)
     for call in answer.tool_requests:
         left -= _tokens_of(call)
         if left < 0:
@@ -215,8 +215,8 @@ def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
     )
 
 
-def _size_of(message: Message) -> int:
-    return count_tokens(render_messages([message]))
+def _sizes(messages: Sequence[Message]) -> list[int]:
+    return [count_tokens(render_messages([message])) for message in messages]
 
 
 def _tokens_of(call: ToolRequest) -> int:

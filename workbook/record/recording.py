@@ -79,7 +79,8 @@ class Recording(TraceWriter):
             raise FileNotFoundError(f"there is no trace {path}")
         super().__init__(path, keep=True, secrets=secrets)
         try:
-            self.recorded, lost = _whole_events(source, self._end)
+            end = self._file.end if self._file else 0
+            self.recorded, lost = _whole_events(source, end)
             if exact and lost:
                 raise TraceError(lost)
             if not self.recorded or self.recorded[0]["kind"] != Kind.RUN_STARTED:
@@ -149,7 +150,7 @@ class Recording(TraceWriter):
             expected = self.coming()
             if expected is None and not self.exact and self.instead is None:
                 return super().__call__(kind, **fields)
-            found, _ = self._event(kind, fields)
+            found, _, sent = self._event(kind, fields)
             if expected is None or not alike(expected, found, self._apart):
                 self.diverged = Divergence(len(self.events), expected, found)
                 if expected is None and self.instead is not None:
@@ -157,7 +158,7 @@ class Recording(TraceWriter):
                     words = f"event {len(self.events)} cannot be changed: {what}"
                     self.diverged = TraceError(f"{words} runtime's own {kind}")
                 raise self.diverged
-            self.events.append(expected)
+            self._take(expected, sent)
             return len(self.events) - 1
 
     def _skip(self, event: str | None = None) -> None:

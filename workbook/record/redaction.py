@@ -31,6 +31,57 @@ def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
+class Secrets(tuple[str, ...]):
+    """Texts that must never be written, and where in a text they may be.
+
+    Most texts hold no secret, and show it: they have none of the `signs`.
+    """
+
+    def __new__(cls, secrets: Iterable[str] = ()) -> Secrets:
+        return super().__new__(cls, _longest_first(tuple(secrets)))
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self.signs = ("k-", "Bearer ", "\\u", *dict.fromkeys(map(_sign_of, self)))
+        several = [secret for secret in self if len(secret.split()) > 1]
+        self._heads = tuple(s[:end] for s in several for end in range(1, len(s)))
+        self._lines = tuple(head for head in self._heads if head.endswith("\n"))
+
+    def may_be_in(self, text: str) -> bool:
+        """Say whether a text has one of the signs without which there is no secret."""
+        return any(map(text.__contains__, self.signs))  # asked of each event
+
+    def out_of(self, text: str) -> str:
+        """Return a text without them."""
+        return redact(text, self) if self.may_be_in(text) else text
+
+    def out_of_data(self, value: Any) -> Any:
+        """Return JSON data without them, in its names, texts and numbers."""
+        if isinstance(value, dict):
+            return {
+                redact(name, self): self.out_of_data(each)
+                for name, each in value.items()
+            }
+        if isinstance(value, list):
+            return [self.out_of_data(each) for each in value]
+        safe = redact(str(value), self)
+        return value if safe == str(value) else safe
+
+    def begun_in(self, text: str) -> str:
+        """Return the end of a text in which one may have begun that is not whole yet.
+
+        Behind the end of a line, that is one of several lines; otherwise it is the last
+        two words ("Bearer …"), or more, where one of several words began before them.
+        """
+        ends_a_line = text.endswith("\n")
+        if ends_a_line and not text.endswith(self._lines):
+            return ""
+        heads = [head for head in self._heads if text.endswith(head)]
+        words = 0 if ends_a_line else len(" ".join(text.rsplit(" ", 2)[-2:]))
+        begin = len(text) - max([words, *map(len, heads)])
+        apart = self.out_of(text[:begin]) + self.out_of(text[begin:])
+        return text[begin:] if apart == self.out_of(text) else text  # one ends in it
+
+
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
     """Replace every secret, and what is shaped like an API key.
 
@@ -44,12 +95,15 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     else:
         for secret in _longest_first(known):
             text = text.replace(secret, HIDDEN)
-    return _KEY_SHAPES.sub(HIDDEN, text) if may_hold_a_key(text) else text
+    return _KEY_SHAPES.sub(HIDDEN, text)
 
 
-def may_hold_a_key(text: str) -> bool:
-    """Say whether a text has one of the signs without which there is no key."""
-    return "k-" in text or "Bearer " in text or "\\u" in text
+def _sign_of(secret: str) -> str:
+    """Return the longest part of a secret that JSON writes in one way, or a code."""
+    return max(_ONE_WAY.findall(secret), key=len, default="")
+
+
+_ONE_WAY = re.compile(r'[^"\\/\x00-\x1f\x7f-\U0010ffff]+')
 
 
 @lru_cache
@@ -95,13 +149,3 @@ _KEY_SHAPES = re.compile(
     rf"(?:[\w.~+/-]|\\{{1,15}}/|{_CODE}){{12,}}=*",
     re.ASCII,
 )
-
-
-def redacted(value: Any, secrets: Iterable[str]) -> Any:
-    """Return JSON data without the secrets in its names, texts and numbers."""
-    if isinstance(value, dict):
-        return {redact(k, secrets): redacted(v, secrets) for k, v in value.items()}
-    if isinstance(value, list):
-        return [redacted(each, secrets) for each in value]
-    safe = redact(str(value), secrets)
-    return value if safe == str(value) else safe

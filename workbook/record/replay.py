@@ -17,7 +17,7 @@ from workbook.models.base import Completion
 from workbook.record.answers import requests_in
 from workbook.record.events import Kind, TraceError, TraceEvent, to_line
 from workbook.record.recording import Recording
-from workbook.record.redaction import redacted, secrets_in
+from workbook.record.redaction import Secrets, secrets_in
 from workbook.record.trace import Trace
 from workbook.tools.calls import Observation, ToolError
 
@@ -105,7 +105,7 @@ def what_if(
     else:
         answer = _changed(trace.events[k], change)
     secrets = _secrets_of(machine)
-    safe = redacted(json.loads(to_line(change)), secrets)
+    safe = Secrets(secrets).out_of_data(json.loads(to_line(change)))
     about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": safe}
     before.events[0]["what_if"] = about
     source = before if path is None else before.save(path)

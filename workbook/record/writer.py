@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable
-from contextlib import suppress
-from io import FileIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from workbook.models.prompts import shared_items
 from workbook.record.events import SCHEMA, Kind, TraceError, TraceEvent, sealed, to_line
-from workbook.record.redaction import may_hold_a_key, redact, redacted, secrets_in
+from workbook.record.lines import LineFile
+from workbook.record.redaction import Secrets, secrets_in
 from workbook.record.trace import Trace
+
+
+class Sent(NamedTuple):
+    """What the requests up to now have sent of the prompt."""
+
+    said: int = 0  # characters, or messages, as the engine counts them
+    written: int = 0  # as the trace has them, without secrets
+    loose: str = ""  # the end of what was said, where a secret may have begun
+    whole: str | list[Any] | None = ""  # as the trace has it; None: look there
 
 
 class TraceWriter:
@@ -33,7 +40,7 @@ class TraceWriter:
     `unix_clock` those since 1970. `secrets` are those of the environment when not
     given, and `listener` gets each event after it has been written; with `keep`, whole
     lines that are there stay.
-    TraceError: another writer has that file open.
+    TraceError: something is in that file already, or another writer has it open.
     """
 
     def __init__(
@@ -51,47 +58,44 @@ class TraceWriter:
         self.events: list[TraceEvent] = []
         self.step = 0
         self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
-        self.secrets = tuple(secrets_in(os.environ) if secrets is None else secrets)
+        known = secrets_in(os.environ) if secrets is None else secrets
+        self.secrets = Secrets(known)
         self.listener = listener
         self._lock = threading.RLock()
-        self._sent: str | list[Any] = ""
-        self._said = ""  # the prompt, of an engine that counts what is kept of it
-        self._hidden: list[tuple[int, str, str]] = []
-        self._end = 0  # of the whole lines, in bytes
-        self._torn = False  # a part of a line may stand behind them
-        self._file = None if path is None else _open_alone(Path(path))
-        if self._file is not None:
-            self._end = _keep_lines(self._file, Path(path)) if keep else 0  # type: ignore[arg-type]
-            self._torn = keep  # what stands behind them goes with the first new line
-            if not keep and self._file.tell():  # opened at its end: it is not empty
-                self._file.truncate(0)
+        self._sent = Sent()
+        self._file = None if path is None else LineFile(Path(path), keep=keep)
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.
 
-        A `model_request` gives the whole prompt, or the new part and its `kept`.
+        A `model_request` gives the whole prompt; or, with as many as were sent by then
+        as `kept`, what comes behind them.
         """
         with self._lock:
-            before = self.step, self._sent, self._said, self._hidden
-            try:
-                event, line = self._event(kind, fields)
-                if self._file is not None:
-                    self._append(self._file, sealed(line))
-            except BaseException:
-                self.step, self._sent, self._said, self._hidden = before
-                raise
-            seq = len(self.events)
-            self.events.append(event)
+            event, line, sent = self._event(kind, fields)
+            if self._file is not None:
+                self._file.append(sealed(line))
+            self._take(event, sent)
             if self.listener is not None:
                 self.listener(event)
-        return seq
+            return int(event["seq"])
 
-    def _event(self, kind: str, fields: dict[str, Any]) -> tuple[TraceEvent, bytes]:
+    def _take(self, event: TraceEvent, sent: Sent) -> None:
+        """Keep an event that has happened."""
+        self.events.append(event)
+        self.step, self._sent = event["step"], sent
+
+    def _event(
+        self, kind: str, fields: dict[str, Any]
+    ) -> tuple[TraceEvent, bytes, Sent]:
+        """Return an event, its line, and what is sent of the prompt by then."""
+        step, sent = self.step, self._sent
         if kind == Kind.MODEL_REQUEST and "parent" in fields:
             fields = {"kept": 0, **fields}
         elif kind == Kind.MODEL_REQUEST:
-            self.step += 1
-            fields = self._only_what_is_new(fields)
+            step += 1
+            new, kept, sent = self._only_what_is_new(**fields)
+            fields = {**fields, "prompt": new, "kept": kept}
         at_s = round(self._clock() - self._started_at, 6)
         if kind == Kind.RUN_STARTED:
             began = round(self._unix_clock() - at_s, 3)
@@ -99,59 +103,49 @@ class TraceWriter:
         event: TraceEvent = {
             "trace_id": self.trace_id,
             "seq": len(self.events),
-            "step": self.step,
+            "step": step,
             "at_s": at_s,
             "kind": str(kind),
             **fields,
         }
         line = to_line(event)
-        if self.secrets or may_hold_a_key(line.decode()):
-            event = redacted(json.loads(line), self.secrets)
+        if self.secrets.may_be_in(line.decode()):
+            event = self.secrets.out_of_data(json.loads(line))
             line = to_line(event)
-        return event, line
+        return event, line, sent
 
-    def _append(self, file: FileIO, line: bytes) -> None:
-        if self._torn:  # what is left of a write that failed
-            file.truncate(self._end)
-        rest, self._torn = line, True
-        while rest:  # a disk that fills up takes a part
-            rest = rest[file.write(rest) :]
-        self._end, self._torn = self._end + len(line), False
+    def _only_what_is_new(
+        self, prompt: str | list[Any], kept: int | None = None, **fields: Any
+    ) -> tuple[str | list[Any], int, Sent]:
+        """Return what the trace is told of a prompt: what is new, and what is kept."""
+        sent = self._sent
+        if kept is None or (kept == 0 and sent.said):
+            return self._compared(prompt)
+        if kept != sent.said:
+            words = f"{sent.said} were sent, and {kept} of them are to be kept"
+            raise TraceError(f"{words}: give the whole prompt, without `kept`")
+        if isinstance(prompt, list):
+            count = sent.said + len(prompt)
+            return prompt[:], sent.said, Sent(count, count, whole=None)
+        text = sent.loose + prompt
+        loose = self.secrets.begun_in(text)
+        safe = self.secrets.out_of(text)
+        begin = sent.written - len(self.secrets.out_of(sent.loose))
+        size = sent.said + len(prompt), begin + len(safe)
+        return safe, begin, Sent(*size, loose, whole=None)
 
-    def _only_what_is_new(self, fields: dict[str, Any]) -> dict[str, Any]:
-        """Return a request whose `kept` counts what was written, not what was said."""
-        new, kept = fields["prompt"], fields.get("kept")
-        if kept is None:
-            whole = self._safe(new) if isinstance(new, str) else new[:]
-            alike = type(whole) is type(self._sent)
-            kept = shared_items(self._sent, whole) if alike else 0
-            self._sent, new = whole, whole[kept:]
-        elif isinstance(new, str):
-            new, kept = self._as_written(new, kept)
-        return {**fields, "prompt": new, "kept": kept}
-
-    def _as_written(self, new: str, kept: int) -> tuple[str, int]:
-        """Return the new text without secrets, and `kept` as counted in the file."""
-        whole = self._said = self._said[:kept] + new
-        hidden = self._hidden  # parts that held a secret: start, as said, as written
-        begin = None
-        while begin != kept:  # what was kept, and is not safe beside what is new
-            begin = kept
-            while hidden and kept < hidden[-1][0] + len(hidden[-1][1]):
-                kept = min(kept, hidden[-1][0])  # not kept to its end: written again
-                hidden = hidden[:-1]
-            at = max(whole.rfind(" ", 0, kept), whole.rfind("\n", 0, kept)) + 1
-            word, rest = whole[at:kept], whole[kept:]
-            if word and self._safe(word + rest) != self._safe(word) + self._safe(rest):
-                kept = at  # a secret begins in it
-        new = whole[kept:]
-        safe = self._safe(new)
-        written = kept - sum(len(said) - len(wrote) for _, said, wrote in hidden)
-        self._hidden = hidden if safe == new else [*hidden, (kept, new, safe)]
-        return safe, written
-
-    def _safe(self, text: str) -> str:
-        return redact(text, self.secrets)
+    def _compared(self, prompt: str | list[Any]) -> tuple[str | list[Any], int, Sent]:
+        """Return the same of a whole prompt, which is held against the one before."""
+        before = self._sent.whole
+        if before is None:  # it has been told in parts
+            asked = [e for e in self.events if e["kind"] == Kind.MODEL_REQUEST]
+            own = [event for event in asked if "parent" not in event]
+            before = self.trace().prompt(own[-1]["seq"])
+        whole, loose = prompt[:], ""
+        if isinstance(prompt, str):
+            whole, loose = self.secrets.out_of(prompt), self.secrets.begun_in(prompt)
+        kept = shared_items(before, whole) if type(before) is type(whole) else 0
+        return whole[kept:], kept, Sent(len(prompt), len(whole), loose, whole)
 
     def trace(self) -> Trace:
         """Return what has been written so far."""
@@ -173,36 +167,3 @@ class TraceWriter:
                 self(Kind.RUN_FINISHED, state="ERROR", answer=None, **about)
         finally:
             self.close()
-
-
-def _open_alone(path: Path) -> FileIO:
-    """Open a file, with a lock on it, for one writer; a second one is refused."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("ab", buffering=0)
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(2**62)  # far behind the events, for the rest can be read
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):
-        file.close()
-        words = f"another TraceWriter writes {path}: close it, or take another path"
-        raise TraceError(words) from None
-    except OSError:
-        pass  # this file system has no locks
-    return file
-
-
-def _keep_lines(file: FileIO, path: Path) -> int:
-    """Return the length in bytes of the whole lines; one may lack its end alone."""
-    lines = path.read_bytes()
-    end = lines.rfind(b"\n") + 1
-    with suppress(ValueError):
-        json.loads(lines[end:])
-        return len(lines) + file.write(b"\n")
-    return end

@@ -14,15 +14,10 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
 
-from workbook.tools.calls import to_json
+from workbook.tools.calls import NotJson, as_json, to_json
 from workbook.tools.repair import types_of
 
 NOTHING = {"", "none", "null", "()", "n/a"}  # what models write for no arguments
-
-# No tool wants more lists and objects inside each other, and what reads and writes JSON
-# gives up at very different depths, or crashes.
-MAX_DEPTH = 100
-TOO_DEEP = f"arguments: nested too deeply; {MAX_DEPTH} levels are the limit"
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n?(.*?)```", re.DOTALL)
 _LIKE_JSON = re.compile(r"\{\s*[\"'“]")
@@ -123,7 +118,7 @@ def _python_dict(text: str) -> dict[str, Any] | None:
             warnings.simplefilter("ignore")
             tree = ast.parse(text, mode="eval").body
         value = ast.literal_eval(tree)
-        plain = json.loads(to_json(value))
+        plain = json.loads(to_json(value))  # its names become text
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
     if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
@@ -162,28 +157,20 @@ def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
 
 
 def problems_with(validator: Draft202012Validator, arguments: Any) -> list[str]:
-    """Return the problems that a schema's validator finds, in alphabetical order."""
-    if too_deep(arguments):
-        return [TOO_DEEP]
+    """Return what is wrong with arguments, as `validate_arguments` does."""
     try:
-        to_json(arguments).encode()  # half a surrogate pair is a str, but no text
-    except (TypeError, ValueError) as error:
-        return [f"arguments: not JSON ({str(error)[:60]!a})"]
+        plain = as_json(arguments)
+    except NotJson as error:
+        return [f"arguments: not JSON ({error})"]
+    return breaches(validator, plain)
+
+
+def breaches(validator: Draft202012Validator, plain: Any) -> list[str]:
+    """Return the same of what `as_json` returned."""
     return sorted(
         f"arguments{_place(error.instance_path)}: {error.message}"
-        for error in validator.iter_errors(arguments)
+        for error in validator.iter_errors(plain)
     )
-
-
-def too_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
-    """Tell whether lists and objects stand more than so many levels inside each other.
-
-    It goes no deeper than that: Python itself may crash further down.
-    """
-    if not isinstance(value, (dict, list, tuple)):
-        return False
-    parts = value.values() if isinstance(value, dict) else value
-    return levels == 0 or any(too_deep(part, levels - 1) for part in parts)
 
 
 def _place(path: Sequence[str | int]) -> str:
@@ -194,11 +181,9 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy that allows no other fields; ValueError where no call has it."""
     if not isinstance(schema, Mapping):
         raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
-    if too_deep(schema):
-        raise ValueError("the schema is nested too deeply")
     try:
-        plain: dict[str, Any] = json.loads(to_json(schema))
-    except (TypeError, ValueError) as error:
+        plain: dict[str, Any] = as_json(dict(schema))
+    except NotJson as error:
         raise ValueError(f"the schema is not JSON: {error}") from None
     if plain.setdefault("type", "object") != "object":
         raise ValueError(f"the schema has type {plain['type']!r}; use 'object'")

@@ -30,7 +30,7 @@ MAX_DEPTH = 100  # operations inside each other; `1 + 2 + … + 100` just fits
 MAX_BRACKETS = 50  # brackets inside each other
 MAX_EXPONENT = 1000
 MAX_DIGITS = 1000  # of a result, also in between; above and below a fraction's bar
-_MAX_BITS = int(MAX_DIGITS * math.log2(10)) + 1
+_TOO_LARGE = 10**MAX_DIGITS
 
 SLIPS = tomllib.loads((DATA / "calculator_slips.toml").read_text(encoding="utf-8"))
 
@@ -113,7 +113,8 @@ def _power(base: Number, exponent: Number, part: str) -> Number:
     if not -MAX_EXPONENT <= exponent <= MAX_EXPONENT:
         raise CalculatorError(f"the exponent in {shown} is above {MAX_EXPONENT}")
     if isinstance(base, Fraction) and exponent == int(exponent):
-        if (_bits(base) - 1) * abs(int(exponent)) > _MAX_BITS:
+        size = max(base.numerator.bit_length(), base.denominator.bit_length())
+        if (size - 1) * abs(int(exponent)) > _TOO_LARGE.bit_length():
             raise _too_large(part)
         return Fraction(base ** int(exponent))
     power: float | complex = float(base) ** float(exponent)
@@ -126,13 +127,12 @@ def _checked(value: Any, part: str) -> Number:
     """Return a result in between when it is a number of a size that is allowed."""
     if isinstance(value, float) and math.isfinite(value):
         return value
-    if isinstance(value, float) or _bits(exact := Fraction(value)) > _MAX_BITS:
+    if isinstance(value, float):
+        raise _too_large(part)
+    exact = Fraction(value)
+    if max(abs(exact.numerator), exact.denominator) >= _TOO_LARGE:
         raise _too_large(part)
     return exact
-
-
-def _bits(exact: Fraction) -> int:
-    return max(exact.numerator.bit_length(), exact.denominator.bit_length())
 
 
 def _shown(value: Number) -> int | float:
@@ -151,6 +151,8 @@ def _advice(part: str) -> str:
 
 def _checked_text(expression: str) -> str:
     """Refuse what the parser should not even see, or would pass over: a comment."""
+    if not isinstance(expression, str):
+        raise CalculatorError(f"an expression is text, not {expression!r:.60}")
     if len(expression) > MAX_LENGTH:
         raise CalculatorError(f"more than {MAX_LENGTH} characters: calculate in steps")
     text = " ".join(expression.split())

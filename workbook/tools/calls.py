@@ -6,8 +6,10 @@ Programs look at the fields, the model reads `text()`. Nothing of ours is import
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 
@@ -64,9 +66,11 @@ class ToolCall:
     arguments: dict[str, Any]
     call_id: str
     notes: tuple[str, ...] = ()
+    # The arguments that its registry has checked: others are checked when it is run.
+    checked: dict[str, Any] | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Observation:
     """What came of a call: a result or an error, never both.
 
@@ -85,10 +89,14 @@ class Observation:
         """Return the observation of a call that could not be made."""
         return cls(call_id, False, None, error, tool)
 
+    @cached_property
+    def outcome(self) -> str:
+        """The result or the error, as the model reads it."""
+        return self.error.text() if self.error else result_text(self.result)
+
     def text(self) -> str:
-        """Return what the model reads: result or error, then a line for each note."""
-        shown = self.error.text() if self.error else result_text(self.result)
-        return "\n".join([shown, *(f"Note: {note}" for note in self.notes)])
+        """Return what the model reads: what came of it, then a line for each note."""
+        return "\n".join([self.outcome, *(f"Note: {note}" for note in self.notes)])
 
 
 def result_text(result: dict[str, Any] | None) -> str:
@@ -105,3 +113,48 @@ def to_json(value: object) -> str:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # made once
+
+# No tool wants more lists and objects inside each other, and what reads and writes JSON
+# gives up at very different depths, or crashes.
+MAX_DEPTH = 100
+
+
+class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
+    """Something that JSON cannot hold."""
+
+
+def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
+    """Return a copy of JSON data; NotJson says what in it is none.
+
+    That is: NaN and infinity, a number that Python does not write, half a surrogate
+    pair, a key that is no text, an object of another kind, or too many levels.
+
+    >>> as_json({"days": (1, 2.5)})
+    {'days': [1, 2.5]}
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise NotJson(f"{value[:40]!a} has half a character in it") from None
+        return str.__str__(value)
+    if isinstance(value, int):
+        if value.bit_length() > 14_000:
+            raise NotJson("a number has more than 4,200 digits")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotJson(f"{value} is no number there")
+        return float(value)
+    if not isinstance(value, list | tuple | dict):
+        raise NotJson(f"it has no {type(value).__name__}")
+    if levels == 0:
+        raise NotJson(f"nested too deeply; {MAX_DEPTH} levels are the limit")
+    if not isinstance(value, dict):
+        return [as_json(item, levels - 1) for item in value]
+    for name in value:
+        if not isinstance(name, str):
+            raise NotJson(f"the name {name!r:.40} is no text")
+    return {as_json(k): as_json(item, levels - 1) for k, item in value.items()}

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import itertools
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -19,20 +18,21 @@ from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.models.prompts import clip
 from workbook.tools.arguments import (
-    TOO_DEEP,
     UnreadableInput,
+    breaches,
     problems_with,
     read_arguments,
-    too_deep,
 )
 from workbook.tools.calls import (
     Effect,
     ErrorKind,
+    NotJson,
     Observation,
     ToolCall,
     ToolError,
     ToolFailure,
-    to_json,
+    as_json,
+    result_text,
 )
 from workbook.tools.repair import repair_arguments
 from workbook.tools.timeouts import TimedOut, call_with_timeout
@@ -90,28 +90,36 @@ class ToolRegistry:
             return self._unknown(asked)
         try:
             if isinstance(action, Action):
-                arguments, read = read_arguments(tool.parameters, action.input)
+                asked_with, read = read_arguments(tool.parameters, action.input)
                 notes += read
             else:
-                arguments, call_id = action.arguments, call_id or action.call_id
+                asked_with, call_id = action.arguments, call_id or action.call_id
+            plain = as_json(asked_with)
         except UnreadableInput as error:
             return invalid_arguments(tool, [str(error)])
-        if too_deep(arguments):
-            return invalid_arguments(tool, [TOO_DEEP])
-        arguments, repaired = self._repair(tool.parameters, arguments, tool.all_aliases)
+        except NotJson as error:
+            return invalid_arguments(tool, [f"arguments: not JSON ({error})"])
+        arguments, repaired = self._repair(tool.parameters, plain, tool.all_aliases)
         notes += repaired
         if problems := self._problems(tool, arguments):
             return invalid_arguments(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
-        return ToolCall(tool.name, arguments, call_id, tuple(notes))
+        return ToolCall(tool.name, arguments, call_id, tuple(notes), arguments)
 
     def run(self, call: ToolCall) -> Observation:
-        """Make the call and return what came of it; the arguments are checked again.
+        """Make a call, once it is checked, and return what came of it.
 
         Never raises for what a model or a tool did, SystemExit included; other signals
         to the program pass, such as KeyboardInterrupt.
         """
-        seen = self._run(call)
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return Observation.failed(call.call_id, self._unknown(call.name), call.name)
+        found: list[str] = []
+        if call.checked is not call.arguments:
+            found = self.problems(tool.name, call.arguments)
+        refused = invalid_arguments(tool, found) if found else None
+        seen = refused or self._made(tool, call.arguments)
         error, result = (seen, None) if isinstance(seen, ToolError) else (None, seen)
         return Observation(
             call.call_id, error is None, result, error, call.name, call.notes
@@ -119,7 +127,10 @@ class ToolRegistry:
 
     def problems(self, name: str, arguments: dict[str, Any]) -> list[str]:
         """Return in sentences what a tool's schema refuses in arguments."""
-        return self._problems(self._tools[name], arguments)
+        tool = self._tools[name]
+        if self._validate is not None:
+            return self._validate(tool.parameters, arguments)
+        return problems_with(tool.validator, arguments)
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -133,14 +144,11 @@ class ToolRegistry:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def _run(self, call: ToolCall) -> dict[str, Any] | ToolError:
-        tool = self._tools.get(call.name)
-        if tool is None:
-            return self._unknown(call.name)
-        if problems := self._problems(tool, call.arguments):
-            return invalid_arguments(tool, problems)
+    def _made(
+        self, tool: Tool, arguments: Mapping[str, Any]
+    ) -> dict[str, Any] | ToolError:
         try:
-            return _checked_output(tool, call_tool(tool, call.arguments))
+            return _checked_output(tool, call_tool(tool, arguments))
         except ToolFailure as failure:
             error, limit = failure.error, tool.max_output_chars
             message, hint = (
@@ -154,10 +162,10 @@ class ToolRegistry:
             hint = "Try other arguments, or go on without this tool."
             return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
 
-    def _problems(self, tool: Tool, arguments: dict[str, Any]) -> list[str]:
+    def _problems(self, tool: Tool, plain: dict[str, Any]) -> list[str]:
         if self._validate is not None:
-            return self._validate(tool.parameters, arguments)
-        return problems_with(tool.validator, arguments)
+            return self._validate(tool.parameters, plain)
+        return breaches(tool.validator, plain)
 
     def _find(self, asked: str) -> tuple[Tool | None, list[str]]:
         if asked in self._tools:
@@ -178,8 +186,7 @@ class ToolRegistry:
 def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
     """Call the function of a tool within its time and return what it returns."""
     # What a tool does to its own copy changes neither a trace nor the next attempt.
-    own = json.loads(to_json(arguments))
-    return call_with_timeout(tool.run, own, tool.timeout_s)
+    return call_with_timeout(tool.run, as_json(dict(arguments)), tool.timeout_s)
 
 
 def invalid_arguments(
@@ -207,13 +214,12 @@ def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
     if not isinstance(output, dict):
         raise _bad_output(tool, f"{type(output).__name__}, not a dict")
     try:
-        text = to_json(output)
-        plain: dict[str, Any] = json.loads(text.encode())
-    except (TypeError, ValueError, RecursionError) as error:
-        what = f"what is not JSON ({_quoted(str(error))})"
-        raise _bad_output(tool, what) from None
-    if len(text) > (limit := tool.max_output_chars):
-        raise _bad_output(tool, f"{len(text)} characters; the limit is {limit}")
+        plain: dict[str, Any] = as_json(output)
+    except NotJson as error:
+        raise _bad_output(tool, f"what is not JSON ({error})") from None
+    size, limit = len(result_text(plain)), tool.max_output_chars
+    if size > limit:
+        raise _bad_output(tool, f"{size} characters; the limit is {limit}")
     return plain
 
 

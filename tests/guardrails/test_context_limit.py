@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
-from workbook.guardrails.context import EARLIER, Part, trim
-from workbook.guardrails.fitted import FittedCalls, FittedTurns
+from workbook.guardrails.context import EARLIER, ContextLimit, Part, trim
 from workbook.models.base import ToolRequest
 from workbook.models.prompts import count_tokens, estimate
 from workbook.models.script import Script
@@ -49,7 +48,7 @@ def calls(steps):
 
 
 BOTH = pytest.mark.parametrize(
-    ("adapter", "turns"), [(FittedTurns, text_turns), (FittedCalls, calls)]
+    ("adapter", "turns"), [(TextTurns, text_turns), (FunctionCalls, calls)]
 )
 
 
@@ -58,6 +57,9 @@ class Played:
 
     def __init__(self, adapter, turns, sizes=(60,), preamble="Read.\n", **options):
         self.model, self.told, made = Script(turns), TraceWriter(), []
+
+        if options:
+            options = {"context": partial(ContextLimit, **options)}
 
         def make(*about):
             made.append(adapter(*about, **options))
@@ -83,13 +85,12 @@ class Played:
 
 
 @BOTH
-def test_below_the_limit_it_is_the_class_it_comes_from(adapter, turns):
+def test_below_the_limit_nothing_changes(adapter, turns):
     """as long as all fits, each prompt is to the letter what it was without a limit"""
-    plain = {FittedTurns: TextTurns, FittedCalls: FunctionCalls}[adapter]
     fitted = Played(adapter, turns(3), limit=10_000)
-    assert fitted.prompts == Played(plain, turns(3)).prompts
+    assert fitted.prompts == Played(adapter, turns(3)).prompts
     assert fitted.end.answer == "done"
-    assert fitted.talk.compactions == []
+    assert fitted.talk.context.compactions == []
 
 
 @BOTH
@@ -110,7 +111,7 @@ def test_the_trace_gives_each_prompt_back(adapter, turns):
     """the trace rebuilds each prompt from what was new, also after a compaction"""
     played = Played(adapter, turns(40), limit=600)
     assert played.from_the_trace() == played.prompts
-    assert len(played.talk.compactions) > 1
+    assert len(played.talk.context.compactions) > 1
 
 
 @BOTH
@@ -120,7 +121,7 @@ def test_the_question_and_the_pins_stay(adapter, turns):
     for prompt in played.prompts:
         text = prompt if isinstance(prompt, str) else prompt[1]["content"]
         assert f"What does the book say?\n{WISH}" in text
-    assert played.talk.compactions
+    assert played.talk.context.compactions
 
 
 @BOTH
@@ -131,12 +132,12 @@ def test_between_compactions_the_prompt_only_grows(adapter, turns):
         after[: len(before)] != before
         for before, after in zip(played.prompts, played.prompts[1:], strict=False)
     ]
-    assert 0 < sum(changed) == len(played.talk.compactions) < len(changed) / 2
+    assert 0 < sum(changed) == len(played.talk.context.compactions) < len(changed) / 2
 
 
 def test_no_call_is_parted_from_its_observations():
     """behind each message with calls stand the observations of all of them"""
-    played = Played(FittedCalls, calls(40), limit=600)
+    played = Played(FunctionCalls, calls(40), limit=600)
     for messages in played.prompts:
         asked = [call["id"] for m in messages for call in m.get("tool_calls", ())]
         answered = [m["tool_call_id"] for m in messages if m["role"] == "tool"]
@@ -148,18 +149,18 @@ def test_no_call_is_parted_from_its_observations():
 
 def test_a_long_observation_is_cut_in_its_message():
     """the message of a call that gave 2,000 letters says what is missing"""
-    played = Played(FittedCalls, calls(1), [2000], limit=400)
+    played = Played(FunctionCalls, calls(1), [2000], limit=400)
     tools = [m for m in played.prompts[1] if m["role"] == "tool"]
     assert [m["content"].startswith("All is well. ") for m in tools] == [True] * 2
     assert all("characters were cut]" in m["content"] for m in tools)
-    assert played.talk.compactions[0]["cut"] == 2
+    assert played.talk.context.compactions[0]["cut"] == 2
 
 
 @BOTH
 def test_what_was_done_is_told(adapter, turns):
     """each compaction says the limit, the tokens before and after, and what went"""
     played = Played(adapter, turns(40), limit=600)
-    for done in played.talk.compactions:
+    for done in played.talk.context.compactions:
         assert 600 >= done["limit"] > 590
         assert done["before"] > done["limit"] >= done["after"]
         assert done["dropped"] > 0
@@ -170,7 +171,7 @@ def test_trimming_changes_the_prompt_at_every_turn(adapter, turns):
     """another way to fit is an argument: `trim` drops a little each time"""
     batch = Played(adapter, turns(40), limit=600)
     each = Played(adapter, turns(40), limit=600, fit=trim)
-    assert len(each.talk.compactions) > 2 * len(batch.talk.compactions)
+    assert len(each.talk.context.compactions) > 2 * len(batch.talk.context.compactions)
     assert each.from_the_trace() == each.prompts
 
 
@@ -188,7 +189,7 @@ def test_a_fit_of_ones_own_may_make_new_parts():
     def only_the_end(parts, limit, *, count=count_tokens):
         return [Part("Question: ?\n", pinned=True), Part(parts[-1].text[-40:])]
 
-    played = Played(FittedTurns, text_turns(5), limit=150, fit=only_the_end)
+    played = Played(TextTurns, text_turns(5), limit=150, fit=only_the_end)
     assert played.prompts[-1].startswith("Question: ?\n")
     assert played.from_the_trace() == played.prompts
 
@@ -208,9 +209,9 @@ class Uncounted:
 def test_a_model_that_cannot_count_is_estimated():
     """without a count of the model's own, three bytes are a token"""
     model = Uncounted(text_turns(9))
-    machine = Machine(
-        model, book(), adapter=partial(FittedTurns, limit=400), preamble=""
-    )
+    context = partial(ContextLimit, limit=400)
+    adapter = partial(TextTurns, context=context)
+    machine = Machine(model, book(), adapter=adapter, preamble="")
     assert machine.run("?").answer == "done"
     prompts = [request.prompt for request in model.script.requests]
     assert 200 < max(estimate(prompt).input for prompt in prompts) <= 400
