@@ -293,7 +293,7 @@ def test_a_loop_runs_on_the_parts_it_has_a_place_for():
     assert found == {"naive": {"naive_loop"}, "reading": read, "registry": read}
 
 
-def test_a_row_or_a_museum_says_once_whose_parts_were_used(capsys):
+def test_a_row_or_a_museum_says_once_whose_parts_were_used(capsys, own_data):
     """Many runs, one line that says whose parts they used."""
     parts = your_parts("naive_loop")
     compare("price_question", ["naive", "reading"], parts)

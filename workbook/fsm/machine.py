@@ -17,10 +17,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from workbook.fsm.conversations import Conversation, FunctionCalls, TextTurns
+from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest, stoppable
 from workbook.fsm.interrupt import ctrl_c_is_cancel
 from workbook.fsm.limits import Limits, Spent
+from workbook.fsm.protocols import Conversation
 from workbook.fsm.run import Make, Parallel, Run
 from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
@@ -179,12 +180,7 @@ class Machine:
         again._recording = recording
         return again
 
-    def again(
-        self,
-        say: Callable[[], Completion],
-        observe: Make,
-        tell: Emit,
-    ) -> Self:
+    def again(self, say: Callable[[], Completion], observe: Make, tell: Emit) -> Self:
         """Return a copy with its ends in your hands: no model and no tool is called.
 
         Args:

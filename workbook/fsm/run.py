@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, TypeVar
 
-from workbook.fsm.conversations import Asked, Conversation, Reply
 from workbook.fsm.limits import Limits, Spent
+from workbook.fsm.protocols import Asked, Conversation, Reply
 from workbook.fsm.table import Event, Rule
 from workbook.loop.naive import Emit
 from workbook.models.base import Completion, Usage

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbook.fsm.conversations import Asked
 from workbook.fsm.handlers import make_ahead
 from workbook.fsm.limits import Spent
+from workbook.fsm.protocols import Asked
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
 from workbook.guardrails.approval import (
