@@ -43,69 +43,25 @@ def to_spans(
         return []
     first, last, told = trace.events[0], trace.events[-1], totals(trace)
     served = {"gen_ai.provider.name": provider, "gen_ai.request.model": model}
-    began = round(first.get("started_unix_s", 0) * 1e3) * 10**6
-    run_id = str(first["trace_id"])
-
-    def span(
-        operation: str,
-        of: str | None,
-        event: TraceEvent,
-        end: TraceEvent,
-        error: str | None,
-        about: dict[str, Any],
-        above: ReadableSpan | None = None,
-    ) -> ReadableSpan:
-        ns = [began + round(each["at_s"] * 1e9) for each in (event, end)]
-        ids = _digest(run_id, 16), _digest(f"{run_id}/{above and event['seq']}", 8)
-        about |= {"gen_ai.operation.name": operation, "gen_ai.conversation.id": run_id}
-        return ReadableSpan(
-            clip(one_line(f"{operation} {of or ''}"), 100),
-            SpanContext(*ids, False, TraceFlags(TraceFlags.SAMPLED)),
-            above.context if above else None,
-            Resource.create({"service.name": "react-workbook"}),
-            {
-                name: one_line(value) if isinstance(value, str) else value
-                for name, value in (about | {"error.type": error}).items()
-                if value not in (None, "")
-            },
-            kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
-            status=Status(StatusCode.ERROR, error) if error else Status(),
-            start_time=ns[0],
-            end_time=ns[1],
-            instrumentation_scope=InstrumentationScope(__name__),
-        )
-
-    failed = None if told["state"] in ("DONE", "PENDING") else told["reason"]
-    about = {f"workbook.{name}": told[name] for name in ("state", "reason")}
-    about |= served | {"gen_ai.agent.name": first.get("engine")}
-    root = span("invoke_agent", first.get("engine"), first, last, failed, about)
+    about = served | {
+        "gen_ai.agent.name": first.get("engine"),
+        "workbook.state": told["state"],
+        "workbook.reason": told["reason"],
+        "error.type": None if told["state"] in _NO_ERROR else told["reason"],
+    }
+    root = _span("invoke_agent", trace, first, last, about)
     spans, tools, ended = [root], dict[int, ReadableSpan](), _ended(trace)
     for event in trace.of(Kind.MODEL_REQUEST, Kind.TOOL_CALL):
         above = tools.get(event.get("parent", -1), root)
-        end = ended.get(event["seq"], {})
+        end = ended.get(event["seq"])
         if event["kind"] == Kind.MODEL_REQUEST:
-            usage, failed = (
-                end.get("usage") or {},
-                None if "usage" in end else "no_answer",
-            )
-            about = served | {
-                "gen_ai.request.max_tokens": event.get("max_tokens"),
-                "gen_ai.usage.input_tokens": usage.get("input"),
-                "gen_ai.usage.output_tokens": usage.get("output"),
-            }
-            spans.append(span("chat", model, event, end or last, failed, about, above))
+            about = served | _of_chat(event, end or {})
+            made = _span("chat", trace, event, end or last, about, above)
         else:
-            name, failed = event["tool"], None if end else "no_observation"
-            if end and not end["ok"]:
-                failed = error_kind(end) or UNKNOWN
-            about = {
-                "gen_ai.tool.name": name,
-                "gen_ai.tool.call.id": event["call_id"],
-                "gen_ai.tool.type": "function",
-            }
-            made = span("execute_tool", name, event, end or last, failed, about, above)
+            about = _of_tool(event, end)
+            made = _span("execute_tool", trace, event, end or last, about, above)
             tools[event["seq"]] = made
-            spans.append(made)
+        spans.append(made)
     return spans
 
 
@@ -131,6 +87,67 @@ def export(spans: Sequence[ReadableSpan]) -> None:
     exporter.shutdown()
     if result is not SpanExportResult.SUCCESS:
         raise RuntimeError(f"the exporter {name!r} did not take the spans")
+
+
+def _span(
+    operation: str,
+    trace: Trace,
+    event: TraceEvent,
+    end: TraceEvent,
+    about: dict[str, Any],
+    above: ReadableSpan | None = None,
+) -> ReadableSpan:
+    run_id, of = str(event["trace_id"]), about.get(_NAMED[operation])
+    began = round(trace.events[0].get("started_unix_s", 0) * 1e3) * 10**6
+    ids = _digest(run_id, 16), _digest(f"{run_id}/{above and event['seq']}", 8)
+    about |= {"gen_ai.operation.name": operation, "gen_ai.conversation.id": run_id}
+    error = about.get("error.type")
+    return ReadableSpan(
+        clip(one_line(f"{operation} {of or ''}"), 100),
+        SpanContext(*ids, False, TraceFlags(TraceFlags.SAMPLED)),
+        above.context if above else None,
+        Resource.create({"service.name": "react-workbook"}),
+        {
+            name: one_line(value) if isinstance(value, str) else value
+            for name, value in about.items()
+            if value not in (None, "")
+        },
+        kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
+        status=Status(StatusCode.ERROR, error) if error else Status(),
+        start_time=began + round(event["at_s"] * 1e9),
+        end_time=began + round(end["at_s"] * 1e9),
+        instrumentation_scope=InstrumentationScope(__name__),
+    )
+
+
+_NO_ERROR = ("DONE", "PENDING")
+_NAMED = {
+    "invoke_agent": "gen_ai.agent.name",
+    "chat": "gen_ai.request.model",
+    "execute_tool": "gen_ai.tool.name",
+}
+
+
+def _of_chat(request: TraceEvent, end: TraceEvent) -> dict[str, Any]:
+    usage = end.get("usage") or {}
+    return {
+        "gen_ai.request.max_tokens": request.get("max_tokens"),
+        "gen_ai.usage.input_tokens": usage.get("input"),
+        "gen_ai.usage.output_tokens": usage.get("output"),
+        "error.type": None if "usage" in end else "no_answer",
+    }
+
+
+def _of_tool(call: TraceEvent, end: TraceEvent | None) -> dict[str, Any]:
+    error = "no_observation" if end is None else None
+    if end and not end["ok"]:
+        error = error_kind(end) or UNKNOWN
+    return {
+        "gen_ai.tool.name": call["tool"],
+        "gen_ai.tool.call.id": call["call_id"],
+        "gen_ai.tool.type": "function",
+        "error.type": error,
+    }
 
 
 def _ended(trace: Trace) -> dict[int, TraceEvent]:
