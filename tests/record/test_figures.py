@@ -151,9 +151,8 @@ def test_turns_that_tell_no_tokens_are_told():
     """A model that says nothing of its tokens is no model that took none."""
     silent = [turn(None), turn({}), turn({"input": 9, "output": 1, "estimated": True})]
     found = figures(run_of(*silent))
-    assert [
-        found.counts[f"turns{more}"] for more in ("", " with tokens", " estimated")
-    ] == [*(3, 1, 1)]
+    names = ("turns", "turns with tokens", "turns estimated")
+    assert [found.counts[name] for name in names] == [3, 1, 1]
     assert dict(found.context) == {3: {9: 1}}
 
 
