@@ -29,7 +29,7 @@ def small_run(emit):
 
 
 def test_events_are_numbered_without_holes_and_timed():
-    """Events carry seq 0, 1, 2 … and the seconds since the start, for a listener too."""
+    """Events carry seq 0, 1, 2 … and the seconds since the start, told to a listener."""
     now = iter([10.0, 10.5, 11.0, 11.5, 12.0])
     heard = []
     writer = TraceWriter(clock=lambda: next(now), listener=heard.append)
