@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbook.tools.adapters import to_langchain, to_openai
-from workbook.tools.tool import Tool
+from workbook.tools.adapters import to_langchain
+from workbook.tools.tool import Tool, to_openai
 
 SCHEMA = {
     "type": "object",

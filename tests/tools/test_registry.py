@@ -18,7 +18,7 @@ from workbook.models.base import ToolRequest
 from workbook.props.number_theory import factorial, prime_factors
 from workbook.tools.calls import Effect, Observation, ToolCall, ToolError, ToolFailure
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool
 
 FACTORIAL = {

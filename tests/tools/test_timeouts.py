@@ -10,7 +10,7 @@ import pytest
 
 from workbook.tools.calls import ToolCall
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout
 from workbook.tools.tool import Tool
 
 
@@ -48,7 +48,7 @@ def test_a_stuck_tool_does_not_keep_the_process_alive():
     """a tool that never returns does not keep the process from ending"""
     program = (
         "import threading\n"
-        "from workbook.tools.timeouts import TimedOut, call_with_timeout\n"
+        "from workbook.tools.threads import TimedOut, call_with_timeout\n"
         "try: call_with_timeout(threading.Event().wait, {}, 0.05)\n"
         "except TimedOut: print('on time')\n"
     )

@@ -1,7 +1,6 @@
-"""One definition of a tool for every engine.
+"""Tools for engines that know no registry: LangChain's, and functions of a text.
 
-An OpenAI function schema is the name, the description and the parameters; a LangChain
-tool has a function as well. LangChain is imported by the function that needs it.
+LangChain is imported by the function that needs it.
 """
 
 from __future__ import annotations
@@ -24,13 +23,6 @@ class FailedText(str):
     """What came of a call that failed, for an engine of texts: a trace sees `ok`."""
 
     ok = False
-
-
-def to_openai(tool: Tool) -> dict[str, Any]:
-    """Return the function schema that goes into a chat request's `tools`."""
-    about = {"name": tool.name, "description": tool.description}
-    schema = copy.deepcopy(dict(tool.parameters))
-    return {"type": "function", "function": {**about, "parameters": schema}}
 
 
 def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:

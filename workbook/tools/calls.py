@@ -52,10 +52,10 @@ class ToolFailure(Exception):  # noqa: N818 - an outcome that the tool foresaw
     """Raised by a tool that knows why it has no result. The fields of `ToolError`."""
 
     def __init__(
-        self, kind: str, message: str, retryable: bool = False, hint: str = ""
+        self, kind: str, message: object, retryable: bool = False, hint: str = ""
     ) -> None:
         super().__init__(message)
-        self.error = ToolError(kind, message, retryable, hint)
+        self.error = ToolError(kind, str(message), retryable, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +89,14 @@ class Observation:
         """Return the observation of a call that could not be made."""
         return cls(call_id, False, None, error, tool)
 
-    @cached_property
-    def outcome(self) -> str:
-        """The result or the error, as the model reads it."""
-        return self.error.text() if self.error else result_text(self.result)
-
     def text(self) -> str:
-        """Return what the model reads: what came of it, then a line for each note."""
-        return "\n".join([self.outcome, *(f"Note: {note}" for note in self.notes)])
+        """Return what the model reads: result or error, and a line for each note."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        came = self.error.text() if self.error else result_text(self.result)
+        return "\n".join([came, *(f"Note: {note}" for note in self.notes)])
 
 
 def result_text(result: dict[str, Any] | None) -> str:
@@ -114,9 +114,7 @@ def to_json(value: object) -> str:
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # made once
 
-# No tool wants more lists and objects inside each other, and what reads and writes JSON
-# gives up at very different depths, or crashes.
-MAX_DEPTH = 100
+MAX_DEPTH = 100  # levels of lists and objects; far deeper ones crash a JSON reader
 
 
 class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
@@ -124,10 +122,10 @@ class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
 
 
 def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
-    """Return a copy of JSON data; NotJson says what in it is none.
+    """Return a copy of JSON data; NotJson says what in it JSON cannot hold.
 
-    That is: NaN and infinity, a number that Python does not write, half a surrogate
-    pair, a key that is no text, an object of another kind, or too many levels.
+    These are NaN and infinity, a number of more than 4,200 digits, half a surrogate
+    pair, a key that is no text, any other type, and more than `MAX_DEPTH` levels.
 
     >>> as_json({"days": (1, 2.5)})
     {'days': [1, 2.5]}
@@ -141,7 +139,7 @@ def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
             raise NotJson(f"{value[:40]!a} has half a character in it") from None
         return str.__str__(value)
     if isinstance(value, int):
-        if value.bit_length() > 14_000:
+        if value.bit_length() > 14_000:  # Python refuses to write it
             raise NotJson("a number has more than 4,200 digits")
         return int(value)
     if isinstance(value, float):

@@ -18,7 +18,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from jsonschema_rs import Draft202012Validator
 
 from workbook.tools.arguments import closed_schema, only_parameter, validator_for
-from workbook.tools.calls import Effect, to_json
+from workbook.tools.calls import Effect, as_json, to_json
 from workbook.tools.repair import types_of
 
 # What models and frameworks call the argument of a tool that has only one.
@@ -108,6 +108,13 @@ class Tool:
             for name, part in self.parameters["properties"].items()
         )
         return f"{self.name}({', '.join(arguments)})"
+
+
+def to_openai(tool: Tool) -> dict[str, Any]:
+    """Return the function schema that goes into a chat request's `tools`."""
+    about = {"name": tool.name, "description": tool.description}
+    parameters = as_json(tool.parameters)  # a copy
+    return {"type": "function", "function": {**about, "parameters": parameters}}
 
 
 def type_name(part: Any) -> str:
