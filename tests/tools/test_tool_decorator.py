@@ -183,18 +183,18 @@ def of_nobody_knows_what(n: Undefined):  # noqa: F821
 @pytest.mark.parametrize(
     ("function", "words"),
     [
-        (no_docstring, "no_docstring: write a docstring"),
+        (no_docstring, "no_docstring.*docstring"),
         (no_hint, "no_hint: n has no type hint"),
         (many, r"\*numbers"),
         (anything, r"\*\*numbers"),
         (by_position, "is not given by name"),
         (later, "async"),
-        (of_a_file, "n: JSON has no .*Path"),
+        (of_a_file, "of_a_file: n: JSON has no .*Path"),
         (of_bytes_in_a_list, "JSON has no .*bytes"),
         (with_keys_that_are_numbers, "dict"),
         (of_nobody_knows_what, "Undefined"),
-        (functools.partial(convert.run, to="USD"), "wrap it in a def"),
-        ("convert", "wrap it in a def"),
+        (functools.partial(convert.run, to="USD"), "write a plain def"),
+        ("convert", "write a plain def"),
     ],
 )
 def test_a_function_that_cannot_be_a_tool_is_refused_in_a_sentence(

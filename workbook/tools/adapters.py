@@ -5,13 +5,12 @@ LangChain is imported by the function that needs it.
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from workbook.loop.turns import Action
-from workbook.tools.calls import ToolError, ToolFailure, result_text
+from workbook.tools.calls import ToolError, ToolFailure, as_json, result_text
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -47,7 +46,7 @@ def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:
         name=tool.name,
         func=take_arguments,
         description=tool.description,
-        args_schema=copy.deepcopy(dict(tool.parameters)),
+        args_schema=as_json(tool.parameters),
         handle_tool_error=True,
     )
 

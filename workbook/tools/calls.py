@@ -144,7 +144,7 @@ def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise NotJson(f"{value} is no number there")
+            raise NotJson(f"{value} is not a number in JSON")
         return float(value)
     if not isinstance(value, list | tuple | dict):
         raise NotJson(f"it has no {type(value).__name__}")

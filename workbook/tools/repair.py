@@ -63,8 +63,6 @@ def _rename(
     arguments: dict[str, Any], properties: Mapping[str, Any], aliases: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Give each argument its own name, where exactly one lays claim to it."""
-    if arguments.keys() <= properties.keys():
-        return dict(arguments), []
     meant = {
         given: given if given in properties else aliases.get(given, given)
         for given in arguments
