@@ -27,7 +27,6 @@ from workbook.tools.calls import (
     ToolError,
     ToolFailure,
     as_json,
-    result_text,
 )
 from workbook.tools.repair import repair_arguments
 from workbook.tools.threads import TimedOut, call_with_timeout
@@ -110,23 +109,19 @@ class ToolRegistry:
         tool = self._tools.get(call.name)
         if tool is None:
             return Observation.failed(call.call_id, self._unknown(call.name), call.name)
-        result, error = None, None
         checked = call.checked is call.arguments
         problems = [] if checked else self.problems(call.name, call.arguments)
         try:
-            if problems:
-                error = _invalid_arguments(tool, problems)
-            else:
-                result = _checked_output(tool, call_tool(tool, call.arguments))
+            if not problems:
+                return _made(tool, call)
+            error = _invalid_arguments(tool, problems)
         except ToolFailure as failure:
             said, limit = failure.error, tool.max_output_chars
             message, hint = _clipped(said.message, limit), _clipped(said.hint, limit)
             error = replace(said, message=message, hint=hint)
         except (Exception, SystemExit) as raised:
             error = _raised(tool, raised)
-        return Observation(
-            call.call_id, error is None, result, error, call.name, call.notes
-        )
+        return Observation(call.call_id, False, None, error, call.name, call.notes)
 
     def problems(self, name: str, arguments: dict[str, Any]) -> list[str]:
         """Return in sentences what a tool's schema refuses in arguments."""
@@ -201,18 +196,21 @@ def _invalid_arguments(
     return ToolError(ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 
 
-def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
-    """Return a copy of the output, where it is the JSON that was promised."""
-    if not isinstance(output, dict):
-        raise _bad_output(tool, f"{type(output).__name__}, not a dict")
+def _made(tool: Tool, call: ToolCall) -> Observation:
+    """Make a call; ToolFailure where its output is not the JSON that was promised."""
+    output, limit = call_tool(tool, call.arguments), tool.max_output_chars
     try:
-        plain: dict[str, Any] = as_json(output)
+        seen = Observation(
+            call.call_id, True, as_json(output), None, call.name, call.notes
+        )
     except NotJson as error:
         raise _bad_output(tool, f"what is not JSON ({error})") from None
-    size, limit = len(result_text(plain)), tool.max_output_chars
-    if size > limit:
-        raise _bad_output(tool, f"{size} characters; the limit is {limit}")
-    return plain
+    if not isinstance(output, dict):
+        raise _bad_output(tool, f"{type(output).__name__}, not a dict")
+    if len(seen.text()) > limit:
+        wrong = f"{len(seen.text())} characters; the limit is {limit}"
+        raise _bad_output(tool, wrong)
+    return seen
 
 
 def _bad_output(tool: Tool, what: str) -> ToolFailure:
