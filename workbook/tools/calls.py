@@ -1,6 +1,7 @@
 """What is asked of a tool and what comes of it, as data for two readers.
 
-Programs look at the fields, the model reads `text()`. Nothing of ours is imported here.
+Programs look at the fields, the model reads `text()`. What goes to a model or a file
+is JSON: `as_json` checks it and copies it, once.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from workbook.models.prompts import clip
 
 
 class Effect(StrEnum):
@@ -105,6 +108,11 @@ def result_text(result: dict[str, Any] | None) -> str:
     if result is not None and list(result) == ["result"]:
         value = result["result"]
     return value if isinstance(value, str) else to_json(value)
+
+
+def clipped(text: str, limit: int) -> str:
+    """Return at most `limit` characters, without the halves of surrogate pairs."""
+    return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
 
 
 def to_json(value: object) -> str:

@@ -16,7 +16,6 @@ from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.models.prompts import clip
 from workbook.tools.arguments import UnreadableInput, problems_with, read_arguments
 from workbook.tools.calls import (
     Effect,
@@ -27,9 +26,10 @@ from workbook.tools.calls import (
     ToolError,
     ToolFailure,
     as_json,
+    clipped,
 )
 from workbook.tools.repair import repair_arguments
-from workbook.tools.threads import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout, failed
 from workbook.tools.tool import ContractError, Tool
 
 
@@ -111,16 +111,17 @@ class ToolRegistry:
             return Observation.failed(call.call_id, self._unknown(call.name), call.name)
         checked = call.checked is call.arguments
         problems = [] if checked else self.problems(call.name, call.arguments)
+        error: ToolError | None
         try:
             if not problems:
                 return _made(tool, call)
             error = _invalid_arguments(tool, problems)
         except ToolFailure as failure:
             said, limit = failure.error, tool.max_output_chars
-            message, hint = _clipped(said.message, limit), _clipped(said.hint, limit)
+            message, hint = clipped(said.message, limit), clipped(said.hint, limit)
             error = replace(said, message=message, hint=hint)
         except (Exception, SystemExit) as raised:
-            error = _raised(tool, raised)
+            error = failed(call, raised).error
         return Observation(call.call_id, False, None, error, call.name, call.notes)
 
     def problems(self, name: str, arguments: dict[str, Any]) -> list[str]:
@@ -153,13 +154,15 @@ class ToolRegistry:
         same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
         if len(same) != 1:
             return None, []
-        return same[0], [f"the tool is called {same[0].name}, not {_quoted(asked)}"]
+        return same[0], [
+            f"the tool is called {same[0].name}, not {clipped(repr(asked), 60)}"
+        ]
 
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
-        message = f"there is no tool named {_quoted(asked)}."
+        message = f"there is no tool named {clipped(repr(asked), 60)}."
         return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
@@ -190,8 +193,8 @@ def _invalid_arguments(
     tool: Tool, problems: list[str], notes: Sequence[str] = ()
 ) -> ToolError:
     """Return the error of a call that is not made, and how to write it."""
-    listed = "; ".join(_clipped(problem, 200) for problem in problems[:5])
-    advice = "".join(f"{_clipped(note, 200)}. " for note in notes)
+    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
     hint = f"{advice}Use {tool.signature()}."
     return ToolError(ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 
@@ -216,25 +219,6 @@ def _made(tool: Tool, call: ToolCall) -> Observation:
 def _bad_output(tool: Tool, what: str) -> ToolFailure:
     hint = "Ask for less, or go on without this tool."
     return ToolFailure(ErrorKind.BAD_OUTPUT, f"{tool.name} returned {what}.", hint=hint)
-
-
-def _raised(tool: Tool, error: BaseException) -> ToolError:
-    try:
-        words = _clipped(str(error), 300)
-    except Exception:  # an error can be broken itself
-        words = "it cannot say why"
-    message = f"{tool.name} raised {type(error).__name__}: {words}."
-    hint = "Try other arguments, or go on without this tool."
-    return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
-
-
-def _quoted(text: str) -> str:
-    return _clipped(repr(text), 60)
-
-
-def _clipped(text: str, limit: int) -> str:
-    """Return at most `limit` characters, without the halves of surrogate pairs."""
-    return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
 
 
 def _plain(name: str) -> str:

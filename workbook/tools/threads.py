@@ -15,7 +15,7 @@ from itertools import groupby
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
+from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError, clipped
 
 AT_ONCE = 8  # calls, the most
 
@@ -59,12 +59,16 @@ def call_with_timeout(
     return result
 
 
-def failed(call: ToolCall, error: Exception) -> Observation:
+def failed(call: ToolCall, error: BaseException) -> Observation:
     """Return the observation of a call that raised."""
-    said = f"{call.name} raised {type(error).__name__}: {error}"
-    return Observation.failed(
-        call.call_id, ToolError(ErrorKind.TOOL_RAISED, said), call.name
-    )
+    try:
+        words = clipped(str(error), 300)
+    except Exception:  # an error can be broken itself
+        words = "it cannot say why"
+    said = f"{call.name} raised {type(error).__name__}: {words}."
+    hint = "Try other arguments, or go on without this tool."
+    raised = ToolError(ErrorKind.TOOL_RAISED, said, hint=hint)
+    return Observation.failed(call.call_id, raised, call.name)
 
 
 def run_in_parallel(
