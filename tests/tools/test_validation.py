@@ -141,7 +141,7 @@ NOT_JSON = {
     "a name that is no text": {1: 2},
     "bytes": b"1",
     "a set": {1, 2},
-    "101 levels": nested(101, dict),
+    "101 levels": nested(100, dict),
     "20,000 levels": nested(20_000, list),
 }
 
