@@ -41,11 +41,21 @@ def read_arguments(
     if fenced := _FENCE.fullmatch(text):
         text = fenced.group(1).strip()
         notes.append("write the input without a code fence")
-    if text.startswith("{"):
-        value = _read_object(schema, text, notes)
-        if value is not None:
-            return value, notes
     name = only_parameter(schema)
+    if text.startswith("{"):
+        try:
+            return dict(_loads(text)), notes
+        except UnreadableInput:
+            raise
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", "too deep or too long")
+        if written := _python_dict(text):
+            return written, [*notes, "JSON has double quotes, true, false and null"]
+        if name is None or _LIKE_JSON.match(text):
+            example = example_of(schema)
+            raise UnreadableInput(
+                f"the input is not JSON ({reason}); write it like {example}"
+            )
     if name is not None:
         return {name: _read_value(schema["properties"][name], text)}, notes
     if not schema["properties"] and text.casefold() in NOTHING:
@@ -58,26 +68,6 @@ def only_parameter(schema: Mapping[str, Any]) -> str | None:
     for names in (list(schema["properties"]), schema.get("required", ())):
         if len(names) == 1:
             return str(names[0])
-    return None
-
-
-def _read_object(
-    schema: Mapping[str, Any], text: str, notes: list[str]
-) -> dict[str, Any] | None:
-    """Return the object, or None when the text is not meant as one."""
-    try:
-        return dict(_loads(text))
-    except UnreadableInput:
-        raise
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", "too deep or too long")
-    if written := _python_dict(text):
-        notes.append("JSON has double quotes, true, false and null")
-        return written
-    if _LIKE_JSON.match(text) or only_parameter(schema) is None:
-        raise UnreadableInput(
-            f"the input is not JSON ({reason}); write it like {example_of(schema)}"
-        )
     return None
 
 
