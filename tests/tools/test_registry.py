@@ -163,6 +163,7 @@ def test_a_near_miss_is_repaired_and_noted(registry, name, text, arguments, note
         ("Double", '{"\\ud800": 1, "\\ud800": 2}', "given twice"),
         ("Double", "{'n': 1, 'n': 2}", "not JSON"),
         ("Double", "{'n': {1: 2}}", "not JSON"),
+        ("Double", "{'n': 1" + " " * 10_000 + "}", "not JSON"),
         ("Double", "25", "maximum of 20"),
         ("Double", "twelve", 'not of type "integer"'),
         ("Double", '{"n": NaN}', "nan is not a number"),
@@ -256,6 +257,8 @@ def test_an_unknown_tool_lists_what_there_is(registry):
     assert "Did you mean Search?" in error.hint
     assert "Double, Measure, Search, Now" in error.hint
     assert registry.run(ToolCall("Serch", {}, "c")).error == error
+    registry.register(tool("se_arch"))  # now two tools could be meant
+    assert registry.bind(Action("", "search", "Kyoto")).kind == "unknown_tool"
 
 
 def test_calls_without_an_id_are_counted(registry):
