@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.doubles import named
-from workbook.guardrails.approval import (
+from workbook.guardrails.permission import (
     STALE,
     Approve,
     Edit,
@@ -18,7 +18,7 @@ from workbook.guardrails.approval import (
     no,
     yes,
 )
-from workbook.guardrails.approval import approve as packaged_approve
+from workbook.guardrails.permission import approve as packaged_approve
 from workbook.props.payment import Payments
 from workbook.tools.arguments import problems_with
 from workbook.tools.calls import ToolCall, ToolError

@@ -238,24 +238,6 @@ def test_cached_tokens_have_a_price_of_their_own():
     assert PRICES.cost(Usage(0, 1_000_000)) == 3.0
 
 
-@pytest.mark.parametrize("date", ["2026-11-01", '"2026-11-01"', '"1 November"'])
-def test_prices_are_read_from_a_file(tmp_path, date):
-    """a file holds currency, date and three prices"""
-    path = tmp_path / "prices.toml"
-    path.write_text(f'currency = "¥"\ndate = {date}\ninput = 1\noutput = 2\ncached=0.5')
-    prices = Prices.read(path)
-    assert (prices.currency, prices.output) == ("¥", 2)
-    assert prices.date in date
-
-
-@pytest.mark.parametrize("text", ["", 'currency = "EUR"', "input = 1\nouput = 2"])
-def test_a_file_without_prices_is_refused(tmp_path, text):
-    """a file that lacks a price, or has one misspelt, is named with what it has"""
-    (tmp_path / "prices.toml").write_text(text)
-    with pytest.raises(ValueError, match=r"prices\.toml has .*cached"):
-        Prices.read(tmp_path / "prices.toml")
-
-
 @pytest.mark.parametrize("price", [-1, math.nan, math.inf])
 def test_a_price_is_a_number_from_0(price):
     """a negative price, or none that is a number, is refused"""

@@ -3,10 +3,11 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from workbook.guardrails.cache import FROM_CACHE, Cached
+from workbook.guardrails.escalation import Escalate
 
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
-from workbook.guardrails.economy import FROM_CACHE, Cached, Escalate
 from workbook.models.base import Completion, ToolRequest, Usage, takes
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
@@ -167,7 +168,7 @@ def test_the_strong_model_goes_on_after_unreadable_turns(adapter):
     assert (end.state, end.answer) == ("DONE", "6")
     assert (small.asked, strong.asked, model.name) == (2, 1, "strong")
     (told,) = model.news
-    assert all(word in told for word in ("small", "strong", "2 turns"))
+    assert all(word in told["why"] for word in ("small", "strong", "2 in a row"))
 
 
 @pytest.mark.parametrize(

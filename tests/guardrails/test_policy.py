@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.guardrails.policy import POLICY, Decision, Mode, PolicyRule, Verdict
-from workbook.guardrails.policy import decide as packaged_decide
+from workbook.guardrails.permission import POLICY, Decision, Mode, PolicyRule, Verdict
+from workbook.guardrails.permission import decide as packaged_decide
 from workbook.tools.calls import Effect
 
 ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY

@@ -13,10 +13,8 @@ from typing import Any
 
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
-from workbook.guardrails.approval import Answer, Request
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.policy import POLICY, PolicyRule
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.permission import POLICY, Answer, PolicyRule, Request
 from workbook.guardrails.stuck import Seen
 from workbook.record.events import TraceEvent
 from workbook.record.recording import Recording
@@ -39,7 +37,6 @@ class Guards:
     rules: Sequence[PolicyRule] = POLICY
     ask: Ask | None = None
     converge: bool = True
-    purse: Purse | None = None
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     switches: deque[Switch] = field(default_factory=deque)  # of the mode, to come
     recording: Recording | None = None  # of a run that is gone on with
@@ -59,11 +56,6 @@ class Guards:
             yield coming["mode"], coming["who"], coming["why"]
         while self.switches:
             yield self.switches.popleft()
-
-    @property
-    def counts(self) -> bool:
-        """Whether there is a limit for which a prompt's tokens are counted."""
-        return self.purse is not None or self.budget.counts_tokens
 
     @property
     def coming(self) -> TraceEvent | None:

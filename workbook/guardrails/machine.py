@@ -19,23 +19,28 @@ from workbook.fsm.assemble import assemble
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.machine import Exit, Machine
-from workbook.fsm.run import Run
+from workbook.fsm.run import Make, Run
 from workbook.fsm.table import State, Table
-from workbook.guardrails.approval import Answer, Request, as_answer
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import ContextLimit, fit_context
-from workbook.guardrails.economy import Cached
 from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
-from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
-from workbook.guardrails.permission import (
+from workbook.guardrails.handlers import (
     execute_allowed,
+    observe_cycles,
     one_at_a_time,
     pending_approval,
     policy,
+    think_within,
 )
-from workbook.guardrails.policy import POLICY, Mode, PolicyRule
-from workbook.guardrails.purse import Purse
-from workbook.guardrails.stopping import observe_cycles, think_within
+from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
+from workbook.guardrails.permission import (
+    POLICY,
+    Answer,
+    Mode,
+    PolicyRule,
+    Request,
+    as_answer,
+)
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel, takes
@@ -45,6 +50,8 @@ from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Parts = Mapping[str, Callable[..., Any]]
+Cache = Callable[[Make, ToolRegistry], Make]
+"""Makes the calls of one run, such as `Cached`."""
 
 
 class GuardedMachine(Machine):
@@ -62,7 +69,7 @@ class GuardedMachine(Machine):
         ask: Ask | None = None,
         ledger: Ledger | None = None,
         converge: bool = True,
-        purse: Purse | None = None,
+        cache: Cache | None = None,
         parts: Parts | None = None,
         handlers: Mapping[str, Handler] | None = None,
         **options: Any,
@@ -80,14 +87,14 @@ class GuardedMachine(Machine):
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
         given: Any = model
         ask_model = getattr(given, "complete", None) or given.chat
-        if (budget.counts_tokens or purse) and not takes(ask_model, "max_tokens"):
+        if budget.counts_tokens and not takes(ask_model, "max_tokens"):
             raise ValueError(
                 f"{model.name} takes no max_tokens, so that nothing keeps it within"
                 " tokens or money: give it that argument, or a budget without"
             )
         self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
-        self.purse, self.parts = purse, parts or {}
+        self.cache, self.parts = cache, parts or {}
         self._switches: deque[Switch] = deque()
 
     @property
@@ -147,7 +154,7 @@ class GuardedMachine(Machine):
             claiming = self.parts.get("claim", claim)
             make = once(self.ledger, self.tools, run_id, make, key=key, claim=claiming)
         make = self._making(make, is_safe=self.ledger is not None)
-        run.make = Cached(make, self.tools)
+        run.make = self.cache(make, self.tools) if self.cache else make
         run.model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
         run.estimates = True
         run.notes["guards"] = Guards(
@@ -156,7 +163,6 @@ class GuardedMachine(Machine):
             rules=self.rules,
             ask=self.ask,
             converge=self.converge,
-            purse=self.purse,
             parts=self.parts,
             switches=self._switches,
             recording=self._recording,
@@ -218,8 +224,8 @@ def guarded(
         pinned: what the user wants kept in the prompt whatever happens.
         parts: functions in place of ours, by the exercise's name.
         options: `rules`, `mode` ("plan" or "build"), `ask` (a person; without one the
-            run is suspended where one is needed), `ledger`, `purse`, `converge`, and
-            what any `Machine` takes.
+            run is suspended where one is needed), `ledger`, `cache` (such as `Cached`),
+            `converge`, and what any `Machine` takes.
     """
     parts = parts or {}
     if context_tokens is not None or pinned:
