@@ -163,12 +163,6 @@ def test_the_same_call_passes_however_its_keys_are_ordered(one):
     assert packaged_approve(asked, answer, PROBLEMS) is asked
 
 
-def test_one_true_and_a_text_are_four_arguments():
-    """1, 1.0, true and "1" are told apart, though Python takes three for equal."""
-    calls = [ToolCall("Pay", {"n": n}, "c") for n in (1, 1.0, True, "1")]
-    assert len({digest_of_call(call) for call in calls}) == 4
-
-
 def test_yes_and_no_answer_what_was_asked():
     """For tests and lessons there is a person who always says yes, and one for no."""
     request = Request(CALL, PAY, "pays 25 EUR to Ada")

@@ -12,10 +12,9 @@ from decimal import Decimal
 from typing import Literal
 
 from workbook.fsm.limits import Limits, Spent
+from workbook.guardrails.table import Said
 from workbook.models.base import Usage
 
-OUT_OF_TOKENS = "out_of_tokens"
-OUT_OF_MONEY = "out_of_money"
 MILLION = 1_000_000
 
 
@@ -115,9 +114,9 @@ def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | No
         or usage.output > limits.output_tokens
         or usage.input + usage.output > limits.tokens
     ):
-        return OUT_OF_TOKENS
+        return Said.OUT_OF_TOKENS
     if limits.prices and limits.prices.cost(usage) > limits.money:
-        return OUT_OF_MONEY
+        return Said.OUT_OF_MONEY
     return None
 
 

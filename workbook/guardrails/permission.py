@@ -138,12 +138,8 @@ def preview(tool: Tool, call: ToolCall) -> str:
 
 def as_answer(kind: str, **fields: Any) -> Answer:
     """Return an answer that was recorded: `kind` is its type, in lower case."""
-    kinds: dict[str, type[Answer]] = {
-        "approve": Approve,
-        "edit": Edit,
-        "reject": Reject,
-    }
-    return kinds[kind](**fields)
+    answers: list[Callable[..., Answer]] = [Approve, Edit, Reject]
+    return {each.__name__.lower(): each for each in answers}[kind](**fields)
 
 
 def digest_of_call(call: ToolCall) -> str:
