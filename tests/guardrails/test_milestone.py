@@ -64,25 +64,11 @@ def test_it_mends_the_test_in_plan_mode_and_then_in_build_mode(agent):
     assert end.answer.endswith("both tests pass.")
     assert agent.place.run_tests()["passed"]
     assert [e["what"] for e in trace.of("decision")] == ["ask", "approve"]
-
-
-def test_who_approves_sees_the_difference(agent):
-    """the request shows which line goes and which one comes, before it is written"""
-    shown = []
-
-    def look(request):
-        shown.append((request.tool.name, request.preview, text_of(agent)))
-        return yes(request)
-
-    before = text_of(agent)
-    agent("build", look)
-    [(tool, preview, then)] = shown
-    assert (tool, then) == ("write_file", before)
-    lines = preview.splitlines()
-    gone = [line for line in lines if line.startswith("-    return")]
-    come = [line for line in lines if line.startswith("+    return")]
-    assert gone == ["-    return listed * (1 - off / 100 + on_top / 100)"]
-    assert come == ["+    return listed * (1 - off / 100) * (1 + on_top / 100)"]
+    lines = shown[0].splitlines()
+    assert "-    return listed * (1 - off / 100 + on_top / 100)" in lines
+    assert "+    return listed * (1 - off / 100) * (1 + on_top / 100)" in lines
+    assert agent.place.undo() == "price.py"
+    assert text_of(agent) == before
 
 
 def test_a_rejected_write_leaves_the_file_as_it_was(agent):
@@ -95,14 +81,6 @@ def test_a_rejected_write_leaves_the_file_as_it_was(agent):
     assert "not on a Friday" in refused["text"]
     with pytest.raises(LookupError):
         agent.place.undo()
-
-
-def test_a_write_that_was_approved_can_be_taken_back(agent):
-    """undo brings the text back that was there before the agent came"""
-    before = text_of(agent)
-    agent("build", yes)
-    assert agent.place.undo() == "price.py"
-    assert text_of(agent) == before
 
 
 def test_a_write_that_waits_is_made_the_next_day(agent, tmp_path):
