@@ -261,15 +261,13 @@ def test_options_are_handed_on_only_where_they_are_given(options):
     assert given == [{"stop": ["x"], **options}, {"tools": [], **options}]
 
 
-def test_your_own_parser_says_what_is_unreadable():
-    """With another parser, what it can read is readable."""
-    from workbook.loop.turns import Final
-
-    model = Escalate(
-        [script("a", BABBLE), script("b")], 1, lambda text: Final("", text)
-    )
-    model.complete("p")
-    assert model.name == "a"
+def test_each_run_begins_with_the_first_model():
+    """What was handed over in one run is not in the next one."""
+    small, strong = script("small", BABBLE, FINAL), script("strong", FINAL)
+    model, _ = played([small, strong], after=1)
+    assert model.name == "strong"
+    model.begin()
+    assert (model.name, model.news, model.spent) == ("small", [], {})
 
 
 @pytest.mark.parametrize(("models", "after"), [([], 2), ([Script(["x"])], 0)])

@@ -28,6 +28,7 @@ from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError
+from workbook.record.recording import Recorded
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
@@ -252,11 +253,8 @@ def test_half_a_line_at_the_end_is_written_anew(tmp_path):
 def test_two_at_once_are_refused(tmp_path):
     """while one process goes on with a file, another one is told so"""
     path = suspended(tmp_path)
-    with TraceWriter(tmp_path / "other.jsonl"):
-        from workbook.record.recording import Recording
-
-        with Recording(path), pytest.raises(TraceError, match="another TraceWriter"):
-            machine([], tmp_path).resume(path)
+    with Recorded(path), pytest.raises(TraceError, match="another TraceWriter"):
+        machine([], tmp_path).resume(path)
 
 
 def test_without_a_ledger_a_write_in_flight_is_not_repeated(tmp_path):

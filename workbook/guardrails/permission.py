@@ -6,7 +6,7 @@ from typing import Any
 
 from workbook.fsm.handlers import make_ahead
 from workbook.fsm.limits import Spent
-from workbook.fsm.protocols import Asked
+from workbook.fsm.reading import Asked
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
 from workbook.guardrails.approval import (
@@ -15,6 +15,7 @@ from workbook.guardrails.approval import (
     Edit,
     Request,
     approve,
+    as_answer,
     digest_of_call,
     preview,
 )
@@ -35,7 +36,7 @@ def policy(run: Run) -> str:
     if run.forced:
         message = f"{call.name} was not called: the tools have been withdrawn."
         return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
-    if asked.refusal is not None or call.call_id in run.ahead:
+    if asked.refusal is not None or asked.made:
         return Said.ALLOWED  # it is not made, or it was allowed with those before it
     effect = run.tools[call.name].effect
     said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
@@ -57,7 +58,7 @@ def pending_approval(run: Run) -> str:
     guards, call = guards_of(run), run.waiting[0].call
     tool = run.tools[call.name]
     request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
-    answer = _answer(run, guards, request)
+    answer = _answer(run, request)
     if answer is None:
         return Said.SUSPENDED
     kind = type(answer).__name__.lower()
@@ -85,13 +86,12 @@ def pending_approval(run: Run) -> str:
     return Said.EDIT_REFUSED
 
 
-def _answer(run: Run, guards: Guards, request: Request) -> Answer | None:
+def _answer(run: Run, request: Request) -> Answer | None:
     """Return what a person says; the time that it takes is not the run's."""
-    if guards.ask is None:
-        return None
-    ask = guards.ask
-    answer = run.wait_for(lambda: ask(request), None)
-    run.started_at += run.clock() - run.entered_at
+    asked_at, outside = run.now(), run.signals.outside
+    said = run.signals.wait_for(lambda: outside.consult(request))
+    run.started_at += run.now() - asked_at
+    answer = as_answer(**said) if isinstance(said, dict) else said  # a record's is data
     if not isinstance(answer, Answer | None):
         raise TypeError(
             f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"

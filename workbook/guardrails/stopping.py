@@ -31,7 +31,7 @@ def think_within(inner: Handler) -> Handler:
         size = tokens_of(run.conversation) if guards.counts else 0
         if guards.converge and not run.forced and _converges(run, guards, size):
             size = tokens_of(run.conversation) if guards.counts else 0
-        coming = guards.coming
+        coming = run.coming()
         purse = None if coming else guards.purse
         told = (guards.purse and coming) or {}  # what the purse of then had allowed
         call = NextCall("model", size, output_tokens=1)
@@ -50,9 +50,7 @@ def think_within(inner: Handler) -> Handler:
             call = replace(call, output_tokens=max(cap or 0, 1))
             if ran_out := purse.reserve(call):
                 return ran_out
-        run.options.pop("max_tokens", None)
-        if cap is not None:
-            run.options["max_tokens"] = cap
+        run.max_tokens = cap
         before = run.spent.usage
         try:
             return inner(run)
@@ -105,7 +103,6 @@ def _converges(run: Run, guards: Guards, size: int) -> bool:
         why = f"this prompt leaves at most {LAST_PART:.0%} of a budget"
     else:
         return False
-    run.forced = True
     run.conversation.withdraw(WITHDRAWN)
     run.emit("decision", who="budget", what="tools withdrawn", why=why)
     return True

@@ -36,6 +36,10 @@ class LineFile:
             rest = rest[self._file.write(rest) :]
         self.end, self._torn = self.end + len(line), False
 
+    def cut(self, end: int) -> None:
+        """Keep so many bytes; what is behind them goes with the next line."""
+        self.end, self._torn = end, True
+
     def close(self) -> None:
         """Let another one write."""
         self._file.close()

@@ -63,6 +63,7 @@ class TraceWriter:
         self.listener = listener
         self._lock = threading.RLock()
         self._sent = Sent()
+        self._unwritten: int | None = None  # the first event that could not be
         self._file = None if path is None else LineFile(Path(path), keep=keep)
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
@@ -72,12 +73,19 @@ class TraceWriter:
         as `kept`, what comes behind them.
         """
         with self._lock:
+            if kind == Kind.RUN_FINISHED and self._unwritten is not None:
+                fields = {**fields, "unwritten": self._unwritten}
             event, line, sent = self._event(kind, fields)
-            if self._file is not None:
-                self._file.append(sealed(line))
-            self._take(event, sent)
-            if self.listener is not None:
-                self.listener(event)
+            try:
+                if self._file is not None:
+                    self._file.append(sealed(line))
+                self._take(event, sent)
+                if self.listener is not None:
+                    self.listener(event)
+            except OSError:  # the run that tells of it ends, and can be gone on with
+                if self._unwritten is None:
+                    self._unwritten = len(self.events)
+                raise
             return int(event["seq"])
 
     def _take(self, event: TraceEvent, sent: Sent) -> None:
