@@ -9,9 +9,8 @@ import pytest
 
 from workbook.fsm import FunctionCalls, Machine
 from workbook.fsm.limits import Limits
-from workbook.guardrails.approval import yes
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.policy import PolicyRule, Verdict
+from workbook.guardrails.permission import PolicyRule, Verdict, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.record import TraceWriter

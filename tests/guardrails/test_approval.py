@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.doubles import named
-from workbook.guardrails.approval import (
+from workbook.guardrails.permission import (
     STALE,
     Approve,
     Edit,
@@ -18,7 +18,7 @@ from workbook.guardrails.approval import (
     no,
     yes,
 )
-from workbook.guardrails.approval import approve as packaged_approve
+from workbook.guardrails.permission import approve as packaged_approve
 from workbook.props.payment import Payments
 from workbook.tools.arguments import problems_with
 from workbook.tools.calls import ToolCall, ToolError
@@ -161,12 +161,6 @@ def test_the_same_call_passes_however_its_keys_are_ordered(one):
         Approve("c", digest_of_call(ToolCall("Pay", one, "c"))),
     )
     assert packaged_approve(asked, answer, PROBLEMS) is asked
-
-
-def test_one_true_and_a_text_are_four_arguments():
-    """1, 1.0, true and "1" are told apart, though Python takes three for equal."""
-    calls = [ToolCall("Pay", {"n": n}, "c") for n in (1, 1.0, True, "1")]
-    assert len({digest_of_call(call) for call in calls}) == 4
 
 
 def test_yes_and_no_answer_what_was_asked():

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls, IllegalTransition
-from workbook.guardrails.approval import LATER, Approve, Edit, Reject, no, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import LATER, Approve, Edit, Reject, no, yes
 from workbook.guardrails.purse import Purse
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import MAX_TOKENS, ToolRequest
@@ -353,7 +353,7 @@ def test_a_call_that_nobody_heard_of_again_counts_whole():
             threading.Event().wait(30)
 
     purse = Purse(Budget(tokens=5000))
-    play(Hung(), budget=Budget(model_s=0.05), purse=purse)
+    play(Hung(), budget=Budget(model_s=0.05), handlers={"THINK": purse.think})
     assert purse.spent().usage.output == MAX_TOKENS
     assert purse.spent().usage.input > 0
 
@@ -362,7 +362,11 @@ def test_runs_share_a_purse():
     """the second run has what the first one left"""
     purse = Purse(Budget(tokens=1500))
     ends = [
-        play(Script(["Hm? " * 400, FINAL]), purse=purse, converge=False)[0]
+        play(
+            Script(["Hm? " * 400, FINAL]),
+            handlers={"THINK": purse.think},
+            converge=False,
+        )[0]
         for _ in range(6)
     ]
     total = [end.spent.usage.input + end.spent.usage.output for end in ends]

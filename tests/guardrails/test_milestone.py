@@ -5,9 +5,9 @@ import json
 import pytest
 
 from workbook.fsm import FunctionCalls, TextTurns
-from workbook.guardrails.approval import Reject, yes
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import Reject, yes
 from workbook.loop.turns import Action, parse_turn
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script

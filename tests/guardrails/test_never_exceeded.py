@@ -1,13 +1,19 @@
 """No run spends more than it may, whatever its model does and its tools return."""
 
+import json
+from dataclasses import replace
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbook.fsm.conversations import FunctionCalls, TextTurns
-from workbook.guardrails.budget import Budget
+from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
-from workbook.models.base import ToolRequest
+from workbook.guardrails.permission import Edit, no, yes
+from workbook.models.base import ToolRequest, Usage
+from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
+from workbook.tools.parallel import run_in_parallel
 from workbook.tools.tool import Tool
 
 SCHEMA = {"properties": {"n": {}}}
@@ -15,6 +21,17 @@ TOOLS = [
     Tool("Look", "Looks.", SCHEMA, lambda n=None: {"result": "It is so. " * 12}),
     Tool("Send", "Sends.", SCHEMA, lambda n=None: {"result": "sent"}, effect="write"),
 ]
+
+
+class Metered(Script):
+    """A script that counts the schemas of its tools too, as an endpoint does."""
+
+    def chat(self, messages, *, tools=(), **options):
+        reply = super().chat(messages, tools=tools, **options)
+        more = count_tokens(json.dumps(tools)) if tools else 0
+        return replace(reply, usage=reply.usage + Usage(more))
+
+
 WORDS = st.sampled_from(["x", 0, "long text " * 8])
 CALL = st.builds(
     lambda name, n, call_id: ToolRequest(name, {"n": n}, call_id),
@@ -37,19 +54,24 @@ TALK = st.sampled_from([TextTurns, FunctionCalls]).flatmap(
 BUDGET = st.fixed_dictionaries(
     {"steps": st.integers(1, 6), "tool_calls": st.integers(0, 4)},
     optional={
-        name: st.integers(1, 600)
-        for name in ("input_tokens", "output_tokens", "tokens")
+        "input_tokens": st.integers(1, 600),
+        "output_tokens": st.integers(1, 600),
+        "tokens": st.integers(1, 600),
+        "money": st.sampled_from([0.0003, 0.001, 0.002]),
     },
 )
+PRICES = Prices("EUR", "2026-01-01", input=2, output=8, cached=2)
 OPTIONS = st.fixed_dictionaries(
     {
         "mode": st.sampled_from(["plan", "build"]),
+        "ask": st.sampled_from([None, yes, no, lambda request: Edit({"n": 1})]),
         "one_call": st.booleans(),
         "converge": st.booleans(),
         "context_tokens": st.none() | st.integers(40, 300),
+        "parallel": st.sampled_from([None, run_in_parallel]),
     }
 )
-PLAN = {"mode": "plan", "one_call": True, "converge": True, "context_tokens": None}
+PLAN = {"mode": "plan", "one_call": True}
 LOOK = ToolRequest("Look", {"n": "x"})
 SEND = ToolRequest("Send", {"n": 0})
 
@@ -65,9 +87,9 @@ SEND = ToolRequest("Send", {"n": 0})
 )
 @given(TALK, BUDGET, OPTIONS)
 def test_no_run_is_above_any_of_its_limits(talk, limits, options):
-    """steps, tool calls, tokens: what is sent is what was counted before it"""
-    (adapter, turns), budget = talk, Budget(**limits)
-    script = Script(turns, repeat_last=True)
+    """steps, tool calls, tokens, money, prompts: what is sent is what was counted"""
+    (adapter, turns), budget = talk, Budget(**limits, prices=PRICES)
+    script = Metered(turns, repeat_last=True)
     machine = guarded(script, TOOLS, budget=budget, adapter=adapter, **options)
     spent = machine.run("What is it?").spent
     assert spent.steps <= budget.steps
@@ -75,3 +97,6 @@ def test_no_run_is_above_any_of_its_limits(talk, limits, options):
     assert spent.usage.input <= budget.input_tokens
     assert spent.usage.output <= budget.output_tokens
     assert spent.usage.input + spent.usage.output <= budget.tokens
+    assert PRICES.cost(spent.usage) <= budget.money
+    most = options.get("context_tokens") or float("inf")
+    assert all(script.count(request.prompt) <= most for request in script.requests)

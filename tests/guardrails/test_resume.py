@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.fsm.limits import Spent
-from workbook.guardrails.approval import Edit, Reject, yes
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.economy import Escalate
+from workbook.guardrails.escalation import Escalate
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import Edit, Reject, yes
 from workbook.guardrails.purse import Purse
 from workbook.models.base import ToolRequest, Usage
 from workbook.models.script import Script
@@ -187,7 +187,7 @@ KILLED = """
     import os, signal, sys
     from pathlib import Path
     from tests.guardrails.test_resume import TEXT, machine
-    from workbook.guardrails.approval import yes
+    from workbook.guardrails.permission import yes
     from workbook.record.writer import TraceWriter
 
     folder, dies_at = Path(sys.argv[1]), int(sys.argv[2])
@@ -283,7 +283,7 @@ def test_it_runs_in_a_process_of_its_own(tmp_path):
         import sys
         from pathlib import Path
         from tests.guardrails.test_resume import TEXT, machine
-        from workbook.guardrails.approval import yes
+        from workbook.guardrails.permission import yes
 
         folder = Path(sys.argv[1])
         print(machine(TEXT[2:], folder, ask=yes).resume(folder / "run.jsonl").state)
@@ -369,10 +369,12 @@ def test_another_file_is_left_as_it_is(tmp_path):
 def test_what_a_purse_allowed_is_in_the_record(tmp_path, budget):
     """a run that a purse capped or ended is replayed, whatever is in it now"""
     with TraceWriter() as hook:
-        agent = machine([SUM, FINAL], tmp_path, hook=hook, purse=Purse(budget))
+        agent = machine(
+            [SUM, FINAL], tmp_path, hook=hook, handlers={"THINK": Purse(budget).think}
+        )
         end = agent.run("How much?")
     purse = Purse(budget)
-    again = replay(hook.trace(), machine([], tmp_path, purse=purse))
+    again = replay(hook.trace(), machine([], tmp_path, handlers={"THINK": purse.think}))
     assert (again.state, again.reason) == (end.state, end.reason)
     assert purse.spent() == Spent()
 

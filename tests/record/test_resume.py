@@ -5,7 +5,7 @@ import json
 import pytest
 
 from workbook.fsm import Machine
-from workbook.guardrails.economy import Escalate
+from workbook.guardrails.escalation import Escalate
 from workbook.models.script import Script
 from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError, to_line

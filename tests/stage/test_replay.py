@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 
 from workbook.fsm import FunctionCalls, TextTurns
-from workbook.guardrails.approval import yes
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import yes
 from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.props.workspace import Workspace

@@ -13,10 +13,8 @@ from typing import Any
 
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
-from workbook.guardrails.approval import Answer, Request
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.policy import POLICY, PolicyRule
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.permission import POLICY, Answer, PolicyRule, Request
 from workbook.guardrails.stuck import Seen
 
 Ask = Callable[[Request], Answer | None]
@@ -36,7 +34,6 @@ class Guards:
     mode: str
     rules: Sequence[PolicyRule] = POLICY
     converge: bool = True
-    purse: Purse | None = None
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     switches: deque[Switch] = field(default_factory=deque)  # of the mode, to come
 
@@ -46,11 +43,6 @@ class Guards:
     edits: int = 0  # of the call that waits
     problem: str = ""  # with the last of them
     why: str = ""  # the policy's last word
-
-    @property
-    def counts(self) -> bool:
-        """Whether there is a limit for which a prompt's tokens are counted."""
-        return self.purse is not None or self.budget.counts_tokens
 
     def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
         """Return the reader's function of that name, or ours."""

@@ -19,24 +19,22 @@ from workbook.fsm.assemble import assemble
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.machine import Exit, Machine
-from workbook.fsm.outside import Live, Outside
+from workbook.fsm.outside import Live, Make, Outside
 from workbook.fsm.run import Run, RunOptions
 from workbook.fsm.table import Rule, State, Table
-from workbook.guardrails.approval import Answer, Request
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import ContextLimit, fit_context
-from workbook.guardrails.economy import Cached
 from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
-from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
-from workbook.guardrails.permission import (
+from workbook.guardrails.handlers import (
     execute_allowed,
+    observe_cycles,
     one_at_a_time,
     pending_approval,
     policy,
+    think_within,
 )
-from workbook.guardrails.policy import POLICY, Mode, PolicyRule
-from workbook.guardrails.purse import Purse
-from workbook.guardrails.stopping import observe_cycles, think_within
+from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
+from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel, takes
@@ -44,6 +42,8 @@ from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Parts = Mapping[str, Callable[..., Any]]
+Cache = Callable[[Make, ToolRegistry], Make]
+"""Makes the calls of one run, such as `Cached`."""
 
 
 class GuardedMachine(Machine):
@@ -61,7 +61,7 @@ class GuardedMachine(Machine):
         ask: Ask | None = None,
         ledger: Ledger | None = None,
         converge: bool = True,
-        purse: Purse | None = None,
+        cache: Cache | None = None,
         parts: Parts | None = None,
         handlers: Mapping[str, Handler] | None = None,
         **options: Any,
@@ -79,14 +79,14 @@ class GuardedMachine(Machine):
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
         given: Any = model
         ask_model = getattr(given, "complete", None) or given.chat
-        if (budget.counts_tokens or purse) and not takes(ask_model, "max_tokens"):
+        if budget.counts_tokens and not takes(ask_model, "max_tokens"):
             raise ValueError(
                 f"{model.name} takes no max_tokens, so that nothing keeps it within"
                 " tokens or money: give it that argument, or a budget without"
             )
         self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
-        self.purse, self.parts = purse, parts or {}
+        self.cache, self.parts = cache, parts or {}
         self._switches: deque[Switch] = deque()
 
     @property
@@ -149,8 +149,10 @@ class GuardedMachine(Machine):
 
     def _options(self, outside: Outside) -> RunOptions:
         model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
-        make = Cached(outside.make, self.tools)
         options = super()._options(outside)
+        make: Make = outside.make
+        if self.cache is not None:
+            make = self.cache(make, self.tools)
         return replace(options, make=make, model_s=model_s, estimates=True)
 
     def _about(self, run: Run) -> dict[str, Any]:
@@ -160,7 +162,6 @@ class GuardedMachine(Machine):
             mode=mode,
             rules=self.rules,
             converge=self.converge,
-            purse=self.purse,
             parts=self.parts,
             switches=self._switches,
         )
@@ -194,8 +195,8 @@ def guarded(
         pinned: what the user wants kept in the prompt whatever happens.
         parts: functions in place of ours, by the exercise's name.
         options: `rules`, `mode` ("plan" or "build"), `ask` (a person; without one the
-            run is suspended where one is needed), `ledger`, `purse`, `converge`, and
-            what any `Machine` takes.
+            run is suspended where one is needed), `ledger`, `cache` (such as `Cached`),
+            `converge`, and what any `Machine` takes.
     """
     parts = parts or {}
     if context_tokens is not None or pinned:

@@ -20,7 +20,7 @@ from workbook.fsm.run import Run
 from workbook.fsm.table import Event, Rule, State
 from workbook.guardrails.guards import guards_of
 from workbook.guardrails.machine import GuardedMachine
-from workbook.guardrails.policy import PolicyRule, Verdict
+from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.tools.calls import Observation, ToolError
 from workbook.trust.grounded import Checked, Ground
 from workbook.trust.screen import fence_untrusted, screen_of

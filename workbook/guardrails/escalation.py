@@ -1,52 +1,11 @@
-"""Economy: reading the same only once, and a strong model only where it is needed."""
+"""A strong model only where it is needed: it takes over from a weaker one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
-from workbook.guardrails.approval import digest_of_call
 from workbook.models.base import ChatModel, Completion, Message, TextModel, Usage
-from workbook.tools.calls import Effect, Observation, ToolCall
-from workbook.tools.registry import ToolRegistry
-
-FROM_CACHE = "from this run's cache: the same call was made before"
-
-
-class Cached:
-    """Makes the calls of one run, and answers a READ that was made before by itself.
-
-    Only of tools that are `repeatable`, and only what worked. From the first WRITE on
-    it keeps and knows nothing any more: that may have changed whatever was read.
-
-    Args:
-        make: makes a call, such as `tools.run`.
-        tools: say what a call does, and whether it is repeatable.
-    """
-
-    def __init__(
-        self, make: Callable[[ToolCall], Observation], tools: ToolRegistry
-    ) -> None:
-        self.make, self.tools = make, tools
-        self.kept: dict[str, Observation] = {}  # by tool and arguments
-        self.on = True
-
-    def __call__(self, call: ToolCall) -> Observation:
-        """Return what came of the call, or of the same call before, with a note."""
-        tool = self.tools[call.name]
-        if tool.effect is Effect.WRITE:
-            self.on = False  # before it: one that fails may have written all the same
-        if not (self.on and tool.repeatable):
-            return self.make(call)
-        key = digest_of_call(call)
-        if known := self.kept.get(key):
-            notes = (*call.notes, FROM_CACHE)
-            return replace(known, call_id=call.call_id, notes=notes)
-        observation = self.make(call)
-        if observation.ok:
-            self.kept[key] = observation
-        return observation
 
 
 class Escalate:
@@ -71,7 +30,7 @@ class Escalate:
     def begin(self) -> None:
         """Begin a run."""
         self.spent: dict[str, Usage] = {}  # by the name of the model
-        self.news: list[str] = []  # a sentence for each hand-over
+        self.news: list[dict[str, str]] = []  # a decision for each hand-over
         self._number = self._unreadable = 0
 
     @property
@@ -98,5 +57,5 @@ class Escalate:
         self._unreadable = self._unreadable + 1 if unreadable else 0
         if self._unreadable >= self.after and self._number + 1 < len(self.models):
             self._number, self._unreadable = self._number + 1, 0
-            turns = "a turn" if self.after == 1 else f"{self.after} turns in a row"
-            self.news.append(f"{name} wrote {turns} unreadable: {self.name} goes on")
+            why = f"{name} was unreadable, {self.after} in a row: {self.name} goes on"
+            self.news.append({"who": "model", "what": "handed over", "why": why})
