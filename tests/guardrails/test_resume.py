@@ -148,7 +148,7 @@ def test_the_mode_goes_on_with_the_run(tmp_path):
     """a run that began in plan mode is in plan mode when it is resumed"""
     path = suspended(tmp_path, mode="build")
     first, *rest = Trace.read(path)
-    Trace(({**first, "mode": "plan"}, *rest)).save(path)
+    path = Trace(({**first, "mode": "plan"}, *rest)).save(tmp_path / "plan.jsonl")
     with pytest.raises(Divergence, match="deny"):
         machine(TEXT[2:], tmp_path, ask=yes, mode="build").resume(path)
 

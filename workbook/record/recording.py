@@ -66,7 +66,12 @@ class Recorded(TraceWriter):
             raise FileNotFoundError(f"there is no trace {path}")
         super().__init__(path, keep=True, secrets=secrets)
         try:
-            self.recorded = self._read(source, is_whole=live is None)
+            end = self._file.end if self._file else 0
+            self.recorded, lost = _whole_events(source, end)
+            if lost and live is None:
+                raise TraceError(lost)
+            if not self.recorded or self.recorded[0]["kind"] != Kind.RUN_STARTED:
+                raise TraceError(f"{path or 'it'} does not begin with a run_started")
         except BaseException:
             self.close()
             raise
@@ -77,31 +82,6 @@ class Recorded(TraceWriter):
         self._clock, self._started_at = self.now, 0.0
         self._answered_s = 0.0  # when a person did, on the record's clock
         self._live_at: float | None = None  # the real time at which the record ended
-
-    def _read(
-        self, source: Trace | Path | str, is_whole: bool
-    ) -> tuple[TraceEvent, ...]:
-        """Return the events to be played again.
-
-        What a run told after it could not write is not among them if it goes on.
-        """
-        if isinstance(source, Trace):
-            events, lost = source.events, source.lost
-            if is_whole and lost:
-                raise TraceError(lost)
-        else:
-            size = self._file.end if self._file else 0
-            lines = Path(source).read_bytes()[:size].splitlines(keepends=True)
-            whole = sum(bool(line.strip()) for line in lines)
-            events = tuple(islice(read_events(source), whole))
-        if not events or events[0]["kind"] != Kind.RUN_STARTED:
-            raise TraceError(f"{source!s:.200} does not begin with a run_started")
-        unwritten = events[-1].get("unwritten", 0)
-        if is_whole or not unwritten:
-            return events
-        if self._file is not None:
-            self._file.cut(sum(map(len, lines[:unwritten])))
-        return events[:unwritten]
 
     def __enter__(self) -> Recorded:
         return self
@@ -291,3 +271,17 @@ def _is_its_own(event: TraceEvent) -> bool:
 def _needs_person(call: ToolCall, said: str, hint: str) -> Observation:
     error = ToolError(ErrorKind.NEEDS_PERSON, said, hint=hint)
     return Observation.failed(call.call_id, error, call.name)
+
+
+def _whole_events(
+    source: Trace | Path | str, end: int
+) -> tuple[tuple[TraceEvent, ...], str]:
+    """Return a trace's whole events, and what was lost.
+
+    Of a file these are its first `end` bytes; damage among them is raised.
+    """
+    if isinstance(source, Trace):
+        return source.events, source.lost
+    lines = Path(source).read_bytes()[:end].splitlines()
+    whole = sum(bool(line.strip()) for line in lines)
+    return tuple(islice(read_events(source), whole)), ""
