@@ -25,6 +25,7 @@ from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError
+from workbook.record.recording import Recorded
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
@@ -111,7 +112,7 @@ def test_the_mode_goes_on_with_the_run(tmp_path):
     """a run that began in plan mode is in plan mode when it is resumed"""
     path = suspended(tmp_path, mode="build")
     first, *rest = Trace.read(path)
-    Trace(({**first, "mode": "plan"}, *rest)).save(path)
+    path = Trace(({**first, "mode": "plan"}, *rest)).save(tmp_path / "plan.jsonl")
     with pytest.raises(Divergence, match="deny"):
         machine(TEXT[2:], tmp_path, ask=yes, mode="build").resume(path)
 
@@ -183,11 +184,8 @@ def test_killed_at_every_event_it_pays_once_or_says_unknown(tmp_path, subtests):
 def test_two_at_once_are_refused(tmp_path):
     """while one process goes on with a file, another one is told so"""
     path = suspended(tmp_path)
-    with TraceWriter(tmp_path / "other.jsonl"):
-        from workbook.record.recording import Recording
-
-        with Recording(path), pytest.raises(TraceError, match="another TraceWriter"):
-            machine([], tmp_path).resume(path)
+    with Recorded(path), pytest.raises(TraceError, match="another TraceWriter"):
+        machine([], tmp_path).resume(path)
 
 
 LOOK = "Action: Calculator\nAction Input: 1+{}"

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from workbook.fsm.conversations import TextTurns
 from workbook.fsm.handlers import Handler
 from workbook.fsm.machine import Machine
-from workbook.fsm.protocols import Conversation
+from workbook.fsm.reading import Conversation
 from workbook.fsm.table import CORE, State, Table
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.parallel import run_in_parallel

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from workbook.record.show import escape_mermaid
+from workbook.record.mermaid import escape_mermaid
 
 
 class State:

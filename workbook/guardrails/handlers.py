@@ -12,7 +12,7 @@ from typing import Any
 
 from workbook.fsm.handlers import Handler, make_ahead
 from workbook.fsm.limits import Spent
-from workbook.fsm.protocols import Asked
+from workbook.fsm.reading import Asked
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
 from workbook.guardrails.budget import NextCall, room, share_left, within_budget
@@ -24,6 +24,7 @@ from workbook.guardrails.permission import (
     Request,
     Verdict,
     approve,
+    as_answer,
     decide,
     digest_of_call,
     preview,
@@ -48,16 +49,13 @@ def think_within(inner: Handler) -> Handler:
         guards, budget = guards_of(run), guards_of(run).budget
         size = tokens_of(run.conversation) if budget.counts_tokens else 0
         if guards.converge and not run.forced and (why := _last_turn(run, size)):
-            run.forced = True
             run.conversation.withdraw(WITHDRAWN)
             run.emit("decision", who="budget", what="tools withdrawn", why=why)
             size = tokens_of(run.conversation) if budget.counts_tokens else 0
         call = NextCall("model", size, output_tokens=1)
         if ran_out := guards.part(within_budget)(run.elapsed(), budget, call):
             return str(ran_out)
-        run.options.pop("max_tokens", None)
-        if (cap := room(run.spent, budget, size)) is not None:
-            run.options["max_tokens"] = cap
+        run.max_tokens = room(run.spent, budget, size)
         try:
             return inner(run)
         finally:
@@ -102,7 +100,7 @@ def policy(run: Run) -> str:
     if run.forced:
         message = f"{call.name} was not called: the tools have been withdrawn."
         return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
-    if asked.refusal is not None or call.call_id in run.ahead:
+    if asked.refusal is not None or asked.made:
         return Said.ALLOWED  # it is not made, or it was allowed with those before it
     effect = run.tools[call.name].effect
     verdict, guards.why = _decide(guards, call, effect)
@@ -125,7 +123,7 @@ def pending_approval(run: Run) -> str:
     guards, call = guards_of(run), run.waiting[0].call
     tool = run.tools[call.name]
     request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
-    answer = _answer(run, guards, request)
+    answer = _answer(run, request)
     if answer is None:
         return Said.SUSPENDED
     kind = type(answer).__name__.lower()
@@ -150,12 +148,12 @@ def pending_approval(run: Run) -> str:
     return Said.EDITED
 
 
-def _answer(run: Run, guards: Guards, request: Request) -> Answer | None:
+def _answer(run: Run, request: Request) -> Answer | None:
     """Return what a person says; the time that it takes is not the run's."""
-    if (ask := guards.ask) is None:
-        return None
-    answer = run.wait_for(lambda: ask(request), None)
-    run.started_at += run.clock() - run.entered_at
+    asked_at, outside = run.now(), run.signals.outside
+    said = run.signals.wait_for(lambda: outside.consult(request))
+    run.started_at += run.now() - asked_at
+    answer = as_answer(**said) if isinstance(said, dict) else said  # a record's is data
     if not isinstance(answer, Answer | None):
         raise TypeError(
             f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"

@@ -19,7 +19,6 @@ from workbook.fsm.handlers import think
 from workbook.fsm.limits import Spent
 from workbook.fsm.run import Run
 from workbook.guardrails.budget import Budget, NextCall, room, within_budget
-from workbook.guardrails.guards import guards_of
 from workbook.guardrails.handlers import tokens_of
 from workbook.models.base import MAX_TOKENS, Usage
 
@@ -44,19 +43,19 @@ class Purse:
 
     def think(self, run: Run) -> str:
         """Ask the model with what is left for all: THINK of a guarded machine."""
-        if coming := guards_of(run).coming:  # a record says what was left then
+        if coming := run.coming():  # a record says what was left then
             if str(coming.get("event")).startswith("out_of_"):
                 return str(coming["event"])
-            run.options["max_tokens"] = coming.get("max_tokens")
+            run.max_tokens = coming.get("max_tokens")
             return think(run)
         size = tokens_of(run.conversation)
         # At most MAX_TOKENS: the first run leaves something over.
-        caps = [run.options.get("max_tokens"), self.room(size), MAX_TOKENS]
+        caps = [run.max_tokens, self.room(size), MAX_TOKENS]
         cap = min(cap for cap in caps if cap is not None)
         call = NextCall("model", size, max(cap, 1))
         if ran_out := self.reserve(call):
             return ran_out
-        run.options["max_tokens"], before = cap, run.spent.usage
+        run.max_tokens, before = cap, run.spent.usage
         try:
             return think(run)
         finally:

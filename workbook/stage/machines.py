@@ -10,7 +10,7 @@ from typing import Any
 from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.conversations import TEXT_PREAMBLE, TextTurns
-from workbook.fsm.protocols import Conversation
+from workbook.fsm.reading import Conversation
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
