@@ -139,14 +139,6 @@ def test_several_calls_are_asked_one_by_one():
     assert [e["ok"] for e in trace.of("observation")] == [True, False, True]
 
 
-def test_nobody_there_suspends_the_run():
-    """without a person the run waits: PENDING, no observation, no end in the trace"""
-    for ask in (None, lambda request: LATER):
-        end, trace, world = play([WRITE.format(1), FINAL], ask=ask)
-        assert (end.state, end.reason, world.sent) == ("PENDING", "suspended", [])
-        assert trace.of("observation", "run_finished") == []
-
-
 def test_a_person_who_breaks_ends_the_run():
     """an exception of whoever is asked is ERROR, and nothing was done"""
 
@@ -251,14 +243,6 @@ def test_a_hung_model_is_given_up():
 
 
 # one call a turn
-
-
-def test_one_call_a_turn_is_a_row():
-    """with one_call the rest of a turn's calls are refused in words"""
-    calls = [ToolRequest("Look", {"n": n}) for n in (1, 2, 3)]
-    end, trace, _ = play([calls, FINAL], one_call=True, adapter=FunctionCalls)
-    kinds = [e.get("error", {}).get("kind") for e in trace.of("observation")]
-    assert (end.state, kinds) == ("DONE", [None, "one_at_a_time", "one_at_a_time"])
 
 
 # whatever happens

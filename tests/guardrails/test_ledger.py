@@ -13,14 +13,13 @@ from workbook.guardrails.ledger import (
     LedgerError,
     claim,
     forget,
-    idempotency_key,
     once,
     settle,
 )
 from workbook.props.payment import Payments
 from workbook.tools.calls import Effect, ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import ContractError, Tool
+from workbook.tools.tool import Tool
 
 PAY = {"payee": "bookshop", "amount": 25, "currency": "EUR"}
 
@@ -106,22 +105,6 @@ def test_a_reference_names_the_payment(ledger):
     assert [paid.reference for paid in account.made] == ["INV-7", "INV-8"]
     other = pay(call("call_9", **{**PAY, "amount": 99}, reference="INV-8"))
     assert (other.ok, len(account.made)) == (False, 2)
-
-
-def test_your_key_and_your_claim_are_used(ledger):
-    """another key and another claim can be plugged in"""
-    used = []
-
-    def key(call, business_key=()):
-        used.append("key")
-        return idempotency_key(call, business_key)
-
-    def own(db, key, digest):
-        used.append("claim")
-        return claim(db, key, digest)
-
-    assert payer(ledger, Payments().tool(), key=key, claim=own)(call()).ok
-    assert set(used) == {"key", "claim"}
 
 
 @pytest.mark.parametrize(
@@ -347,9 +330,3 @@ def test_a_ledger_that_is_gone_is_no_new_ledger(ledger):
     with pytest.raises(LedgerError, match=r"ledger\.db cannot be"):
         payer(ledger, account.tool())(call())
     assert account.made == []
-
-
-def test_a_business_key_names_arguments():
-    """a business key that is no argument of the tool is a mistake in its definition"""
-    with pytest.raises(ContractError, match="'invoice'"):
-        replace(Payments().tool(), business_key=("invoice",))

@@ -289,21 +289,6 @@ def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
     assert replay(hook.trace(), machine([], tmp_path, **options)).forced
 
 
-def test_a_person_may_take_their_time_in_a_replay_too(tmp_path):
-    """the time in which a person was asked is not the run's, the second time either"""
-    now, options = [0.0], {"budget": Budget(wall_s=10.0)}
-
-    def ask(request):
-        now[0] += 100.0
-        return yes(request)
-
-    with TraceWriter(clock=lambda: now[0]) as hook:
-        options |= {"ask": ask, "clock": lambda: now[0]}
-        end = machine([PAY, FINAL], tmp_path, hook=hook, **options).run("Pay.")
-    again = replay(hook.trace(), machine([], tmp_path, **options))
-    assert (end.state, again.state) == ("DONE", "DONE")
-
-
 def test_what_was_estimated_is_estimated_again(tmp_path):
     """a model that counts no tokens is replayed with the same estimate, and its mark"""
 
