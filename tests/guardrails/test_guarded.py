@@ -4,18 +4,16 @@ import threading
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls, IllegalTransition, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import LATER, Approve, Edit, Reject, no, yes
+from workbook.guardrails.permission import Approve, Edit, Reject, no, yes
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
-from workbook.tools.calls import Effect, ToolFailure
+from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 
 N = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -240,84 +238,3 @@ def test_a_hung_model_is_given_up():
 
     end, *_ = play(Hung(), budget=Budget(model_s=0.05))
     assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
-
-
-# one call a turn
-
-
-# whatever happens
-
-
-TURNS = st.sampled_from(
-    [READ.format(1), READ.format(2), WRITE.format(1), WRITE.format(2), "?", FINAL]
-)
-CALLS = st.lists(
-    st.builds(
-        ToolRequest,
-        st.sampled_from(["Look", "Send", "Nope"]),
-        st.fixed_dictionaries({"n": st.integers(0, 2) | st.just("x")}),
-        st.sampled_from(["", "a", "b"]),
-    ),
-    min_size=1,
-    max_size=3,
-)
-ANSWERS = st.lists(
-    st.sampled_from(
-        [yes, no, lambda r: LATER, lambda r: Edit({"n": 1}), lambda r: Edit({})]
-    ),
-    max_size=6,
-)
-LIMITS = st.builds(
-    Budget,
-    steps=st.integers(1, 8),
-    tool_calls=st.integers(0, 6),
-    tokens=st.sampled_from([float("inf"), 150, 400]),
-)
-
-
-def failing_now_and_then(n):
-    if n == 2:
-        raise ToolFailure("no", "not two")
-    return {"result": n}
-
-
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(TURNS, min_size=1, max_size=12) | st.lists(CALLS | TURNS, min_size=1),
-    st.sampled_from(["plan", "build"]),
-    ANSWERS,
-    LIMITS,
-    st.booleans(),
-    st.booleans(),
-)
-def test_the_machine_is_honest(turns, mode, answers, budget, one_call, in_calls):
-    """one end or a wait, no budget exceeded, one observation a call, no gap, no WRITE
-    in plan mode, no effect that nobody allowed
-    """
-    adapter = FunctionCalls if in_calls else None
-    turns = [t for t in turns if in_calls or isinstance(t, str)] or [FINAL]
-    said, world = iter(answers), World(look=failing_now_and_then)
-    end, trace, _ = play(
-        Script(turns, repeat_last=True),
-        world=world,
-        mode=mode,
-        ask=lambda r: next(said, yes)(r),
-        budget=budget,
-        one_call=one_call,
-        adapter=adapter,
-    )
-    spent = end.spent
-    assert end.state in GUARDED.ends - {"ERROR", "CANCELLED"}
-    assert spent.steps <= budget.steps
-    assert spent.tool_calls <= budget.tool_calls
-    assert spent.usage.input + spent.usage.output <= budget.tokens
-    assert [e["seq"] for e in trace] == list(range(len(trace)))
-    called = [e["call_id"] for e in trace.of("tool_call")]
-    seen = [e["call_id"] for e in trace.of("observation") if e["call_id"]]
-    assert sorted(called) == sorted(seen)
-    assert len(set(called)) == len(called)
-    assert mode == "build" or not world.sent
-    allowed = [e for e in trace.of("transition") if e["target"] == "EXECUTE_TOOL"]
-    writes = {e["call_id"] for e in trace.of("tool_call") if e["tool"] == "Send"}
-    assert len(world.sent) <= sum(e["call_id"] in writes for e in allowed)
-    assert all(e["event"] in ("allowed", "approved") for e in allowed)
