@@ -321,12 +321,3 @@ def test_a_file_that_is_no_ledger_is_told(tmp_path, damage):
     with pytest.raises(LedgerError, match=r"ledger\.db cannot be .*restore a copy"):
         payer(Ledger(path), account.tool())(call())
     assert account.made == []
-
-
-def test_a_ledger_that_is_gone_is_no_new_ledger(ledger):
-    """a file that is taken away while it is in use is told, and not begun anew"""
-    account = Payments()
-    ledger.path.unlink()
-    with pytest.raises(LedgerError, match=r"ledger\.db cannot be"):
-        payer(ledger, account.tool())(call())
-    assert account.made == []
