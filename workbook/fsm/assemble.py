@@ -44,7 +44,7 @@ def assemble(
     if adapter in (None, TextTurns) and hasattr(model, "complete"):
         adapter = partial(TextTurns, **given(parse="parse_turn"))
     table = table or parts.get("agent_table", lambda: CORE)()
-    table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
+    table = table.using(**given(advance="advance", audit="audit"))
     options |= given(drive="drive") | {"adapter": adapter}
     if parallel:
         options["parallel"] = parts.get("run_in_parallel", run_in_parallel)

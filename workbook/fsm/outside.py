@@ -32,32 +32,15 @@ class Outside(Protocol):
     """What a run asks, and whom it tells; each answer is live, or from a record."""
 
     @property
-    def trace_id(self) -> str:
-        """Names the run."""
-
-    def complete(self, ask: Callable[[], Completion]) -> Completion:
-        """Return the model's turn; `ask` is how the conversation asks for it."""
-
-    def make(self, call: ToolCall) -> Observation:
-        """Return what came of a call."""
-
-    def consult(self, request: Any) -> Any:
-        """Return what a person says about a call, or None: nobody answers now."""
-
-    def now(self) -> float:
-        """Return seconds, from any origin."""
-
-    def stopped(self) -> bool:
-        """Return whether the user has said stop."""
-
-    def tell(self, kind: str, /, **fields: Any) -> object:
-        """Take an event down."""
-
-    def coming(self) -> TraceEvent | None:
-        """Return the event that a record tells next; None where it is decided now."""
-
-    def done(self) -> object:
-        """Hear that the run is over: a cancel was for this one."""
+    def trace_id(self) -> str: ...
+    def complete(self, ask: Callable[[], Completion]) -> Completion: ...  # the model
+    def make(self, call: ToolCall) -> Observation: ...  # the tools
+    def consult(self, request: Any) -> Any: ...  # a person; None: nobody answers now
+    def now(self) -> float: ...  # seconds, from any origin
+    def stopped(self) -> bool: ...  # the user has said stop
+    def done(self) -> object: ...  # the run is over: a stop was for this one
+    def tell(self, kind: str, /, **fields: Any) -> object: ...  # the hook
+    def coming(self) -> TraceEvent | None: ...  # a record's next event; None: live
 
 
 def _ask(ask: Callable[[], Completion]) -> Completion:

@@ -56,32 +56,22 @@ class Reply:
 
 
 class Conversation(Protocol):
-    """What the machine needs of an adapter. One is made for each run."""
+    """What the machine needs of an adapter. One is made for each run.
+
+    `request` returns the fields of the `model_request` to come: the `prompt` behind the
+    first `kept` characters or messages, which are all that was sent before; or, without
+    `kept`, the whole prompt. What `read` has read is in the next one.
+    """
 
     withdrawn: bool  # no tool is offered any more
 
-    def request(self) -> dict[str, Any]:
-        """Return the fields of the `model_request` to come: only what is new.
-
-        That is the `prompt` behind the first `kept` characters or messages, which are
-        all that was sent before; or, without `kept`, the whole prompt.
-        """
-
-    def ask(self, **options: Any) -> Completion:
-        """Ask the model; `options` are what a guard hands on to it."""
-
-    def read(self, completion: Completion) -> Reply:
-        """Say what the model did, and remember it for the next request."""
-
-    def observe(self, observation: Observation) -> None:
-        """Put an observation where the model will read it."""
-
+    def request(self) -> dict[str, Any]: ...
+    def ask(self, **options: Any) -> Completion: ...  # options of the model's
+    def read(self, completion: Completion) -> Reply: ...
+    def observe(self, observation: Observation) -> None: ...  # tell the model
+    def withdraw(self, words: str) -> None: ...  # offer no tool, and tell the model so
     @property
-    def prompt(self) -> str | list[Message]:
-        """What the next request sends."""
-
-    def withdraw(self, words: str) -> None:
-        """Offer no tool any more, and tell the model so."""
+    def prompt(self) -> str | list[Message]: ...  # what the next request sends
 
 
 def read_words(text: str, tools: Container[str]) -> Turn:
