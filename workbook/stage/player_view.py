@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from workbook.guardrails.approval import Answer, Request
-from workbook.guardrails.policy import Mode
+from workbook.guardrails.permission import Answer, Mode, Request
 from workbook.paths import DATA, template
 from workbook.record import Trace, drawing
 from workbook.record.show import VOICES, Mermaid, summary, to_html, voice
