@@ -13,14 +13,14 @@ from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import Tool, tool
 
-from workbook.models import Completion, Script, ToolRequest, Usage
+from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.langchain import (
     LangChainModel,
     ScriptedModel,
     from_message,
     text_llm,
 )
-from workbook.models.script import ScriptExhausted
+from workbook.models.script import Script, ScriptExhausted
 
 CALL = ToolRequest("multiply", {"a": 6, "b": 7}, "call_1")
 
@@ -105,7 +105,7 @@ def test_it_shares_a_script():
     script = Script(["one", "two"])
     script.complete("p")
 
-    assert ScriptedModel(script=script).invoke("p").content == "two"
+    assert ScriptedModel(model=script).invoke("p").content == "two"
 
 
 def test_it_sees_only_its_window():

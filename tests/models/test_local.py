@@ -8,8 +8,8 @@ import threading
 import pytest
 from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from workbook.models import get_model, get_text_model
 from workbook.models.base import TextModel
+from workbook.models.choice import get_model, get_text_model
 from workbook.models.hosted import local_model
 from workbook.models.langchain import LangChainModel
 from workbook.models.local import (

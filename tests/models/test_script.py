@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.models import Completion, Script, ToolRequest, Usage
-from workbook.models.base import ChatModel, TextModel
+from workbook.models.base import ChatModel, Completion, TextModel, ToolRequest, Usage
 from workbook.models.prompts import count_tokens
-from workbook.models.script import Request, ScriptExhausted
+from workbook.models.script import Request, Script, ScriptExhausted
 
 CALL = ToolRequest("Calculator", {"input": "100*0.2"}, "call_1")
 
