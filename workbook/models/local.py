@@ -121,7 +121,8 @@ class LocalServer(ModelServer):
         try:
             self._server: Any = xllamacpp.Server(params)
         except RuntimeError as error:
-            said = f"llama.cpp could not load {weights}: {error}"
+            where = f"{weights}, or could not have port {port or 'any'}"
+            said = f"llama.cpp could not load {where}: {error}"
             raise LocalModelError(said) from None
         super().__init__(self._server.listening_address)
         # A server that is closed before its loop has begun waits for it for ever. The
