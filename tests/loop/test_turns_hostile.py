@@ -99,17 +99,6 @@ def test_words_that_only_look_like_a_label(line):
     assert split_fields(line) == [(Label.THOUGHT, line)]
 
 
-def test_an_invented_question_ends_the_answer():
-    """A next question that the model makes up is not part of its answer."""
-    assert parse_turn("Final Answer: 88\nQuestion: 3+3?") == Final("", "88")
-
-
-def test_a_made_up_observation_is_no_thought():
-    """Text behind a made-up Observation is not handed on as the model's thought."""
-    turn = parse_turn("Thought: a\nObservation: 3\nThought: b\nFinal Answer: 3")
-    assert turn == Final("a\nb", "3")
-
-
 @pytest.mark.parametrize("value", [None, 3, b"Action: a", ["Action: a"]])
 def test_what_is_not_text_is_refused_in_words(value):
     """Anything but a string is a TypeError that names its type."""
@@ -136,14 +125,6 @@ def test_what_follows_the_first_step_changes_nothing(after):
     """Nothing that a model writes behind its first step changes that step."""
     step = "Thought: t\nAction: Search\nAction Input: a\nObservation:"
     assert parse_turn(step + after) == Action("t", "Search", "a")
-
-
-@given(turns)
-@settings(max_examples=200, deadline=None)
-def test_an_unreadable_turn_keeps_its_text(text):
-    """Malformed holds the whole text, so that it can be shown."""
-    turn = parse_turn(text)
-    assert not isinstance(turn, Malformed) or turn.text == text
 
 
 PIECE = pytest.mark.parametrize(
