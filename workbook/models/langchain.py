@@ -33,7 +33,8 @@ from workbook.models.base import (
     streams,
 )
 from workbook.models.prompts import stop_sequences
-from workbook.models.script import Script, ScriptTurn
+from workbook.models.script import Script
+from workbook.models.script_turns import ScriptTurn
 
 
 class ChatModelAdapter(BaseChatModel):
