@@ -145,27 +145,19 @@ def seconds(text):
     gc.disable()
     try:
         started = time.thread_time()
-        parse_turn(text)
+        heard(text, parse_turn(text))
         return time.thread_time() - started
     finally:
         gc.enable()
 
 
 @PIECE
-def test_a_megabyte_of_hostile_text_takes_ten_times_a_tenth(piece):
+@pytest.mark.parametrize("start", ["**Action 1", "Final Answer: a\n"])
+def test_ten_times_the_hostile_text_takes_ten_times_as_long(start, piece):
     """Reading time grows with the length of the text and with nothing else."""
-    text = "**Action 1" + piece * (1_000_000 // len(piece))
-    tenth = max(0.005, min(seconds(text[:100_000]) for _ in range(3)))
+    text = start + piece * (300_000 // len(piece))
+    tenth = max(0.005, min(seconds(text[:30_000]) for _ in range(3)))
     assert seconds(text) < 30 * tenth  # with its square: a hundred times
-
-
-@PIECE
-def test_a_hostile_answer_takes_no_longer(piece):
-    """The search for an answer's end, and for what is kept, reads each label once."""
-    text = "Final Answer: a\n" + piece * (250_000 // len(piece))
-    started = time.thread_time()
-    heard(text, parse_turn(text))
-    assert time.thread_time() - started < 1.0
 
 
 STEP = "Thought: t\nAction: Search\nAction Input: a"
