@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from workbook.fsm.machine import Machine
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.policy import POLICY, PolicyRule, decide
+from workbook.guardrails.permission import POLICY, PolicyRule, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script

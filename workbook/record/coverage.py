@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbook.record.events import Kind
+from workbook.record.figures import Runs, each_run, whole_events
 from workbook.record.show import Tables
-from workbook.record.trace import Runs, each_run, whole_events
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,5 @@ def coverage(table: Any, runs: Runs) -> Coverage:
             if event["kind"] == Kind.TRANSITION:
                 ways[event["source"], event["event"], event["target"]] += 1
         moving += ways.total() > before
-    rows = {
-        tuple(rule[:3]): ways.pop(tuple(rule[:3]), 0) for rule in table.rows.values()
-    }
+    rows = {tuple(rule[:3]): ways.pop(tuple(rule[:3]), 0) for rule in table.rules}
     return Coverage(rows, dict(ways), moving, lost)

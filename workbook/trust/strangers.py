@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from workbook.guardrails.policy import POLICY, Decision, PolicyRule, Verdict
+from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
 from workbook.tools.calls import Effect, ErrorKind, to_json
 from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool
