@@ -36,7 +36,7 @@ from workbook.guardrails.permission import (
     no,
 )
 from workbook.guardrails.table import guarded_table
-from workbook.models import get_text_model
+from workbook.models.choice import get_text_model
 from workbook.models.base import Prefilled
 from workbook.models.script import Script
 from workbook.props.city import CODE, QUESTIONS, city_tools, tally

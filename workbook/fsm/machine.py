@@ -23,8 +23,7 @@ from workbook.fsm.outside import Live, Make, Outside, Signals
 from workbook.fsm.reading import Conversation
 from workbook.fsm.run import Parallel, Run, RunOptions
 from workbook.fsm.table import CORE, Event, Rule, State, Table
-from workbook.loop.naive import Emit, ignore
-from workbook.models.base import ChatModel, Completion, TextModel, streams
+from workbook.models.base import ChatModel, Completion, Emit, TextModel, ignore, streams
 from workbook.record.replay import resume
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry

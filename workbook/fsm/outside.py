@@ -18,8 +18,7 @@ from types import FrameType
 from typing import Any, Protocol, TypeVar
 
 from workbook.fsm.table import Event
-from workbook.loop.naive import Emit, ignore
-from workbook.models.base import Completion
+from workbook.models.base import Completion, Emit, ignore
 from workbook.record.events import TraceEvent
 from workbook.tools.calls import Observation, ToolCall
 from workbook.tools.threads import call_with_timeout

@@ -20,6 +20,7 @@ class Escalate:
             raise ValueError(f"{len(models)} models, after={after}: at least 1 of each")
         self.models, self.after = tuple(models), after
         self.at_once = all(getattr(model, "at_once", False) for model in models)
+        self.streams = all(getattr(model, "streams", False) for model in models)
         self.begin()
         # Whoever needs a text model looks whether there is a `complete`.
         if all(hasattr(model, "complete") for model in models):

@@ -37,7 +37,7 @@ from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard
 from workbook.loop.turns import parse_turn
-from workbook.models.base import ChatModel, TextModel, takes
+from workbook.models.base import ChatModel, TextModel, streams
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -77,9 +77,7 @@ class GuardedMachine(Machine):
         }
         work = {state: in_its_mode(handler) for state, handler in work.items()}
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
-        given: Any = model
-        ask_model = getattr(given, "complete", None) or given.chat
-        if budget.counts_tokens and not takes(ask_model, "max_tokens"):
+        if budget.counts_tokens and not streams(model):
             raise ValueError(
                 f"{model.name} takes no max_tokens, so that nothing keeps it within"
                 " tokens or money: give it that argument, or a budget without"
