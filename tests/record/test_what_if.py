@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -16,6 +17,7 @@ from workbook.record.replay import replay, what_if
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
+from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -188,15 +190,14 @@ def test_what_a_write_answered_is_not_written_again(which):
     made, schema = [], {"properties": {"text": {"type": "string"}}}
 
     def make(turns, **options):
-        note = Tool("Note", "", schema, lambda text: made.append(text) or {}, "write")
-        return Machine(Script(turns), ToolRegistry([note]), **options)
+        keep = Tool("Note", "Keeps.", schema, lambda text: made.append(text) or {})
+        tools = ToolRegistry([replace(keep, effect=Effect.WRITE)])
+        return Machine(Script(turns), tools, **options)
 
     old = a_run(["Action: Note\nAction Input: one", "Final Answer: 1"], make=make)
     k, live = number_of(old, "observation"), make(["Final Answer: 2"])
-    change = (
-        {"result": {"result": 9}} if which == "answer" else {"limits": {"steps": 9}}
-    )
-    new = what_if(old, k, change, live)
+    changes = {"answer": {"result": {"result": 9}}, "limits": {"limits": {"steps": 9}}}
+    new = what_if(old, k, changes[which], live)
     assert (made, new.end["answer"]) == (["one"], "2")
     changed = new.events[k]["text"] != old.events[k]["text"]
     assert changed is (which == "answer")
