@@ -158,13 +158,6 @@ def test_cached_tokens_have_a_price_of_their_own():
     assert PRICES.cost(Usage(0, 1_000_000)) == 3.0
 
 
-@pytest.mark.parametrize("price", [-1, math.nan, math.inf])
-def test_a_price_is_a_number_from_0(price):
-    """a negative price, or none that is a number, is refused"""
-    with pytest.raises(ValueError, match="from 0"):
-        Prices("EUR", "d", price, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
@@ -179,6 +172,9 @@ def test_a_budget_that_makes_no_sense_is_refused(wrong, words):
     """nothing to spend, or money without prices, is a mistake and is said to be one"""
     with pytest.raises(ValueError, match=words):
         Budget(**wrong)
+    for price in (-1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="from 0"):
+            Prices("EUR", "d", price, 1, 1)
 
 
 def test_a_budget_is_limits_with_more():

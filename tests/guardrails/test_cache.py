@@ -54,14 +54,6 @@ def test_the_same_read_is_made_once(shelf):
     assert (second.call_id, second.notes) == ("c2", ("x", FROM_CACHE))
 
 
-def test_another_call_is_made(shelf):
-    """other arguments, 1, 1.0 and true among them, what failed, and a clock, are"""
-    calls = [("Read", 1), ("Read", 1.0), ("Read", True)]
-    calls += [("Read", 13), ("Read", 13), ("Clock", 1), ("Clock", 1)]
-    assert not any(FROM_CACHE in shelf.call(name, n).notes for name, n in calls)
-    assert repr(shelf.reached) == repr(calls)
-
-
 def test_a_write_that_never_comes_back_ends_it_too():
     """a WRITE that is given up in flight may have its effect: nothing is remembered"""
     shelf = Shelf()

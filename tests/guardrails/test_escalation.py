@@ -6,7 +6,7 @@ from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
 from workbook.guardrails.escalation import Escalate
 from workbook.guardrails.machine import guarded
-from workbook.models.base import Completion, ToolRequest, Usage, takes
+from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
@@ -91,14 +91,6 @@ def test_a_readable_turn_starts_the_count_anew(adapter, turns):
     assert (end.state, strong.asked, model.news) == ("DONE", 0, [])
 
 
-def test_the_count_starts_anew_with_each_model():
-    """the next model gets as many turns as the first; the last one goes on"""
-    models = [script(name, BABBLE, repeat_last=True) for name in ("a", "b", "c")]
-    model, end = played(models, after=3)
-    assert [each.asked for each in models] == [3, 3, 9]
-    assert (end.reason, len(model.news)) == ("out_of_steps", 2)
-
-
 def test_what_each_model_cost_is_added_up():
     """tokens are counted by model, so that what it saves can be counted"""
     turns = [
@@ -117,21 +109,6 @@ def test_a_chat_model_is_asked_as_one():
     model, end = played(models, after=1)
     assert not hasattr(model, "complete")
     assert (end.state, end.answer, model.name) == ("DONE", "6", "b")
-
-
-def test_it_is_what_its_models_are():
-    """it takes what each of them takes, and waits for nobody if none needs time"""
-
-    class Plain:
-        name = "plain"
-
-        def complete(self, prompt, *, stop=()):
-            return Completion("Final Answer: 1")
-
-    both, mixed = Escalate([Script([]), Script([])]), Escalate([Script([]), Plain()])
-    assert takes(both.complete, "max_tokens")
-    assert not takes(mixed.complete, "max_tokens")
-    assert (both.at_once, mixed.at_once) == (True, False)
 
 
 @pytest.mark.parametrize(("models", "after"), [([], 2), ([Script(["x"])], 0)])

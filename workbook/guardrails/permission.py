@@ -169,22 +169,17 @@ def approve(
             message = f"{answer.who} said no to {call.name}{why}."
             hint = "It was not called. Do not ask for the same again."
             return ToolError(ErrorKind.DENIED, message, hint=hint)
-        case Approve(call_id=approved, digest=digest):
-            is_this = (approved, digest) == (call.call_id, digest_of_call(call))
-            return call if is_this else _stale(call, approved)
-        case Edit(arguments, call_id) if call_id in ("", call.call_id):
+        case Approve(call.call_id, digest) if digest == digest_of_call(call):
+            return call
+        case Edit(arguments, "" | call.call_id):
             if found := problems(arguments):
                 message = f"the edited arguments are not valid: {'; '.join(found)}."
                 return ToolError(ErrorKind.INVALID_ARGUMENTS, message)
             shown = clip(to_json(arguments), 200)
             note = f"{answer.who} changed the arguments to {shown}"
             return replace(call, arguments=arguments, notes=(*call.notes, note))
-        case Edit():
-            return _stale(call, answer.call_id)
-
-
-def _stale(call: ToolCall, approved: str) -> ToolError:
-    other = "other arguments" if approved == call.call_id else f"call {approved!r}"
+    is_this = answer.call_id == call.call_id
+    other = "other arguments" if is_this else f"call {answer.call_id!r}"
     message = f"the approval is for {other}, and not for {call.name} as it is asked."
     hint = f"Look at {call.call_id!r} again, and approve what you see."
     return ToolError(STALE, message, hint=hint)
