@@ -16,7 +16,7 @@ from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.tools.calls import ToolFailure
-from workbook.tools.parallel import run_in_parallel
+from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
 
 SCHEMA = {"properties": {"n": {}}}

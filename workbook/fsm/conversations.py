@@ -33,7 +33,6 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import ChatModel, Completion, Message, TextModel, ToolRequest
 from workbook.models.prompts import render_messages
-from workbook.tools.adapters import to_openai
 from workbook.tools.calls import (
     NotJson,
     Observation,
@@ -43,6 +42,7 @@ from workbook.tools.calls import (
     to_json,
 )
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import to_openai
 
 STOP = ("\nObservation:",)
 TEXT_PREAMBLE = """\

@@ -16,7 +16,7 @@ from workbook.fsm.reading import Asked
 from workbook.fsm.run import Parallel, Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 Handler = Callable[[Run], str]
 

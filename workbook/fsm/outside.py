@@ -22,7 +22,7 @@ from workbook.loop.naive import Emit, ignore
 from workbook.models.base import Completion
 from workbook.record.events import TraceEvent
 from workbook.tools.calls import Observation, ToolCall
-from workbook.tools.timeouts import call_with_timeout
+from workbook.tools.threads import call_with_timeout
 
 T = TypeVar("T")
 Make = Callable[[ToolCall], Observation]

@@ -22,7 +22,7 @@ from workbook.models.prompts import estimate, render_messages
 from workbook.record.events import TraceEvent
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 Parallel = Callable[
     [Sequence[ToolCall], Make, Callable[[ToolCall], bool]], list[Observation]

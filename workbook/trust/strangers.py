@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
 from workbook.tools.calls import Effect, ErrorKind, to_json
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool
 from workbook.trust.stdio import McpServer, ServerError
 from workbook.trust.taint import rules_under
