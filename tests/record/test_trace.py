@@ -19,6 +19,7 @@ from workbook.record.trace import Trace, read_events
 from workbook.record.writer import LineFile, TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
 
 
 def small_run(emit):
@@ -29,7 +30,7 @@ def small_run(emit):
 
 
 def test_events_are_numbered_without_holes_and_timed():
-    """Events carry seq 0, 1, 2 … and the seconds since the start, told to a listener."""
+    """Events carry seq 0, 1, 2 … and the seconds since the start; they are heard."""
     now = iter([10.0, 10.5, 11.0, 11.5, 12.0])
     heard = []
     writer = TraceWriter(clock=lambda: next(now), listener=heard.append)
@@ -261,6 +262,21 @@ def test_a_disk_that_was_full_leaves_what_a_kill_leaves(tmp_path, small_disk):
         emit.trace_id = emit.events[0]["trace_id"]
         emit("model_request", prompt="one")
     assert [event["seq"] for event in Trace.read(path)] == [0, 1]
+
+
+def test_a_call_is_in_the_file_before_it_is_made(tmp_path):
+    """What can have an effect is on the disk before the effect."""
+    path, seen = tmp_path / "t.jsonl", []
+
+    def look():
+        seen.extend(Trace.read(path))
+        return {"result": 1}
+
+    tools = ToolRegistry([Tool("Look", "Looks.", {}, look)])
+    script = Script(["Action: Look\nAction Input: {}", "Final Answer: 1"])
+    with TraceWriter(path) as hook:
+        Machine(script, tools, hook=hook).run("?")
+    assert (seen[-1]["kind"], seen[-1]["tool"]) == ("tool_call", "Look")
 
 
 TURNS = ["Action: Calculator\nAction Input: 2+2", "Final Answer: 4"]

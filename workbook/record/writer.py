@@ -188,9 +188,9 @@ class TraceWriter:
 class LineFile:
     """A file that one writer adds lines to, each with one write.
 
-    With `keep`, the whole lines of the file stay (`end` bytes of them); half a line
-    after them goes with the first new one. TraceError: otherwise there is something in
-    the file, or another writer has it open.
+    With `keep`, the whole lines of the file stay (`end` bytes of them), and half a line
+    after them goes with the first new one; until then the file is as it was.
+    TraceError: otherwise there is something in the file, or another writer has it open.
     """
 
     def __init__(self, path: Path, *, keep: bool = False) -> None:
