@@ -1,6 +1,7 @@
 """Two ways to talk with a model: growing text, and messages with function calls."""
 
 import functools
+import itertools
 import json
 from dataclasses import replace
 
@@ -109,15 +110,19 @@ def test_a_text_is_an_action_an_answer_or_neither(text, words, event, turn):
 
 
 OBSERVED = ["Observation: 42", "**Observation：** 42", "OBSERVATION 1: 42"]
+AGAIN = ["Action: Calculator\nAction Input: 42", "Final Answer: 42"]
 
 
-@pytest.mark.parametrize("made_up", [*OBSERVED, "Action: Calculator\nAction Input: 42"])
-@pytest.mark.parametrize("before", ["", "Let me see.\n", f"{ACTION}\n"])
-@pytest.mark.parametrize("after", ["", "\nFinal Answer: 42"])
+@pytest.mark.parametrize(
+    ("before", "made_up"),
+    [
+        *itertools.product(["", "Let me see.\n"], OBSERVED),
+        *itertools.product([f"{ACTION}\n"], [*OBSERVED, *AGAIN]),
+    ],
+)
+@pytest.mark.parametrize("after", ["", "\nThought: so it is"])
 def test_what_was_not_done_is_not_in_the_history(text, before, made_up, after):
     """what a model writes past its first step, or observes itself, is dropped"""
-    if made_up not in OBSERVED and before != f"{ACTION}\n":
-        return
     text.request()
     reply = text.read(Completion(f"{before}{made_up}{after}"))
     assert "42" not in text.request()["prompt"]

@@ -50,10 +50,6 @@ def path(trace):
     return [row["source"] for row in rows] + [rows[-1]["target"]]
 
 
-def kinds(trace):
-    return [event["kind"] for event in trace]
-
-
 def raising(error):
     def run(text):
         raise error
@@ -73,23 +69,20 @@ class Clock:
 # a run that goes well
 
 
-def test_both_adapters_take_the_same_way_to_the_answer():
-    """action, observation, answer: DONE, with what the model said and what it cost"""
-    text, text_trace = play([ECHO.format(1), ANSWER], adapter=TextTurns)
-    chat, chat_trace = play([[call("1", "a")], "88"], adapter=FunctionCalls)
-    for end, trace in ((text, text_trace), (chat, chat_trace)):
-        assert (end.state, end.reason, end.answer) == ("DONE", "final_answer", "88")
-        assert (end.spent.steps, end.spent.tool_calls) == (2, 1)
-        assert path(trace) == ["THINK", "EXECUTE_TOOL", "OBSERVE", "THINK", "DONE"]
-    assert kinds(text_trace) == kinds(chat_trace)
-
-
-def test_the_trace_tells_everything_in_order():
+@pytest.mark.parametrize(
+    ("adapter", "turns"),
+    [(TextTurns, [ECHO.format(1), ANSWER]), (FunctionCalls, [[call("1", "a")], "88"])],
+)
+def test_a_run_is_told_from_its_question_to_its_answer(adapter, turns):
     """a step is: request, turn, transition, call, observation, two transitions"""
-    _, trace = play([ECHO.format(1), ANSWER])
+    end, trace = play(turns, adapter=adapter)
+    assert (end.state, end.reason, end.answer) == ("DONE", "final_answer", "88")
+    assert (end.spent.steps, end.spent.tool_calls) == (2, 1)
+    assert path(trace) == ["THINK", "EXECUTE_TOOL", "OBSERVE", "THINK", "DONE"]
     step = ["model_request", "model_turn", "transition"]
     tool = ["tool_call", "observation", "transition", "transition"]
-    assert kinds(trace) == ["run_started", *step, *tool, *step, "run_finished"]
+    kinds = [event["kind"] for event in trace]
+    assert kinds == ["run_started", *step, *tool, *step, "run_finished"]
 
 
 @pytest.mark.parametrize("event", ["out_of_steps", "cancel"])

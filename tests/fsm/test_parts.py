@@ -50,7 +50,7 @@ def run(turns=(ACT, FINAL), table=CORE, **options):
 
 
 def test_a_table_uses_its_parts():
-    """the parts given are a table's advance and audit, also after rows are added"""
+    """advance and audit of a table are the parts given, with more rows too"""
     table = CORE.using(advance=lambda *a: "A").using(audit=lambda t: ["B"])
     assert (table.advance("any", "event"), table.audit()) == ("A", ["B"])
     assert table.with_rules(Rule("A", "b", "C", "d")).audit() == ["B"]

@@ -14,7 +14,6 @@ from workbook.fsm.table import (
     State,
     Table,
     exits,
-    mermaid,
 )
 
 S, E = State, Event
@@ -55,27 +54,6 @@ class Sentence:
 def in_any_order(*states):
     """Return as many sentences as there are states, each about one of them."""
     return [Sentence(either=states)] * len(states)
-
-
-def arrows(diagram):
-    """Return the arrows between states that a Mermaid text has, in order."""
-    found = re.findall(r"^\s*(\w+)\s*-->\s*(\w+)\s*:\s*(\S+)$", diagram, re.M)
-    return [f"{source} --> {target} : {label}" for source, target, label in found]
-
-
-def first_states(diagram):
-    """Return the states to which an arrow from [*] leads."""
-    return re.findall(r"^\s*\[\*\]\s*-->\s*(\w+)\s*$", diagram, re.M)
-
-
-def last_states(diagram):
-    """Return the states from which an arrow leads to [*]."""
-    return sorted(re.findall(r"^\s*(\w+)\s*-->\s*\[\*\]\s*$", diagram, re.M))
-
-
-def lit_states(diagram):
-    """Return the states that have the class now."""
-    return re.findall(r"^\s*class\s+(\w+)\s+now\s*$", diagram, re.M)
 
 
 # advance
@@ -186,70 +164,15 @@ def test_every_breach_is_reported(audit):
     assert audit(rows) == in_any_order("EXHAUSTED", "VERIFY", "POLICY")
 
 
-# mermaid
-
-TINY = table(
-    (S.THINK, E.TOOL_REQUESTED, S.OBSERVE),
-    (S.OBSERVE, E.OBSERVED, S.THINK),
-    (S.THINK, E.FINAL_ANSWER, S.DONE),
-    (S.OBSERVE, E.CANCEL, S.CANCELLED),
-)
-
-
-def test_it_is_a_state_diagram():
-    """the first line says what kind of diagram it is"""
-    assert mermaid(TINY).splitlines()[0] == "stateDiagram-v2"
-
-
-def test_every_row_is_an_arrow():
-    """each row is an arrow from its source to its target, labelled with its event"""
-    assert arrows(mermaid(TINY)) == [
-        "THINK --> OBSERVE : tool_requested",
-        "OBSERVE --> THINK : observed",
-        "THINK --> DONE : final_answer",
-        "OBSERVE --> CANCELLED : cancel",
-    ]
-
-
-def test_an_arrow_leads_to_the_start():
-    """one arrow leads from [*] to the start"""
-    assert first_states(mermaid(TINY)) == ["THINK"]
-
-
-def test_the_start_is_the_tables_own():
-    """the start is the table's start, whichever state that is"""
-    screened = table(("SCREEN", "suspicious", "REFUSED"), start="SCREEN")
-    assert first_states(mermaid(screened)) == ["SCREEN"]
-
-
-def test_an_arrow_leads_out_of_each_end():
-    """one arrow leads from each end of this table to [*]"""
-    assert last_states(mermaid(TINY)) == ["CANCELLED", "DONE"]
-
-
-@pytest.mark.parametrize("state", [S.OBSERVE, S.DONE])
-def test_one_state_is_lit(state):
-    """the highlighted state, live or an end, gets the class now"""
-    assert lit_states(mermaid(TINY, state)) == [state]
-
-
-def test_without_a_highlight_nothing_is_lit():
-    """without a highlight no state gets a class"""
-    assert lit_states(mermaid(TINY)) == []
-
-
-def test_the_class_is_defined():
-    """a lit state needs a line `classDef now …` that says how it looks"""
-    assert "classDef now " in mermaid(TINY, highlight=S.OBSERVE)
-
-
 # the table as such, and the core
 
 
 def test_words_that_mermaid_would_misread_are_drawn_all_the_same():
     """a state of several words, or called "end", keeps its name as its label"""
     odd = Table((Rule("waiting; for", "a: b", "end", "paid"),), "waiting; for", {"end"})
-    drawn = mermaid(odd, "end").splitlines()
+    drawn = odd.mermaid("end").splitlines()
+    assert drawn[0] == "stateDiagram-v2"
+    assert any(line.strip().startswith("classDef now ") for line in drawn)
     assert '    state "waiting#59; for" as state_0' in drawn
     assert '    state "end" as state_1' in drawn
     assert "    state_0 --> state_1 : a#58; b" in drawn

@@ -96,14 +96,12 @@ def test_a_run_that_has_ended_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("damaged", "line"),
     [
-        (lambda lines, others: [*lines[:5], others[5], *lines[5:]], 6),
         (lambda lines, others: [*lines[:5], *others], 6),
         (lambda lines, others: [*lines[:5], *lines[6:]], 6),
         (lambda lines, others: [*lines[:5], lines[5][:20], *lines[5:]], 6),
-        (lambda lines, others: [b"\xef\xbb\xbf", *lines], 1),
         (lambda lines, others: [*lines[:5], lines[5].replace(b"{", b'{"k":1,')], 6),
     ],
-    ids=["one inserted", "two runs", "a hole", "a torn line", "a mark", "twice a key"],
+    ids=["two runs", "a hole", "a torn line", "twice a key"],
 )
 def test_a_file_that_somebody_put_together_is_left_alone(tmp_path, damaged, line):
     """What is not as it was written is told by its line; nothing is added behind it."""
@@ -114,6 +112,7 @@ def test_a_file_that_somebody_put_together_is_left_alone(tmp_path, damaged, line
     with pytest.raises(TraceError, match=f"line {line}: "):
         resume(path, machine(TURNS, []))
     assert path.read_bytes() == before
+    TraceWriter(path, keep=True).close()  # it is open to others
 
 
 def test_a_file_from_another_system_goes_on(tmp_path):
@@ -200,16 +199,6 @@ def test_the_model_that_spoke_last_goes_on(tmp_path):
     path.write_bytes(b"".join(lines[:-3]))  # the last turn is lost
     again = agent(["Final Answer: small"], ["Final Answer: strong"])
     assert resume(path, again).answer == "strong"
-
-
-def test_a_file_that_was_refused_is_open_to_others(tmp_path):
-    """Whoever could not go on with a file does not keep it."""
-    path = tmp_path / "t.jsonl"
-    path.write_bytes(b"".join(a_record(path)[1:]))
-    with pytest.raises(TraceError) as refused:
-        resume(path, machine(TURNS, []))
-    TraceWriter(path, keep=True).close()
-    assert "another" not in str(refused.value)
 
 
 @pytest.mark.parametrize("stays_full", [False, True])

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -43,32 +44,23 @@ def number_of(trace, kind, which=0):
     return trace.of(kind)[which]["seq"]
 
 
-def test_another_observation():
-    """The model goes on from an observation that no tool made."""
-    old = a_run()
+TIMEOUT = {"kind": "timeout", "message": "no answer", "retryable": True}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"result": {"result": 90}}, "90"), ({"error": TIMEOUT}, "no answer")],
+)
+def test_another_observation(change, words):
+    """The model goes on from a result, or from an error, that no tool made."""
+    old, live = a_run(), machine([])
     k = number_of(old, "observation")
-    seen = Script([{"if_seen": "90", "then": "Final Answer: 99", "else": "Hm."}])
-    live = machine([])
-    live.model = seen
-    new = what_if(old, k, {"result": {"result": 90}}, live)
-    assert new.end["answer"] == "99"
-    assert new.events[k]["text"] == "90"
+    live.model = Script([{"if_seen": words, "then": "Final Answer: 99", "else": "Hm."}])
+    new = what_if(old, k, change, live)
+    assert (new.end["answer"], new.events[k]["ok"]) == ("99", "result" in change)
+    assert words in new.events[k]["text"]
     assert first_divergence(old.events, new.events) == k
-
-
-def test_an_error_in_place_of_a_result():
-    """A tool that would have failed is an observation with that error."""
-    old = a_run()
-    error = {"kind": "timeout", "message": "no answer", "retryable": True}
-    new = what_if(
-        old,
-        number_of(old, "observation"),
-        {"error": error},
-        machine(["Final Answer: ?"]),
-    )
-    assert not new.of("observation")[0]["ok"]
-    assert new.of("observation")[0]["error"]["kind"] == "timeout"
-    assert new.end["answer"] == "?"
+    assert replay(new, machine([])).answer == "99"
 
 
 @pytest.mark.parametrize("adapter", [None, FunctionCalls])
@@ -91,16 +83,11 @@ def test_another_limit():
     live = machine(["Final Answer: 88"], limits=Limits(steps=2))
     new = what_if(old, k, {"limits": {"steps": 3}}, live)
     assert (new.end["state"], new.end["answer"]) == ("DONE", "88")
+    with pytest.raises(Divergence):  # it would have ended before event k
+        what_if(a_run(), len(a_run()) - 1, {"limits": {"steps": 1}}, machine([]))
     live = machine([])
     new = what_if(a_run(), 0, {"limits": {"tool_calls": 0}}, machine(TURNS))
     assert new.end["reason"] == "out_of_tool_calls"
-
-
-def test_a_limit_that_would_have_ended_it_before():
-    """Where the new limit ends the run before event k, that is a Divergence."""
-    old = a_run()
-    with pytest.raises(Divergence):
-        what_if(old, len(old) - 1, {"limits": {"steps": 1}}, machine([]))
 
 
 def test_it_names_its_parent_and_stands_in_a_file(tmp_path):
@@ -114,12 +101,6 @@ def test_it_names_its_parent_and_stands_in_a_file(tmp_path):
     assert new.events[0]["trace_id"] != parent["trace_id"]
     assert Trace.read(path).events == new.events
     assert "what_if" not in old.events[0]
-
-
-def test_a_what_if_is_a_run_that_can_be_replayed():
-    """What a what-if writes is a trace as any other."""
-    new = what_if(a_run(), 5, {"result": {"result": 1}}, machine(["Final Answer: 1"]))
-    assert replay(new, machine([])).answer == "1"
 
 
 def test_the_guarded_machine_goes_on_too():
@@ -141,17 +122,11 @@ def test_the_guarded_machine_goes_on_too():
     [
         ("transition", {"event": "cancel"}, "transition"),
         ("observation", {"text": "80"}, "result"),
-        ("observation", {"error": {"message": "no kind"}}, "kind"),
         ("model_turn", {"calls": [{"tool": "Calculator"}]}, "arguments"),
-        ("observation", {"result": 80}, "object"),
         ("observation", {"result": {"result": object()}}, "serializable"),
         ("model_turn", {"limits": {"steps": 3}, "text": "Hm."}, "limits"),
-        ("model_turn", {"limits": {"stepps": 3}}, "stepps"),
         ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
-        ("model_turn", {}, "model_turn"),
-        ("model_turn", {"text": "Hm.", 1: 2}, "1"),
         ("model_turn", ["text"], "list"),
-        ("observation", None, "NoneType"),
     ],
 )
 def test_what_cannot_be_changed_is_told(kind, change, told):
@@ -161,7 +136,7 @@ def test_what_cannot_be_changed_is_told(kind, change, told):
         what_if(old, number_of(old, kind), change, live)
 
 
-@pytest.mark.parametrize("k", [-1, 99, None, "3", 3.0])
+@pytest.mark.parametrize("k", [-1, 99, "3"])
 def test_an_event_that_is_not_there(k):
     """What is no number of an event is told with the numbers that there are."""
     with pytest.raises(TraceError, match=f"no event {re.escape(repr(k))}: .* 0 to"):
@@ -209,43 +184,23 @@ def test_one_that_cannot_be_played_leaves_no_file(kind, change, tmp_path):
     assert not path.exists()
 
 
-class Notes:
-    """A tool that writes, and a machine with it and no ledger."""
+@pytest.mark.parametrize("which", ["answer", "limits"])
+def test_what_a_write_answered_is_not_written_again(which):
+    """Its observation is changed as any other; with other limits it stays as it was."""
+    made, schema = [], {"properties": {"text": {"type": "string"}}}
 
-    def __init__(self):
-        self.made = []
+    def make(turns, **options):
+        keep = Tool("Note", "Keeps.", schema, lambda text: made.append(text) or {})
+        tools = ToolRegistry([replace(keep, effect=Effect.WRITE)])
+        return Machine(Script(turns), tools, **options)
 
-    def machine(self, turns, **options):
-        schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
-        tool = Tool("Note", "Keeps a note.", schema, self._note, Effect.WRITE)
-        return Machine(Script(turns), ToolRegistry([tool]), **options)
-
-    def _note(self, text):
-        self.made.append(text)
-        return {"result": len(self.made)}
-
-
-def test_what_a_write_answered_can_be_changed():
-    """The observation of a WRITE is changed as any other; it is not written again."""
-    notes = Notes()
-    turns = ["Action: Note\nAction Input: one", "Final Answer: 1"]
-    old = a_run(turns, make=notes.machine)
-    k, change = number_of(old, "observation"), {"result": {"result": 9}}
-    new = what_if(old, k, change, notes.machine(["Final Answer: 9"]))
-    assert (new.events[k]["text"], new.end["answer"]) == ("9", "9")
-    assert notes.made == ["one"]
-
-
-def test_another_limit_leaves_an_answer_as_it_was():
-    """Where event k is what a tool or the model answered, nobody is asked again."""
-    notes = Notes()
-    turns = ["Action: Note\nAction Input: one", "Final Answer: 1"]
-    old = a_run(turns, make=notes.machine)
-    k = number_of(old, "observation")
-    live = notes.machine(["Final Answer: 2"])
-    new = what_if(old, k, {"limits": {"steps": 9}}, live)
-    assert new.events[k]["text"] == old.events[k]["text"]
-    assert (notes.made, new.end["answer"]) == (["one"], "2")
+    old = a_run(["Action: Note\nAction Input: one", "Final Answer: 1"], make=make)
+    k, live = number_of(old, "observation"), make(["Final Answer: 2"])
+    changes = {"answer": {"result": {"result": 9}}, "limits": {"limits": {"steps": 9}}}
+    new = what_if(old, k, changes[which], live)
+    assert (made, new.end["answer"]) == (["one"], "2")
+    changed = new.events[k]["text"] != old.events[k]["text"]
+    assert changed is (which == "answer")
 
 
 def test_what_a_tool_would_have_said_is_an_answer_to_its_call():

@@ -143,51 +143,52 @@ def comes_from_outside(event):
     return event["kind"] in inputs or event.get("event") == "cancel"
 
 
-@pytest.mark.parametrize("number", range(500))
-def test_a_file_that_was_changed_is_refused_where_it_was(tmp_path, number):
-    """Of 500 changes of a file none is replayed: its line is told."""
-    rng = random.Random(number)
-    trace, machine = played_once(*MUTATED[number % len(MUTATED)])
-    path = tmp_path / "t.jsonl"
-    lines = trace.save(path).read_bytes().splitlines(keepends=True)
+def mutate_file(events, rng):
+    """Return the lines of a file that somebody changed, and the first that differs."""
+    lines = [sealed(to_line(event)) for event in events]
     seq = rng.randrange(len(lines))
-    how = rng.choice(["dropped", "swapped", "doubled", "edited", "flipped"])
+    how = rng.choice(["dropped", "doubled", "edited", "flipped"])
     if how == "dropped":
         del lines[seq]
     elif how == "doubled":
         lines.insert(seq, lines[seq])
         seq += 1
-    elif how == "swapped":
-        seq = rng.randrange(len(lines) - 1)
-        lines[seq : seq + 2] = lines[seq + 1], lines[seq]
     elif how == "edited":
-        event = copy.deepcopy(trace.events[seq])
+        event = copy.deepcopy(events[seq])
         edit(event, rng)
-        crc = lines[seq][lines[seq].rindex(b',"crc":') :]
-        lines[seq] = to_line(event)[:-2] + crc
+        lines[seq] = to_line(event)[:-2] + lines[seq][lines[seq].rindex(b',"crc":') :]
     else:
-        at = rng.randrange(len(lines[seq]))
-        byte = lines[seq][at] ^ (1 << rng.randrange(8))
-        lines[seq] = lines[seq][:at] + bytes([byte]) + lines[seq][at + 1 :]
-    path.write_bytes(b"".join(lines))
-    try:
-        found = Trace.read(path)
-    except TraceError:
-        assert seq == 0
-        return
-    with pytest.raises(TraceError):
-        replay(found, machine)
-    assert len(found) == seq, (how, found.lost)
+        line, at = bytearray(lines[seq]), rng.randrange(len(lines[seq]))
+        line[at] ^= 1 << rng.randrange(8)
+        lines[seq] = bytes(line)
+    return lines, seq
+
+
+def test_a_file_that_was_changed_is_refused_where_it_was(tmp_path):
+    """Of 200 changes of a file none is replayed: its line is told."""
+    for number in range(200):
+        trace, machine = played_once(*MUTATED[number % len(MUTATED)])
+        lines, seq = mutate_file(trace.events, random.Random(number))
+        path = tmp_path / "t.jsonl"
+        path.write_bytes(b"".join(lines))
+        try:
+            found = Trace.read(path)
+        except TraceError:
+            assert seq == 0
+            continue
+        with pytest.raises(TraceError):
+            replay(found, machine)
+        assert len(found) == seq, (number, found.lost)
 
 
 def test_a_record_that_was_sealed_anew_is_found_by_the_machine(tmp_path):
-    """Of 500 changes with new checksums the machine finds all that it could have told.
+    """Of 300 changes with new checksums the machine finds all that it could have told.
 
     What a tool answered nobody else knows: a record with another answer is another run,
     where everything that follows from it is changed too.
     """
     counted = Counter()
-    for number in range(500):
+    for number in range(300):
         trace, machine = played_once(*MUTATED[number % len(MUTATED)])
         events, seq, how = mutate(trace.events, random.Random(number))
         path = tmp_path / "t.jsonl"
@@ -203,9 +204,8 @@ def test_a_record_that_was_sealed_anew_is_found_by_the_machine(tmp_path):
             counted["at its place" if place == seq else "where it shows"] += 1
             is_input = any(map(comes_from_outside, events[seq : seq + 1]))
             assert place == seq or (place > seq and is_input), (place, seq, how)
-    print(dict(counted))
     assert counted["another run"] <= 1
-    assert counted["at its place"] > 480
+    assert counted["at its place"] > 288
 
 
 # killed
@@ -226,9 +226,8 @@ def wired(slug, folder, turns=None, hook=None):
         tools = [Payments(folder / "payments.jsonl").tool()]
     elif slug == "mend_the_test":
         there = (folder / "work" / "price.py").exists()
-        tools = (
-            Workspace(folder / "work") if there else Workspace.sample(folder / "work")
-        ).tools()
+        make = Workspace if there else Workspace.sample
+        tools = make(folder / "work").tools()
     else:
         tools = scenario_tools(scenario)
 
@@ -316,28 +315,20 @@ def test_killed_at_every_event_it_comes_to_the_same_end(slug, tmp_path):
 def test_cut_within_its_last_line(slug, tmp_path):
     """A record whose last line is half there is gone on with; a whole line counts."""
     end, whole = undisturbed(slug, tmp_path)
-    done = effects(tmp_path)
+    done, kinds = effects(tmp_path), [event["kind"] for event in whole]
     lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
-    kinds = [event["kind"] for event in whole]
+    path = tmp_path / "cut.jsonl"
     for seq in (kinds.index("model_turn"), kinds.index("observation"), len(kinds) - 1):
-        end_of_line = len(lines[seq]) - 1
-        for cut in (
-            *range(0, end_of_line - 20, 7),
-            *range(end_of_line - 20, end_of_line),
-        ):
-            path = tmp_path / "cut.jsonl"
+        size = len(lines[seq])
+        for cut in (0, 1, size // 2, *range(size - 9, size - 1)):
             path.write_bytes(b"".join(lines[:seq]) + lines[seq][:cut])
-            asked = sum(e["kind"] == "model_turn" for e in whole.events[:seq])
+            asked = kinds[:seq].count("model_turn")
             machine = wired(slug, tmp_path, load(slug).turns[asked:])
             again = machine.resume(path)
             assert (again.state, again.answer) == (end.state, end.answer)
             assert effects(tmp_path) == done
-            assert [e["seq"] for e in read_events(path)] == list(
-                range(len(Trace.read(path)))
-            )
-        path.write_bytes(
-            b"".join(lines[:seq]) + lines[seq][:-1]
-        )  # its end alone is lost
-        if seq < len(kinds) - 1:
-            with Recorded(path) as record:
-                assert len(record.recorded) == seq + 1
+            numbers = [event["seq"] for event in read_events(path)]
+            assert numbers == list(range(len(numbers)))
+        path.write_bytes(b"".join(lines[:seq]) + lines[seq][:-1])  # its end alone
+        with Recorded(path) as record:
+            assert len(record.recorded) == seq + 1

@@ -76,13 +76,13 @@ def test_one_budget_over_all(tmp_path):
 def test_ctrl_c_ends_all():
     """Ctrl-C cancels the runs that are at work, and no other begins."""
     begun, told, ended = [], [], threading.Event()
-    both = threading.Barrier(2, timeout=2)
+    both = threading.Barrier(2, timeout=60)
 
     def turn(seen):
         if not told and both.wait() == 0:  # one of the two, once
             told.append("stop")
             signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        ended.wait(2)
+        ended.wait(60)
         return "Action: Look"
 
     def make(seed):
@@ -96,6 +96,28 @@ def test_ctrl_c_ends_all():
         ask_k(make, "Where?", 9, executor=executor)
     assert ended.is_set()
     assert sorted(begun) == [1, 2]
+
+
+def test_ctrl_c_while_a_run_is_submitted():
+    """What was submitted as Ctrl-C came does not begin either."""
+    begun, gate = [], threading.Event()
+
+    class Pool(ThreadPoolExecutor):
+        def submit(self, job, *about):
+            future = super().submit(job, *about)
+            if about[2] == 2:  # the first one holds the only thread
+                raise KeyboardInterrupt
+            return future
+
+    def make(seed):
+        begun.append(seed)
+        machine = Machine(Script([lambda seen: gate.wait(60)]), ToolRegistry([]))
+        machine.cancel = gate.set
+        return machine
+
+    with Pool(1) as executor, pytest.raises(KeyboardInterrupt):
+        ask_k(make, "Where?", 9, executor=executor)
+    assert begun == [1]
 
 
 def test_a_model_without_a_machine():

@@ -5,12 +5,19 @@ right answer, all be right, or vote for it: k of the n are drawn, none of them t
 """
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, fields
 from math import comb
 from typing import Any
+from uuid import uuid4
 
 from workbook.fsm.limits import Spent
 from workbook.fsm.machine import Exit
@@ -49,13 +56,14 @@ def ask_k(
         raise ValueError(f"k is {k}: ask at least once")
     own = ThreadPoolExecutor(1) if executor is None else None  # Ctrl-C comes here
     pool: Any = executor or own
-    futures: list[Future[Sample]] = []
+    futures, batch = list[Future[Sample]](), uuid4().hex
     with own or nullcontext():
         try:
             for seed in range(1, k + 1):
-                futures.append(pool.submit(_sample, make, question, seed))
+                futures.append(pool.submit(_sample, make, question, seed, batch))
             wait(futures)
         except KeyboardInterrupt:
+            _STOPPED.add(batch)  # one may have been submitted, and not be in the list
             for each in futures:
                 each.cancel()
             while not all(each.done() for each in futures):
@@ -67,9 +75,12 @@ def ask_k(
 
 
 _RUNNING: list[Any] = []  # the machines at work in this process
+_STOPPED: set[str] = set()  # the batches of which no run begins any more
 
 
-def _sample(make: Make, question: str, seed: int) -> Sample:
+def _sample(make: Make, question: str, seed: int, batch: str) -> Sample:
+    if batch in _STOPPED:
+        raise CancelledError
     machine = copy(make(seed))  # it may be the caller's, and be given out again
     if machine.hook is ignore:
         machine.hook = TraceWriter()
