@@ -8,14 +8,13 @@ CALL = "Thought: I add.\nAction: Calculator\nAction Input: 1+1"
 ADDS = Action("I add.", "Calculator", "1+1")
 
 
-def test_reads_an_action(parse_turn):
-    """a thought, a tool and an input make an Action, also of a tool called None"""
+def test_reads_an_action_and_an_answer(parse_turn):
+    """a thought, a tool and an input make an Action; a thought and an answer, a Final
+
+    A tool may be called None; an answer may have several lines.
+    """
     assert parse_turn(CALL) == ADDS
     assert parse_turn("Action: None\nAction Input: -") == Action("", "None", "-")
-
-
-def test_reads_an_answer(parse_turn):
-    """the words after Final Answer are the answer, all lines of them"""
     text = "Thought: I know.\nFinal Answer: 88 dollars,\nafter both changes."
     expected = Final("I know.", "88 dollars,\nafter both changes.")
     assert parse_turn(text) == expected
