@@ -92,7 +92,7 @@ def step_of(label, words):
 
 @pytest.mark.parametrize(("label", "words", "after"), CASES)
 def test_a_label_that_begins_nothing_is_words(parse_turn, label, words, after):
-    """a label in an input or an answer that begins nothing complete is part of it"""
+    """inside an input or an answer, a label that begins no complete step is text"""
     assert parse_turn(f"{label}: {words}{after}") == step_of(label, words)
 
 

@@ -172,7 +172,7 @@ def test_each_run_is_honest(my_agent, guard):
 
 
 def test_a_run_can_be_played_again(my_agent):
-    """played again, a run is the same: a guard goes by what it is given, and no more"""
+    """a run that is played again is the same: a guard uses only what it is given"""
     played = Played(my_agent())
     said = ""
     try:
@@ -194,13 +194,13 @@ def test_a_write_is_done_once(my_agent):
 
 @pytest.mark.parametrize("guard", [False, True])
 def test_no_loop_is_hidden(my_agent, guard):
-    """one call of tool or guard does nothing three times, and a guard calls no tool"""
+    """no call of tool or guard does one thing three times; a guard calls no tool"""
     repeated = Played(my_agent(), guard).repeated
     assert repeated == [], "; ".join(repeated)
 
 
 def test_the_guard_is_needed(my_agent):
-    """without its guard the scenario has an end, no ERROR, and it is a wrong one"""
+    """without its guard the run ends, not in ERROR, and with a wrong answer"""
     made = my_agent()
     played = Played(made, guard=False)
     right = as_scenario(made.scenario, "your scenario").is_right(played.end)
