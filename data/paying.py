@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbook import your_parts
-from workbook.guardrails.approval import Approve, Reject, digest_of_call
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import Approve, Reject, digest_of_call
 from workbook.models import Script
 from workbook.props.payment import Payments
 from workbook.record import Trace, TraceWriter

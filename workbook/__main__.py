@@ -55,8 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             add = partial(command.add_argument, type=Path)
             add("path", help="the file of a trace, or a folder of them")
             add("other", nargs="?", help="another one: say where they part")
-            add("--otlp", metavar="FILE", help="write its OpenTelemetry spans there")
             add("--logs", metavar="FOLDER", help="write its three logs there")
+            words = "hand its spans to the exporter that OTEL_TRACES_EXPORTER names"
+            command.add_argument("--otel", action="store_true", help=words)
             command.add_argument("--summary", action="store_true", help="only its end")
     options = parser.parse_args(arguments)
     from workbook.exercises.catalogue import CourseError

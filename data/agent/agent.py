@@ -24,7 +24,10 @@ from pathlib import Path
 from your_agent import PARTS
 
 from workbook.exercises.your_agent import PartBroken
-from workbook.guardrails.approval import (
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import (
     LATER,
     Approve,
     Edit,
@@ -32,9 +35,6 @@ from workbook.guardrails.approval import (
     digest_of_call,
     no,
 )
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import guarded_table
 from workbook.models import get_text_model
 from workbook.models.base import Prefilled

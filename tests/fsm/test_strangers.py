@@ -1,9 +1,10 @@
 """What a stranger brings: no ids, a hang, Ctrl-C, a full disk, odd values."""
 
-import itertools
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -45,52 +46,16 @@ def assert_whole(trace, end):
     assert len(set(called)) == len(called)
 
 
-# ids
-
-ids = st.sampled_from(["", None, "call_1", "call_2", "a", 7])
-turns_with_ids = st.lists(
-    st.lists(
-        st.builds(ToolRequest, st.just("Roll"), st.just({"n": 1}), ids),
-        min_size=1,
-        max_size=3,
-    ),
-    max_size=4,
-)
-
-
-@settings(max_examples=150, deadline=None)
-@given(turns_with_ids)
-def test_any_ids_or_none(turns):
-    """without ids each call is made; a genuine id that comes again is not made again"""
-    ran = []
-    writer = TraceWriter()
-    tools = roll(lambda n: ran.append(n) or {"result": n}, timeout_s=None)
-    machine = Machine(
-        Script([*turns, "7"]), tools, adapter=FunctionCalls, hook=writer,
-        limits=Limits(steps=9, tool_calls=99),
-    )  # fmt: skip
-    end = machine.run("?")
-    assert_whole(writer.trace(), end)
-    asked = [request.call_id for turn in turns for request in turn]
-    genuine = {str(each) for each in asked if each not in ("", None)}
-    nameless = sum(each in ("", None) for each in asked)
-    assert len(ran) == len(genuine) + nameless
-    assert end.state == State.DONE
-
-
 # time
 
 
 class Hung:
-    """A model, or a tool, that takes its time."""
+    """A model that takes its time."""
 
     name = "hung"
 
-    def __init__(self, seconds):
-        self.seconds = seconds
-
     def complete(self, prompt, *, stop=()):
-        time.sleep(self.seconds)
+        threading.Event().wait(30)
         return Completion("Final Answer: too late")
 
     def chat(self, messages, *, tools=(), stop=()):
@@ -100,30 +65,46 @@ class Hung:
 @pytest.mark.parametrize("adapter", [TextTurns, FunctionCalls])
 def test_a_model_that_hangs_is_given_up_in_time(adapter):
     """a model call gets what is left of the wall time, and not more"""
-    writer, started = TraceWriter(), time.monotonic()
-    machine = Machine(
-        Hung(5), roll(), limits=Limits(wall_s=0.2), adapter=adapter, hook=writer
-    )
-    end = machine.run("?")
-    assert time.monotonic() - started < 2
+    writer, limits = TraceWriter(), Limits(wall_s=0.2)
+    end = Machine(Hung(), roll(), limits=limits, adapter=adapter, hook=writer).run("?")
+    assert end.spent.wall_s < 20
     assert (end.state, end.reason) == (State.EXHAUSTED, Event.OUT_OF_TIME)
     assert_whole(writer.trace(), end)
 
 
-def test_a_tool_that_hangs_gets_no_more_than_the_run_has_left():
-    """a tool's own limit is longer than the time that is left: the shorter one holds"""
-    writer, started = TraceWriter(), time.monotonic()
-    tools = roll(lambda n: time.sleep(5) or {"result": n}, timeout_s=4)
-    machine = Machine(
-        Script([ACT.format(1), "Final Answer: 7"]),
-        tools,
-        limits=Limits(wall_s=0.3),
-        hook=writer,
-    )
-    end = machine.run("?")
-    assert time.monotonic() - started < 2
-    assert end.state == State.EXHAUSTED
+@pytest.mark.parametrize(
+    ("own_s", "left_s", "state"), [(25, 0.2, State.EXHAUSTED), (0.2, 60, State.DONE)]
+)
+def test_a_tool_that_hangs_gets_its_own_time_or_what_is_left(own_s, left_s, state):
+    """the shorter one holds; the model is told, and the run goes on if it has time"""
+    writer, limits = TraceWriter(), Limits(wall_s=left_s)
+    tools = roll(lambda n: threading.Event().wait(30), timeout_s=own_s)
+    script = Script([ACT.format(1), "Final Answer: 7"])
+    end = Machine(script, tools, limits=limits, hook=writer).run("?")
+    assert (end.state, end.spent.wall_s < 20) == (state, True)
+    (seen,) = writer.trace().of("observation")
+    assert seen["error"]["kind"] == "timeout"
     assert_whole(writer.trace(), end)
+
+
+PROGRAM = """
+import threading
+from workbook.fsm import Machine
+from workbook.models.script import Script
+from workbook.tools.tool import Tool
+from workbook.tools.registry import ToolRegistry
+
+stuck = Tool("Slow", "Waits.", {}, threading.Event().wait, timeout_s=0.05)
+turns = ["Action: Slow\\nAction Input: {}", "Final Answer: gave up"]
+print(Machine(Script(turns), ToolRegistry([stuck])).run("q").answer)
+"""
+
+
+def test_the_process_ends_while_a_tool_is_still_stuck():
+    """a tool that never returns does not keep the process alive after the run"""
+    command = [sys.executable, "-c", PROGRAM]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "gave up\n", "")
 
 
 # Ctrl-C
@@ -189,53 +170,18 @@ def test_a_second_ctrl_c_is_pythons_own():
 
 def test_ctrl_c_gives_up_a_model_that_hangs():
     """nobody waits for the model when the person at the keyboard does not want to"""
-    writer, started = TraceWriter(), time.monotonic()
+    writer = TraceWriter()
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
-    end = Machine(Hung(5), roll(), hook=writer).run("?")
-    assert time.monotonic() - started < 2
-    assert end.state == State.CANCELLED
+    end = Machine(Hung(), roll(), hook=writer).run("?")
+    assert (end.state, end.spent.wall_s < 20) == (State.CANCELLED, True)
     assert_whole(writer.trace(), end)
-
-
-# a sink that fails
-
-
-@pytest.mark.parametrize("fails_at", range(18))
-def test_a_sink_that_fails_once_and_recovers(fails_at):
-    """the run ends in ERROR, and the sink is told of the end"""
-    kept, numbers = [], itertools.count()
-
-    def hook(kind, **fields):
-        if next(numbers) == fails_at:
-            raise OSError(28, "No space left on device")
-        kept.append({"kind": kind, **fields})
-
-    turns = [ACT.format(1), ACT.format(2), "Final Answer: 7"]
-    end = Machine(Script(turns), roll(timeout_s=None), hook=hook).run("?")
-    assert end.state == (State.ERROR if fails_at < 17 else State.DONE)
-    assert "No space left" in end.message
-    assert kept[-1]["kind"] == "run_finished"
 
 
 # values at the edge of JSON
 
+ODD = [None, True, 0, -0.0, 0.5, 1e308, 10**400, -(10**400), 2**64]
 edges = st.recursive(
-    st.sampled_from(
-        [
-            None,
-            True,
-            0,
-            -0.0,
-            0.5,
-            1e308,
-            10**400,
-            -(10**400),
-            2**64,
-            "",
-            "\ud800",
-            "\x00",
-        ]
-    ),
+    st.sampled_from([*ODD, "", "\ud800", "\x00"]),
     lambda inner: (
         st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("na"), inner)
     ),
@@ -260,7 +206,7 @@ def assert_it_goes_on(turn, adapter, last):
     assert_whole(writer.trace(), end)
 
 
-@pytest.mark.parametrize("depth", [50, 250, 500, 960, 5000])
+@pytest.mark.parametrize("depth", [50, 960, 5000])
 def test_arguments_nested_as_deeply_as_one_likes(depth):
     """whatever its depth, an argument is refused in words, and the run goes on"""
     request = ToolRequest("Roll", {"n": nested(depth)}, "a")

@@ -4,11 +4,11 @@ import json
 from functools import partial
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.doubles import named
-from workbook.guardrails.approval import (
+from workbook.guardrails.permission import (
     STALE,
     Approve,
     Edit,
@@ -18,13 +18,13 @@ from workbook.guardrails.approval import (
     no,
     yes,
 )
-from workbook.guardrails.approval import approve as packaged_approve
+from workbook.guardrails.permission import approve as packaged_approve
 from workbook.props.payment import Payments
-from workbook.tools.arguments import problems_with
+from workbook.tools.arguments import validate_arguments
 from workbook.tools.calls import ToolCall, ToolError
 
 PAY = Payments().tool()
-PROBLEMS = named("problems", partial(problems_with, PAY.validator))
+PROBLEMS = named("problems", partial(validate_arguments, PAY.parameters))
 CALL = ToolCall("Pay", {"payee": "Ada", "amount": 25}, "call_7")
 YES = Approve("call_7", digest_of_call(CALL), who="Eve")
 
@@ -140,44 +140,23 @@ values = st.recursive(
 arguments = st.dictionaries(st.sampled_from(["n", "m", "to"]), values, max_size=3)
 
 
-@given(arguments, arguments)
+@given(arguments, arguments, st.booleans())
 @settings(max_examples=300, deadline=None)
-def test_no_change_passes_under_an_approval_for_others(one, other):
-    """What differs as JSON in anything but the order of keys has another digest."""
-    as_json = [json.dumps(each, sort_keys=True) for each in (one, other)]
-    assume(as_json[0] != as_json[1])
-    shown, asked = (ToolCall("Pay", each, "c") for each in (one, other))
-    answer = Approve("c", digest_of_call(shown))
-    assert packaged_approve(asked, answer, PROBLEMS) == Refused(STALE)
-
-
-@given(arguments)
-@settings(max_examples=200, deadline=None)
-def test_the_same_call_passes_however_its_keys_are_ordered(one):
-    """The same arguments, turned round and read back from a file, are approved."""
-    turned = dict(reversed(json.loads(json.dumps(one)).items()))
-    asked, answer = (
-        ToolCall("Pay", turned, "c"),
-        Approve("c", digest_of_call(ToolCall("Pay", one, "c"))),
-    )
-    assert packaged_approve(asked, answer, PROBLEMS) is asked
-
-
-def test_one_true_and_a_text_are_four_arguments():
-    """1, 1.0, true and "1" are told apart, though Python takes three for equal."""
-    calls = [ToolCall("Pay", {"n": n}, "c") for n in (1, 1.0, True, "1")]
-    assert len({digest_of_call(call) for call in calls}) == 4
+def test_an_approval_holds_for_the_same_json_in_any_order_of_keys(one, other, is_same):
+    """1, 1.0, true and "1" are four different arguments"""
+    other = one if is_same else other
+    turned = dict(reversed(json.loads(json.dumps(other)).items()))
+    shown, asked = ToolCall("Pay", one, "c"), ToolCall("Pay", turned, "c")
+    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    made = packaged_approve(asked, Approve("c", digest_of_call(shown)), PROBLEMS)
+    assert made is asked if same else made == Refused(STALE)
 
 
 def test_yes_and_no_answer_what_was_asked():
-    """For tests and lessons there is a person who always says yes, and one for no."""
+    """for tests and lessons; a stale approval names the call and what to do"""
     request = Request(CALL, PAY, "pays 25 EUR to Ada")
     assert packaged_approve(CALL, yes(request), PROBLEMS) is CALL
     assert packaged_approve(CALL, no(request), PROBLEMS) == Refused("denied")
-
-
-def test_who_refused_and_what_to_do_is_told():
-    """An error of a stale approval names the call and says to look again."""
     other = ToolCall("Pay", {"payee": "Ada", "amount": 9000}, "call_7")
     error = packaged_approve(other, YES, PROBLEMS)
     assert error == Refused(STALE, "Pay", "call_7", "other arguments")

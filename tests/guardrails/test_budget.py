@@ -3,25 +3,14 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import (
-    OUT_OF_MONEY,
-    OUT_OF_TOKENS,
-    Budget,
-    NextCall,
-    Prices,
-    room,
-    share_left,
-)
+from workbook.guardrails.budget import Budget, NextCall, Prices, room, share_left
 from workbook.guardrails.budget import within_budget as ours
 from workbook.models.base import Usage
-from workbook.models.local import LocalTextModel
-from workbook.models.prompts import count_tokens
-from workbook.models.script import Script
 
 PRICES = Prices("EUR", "2026-11-01", input=0.1, output=3.0, cached=0.02)
 TOOL, MODEL = NextCall("tool"), NextCall("model")
@@ -72,10 +61,10 @@ def test_tokens_are_asked_for_before(within_budget, limit, most):
     """add what the call may read and write to what is spent: a limit may be reached"""
     used, call = spent(100, 50), NextCall("model", 30, 20)
     assert within_budget(used, Budget(**{limit: most}), call) is None
-    assert within_budget(used, Budget(**{limit: most - 1}), call) == OUT_OF_TOKENS
+    assert within_budget(used, Budget(**{limit: most - 1}), call) == "out_of_tokens"
 
 
-@pytest.mark.parametrize(("money", "word"), [(0.31, None), (0.309, OUT_OF_MONEY)])
+@pytest.mark.parametrize(("money", "word"), [(0.31, None), (0.309, "out_of_money")])
 def test_money_is_the_cost_of_all_tokens(within_budget, money, word):
     """all tokens, those of the next call included, may cost `money` and no more"""
     limits = Budget(money=money, prices=PRICES)  # 0.1 for the input, 0.21 to write
@@ -97,6 +86,7 @@ def test_a_tool_costs_no_tokens(within_budget):
     [
         (Budget(), None),
         (Budget(prices=PRICES), None),
+        (Budget(money=1, prices=Prices("EUR", "d", 1, 0, 0)), None),
         (Budget(input_tokens=1000), None),
         (Budget(tokens=200), 20),
         (Budget(output_tokens=60), 10),
@@ -108,20 +98,6 @@ def test_a_tool_costs_no_tokens(within_budget):
 def test_the_cap_is_what_is_left(limits, cap):
     """after 100 and 50 tokens, with a prompt of 30, the model may write what is left"""
     assert room(spent(100, 50), limits, 30) == cap
-
-
-def test_money_is_counted_to_the_last_token():
-    """a cap for money is the most that it buys: three times 0.1 is 0.3 here"""
-    limits = Budget(money=0.3, prices=Prices("EUR", "d", 0, 100_000, 0))
-    assert room(Spent(), limits, 1) == 3
-    assert ours(Spent(), limits, NextCall("model", 1, 3)) is None
-    assert ours(Spent(), limits, NextCall("model", 1, 4)) == OUT_OF_MONEY
-
-
-def test_writing_for_nothing_is_not_capped():
-    """where only reading costs, money does not limit what is written"""
-    limits = Budget(money=1, prices=Prices("EUR", "d", 1, 0, 0))
-    assert room(Spent(), limits, 10) is None
 
 
 NUMBER = st.integers(1, 400) | st.just(math.inf)
@@ -150,58 +126,6 @@ def test_the_cap_is_the_most_that_is_allowed(budget, read, written, prompt):
             assert ours(used, budget, NextCall("model", prompt, cap + 1))
 
 
-@settings(deadline=None)
-@given(BUDGETS, st.lists(st.text("abc ", max_size=300), min_size=1), st.integers(1, 99))
-def test_a_budget_is_never_exceeded(budget, turns, steps):
-    """whatever the model would say, and whatever the limits are, the budget holds"""
-    budget = Budget(**{**{n: getattr(budget, n) for n in FIELDS}, "steps": steps})
-    model, used, prompt = Script(turns, loop=True), Spent(), "Question: 2+2\n"
-    for _ in range(2 * len(turns)):
-        size = model.count(prompt)
-        if ours(used, budget, NextCall("model", size, 1)):
-            break
-        cap = room(used, budget, size)
-        reply = model.complete(prompt, max_tokens=cap)
-        used.steps += 1
-        used.usage += reply.usage
-        prompt += reply.text
-        assert used.steps <= budget.steps
-        assert used.usage.input <= budget.input_tokens
-        assert used.usage.output <= budget.output_tokens
-        assert used.usage.input + used.usage.output <= budget.tokens
-        assert budget.prices.cost(used.usage) <= budget.money
-        assert 0 <= share_left(used, budget) <= 1
-
-
-FIELDS = ("input_tokens", "output_tokens", "tokens", "money", "prices")
-
-
-def test_a_capped_model_spends_2000_tokens_and_no_more():
-    """with tokens=2000 a model that would write for ever is cut at the last token"""
-    model, used, budget = Script(["a" * 40_000]), Spent(), Budget(tokens=2000)
-    size = model.count("Question")
-    used.usage += model.complete("Question", max_tokens=room(used, budget, size)).usage
-    assert used.usage.input + used.usage.output == 2000
-    assert ours(used, budget, NextCall("model", 0, 1)) == OUT_OF_TOKENS
-    assert count_tokens("a" * 40_000) == 10_000
-
-
-@pytest.mark.parametrize("tokens", [3, 40, 41])
-def test_a_real_model_spends_no_more_either(tokens):
-    """the local model counts its prompt before, keeps to its cap, and ends exactly"""
-    endless = LocalTextModel(grammar='root ::= "a" root')
-    used, budget, prompt = Spent(), Budget(tokens=tokens), "Go"
-    size = endless.count(prompt)
-    while ours(used, budget, NextCall("model", size, 1)) is None:
-        cap = room(used, budget, size)
-        reply = endless.complete(prompt, max_tokens=min(9, cap))
-        used.usage += reply.usage
-        prompt += reply.text
-        size = endless.count(prompt)
-    total = used.usage.input + used.usage.output
-    assert total <= tokens < total + size + 1
-
-
 # what is left
 
 
@@ -213,6 +137,7 @@ def test_a_real_model_spends_no_more_either(tokens):
         (spent(0, 0, wall_s=9.0), 0.1),
         (spent(0, 10), 0.9),  # money: 0.00003 of 0.0003; output: 10 of 100
         (spent(900, 900), 0.0),
+        (spent(0, 0, steps=99, tool_calls=99), 1.0),
     ],
 )
 def test_the_share_left_is_that_of_the_scarcest(used, share):
@@ -223,11 +148,6 @@ def test_the_share_left_is_that_of_the_scarcest(used, share):
     assert share_left(used, limits) == pytest.approx(share)
 
 
-def test_without_limits_all_is_left():
-    """no limit leaves the whole share, whatever was spent"""
-    assert share_left(spent(10**9, 10**9), Budget(wall_s=math.inf)) == 1.0
-
-
 # prices and nonsense
 
 
@@ -236,31 +156,6 @@ def test_cached_tokens_have_a_price_of_their_own():
     assert PRICES.cost(Usage(1_000_000, 0, 0)) == 0.1
     assert PRICES.cost(Usage(1_000_000, 0, 500_000)) == 0.06
     assert PRICES.cost(Usage(0, 1_000_000)) == 3.0
-
-
-@pytest.mark.parametrize("date", ["2026-11-01", '"2026-11-01"', '"1 November"'])
-def test_prices_are_read_from_a_file(tmp_path, date):
-    """a file holds currency, date and three prices"""
-    path = tmp_path / "prices.toml"
-    path.write_text(f'currency = "¥"\ndate = {date}\ninput = 1\noutput = 2\ncached=0.5')
-    prices = Prices.read(path)
-    assert (prices.currency, prices.output) == ("¥", 2)
-    assert prices.date in date
-
-
-@pytest.mark.parametrize("text", ["", 'currency = "EUR"', "input = 1\nouput = 2"])
-def test_a_file_without_prices_is_refused(tmp_path, text):
-    """a file that lacks a price, or has one misspelt, is named with what it has"""
-    (tmp_path / "prices.toml").write_text(text)
-    with pytest.raises(ValueError, match=r"prices\.toml has .*cached"):
-        Prices.read(tmp_path / "prices.toml")
-
-
-@pytest.mark.parametrize("price", [-1, math.nan, math.inf])
-def test_a_price_is_a_number_from_0(price):
-    """a negative price, or none that is a number, is refused"""
-    with pytest.raises(ValueError, match="from 0"):
-        Prices("EUR", "d", price, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -277,6 +172,9 @@ def test_a_budget_that_makes_no_sense_is_refused(wrong, words):
     """nothing to spend, or money without prices, is a mistake and is said to be one"""
     with pytest.raises(ValueError, match=words):
         Budget(**wrong)
+    for price in (-1, math.nan, math.inf):
+        with pytest.raises(ValueError, match="from 0"):
+            Prices("EUR", "d", price, 1, 1)
 
 
 def test_a_budget_is_limits_with_more():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
-from workbook.guardrails.context import EARLIER, ContextLimit, Part, trim
+from workbook.guardrails.context import EARLIER, ContextLimit
 from workbook.models.base import ToolRequest
-from workbook.models.prompts import count_tokens, estimate
+from workbook.models.prompts import estimate
 from workbook.models.script import Script
 from workbook.record.events import Kind
 from workbook.record.writer import TraceWriter
@@ -90,7 +90,7 @@ def test_below_the_limit_nothing_changes(adapter, turns):
     fitted = Played(adapter, turns(3), limit=10_000)
     assert fitted.prompts == Played(adapter, turns(3)).prompts
     assert fitted.end.answer == "done"
-    assert fitted.talk.context.compactions == []
+    assert fitted.talk.context.news == []
 
 
 @BOTH
@@ -107,43 +107,28 @@ def test_no_prompt_is_above_the_limit(adapter, turns, sizes, limit):
 
 
 @BOTH
-def test_the_trace_gives_each_prompt_back(adapter, turns):
-    """the trace rebuilds each prompt from what was new, also after a compaction"""
-    played = Played(adapter, turns(40), limit=600)
-    assert played.from_the_trace() == played.prompts
-    assert len(played.talk.context.compactions) > 1
-
-
-@BOTH
-def test_the_question_and_the_pins_stay(adapter, turns):
-    """in each prompt stands what the user wants, as it stood in the first"""
+def test_a_long_run_is_compacted_now_and_then(adapter, turns):
+    """what the user wants stays in each prompt, and in between the prompt only grows"""
     played = Played(adapter, turns(40), limit=600, pinned=[WISH])
+    assert played.from_the_trace() == played.prompts
     for prompt in played.prompts:
         text = prompt if isinstance(prompt, str) else prompt[1]["content"]
         assert f"What does the book say?\n{WISH}" in text
-    assert played.talk.context.compactions
-
-
-@BOTH
-def test_between_compactions_the_prompt_only_grows(adapter, turns):
-    """a prompt changes near its beginning only where something was dropped"""
-    played = Played(adapter, turns(40), limit=600)
-    changed = [
-        after[: len(before)] != before
-        for before, after in zip(played.prompts, played.prompts[1:], strict=False)
-    ]
-    assert 0 < sum(changed) == len(played.talk.context.compactions) < len(changed) / 2
+    both = zip(played.prompts, played.prompts[1:], strict=False)
+    changed = [after[: len(before)] != before for before, after in both]
+    news = played.talk.context.news
+    assert 0 < sum(changed) == len(news) < len(changed) / 2
+    for done in news:
+        assert done["before"] > done["limit"] >= done["after"]
 
 
 def test_no_call_is_parted_from_its_observations():
-    """behind each message with calls stand the observations of all of them"""
+    """after each message with calls come the observations of all of them"""
     played = Played(FunctionCalls, calls(40), limit=600)
     for messages in played.prompts:
         asked = [call["id"] for m in messages for call in m.get("tool_calls", ())]
         answered = [m["tool_call_id"] for m in messages if m["role"] == "tool"]
         assert asked == answered
-        said = [m["content"] for m in messages if m["role"] == "tool"]
-        assert not any(text.endswith("\n") for text in said)
     assert EARLIER in str(played.prompts[-1])
 
 
@@ -153,26 +138,6 @@ def test_a_long_observation_is_cut_in_its_message():
     tools = [m for m in played.prompts[1] if m["role"] == "tool"]
     assert [m["content"].startswith("All is well. ") for m in tools] == [True] * 2
     assert all("characters were cut]" in m["content"] for m in tools)
-    assert played.talk.context.compactions[0]["cut"] == 2
-
-
-@BOTH
-def test_what_was_done_is_told(adapter, turns):
-    """each compaction says the limit, the tokens before and after, and what went"""
-    played = Played(adapter, turns(40), limit=600)
-    for done in played.talk.context.compactions:
-        assert 600 >= done["limit"] > 590
-        assert done["before"] > done["limit"] >= done["after"]
-        assert done["dropped"] > 0
-
-
-@BOTH
-def test_trimming_changes_the_prompt_at_every_turn(adapter, turns):
-    """another way to fit is an argument: `trim` drops a little each time"""
-    batch = Played(adapter, turns(40), limit=600)
-    each = Played(adapter, turns(40), limit=600, fit=trim)
-    assert len(each.talk.context.compactions) > 2 * len(batch.talk.context.compactions)
-    assert each.from_the_trace() == each.prompts
 
 
 @BOTH
@@ -181,17 +146,6 @@ def test_pins_that_do_not_fit_end_the_run_in_words(adapter, turns):
     played = Played(adapter, turns(2), limit=100, pinned=[WISH * 90])
     assert played.end.state == "ERROR"
     assert "raise the limit" in played.end.message
-
-
-def test_a_fit_of_ones_own_may_make_new_parts():
-    """what comes back need not be the parts that went in"""
-
-    def only_the_end(parts, limit, *, count=count_tokens):
-        return [Part("Question: ?\n", pinned=True), Part(parts[-1].text[-40:])]
-
-    played = Played(TextTurns, text_turns(5), limit=150, fit=only_the_end)
-    assert played.prompts[-1].startswith("Question: ?\n")
-    assert played.from_the_trace() == played.prompts
 
 
 class Uncounted:

@@ -6,10 +6,11 @@ import threading
 
 import pytest
 
-from workbook.fsm.table import Event
-from workbook.guardrails.budget import OUT_OF_TOKENS, Budget, NextCall
+from workbook.guardrails.budget import Budget, NextCall
+from workbook.guardrails.machine import guarded
 from workbook.guardrails.purse import Purse, PurseError
-from workbook.models.base import Usage
+from workbook.models.base import MAX_TOKENS, Usage
+from workbook.models.script import Script
 
 CALL = NextCall("model", 60, 40)
 
@@ -17,37 +18,18 @@ CALL = NextCall("model", 60, 40)
 @pytest.fixture(params=["in memory", "in a file"])
 def purse(request, tmp_path):
     path = tmp_path / "purse.json" if request.param == "in a file" else None
-    return Purse(Budget(tokens=250, steps=5, tool_calls=1), path)
+    return Purse(Budget(tokens=250, steps=5), path)
 
 
-def test_what_is_reserved_counts_as_spent(purse):
-    """a third call of a hundred tokens is not promised while two are under way"""
-    assert [purse.reserve(CALL) for _ in range(3)] == [None, None, OUT_OF_TOKENS]
+def test_what_is_reserved_counts_as_spent_until_it_is_settled(purse):
+    """of three calls at once one is too many; what was not needed is given back"""
+    assert [purse.reserve(CALL) for _ in range(3)] == [None, None, "out_of_tokens"]
     assert purse.spent().usage == Usage(120, 80)
     assert purse.room(input_tokens=20) == 30
-
-
-def test_what_was_not_needed_is_given_back(purse):
-    """once a call is settled, only what it did cost is spent"""
-    purse.reserve(CALL)
     purse.settle(CALL, Usage(60, 5, 50))
+    purse.settle(CALL)  # it was not made: a step, and no tokens
     assert purse.spent().usage == Usage(60, 5, 50)
-    assert (purse.spent().steps, purse.reserve(CALL)) == (1, None)
-
-
-def test_a_call_that_was_not_made_costs_no_tokens(purse):
-    """a reserved call that failed gives all its tokens back; it was a step"""
-    purse.reserve(CALL)
-    purse.settle(CALL)
-    assert (purse.spent().usage, purse.spent().steps) == (Usage(), 1)
-
-
-def test_tool_calls_are_shared_too(purse):
-    """the second tool call of all runs together is one too many"""
-    tool = NextCall("tool")
-    words = [purse.reserve(tool) for _ in range(2)]
-    assert words == [None, Event.OUT_OF_TOOL_CALLS]
-    assert purse.spent().tool_calls == 1
+    assert (purse.spent().steps, purse.reserve(CALL)) == (2, None)
 
 
 def test_threads_share_it(purse):
@@ -81,7 +63,7 @@ def test_another_process_finds_what_was_spent(tmp_path):
     after = Purse(Budget(tokens=1000, steps=200), path)
     assert sum(granted) == after.spent().steps == 99
     assert after.spent().usage == Usage(594, 396)
-    assert after.reserve(NextCall("model", 10, 1)) == OUT_OF_TOKENS
+    assert after.reserve(NextCall("model", 10, 1)) == "out_of_tokens"
 
 
 @pytest.mark.parametrize(
@@ -91,11 +73,11 @@ def test_another_process_finds_what_was_spent(tmp_path):
         "{",
         "[]",
         "{}",
-        '{"spent": {"usage": {}, "steps": -1}, "reserved": {}}',
-        '{"spent": {"usage": {}, "steps": "1"}, "reserved": {}}',
-        '{"spent": {"usage": {"input": true}}, "reserved": {}}',
-        '{"spent": {"usage": {}, "days": 1}, "reserved": {}}',
-        '{"spent": {"usage": {}}, "reserved": {"input": NaN}}',
+        '{"steps": -1, "usage": {}}',
+        '{"steps": "1", "usage": {}}',
+        '{"steps": 1, "usage": {"input": true}}',
+        '{"steps": 1, "usage": {"days": 1}}',
+        '{"steps": 1, "usage": {"input": NaN}}',
         "[" * 100_000,
     ],
 )
@@ -106,4 +88,36 @@ def test_a_damaged_file_is_said_and_spends_nothing(text, tmp_path):
     purse = Purse(Budget(tokens=250), path)
     with pytest.raises(PurseError, match=r"purse\.json cannot be read .* Mend it"):
         purse.reserve(CALL)
+    end = guarded(Script(["x"]), [], handlers={"THINK": purse.think}).run("?")
+    assert (end.state, end.spent.steps) == ("ERROR", 0)
+    assert "Mend it" in end.message
     assert path.read_text() == text
+
+
+def test_runs_share_it():
+    """the next run has what the last one left, and never more"""
+    purse, ends = Purse(Budget(tokens=1500)), []
+    for _ in range(6):
+        script = Script(["Hm? " * 400, "Final Answer: 7"])
+        work = {"THINK": purse.think}
+        ends.append(guarded(script, [], handlers=work, converge=False).run("?"))
+    total = sum(end.spent.usage.input + end.spent.usage.output for end in ends)
+    usage = purse.spent().usage
+    assert ends[-1].reason == "out_of_tokens"
+    assert usage.input + usage.output == total <= 1500
+
+
+def test_a_call_that_nobody_heard_of_again_counts_whole():
+    """a call that timed out may have cost all that was reserved: somebody pays it"""
+
+    class Hung:
+        name = "hung"
+
+        def complete(self, prompt, *, stop=(), max_tokens=None):
+            threading.Event().wait(30)
+
+    purse = Purse(Budget(tokens=5000))
+    work = {"THINK": purse.think}
+    guarded(Hung(), [], budget=Budget(model_s=0.05), handlers=work).run("?")
+    assert purse.spent().usage.output == MAX_TOKENS
+    assert purse.spent().usage.input > 0

@@ -1,14 +1,13 @@
 """Stuck: the same search in other clothes, and a cycle at the end of a run."""
 
-import random
-
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.doubles import named
 from workbook.guardrails.stuck import Cycle, Seen, digest_of, seen
 from workbook.guardrails.stuck import find_cycle as packaged_find_cycle
 from workbook.guardrails.stuck import same_search as packaged_same_search
-from workbook.stage.engines import play
 from workbook.tools.calls import Observation, ToolCall, ToolError
 
 # same_search
@@ -91,29 +90,6 @@ def test_one_argument_more_is_another_search(same_search):
     assert same_search({"a": "Oslo", "b": "Oslo"}, {"query": "Oslo"}) is False
     assert same_search({}, {"query": "Oslo"}) is False
     assert same_search({}, {}) is True
-
-
-def test_a_word_for_the_same_thing_is_another_search():
-    """What it can't see: another word for the same thing."""
-    film, movie = {"query": "best film"}, {"query": "best movie"}
-    assert packaged_same_search(film, movie) is False
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_any_clothes_are_seen_through(seed):
-    """Words shuffled, widened, capitalised and spaced out at random are the same."""
-    dice = random.Random(seed)
-    words = dice.sample(["tokyo", "population", "2026", "東京", "人口", "c++", "-5"], 4)
-    worn = [dice.choice([str.upper, str.title, wide])(word) for word in words]
-    dice.shuffle(worn)
-    query = dice.choice([" ", "　", "\n  "]).join(worn)
-    assert packaged_same_search({"query": " ".join(words)}, {"q": query})
-    assert not packaged_same_search({"query": " ".join(words[1:])}, {"q": query})
-
-
-def wide(text):
-    """Return a text with its letters, digits and signs in full width."""
-    return "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
 
 
 # find_cycle
@@ -210,101 +186,36 @@ def test_a_long_run_costs_no_more(find_cycle):
 # what the package's own answer must do besides
 
 
-def by_hand(symbols, most=5):
-    """Return the length of the cycle with which a text ends, counted by hand."""
-    fits = (n for n in range(1, most + 1) if symbols.endswith(symbols[-n:] * 3))
-    return next((n for n in fits if len(symbols) >= 3 * n), None)
+def wide(text):
+    """Return a text with its letters, digits and signs in full width."""
+    return "".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in text)
 
 
-def test_no_false_alarm_on_runs_without_a_repetition():
-    """In 1,000 random runs whose answers never come again, nothing is found."""
-    for seed in range(1000):
-        dice, run = random.Random(seed), []
-        for number in range(30):
-            run.append(step(dice.choice("AB"), digest_of(str(number))))
-            assert packaged_find_cycle(run) is None
+WORDS = ["tokyo", "population", "2026", "東京", "人口", "c++", "-5"]
+LOOKS = st.sampled_from([str.upper, str.title, wide])
 
 
-def test_it_finds_what_is_there_and_nothing_else():
-    """On 1,000 random runs of two different calls it finds what stands there."""
-    lengths = set()
-    for seed in range(1000):
-        dice = random.Random(seed)
-        symbols = "".join(dice.choice("AB") for _ in range(40))
-        for end in range(len(symbols) + 1):
-            found = packaged_find_cycle([step(s) for s in symbols[:end]])
-            length = found and len(found.calls)
-            assert length == by_hand(symbols[:end])
-            lengths.add(length)
-    assert lengths == {None, 1, 2, 3, 4, 5}
-
-
-def test_every_planted_cycle_is_found_at_its_third_time():
-    """1,000 cycles of one to five calls behind a random run: found when complete."""
-    for seed in range(1000):
-        dice = random.Random(seed)
-        before = [step(f"before {n}") for n in range(dice.randrange(30))]
-        length = 1 + seed % 5
-        names = dice.sample([f"tool {n}" for n in range(50)], length)
-        worn = (str.upper, str.title, wide)
-        rounds = [
-            [step(name, query=dice.choice(worn)(f"{name} x")) for name in names]
-            for _ in range(3)
-        ]
-        run = [*before, *rounds[0], *rounds[1], *rounds[2]]
-        for end in range(len(run)):
-            assert packaged_find_cycle(run[:end]) is None
-        assert packaged_find_cycle(run) == Cycle(tuple(rounds[0]), 3)
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda n: step("Search", query="x"),  # always a cycle
-        lambda n: step("Search", digest_of(str(n)), query="x"),  # never one
-        lambda n: step("Search", query="x" if n % 7 else "y"),  # nearly one
-    ],
-    ids=["stuck", "polling", "nearly"],
+@given(
+    st.permutations(WORDS),
+    st.lists(LOOKS, min_size=7, max_size=7),
+    st.sampled_from([" ", "　", "\n  "]),
 )
-def test_each_of_ten_thousand_calls_costs_the_same(call):
-    """Asked after each of 10,000 calls, it compares per call what it does at 100."""
-    asked = 0
-
-    def same(one, other):
-        nonlocal asked
-        asked += 1
-        return packaged_same_search(one, other)
-
-    run, after = [], {}
-    for number in range(1, 10_001):
-        run.append(call(number))
-        packaged_find_cycle(run, same=same)
-        after[number] = asked / number
-    assert after[10_000] <= 1.5 * after[100]
-    assert after[10_000] <= 30  # twice the rounds of one to five calls
+def test_any_clothes_are_seen_through(words, looks, space):
+    """Words shuffled, widened, capitalised and spaced out at random are the same."""
+    worn = space.join(look(word) for look, word in zip(looks, words, strict=True))
+    plain = {"query": " ".join(WORDS)}
+    assert packaged_same_search(plain, {"q": worn})
+    assert not packaged_same_search(plain, {"q": worn.partition(space)[2]})
 
 
-@pytest.mark.parametrize(
-    ("slug", "call"),
-    [
-        ("same_call_forever", 3),
-        ("ping_pong", 6),
-        ("same_search_in_other_clothes", 3),
-        ("polling", None),
-        ("price_question", None),
-        ("one_turn_spends_everything", None),
-    ],
-)
-def test_what_it_says_of_the_scenarios(slug, call):
-    """Of the scenarios it stops those that repeat themselves, and no poll."""
-    trace, run = play(slug, "fsm"), []
-    pairs = zip(trace.of("tool_call"), trace.of("observation"), strict=True)
-    found = []
-    for asked, observed in pairs:
-        digest = digest_of(observed["text"])
-        run.append(Seen(asked["tool"], asked["arguments"], digest))
-        found.append(packaged_find_cycle(run) is not None)
-    assert (found.index(True) + 1 if True in found else None) == call
+@settings(max_examples=300)
+@given(st.text("AB", max_size=40))
+def test_it_finds_what_is_there_and_nothing_else(symbols):
+    """On random runs of two different calls it finds what a look at the text finds."""
+    there = (n for n in range(1, 6) if symbols.endswith(symbols[-n:] * 3))
+    length = next((n for n in there if len(symbols) >= 3 * n), None)
+    found = packaged_find_cycle([step(symbol) for symbol in symbols])
+    assert (found and len(found.calls)) == length
 
 
 def test_what_is_seen_of_a_call_leaves_our_notes_out():
@@ -319,19 +230,11 @@ def test_what_is_seen_of_a_call_leaves_our_notes_out():
     assert seen(call, plain) != seen(call, Observation.failed("c1", error, "Search"))
 
 
-def test_turns_that_cannot_be_read_are_seen():
-    """A turn that could not be read, again and again, is a cycle, told in words."""
-    turn = Seen("", {"turn": "no_step Well, let me see."}, "")
-    found = packaged_find_cycle([A, turn, turn, turn])
-    assert found == Cycle((turn,), 3)
-    assert "could not be read" in found.words()
-    assert "3 times" in found.words()
-
-
 def test_a_cycle_says_what_was_repeated_and_how_often():
     """The words name each tool, its arguments and the times; long ones are clipped."""
-    long = step("Phone", query="x" * 500)
-    words = Cycle((A, long), 3).words()
-    assert all(part in words for part in ('A {"query": "A"}', "Phone", "3 times"))
+    long, unread = step("Phone", query="x" * 500), Seen("", {"turn": "Well."}, "")
+    words = Cycle((A, long, unread), 3).words()
+    named = ('A {"query": "A"}', "Phone", "3 times", "a turn that could not be read")
+    assert all(part in words for part in named)
     assert words.endswith(".")
     assert len(words) < 300

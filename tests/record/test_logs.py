@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from workbook.fsm.machine import Machine
-from workbook.guardrails.approval import yes
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import yes
 from workbook.models.script import Script
 from workbook.record.events import TraceError
 from workbook.record.logs import VIEWS, as_episode, line_of, logged, totals, write_logs

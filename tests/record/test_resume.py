@@ -5,13 +5,13 @@ import json
 import pytest
 
 from workbook.fsm import Machine
-from workbook.guardrails.economy import Escalate
+from workbook.guardrails.escalation import Escalate
 from workbook.models.script import Script
 from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError, to_line
 from workbook.record.replay import replay, resume
 from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
+from workbook.record.writer import LineFile, TraceWriter
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -210,3 +210,32 @@ def test_a_file_that_was_refused_is_open_to_others(tmp_path):
         resume(path, machine(TURNS, []))
     TraceWriter(path, keep=True).close()
     assert "another" not in str(refused.value)
+
+
+@pytest.mark.parametrize("stays_full", [False, True])
+def test_a_run_that_ended_on_a_full_disk_goes_on(tmp_path, monkeypatch, stays_full):
+    """Full at any write, a run ends in ERROR; with room again it comes to its end."""
+    append, whole = LineFile.append, len(a_record(tmp_path / "whole.jsonl"))
+    for full_at in range(1, whole):
+        path, lines, notes = tmp_path / f"{full_at}.jsonl", [], []
+
+        def fill(file, line, lines=lines, full_at=full_at):
+            lines.append(line)
+            if len(lines) == full_at + 1 or (stays_full and len(lines) > full_at):
+                append(file, line[:9])
+                raise OSError(28, "No space left on device")
+            append(file, line)
+
+        monkeypatch.setattr(LineFile, "append", fill)
+        with TraceWriter(path) as hook:
+            end = machine(TURNS, notes, hook=hook).run("Note this.")
+        monkeypatch.setattr(LineFile, "append", append)
+        assert "No space left" in end.message
+        assert end.state == ("DONE" if full_at >= whole - 2 else "ERROR")
+        said = len(Trace.read(path).of("model_turn"))
+        again = resume(path, machine(TURNS[said:], notes))
+        assert (again.state, again.answer) == ("DONE", "two notes")
+        trace = Trace.read(path)
+        told = [event for event in trace if event.get("what") != "asked again"]
+        assert (len(told), trace.lost) == (whole, "")
+        assert replay(trace, machine([], [])).answer == "two notes"

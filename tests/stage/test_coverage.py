@@ -7,10 +7,9 @@ import pytest
 
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
 from workbook.fsm.table import Event, Rule, State, Table
-from workbook.guardrails.approval import Edit, yes
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.policy import PolicyRule
+from workbook.guardrails.permission import Edit, PolicyRule, yes
 from workbook.guardrails.table import GUARDED, Guard
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script

@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from workbook.guardrails.approval import LATER, Approve, Edit, Reject, Request
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import LATER, Approve, Edit, Reject, Request
 from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter

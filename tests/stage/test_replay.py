@@ -14,15 +14,15 @@ from pathlib import Path
 import pytest
 
 from workbook.fsm import FunctionCalls, TextTurns
-from workbook.guardrails.approval import yes
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import yes
 from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.props.workspace import Workspace
 from workbook.record.divergence import Divergence
 from workbook.record.events import ENVELOPE, TraceError, sealed, to_line
-from workbook.record.recording import Recording
+from workbook.record.recording import Recorded
 from workbook.record.replay import replay
 from workbook.record.trace import Trace, read_events
 from workbook.record.writer import TraceWriter
@@ -339,5 +339,5 @@ def test_cut_within_its_last_line(slug, tmp_path):
             b"".join(lines[:seq]) + lines[seq][:-1]
         )  # its end alone is lost
         if seq < len(kinds) - 1:
-            with Recording(path) as recording:
-                assert len(recording.recorded) == seq + 1
+            with Recorded(path) as record:
+                assert len(record.recorded) == seq + 1

@@ -13,8 +13,7 @@ from workbook.fsm.table import CORE, Event, Rule, State
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.policy import PolicyRule, Verdict
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.loop.turns import Final, parse_turn
 from workbook.models.script import Script
 from workbook.paths import DATA
@@ -120,9 +119,8 @@ def test_one_that_asks_for_function_calls_is_played_in_words():
 
 
 def test_nothing_real_is_touched(tmp_path):
-    """Not the model, a tool, the person, the hook, the ledger, the purse, the mode."""
+    """Not the model, a tool, the person, the hook, the ledger, the mode."""
     path = tmp_path / "ledger.db"
-    purse = Purse(Budget(steps=5))
     real = guarded(
         NeverAsked(),
         [Tool("Bomb", "Never called.", {}, never)],
@@ -131,7 +129,6 @@ def test_nothing_real_is_touched(tmp_path):
         clock=never,
         on_text=never,
         ledger=Ledger(path),
-        purse=purse,
     )
     real.set_mode("plan")
     real.cancel()
@@ -139,7 +136,6 @@ def test_nothing_real_is_touched(tmp_path):
     review(real)
     assert vars(real) == before
     assert path.read_bytes() == file
-    assert purse.spent().steps == 0
     assert real.mode == "plan"
     assert real._cancelled.is_set()
     assert len(real._switches) == 1

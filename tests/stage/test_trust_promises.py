@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls, TextTurns
-from workbook.guardrails.approval import LATER, Edit, no, yes
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.policy import PolicyRule, Verdict
+from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script

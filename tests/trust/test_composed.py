@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from workbook.fsm import FunctionCalls
-from workbook.guardrails.policy import PolicyRule, Verdict
+from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.props.payment import Payments
@@ -193,7 +193,7 @@ def test_your_parts_are_in_the_machine():
 
         return part
 
-    from workbook.guardrails.policy import Decision
+    from workbook.guardrails.permission import Decision
     from workbook.trust.screen import ScreenVerdict
 
     parts = {

@@ -29,7 +29,7 @@ def make(seed, raises=(), purse=None):
     about = {"temperature": 0.7}
     if purse:
         paid = Purse(Budget(tokens=500), purse)
-        return guarded(script, [], purse=paid, about=about)
+        return guarded(script, [], handlers={"THINK": paid.think}, about=about)
     return Machine(script, ToolRegistry([]), about=about)
 
 

@@ -17,13 +17,13 @@ from hypothesis import strategies as st
 
 from workbook.fsm.machine import Machine
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.policy import POLICY, PolicyRule, decide
+from workbook.guardrails.permission import POLICY, PolicyRule, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError
 from workbook.trust.stdio import McpServer, ServerError
 from workbook.trust.strangers import (

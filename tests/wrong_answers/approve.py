@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from workbook.guardrails.approval import Approve, Edit, Reject, digest_of_call
+from workbook.guardrails.permission import Approve, Edit, Reject, digest_of_call
 from workbook.tools.calls import ToolCall, ToolError
 
 STALE = ToolError("stale_approval", "that is not what was approved")

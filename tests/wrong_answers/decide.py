@@ -2,7 +2,7 @@
 
 from fnmatch import fnmatchcase
 
-from workbook.guardrails.policy import POLICY, Decision, Verdict
+from workbook.guardrails.permission import POLICY, Decision, Verdict
 from workbook.tools.calls import Effect
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from workbook.guardrails.policy import Decision, Verdict
+from workbook.guardrails.permission import Decision, Verdict
 from workbook.stage.capstone import my_agent as good
 
 

@@ -4,7 +4,8 @@ import json
 import unicodedata
 from collections import Counter
 
-from workbook.loop.answers import TOKEN, normalize_answer
+from workbook.loop.answers import normalize_answer
+from workbook.models.prompts import TOKEN
 
 
 def words(value):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from workbook.evaluation.tasks import Task
-from workbook.guardrails.stopping import WITHDRAWN
+from workbook.guardrails.handlers import WITHDRAWN
 from workbook.models.script import ScriptTurn
 from workbook.trust.claims import find_citations
 

@@ -18,11 +18,10 @@ from workbook.fsm.conversations import TEXT_PREAMBLE
 from workbook.fsm.limits import Spent
 from workbook.fsm.machine import Exit
 from workbook.fsm.table import Event, State
-from workbook.guardrails.approval import Reject, yes
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine
-from workbook.guardrails.policy import POLICY, PolicyRule, Verdict
+from workbook.guardrails.permission import POLICY, PolicyRule, Reject, Verdict, yes
 from workbook.loop.naive import TracedModel
 from workbook.loop.turns import Final, parse_turn
 from workbook.models.base import TextModel

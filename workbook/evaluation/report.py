@@ -14,7 +14,9 @@ from workbook.evaluation.grading import paired_difference, wilson_interval
 from workbook.evaluation.results import RESULT, AnyAgent, Result, read_result
 from workbook.evaluation.tasks import Task
 from workbook.paths import template
-from workbook.record.trace import Run, Trace, each_run, whole_events
+from workbook.record.figures import Run, each_run, whole_events
+from workbook.record.show import to_html
+from workbook.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,7 +107,7 @@ def report(
 
 def _trace(run: Run) -> str:
     lost: list[str] = []
-    return Trace(tuple(whole_events(run, lost)), "; ".join(lost)).to_html()
+    return to_html(Trace(tuple(whole_events(run, lost)), "; ".join(lost)))
 
 
 def _found(source: Result | Path | str) -> Iterator[tuple[Result, Path | None]]:

@@ -25,7 +25,7 @@ from workbook.evaluation.waste import (
 from workbook.fsm.machine import Exit
 from workbook.fsm.table import State
 from workbook.record.events import Kind
-from workbook.record.trace import each_run, whole_events
+from workbook.record.figures import each_run, whole_events
 
 RESULT = "result.json"
 AnyAgent = Callable[[Task, Path], Exit | str | None]

@@ -9,11 +9,11 @@ from typing import Any, TypeVar
 from workbook.fsm.conversations import TextTurns
 from workbook.fsm.handlers import Handler
 from workbook.fsm.machine import Machine
-from workbook.fsm.protocols import Conversation
+from workbook.fsm.reading import Conversation
 from workbook.fsm.table import CORE, State, Table
 from workbook.models.base import ChatModel, TextModel
-from workbook.tools.parallel import run_in_parallel
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
 
 M = TypeVar("M", bound=Machine)
@@ -44,7 +44,7 @@ def assemble(
     if adapter in (None, TextTurns) and hasattr(model, "complete"):
         adapter = partial(TextTurns, **given(parse="parse_turn"))
     table = table or parts.get("agent_table", lambda: CORE)()
-    table = table.using(**given(advance="advance", audit="audit", mermaid="mermaid"))
+    table = table.using(**given(advance="advance", audit="audit"))
     options |= given(drive="drive") | {"adapter": adapter}
     if parallel:
         options["parallel"] = parts.get("run_in_parallel", run_in_parallel)

@@ -13,8 +13,14 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from workbook.fsm.protocols import Asked, Context, Part, Reply
-from workbook.fsm.reading import CUT, read_words, unless_cut
+from workbook.fsm.reading import (
+    Asked,
+    Reply,
+    kept_of,
+    read_words,
+    unless_cut,
+    unreadable,
+)
 from workbook.fsm.table import Event
 from workbook.loop.turns import (
     Action,
@@ -23,12 +29,10 @@ from workbook.loop.turns import (
     Turn,
     Unreadable,
     as_data,
-    heard,
     parse_turn,
 )
 from workbook.models.base import ChatModel, Completion, Message, TextModel, ToolRequest
 from workbook.models.prompts import render_messages
-from workbook.tools.adapters import to_openai
 from workbook.tools.calls import (
     NotJson,
     Observation,
@@ -38,6 +42,7 @@ from workbook.tools.calls import (
     to_json,
 )
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import to_openai
 
 STOP = ("\nObservation:",)
 TEXT_PREAMBLE = """\
@@ -74,7 +79,7 @@ class TextTurns:
         question: str,
         preamble: str | None = None,
         parse: Callable[[str], Turn] = parse_turn,  # `partial(TextTurns, parse=mine)`
-        context: Callable[[Any], Context] | None = None,
+        context: Callable[[Any], Any] | None = None,
     ) -> None:
         self.model, self.tools, self.parse = model, tools, parse
         self.context = context(model) if context else None
@@ -82,7 +87,7 @@ class TextTurns:
         before = usual if preamble is None else preamble
         asked = self.context.with_pins(question) if self.context else question
         self._sent, self._new = "", list[str]()  # of the prompt
-        self._calls = 0
+        self._calls, self.withdrawn = 0, False
         self._add(f"{before}Question: {asked}\n", "question")
 
     def request(self) -> dict[str, Any]:
@@ -101,11 +106,12 @@ class TextTurns:
         return "".join([self._sent, *self._new])
 
     def withdraw(self, words: str) -> None:
+        self.withdrawn = True
         self._add(f"\n{words}\n", "note")
 
     def read(self, completion: Completion) -> Reply:
         turn = unless_cut(completion, self.parse(completion.text))
-        kept, notes = _kept(completion, turn)
+        kept, notes = kept_of(completion, turn)
         self._add(kept, "turn")
         shown = as_data(turn) | notes
         match turn:
@@ -114,7 +120,7 @@ class TextTurns:
             case Final(_, answer):
                 return Reply(Event.FINAL_ANSWER, shown, answer=answer)
             case Malformed():
-                return _unreadable(shown, TEXT_HINT)
+                return unreadable(shown, TEXT_HINT)
 
     def observe(self, observation: Observation) -> None:
         self._add(f"\nObservation: {observation.text()}\n", "observation")
@@ -144,11 +150,11 @@ class FunctionCalls:
         tools: ToolRegistry,
         question: str,
         preamble: str | None = None,
-        context: Callable[[Any], Context] | None = None,
+        context: Callable[[Any], Any] | None = None,
     ) -> None:
         self.model, self.tools = model, tools
         self.context = context(model) if context else None
-        self.schemas = [to_openai(tool) for tool in tools]
+        self.withdrawn, self.schemas = False, [to_openai(tool) for tool in tools]
         preamble = CHAT_PREAMBLE if preamble is None else preamble
         asked = self.context.with_pins(question) if self.context else question
         self._messages, self._sent = list[Message](), 0
@@ -175,20 +181,20 @@ class FunctionCalls:
         return self._messages
 
     def withdraw(self, words: str) -> None:
-        self.schemas = []
+        self.withdrawn, self.schemas = True, []
         self._add({"role": "user", "content": words}, "note")
 
     def read(self, completion: Completion) -> Reply:
         if completion.tool_requests:
             return self._read_calls(completion)
         turn = unless_cut(completion, read_words(completion.text, self.tools))
-        kept, notes = _kept(completion, turn)
+        kept, notes = kept_of(completion, turn)
         shown = as_data(turn) | notes
         if kept.strip():
             self._add({"role": "assistant", "content": kept}, "turn")
         if isinstance(turn, Final):
             return Reply(Event.FINAL_ANSWER, shown, answer=turn.answer)
-        return _unreadable(shown, CHAT_HINT)
+        return unreadable(shown, CHAT_HINT)
 
     def observe(self, observation: Observation) -> None:
         text = observation.text()
@@ -204,7 +210,8 @@ class FunctionCalls:
 
     def _read_calls(self, completion: Completion) -> Reply:
         """Bind the calls; they go back to the model in its own words, with our ids."""
-        kept, notes = _kept(completion, Malformed(Unreadable.NO_STEP, completion.text))
+        words = Malformed(Unreadable.NO_STEP, completion.text)
+        kept, notes = kept_of(completion, words)
         asked = tuple(self._bind(request) for request in completion.tool_requests)
         calls: list[dict[str, Any]] = []
         for ours, said in zip(asked, completion.tool_requests, strict=True):
@@ -243,7 +250,7 @@ class FunctionCalls:
         return Asked(written, refusal)
 
 
-def _as_message(part: Part) -> Message:
+def _as_message(part: Any) -> Message:
     """Return the message that a piece stands for, its text as it was cut."""
     if part.payload is None:  # a summary
         return {"role": "user", "content": part.text}
@@ -254,27 +261,9 @@ def _as_message(part: Part) -> Message:
     return {**message, "content": text}
 
 
-def _kept(completion: Completion, turn: Turn) -> tuple[str, dict[str, Any]]:
-    """Return what the history keeps of a turn, and what a trace says of the rest."""
-    kept, dropped = heard(completion.text, turn)
-    notes: dict[str, Any] = {"dropped": dropped} if dropped else {}
-    if completion.finish_reason in CUT:
-        notes["cut"] = True
-    return kept, notes
-
-
 def _asked(written: ToolCall, bound: ToolCall | ToolError) -> Asked:
     """Return the bound call, or the call as it was written and why it has no tool."""
     return Asked(bound) if isinstance(bound, ToolCall) else Asked(written, bound)
-
-
-def _unreadable(shown: dict[str, Any], hint: str) -> Reply:
-    reason = shown["reason"].replace("_", " ")
-    if "cut" in shown:
-        reason, hint = "the reply was cut at its limit", f"Write less. {hint}"
-    message = f"no step could be read ({reason})."
-    problem = ToolError("unreadable_turn", message, hint=hint)
-    return Reply(Event.UNREADABLE_TURN, shown, problem=problem)
 
 
 def _id_of(request: ToolRequest) -> str:

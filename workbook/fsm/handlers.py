@@ -12,10 +12,11 @@ from dataclasses import replace
 from functools import partial
 
 from workbook.fsm.limits import Spent
-from workbook.fsm.run import Run
+from workbook.fsm.reading import Asked
+from workbook.fsm.run import Parallel, Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 Handler = Callable[[Run], str]
 
@@ -48,36 +49,45 @@ def make_ahead(run: Run, may: Callable[[ToolCall, Spent], bool]) -> None:
     Args:
         may: whether a call may be made, with what will be spent before it.
     """
-    if run.parallel is None or run.waiting[0].call.call_id in run.ahead:
+    parallel = run.options.parallel
+    if parallel is None or run.waiting[0].made:
         return
-    calls: list[ToolCall] = []
+    ahead: list[Asked] = []
     for asked in run.waiting:
-        more = replace(run.spent, tool_calls=run.spent.tool_calls + len(calls))
+        more = replace(run.spent, tool_calls=run.spent.tool_calls + len(ahead))
         if asked.refusal or not (_is_read(run, asked.call) and may(asked.call, more)):
             break
-        calls.append(asked.call)
-    if len(calls) < 2:
+        ahead.append(asked)
+    if len(ahead) < 2:
         return
-    for call in calls:
-        run.begin(call)
-    run.made, run.ahead = True, {call.call_id: None for call in calls}
-    if run.is_recorded:  # its answers come one after the other
-        return
-    context, make = copy_context(), run.make or run.tools.run
+    for asked in ahead:
+        run.begin(asked)
+    for asked in ahead:
+        asked.made = True
+    if run.coming() is None:  # a record has their answers one after the other
+        for asked, seen in zip(ahead, _made_at_once(run, parallel, ahead), strict=True):
+            asked.observation = seen
+
+
+def _made_at_once(
+    run: Run, parallel: Parallel, ahead: list[Asked]
+) -> list[Observation]:
+    """Return an observation a call, in their order."""
+    calls, context = [asked.call for asked in ahead], copy_context()
     at_once = partial(
-        run.parallel,
+        parallel,
         calls,
-        lambda call: context.copy().run(make, call),
+        lambda call: context.copy().run(run.options.make, call),
         partial(_is_read, run),
     )
     try:
-        seen = run.wait_for(at_once, run.left_s())
+        seen: list[Observation] = run.signals.wait_for(at_once, run.left_s())
     except TimedOut:
         error = ToolError(ErrorKind.TIMEOUT, "it had no answer when time was over.")
         seen = [Observation.failed(call.call_id, error, call.name) for call in calls]
-    if [each.call_id for each in seen] != list(run.ahead):
+    if [each.call_id for each in seen] != [call.call_id for call in calls]:
         raise LookupError(f"run_in_parallel owes an observation a call, not {seen!r}")
-    run.ahead |= zip(run.ahead, seen, strict=True)
+    return seen
 
 
 def _is_read(run: Run, call: ToolCall) -> bool:
@@ -86,8 +96,7 @@ def _is_read(run: Run, call: ToolCall) -> bool:
 
 def observe(run: Run) -> str:
     """Put the observation where the model will read it."""
-    run.hand_over()
-    return Event.MORE_CALLS if run.waiting else Event.OBSERVED
+    return run.hand_over()
 
 
 HANDLERS: Mapping[str, Handler] = {
@@ -106,7 +115,7 @@ def refuse_the_rest(run: Run, state: str) -> None:
     """Give each call that still waits its one observation: the run ended first."""
     kind, what = _ENDINGS.get(state, ("run_ended", f"the run ended in {state}"))
     while run.waiting:
-        made = run.made or run.waiting[0].call.call_id in run.ahead
+        made = run.waiting[0].made
         effect = "; it may have had its effect" if made else "; it was not made"
         try:
             run.refuse(ToolError(kind, f"{what} before this call had a result{effect}"))
@@ -118,7 +127,7 @@ def stoppable(handler: Handler) -> Handler:
     """Let a cancel take effect before a handler does its work, and right after it."""
 
     def stoppable(run: Run) -> str:
-        event = run.stop() or handler(run)
-        return run.stop() or event
+        event = run.signals.stop() or handler(run)
+        return run.signals.stop() or event
 
     return stoppable

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 import time
 import traceback
-import uuid
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, replace
@@ -19,16 +18,15 @@ from typing import Any, Self, TypeVar
 
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest, stoppable
-from workbook.fsm.interrupt import ctrl_c_is_cancel
 from workbook.fsm.limits import Limits, Spent
-from workbook.fsm.protocols import Conversation
-from workbook.fsm.run import Make, Parallel, Run
+from workbook.fsm.outside import Live, Make, Outside, Signals
+from workbook.fsm.reading import Conversation
+from workbook.fsm.run import Parallel, Run, RunOptions
 from workbook.fsm.table import CORE, Event, Rule, State, Table
 from workbook.loop.naive import Emit, ignore
 from workbook.models.base import ChatModel, Completion, TextModel, streams
-from workbook.record.answers import Answering
-from workbook.record.recording import Recording
 from workbook.record.replay import resume
+from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 
 C = TypeVar("C")
@@ -134,8 +132,7 @@ class Machine:
         self.drive, self._cancelled = drive, threading.Event()
         self.on_text, self.parallel = on_text, parallel
         self.about = dict(about or {})
-        self.make: Make | None = None  # in place of `tools.run`
-        self._recording: Recording | None = None
+        self._outside: Outside | None = None  # in place of `live`
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
         ways = [getattr(model, way, None) for way in ("complete", "chat")]
@@ -147,38 +144,33 @@ class Machine:
         names = ", ".join(tool.name for tool in self.tools)
         return f"<machine with {names or 'no tools'}, on {self.model!r}>"
 
-    def run(self, question: str) -> Exit:
-        """Work on the question until an end is reached; raises nothing on the way."""
+    def run(self, question: str, outside: Outside | None = None) -> Exit:
+        """Work on the question until an end is reached; raises nothing on the way.
+
+        Args:
+            outside: what a run does not decide itself; None is `live`.
+        """
+        outside = outside or self._outside or self.live()
+        if begin := getattr(self.model, "begin", None):  # it keeps what a run has said
+            begin()
         talk = self.adapter(self.model, self.tools, question, self.preamble)
-        run = Run(talk, self.tools, self.limits, self.hook, self.clock, self._cancelled)
-        run.question = question
-        run.at_once = getattr(self.model, "at_once", False)
-        run.on_text = self.on_text if streams(self.model) else None
-        run.parallel, run.is_recorded = self.parallel, self._recording is not None
-        self._prepare(run)
-        with ctrl_c_is_cancel(run):
-            told = self._about() | {
-                "engine": "fsm",
-                "question": question,
-                "tools": [tool.name for tool in self.tools],
-                "adapter": type(talk).__name__,
-                "limits": self.limits.as_data(),
-            }
-            run.tell("run_started", **told)
-            return self._finish(run, self._drive(run))
+        run = Run(question, talk, self._options(outside), Signals(outside))
+        with run.signals.ctrl_c_is_cancel():
+            run.tell("run_started", **self._about(run))
+            return self._finish(run, *self._drive(run))
 
-    def resume(self, path: Path | str) -> Exit:
-        """Go on with a run that died, from its trace; see `workbook.record.replay`."""
-        return resume(path, self)  # type: ignore[no-any-return]
+    def live(self, trace_id: str | None = None) -> Live:
+        """Return this machine's own tools, hook, clock and cancel.
 
-    def played_again(self, recording: Recording) -> Self:
-        """Return a copy whose model, tools and clock are a record's while it lasts."""
-        again = copy(self)
-        again.model, again.hook = recording.model(self.model), recording
-        again.clock = recording.now
-        again._cancelled = recording.cancels(self._cancelled)
-        again._recording = recording
-        return again
+        Args:
+            trace_id: the run's; None is the hook's, or a new one.
+        """
+        stopped, done = self._cancelled.is_set, self._cancelled.clear
+        live = Live(self.tools.run, self.hook, self.clock, stopped, done)
+        of_hook: str = getattr(self.hook, "trace_id", live.trace_id)
+        live.trace_id = trace_id or of_hook
+        live.may_repeat = lambda call: self.tools[call.name].effect is Effect.READ
+        return live
 
     def again(self, say: Callable[[], Completion], observe: Make, tell: Emit) -> Self:
         """Return a copy with its ends in your hands: no model and no tool is called.
@@ -189,9 +181,13 @@ class Machine:
             tell: the hook.
         """
         again = copy(self)
-        again.model = Answering(self.model, lambda *asked, **options: say())
-        again.make, again.hook = observe, tell
+        ends: Any = {"complete": lambda ask: say(), "make": observe, "tell": tell}
+        again._outside = replace(self.live(), **ends)
         return again
+
+    def resume(self, path: Path | str) -> Exit:
+        """Go on with a run that died, from its trace; see `workbook.record.replay`."""
+        return resume(path, self)  # type: ignore[no-any-return]
 
     def with_limits(self, **changes: Any) -> Self:
         """Return a copy with other limits; TypeError where there is none of a name."""
@@ -207,34 +203,47 @@ class Machine:
         """
         self._cancelled.set()
 
-    def _about(self) -> dict[str, Any]:
-        """What else the trace is told as a run begins."""
-        return self.about
+    def _options(self, outside: Outside) -> RunOptions:
+        """Return how a run asks its model and makes its calls."""
+        return RunOptions(
+            self.tools,
+            self.limits,
+            make=outside.make,
+            parallel=self.parallel,
+            at_once=getattr(self.model, "at_once", False),
+            on_text=self.on_text if streams(self.model) else None,
+        )
 
-    def _prepare(self, run: Run) -> None:
-        """Make a run ready to begin."""
-        run.make = self._making(self.make or self.tools.run)
+    def _about(self, run: Run) -> dict[str, Any]:
+        """Return what a trace is told as a run begins."""
+        return self.about | {
+            "engine": "fsm",
+            "question": run.question,
+            "tools": [tool.name for tool in self.tools],
+            "adapter": type(run.conversation).__name__,
+            "limits": self.limits.as_data(),
+        }
 
-    def _making(self, make: Make, is_safe: bool = False) -> Make:
-        """Return what makes a call: the record while there is one, and then `make`."""
-        record = self._recording
-        return record.make(make, self.tools, is_safe) if record else make
+    def _drive(self, run: Run) -> tuple[Rule, BaseException | None]:
+        """Return the row that led to an end, and what was raised there.
 
-    def _drive(self, run: Run) -> str:
-        """Return the end that the driver told of; a driver that told of none FAILED."""
-        here, ends = self.table.start, frozenset(self.table.ends)
+        A driver that told of no end has FAILED.
+        """
+        here, entered_at = self.table.start, run.started_at
+        states, ends = self.table.states, frozenset(self.table.ends)
+        last: tuple[Rule, BaseException | None]
 
         def told(rule: Rule, raised: BaseException | None) -> None:
-            nonlocal here
+            nonlocal here, entered_at, last
             if rule.source != here or here in ends or rule.target not in states:
                 way = f"from {rule.source} to {rule.target!r}"
                 raise LookupError(
                     f"drive, the driver, told of a way {way}; the run is in {here}"
                 )
-            run.moved(rule, raised)
-            here = rule.target
+            now = run.now()
+            run.moved(rule, raised, now - entered_at)
+            here, entered_at, last = rule.target, now, (rule, raised)
 
-        states = self.table.states
         handlers = {state: stoppable(work) for state, work in self.handlers.items()}
         try:
             said = self.drive(self.table, handlers, run, told)
@@ -247,31 +256,27 @@ class Machine:
                 stopped = isinstance(error, KeyboardInterrupt)
                 event = Event.CANCEL if stopped else Event.FAILED
                 told(self.table.rows[here, event], error)
-        return here
+        return last
 
-    def _finish(self, run: Run, state: str) -> Exit:
-        assert run.rule is not None  # the start is live: there was a transition
-        refuse_the_rest(run, state)
-        reason = run.rule.event
-        answer = run.answer if state == State.DONE else None
-        run.tell(
-            "run_finished",
-            state=state,
-            reason=reason,
-            answer=answer,
-            message=_in_words(run, run.rule),
-            spent=asdict(run.elapsed()),
-            **({"forced": True} if run.forced else {}),
-        )
-        return self._exit(run, state, reason, answer)
+    def _finish(self, run: Run, rule: Rule, raised: BaseException | None) -> Exit:
+        """Close the calls that wait, and tell of the end."""
+        refuse_the_rest(run, rule.target)
+        end = self._exit(run, rule, raised)
+        spent = asdict(run.elapsed())
+        told: dict[str, Any] = {"state": end.state, "reason": end.reason}
+        told |= {"answer": end.answer, "message": end.message, "spent": spent}
+        run.tell("run_finished", **told, **({"forced": True} if run.forced else {}))
+        return self._exit(run, rule, raised)  # the hook may have failed just now
 
-    def _exit(
-        self, run: Run, state: str, reason: str, answer: str | None = None
-    ) -> Exit:
-        assert run.rule is not None
-        trace_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex[:12]
-        message = _in_words(run, run.rule)  # the hook may have failed just now
-        return Exit(state, reason, answer, run.spent, trace_id, message, run.forced)
+    def _exit(self, run: Run, rule: Rule, raised: BaseException | None) -> Exit:
+        answer = run.answer if rule.target == State.DONE else None
+        error = raised if rule.event == Event.FAILED else run.signals.broken
+        message = rule.why
+        if error is not None:
+            message = "".join(traceback.format_exception_only(error)).strip()
+        trace_id = run.signals.outside.trace_id
+        about = run.spent, trace_id, message, run.forced
+        return Exit(rule.target, rule.event, answer, *about)
 
     def _gaps(self) -> list[str]:
         """Return what the table lacks to be run, honest as it may be."""
@@ -289,10 +294,3 @@ class Machine:
                 if row is None or row.target not in ends:
                     gaps.append(f"{state} needs a row for {event} that leads to an end")
         return gaps
-
-
-def _in_words(run: Run, rule: Rule) -> str:
-    error = run.error if rule.event == Event.FAILED else run.broken
-    if error is None:
-        return rule.why
-    return "".join(traceback.format_exception_only(error)).strip()

@@ -1,7 +1,7 @@
-"""What the handlers of one run share, and how they tell the hook what happens.
+"""The state of one run, from the question to its end: what its handlers work with.
 
-A hook may fail: a full disk, a widget with a bug. Then the run ends in ERROR, and the
-hook is still told how it ended, so that a trace is complete wherever it can be.
+What never changes in a run is in `RunOptions`, what the user signals in
+`workbook.fsm.outside.Signals`.
 """
 
 from __future__ import annotations
@@ -9,81 +9,91 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from workbook.fsm.limits import Limits, Spent
-from workbook.fsm.protocols import Asked, Conversation, Reply
+from workbook.fsm.outside import Make, Signals
+from workbook.fsm.reading import Asked, Conversation, Reply
 from workbook.fsm.table import Event, Rule
-from workbook.loop.naive import Emit
 from workbook.models.base import Completion, Usage
 from workbook.models.prompts import estimate, render_messages
+from workbook.record.events import TraceEvent
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut
 
-T = TypeVar("T")
-Make = Callable[[ToolCall], Observation]
 Parallel = Callable[
     [Sequence[ToolCall], Make, Callable[[ToolCall], bool]], list[Observation]
 ]
 """Makes calls, of which some may be made at once; see `run_in_parallel`."""
 
 
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """How a run asks its model and makes its calls; it never changes in a run."""
+
+    tools: ToolRegistry
+    limits: Limits
+    make: Make  # makes one call
+    parallel: Parallel | None = None  # makes the READ calls of a turn at once
+    at_once: bool = False  # the model answers at once: nobody need wait for it
+    model_s: float | None = None  # the most seconds that one model call may take
+    estimates: bool = False  # the usage, of a model that does not report it
+    on_text: Callable[[str], object] | None = None  # told each piece of a turn
+
+
 @dataclass(slots=True, repr=False)
 class Run:
     """One run, from the question to its end."""
 
+    question: str
     conversation: Conversation
-    tools: ToolRegistry
-    limits: Limits
-    hook: Emit
-    clock: Callable[[], float]  # seconds, from any origin
-    cancelled: threading.Event  # set when the user has said stop
-    question: str = ""
-    at_once: bool = False  # the model answers at once: nobody need wait for it
-    make: Make | None = None  # in place of `tools.run`
-    parallel: Parallel | None = None  # what makes the READ calls of a turn at once
-    is_recorded: bool = False  # it is played again, from its record
-    options: dict[str, Any] = field(default_factory=dict)  # handed on to the model
-    model_s: float | None = None  # the most seconds that one model call may take
-    estimates: bool = False  # the usage, of a model that does not report it
-    on_text: Callable[[str], object] | None = None  # told each piece of a turn
-    in_flight: bool = False  # a model or a tool is at work
-    writes: bool = False  # a piece of the turn has come: it stops at the next one
-    interrupted: bool = False  # by Ctrl-C
+    options: RunOptions
+    signals: Signals
     spent: Spent = field(default_factory=Spent)  # `elapsed` looks at the clock
+    started_at: float = field(init=False)  # seconds, as the clock of outside has them
+    max_tokens: int | None = None  # of the next turn
 
     waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
-    begun: set[str] = field(default_factory=set)  # those that are written down
-    made: bool = False  # the first has been handed to its tool
-    ahead: dict[str, Observation | None] = field(default_factory=dict)  # at once
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     observed: list[Observation] = field(default_factory=list)  # all there have been
-    answer: str | None = None
     text: str = ""  # of the model's last turn
-    estimated: bool = False  # so was its usage
-    forced: bool = False  # the tools were withdrawn, and an answer was asked for
+    answer: str | None = None
     notes: dict[str, Any] = field(default_factory=dict)  # what guards keep of this run
 
-    rule: Rule | None = None  # the row that was taken last
-    error: BaseException | None = None  # what a handler raised
-    broken: BaseException | None = None  # what the hook raised first
-    started_at: float = field(init=False)
-    entered_at: float = field(init=False)
+    def __post_init__(self) -> None:
+        self.started_at = self.now()
 
     def __repr__(self) -> str:
         return f"<run of {self.question!r}, {self.spent.steps} steps, {self.limits}>"
 
-    def __post_init__(self) -> None:
-        self.started_at = self.entered_at = self.clock()
+    @property
+    def tools(self) -> ToolRegistry:
+        """What the model may call."""
+        return self.options.tools
+
+    @property
+    def limits(self) -> Limits:
+        """The most that the run may spend."""
+        return self.options.limits
+
+    @property
+    def forced(self) -> bool:
+        """Whether the tools were withdrawn, and an answer was asked for."""
+        return self.conversation.withdrawn
+
+    # time, and what is told
+
+    def now(self) -> float:
+        """Return the seconds of the clock."""
+        return self.signals.outside.now()
 
     def elapsed(self) -> Spent:
         """Return what is spent, after a look at the clock."""
-        self.spent.wall_s = self.clock() - self.started_at
+        self.spent.wall_s = self.now() - self.started_at
         return self.spent
 
     def left_s(self) -> float | None:
@@ -91,53 +101,47 @@ class Run:
         left = self.limits.wall_s - self.elapsed().wall_s
         return max(left, 0.0) if left < threading.TIMEOUT_MAX else None
 
-    def wait_for(self, call: Callable[[], T], limit_s: float | None) -> T:
-        """Return what a model or a tool answers.
+    def coming(self) -> TraceEvent | None:
+        """Return the event that a record tells next; None where it is decided now."""
+        return self.signals.outside.coming()
 
-        Raises:
-            TimedOut: not in time; what it still does is not waited for.
-            KeyboardInterrupt: the user does not want to wait.
-        """
-        self.in_flight = True
-        try:
-            answer: T = call_with_timeout(call, {}, limit_s)
-            return answer
-        finally:
-            self.in_flight = False
+    def emit(self, kind: str, /, **fields: Any) -> None:
+        """Tell the hook; what it raises is kept, and raised."""
+        self.signals.emit(kind, fields)
+
+    def tell(self, kind: str, /, **fields: Any) -> None:
+        """Tell the hook where nothing may be raised: the run ends at its next step."""
+        self.signals.emit(kind, fields, may_raise=False)
+
+    # the model
 
     def ask(self) -> Completion:
         """Ask the model, and take down what is new in the request; may be TimedOut."""
         self.spent.steps += 1
-        request = self.conversation.request()
-        if "max_tokens" in self.options:
-            request["max_tokens"] = self.options["max_tokens"]
-        self.emit("model_request", **request)
-        limits = [] if self.at_once else [self.left_s(), self.model_s]
+        options, how = self.options, dict[str, Any]()
+        if self.max_tokens is not None:
+            how["max_tokens"] = self.max_tokens
+        self.signals.emit("model_request", self.conversation.request() | how)
+        limits = [] if options.at_once else [self.left_s(), options.model_s]
         limit_s = min((s for s in limits if s is not None), default=None)
-        hear = {"on_text": self.hear} if self.on_text else {}
-        ask = partial(self.conversation.ask, **self.options, **hear)
-        try:
-            completion = self.wait_for(ask, limit_s)
-        finally:
-            self.writes = False
-        usage = completion.usage
-        counts = self.estimates or usage != Usage()
-        counts = counts or completion.finish_reason == "cancelled"
-        self.estimated = counts and not usage.holds
-        if self.estimated:  # one that was stopped may not have said it yet
-            prompt = self.conversation.prompt
-            sent = prompt if isinstance(prompt, str) else render_messages(prompt)
-            usage = estimate(sent, completion.text)
-            completion = replace(completion, usage=usage)
+        if options.on_text is not None:
+            how["on_text"] = self.signals.hearing(options.on_text)
+        ask = partial(self.conversation.ask, **how)
+        answer = partial(self.signals.outside.complete, ask)
+        completion = self._counted(self.signals.wait_for(answer, limit_s))
         self.spent.usage += completion.usage
         return completion
 
-    def hear(self, piece: str) -> bool:
-        """Hand on a piece of the turn; True where nobody waits for the rest of it."""
-        if self.in_flight and self.on_text:
-            self.writes = True
-            self.on_text(piece)
-        return not self.in_flight or self.interrupted or self.cancelled.is_set()
+    def _counted(self, completion: Completion) -> Completion:
+        """Return the turn with its usage, estimated where the model has not said it."""
+        usage, cancelled = completion.usage, completion.finish_reason == "cancelled"
+        counts = self.options.estimates or cancelled or usage != Usage()
+        if usage.holds or not counts:
+            return completion
+        prompt = self.conversation.prompt
+        sent = prompt if isinstance(prompt, str) else render_messages(prompt)
+        usage = estimate(sent, completion.text)
+        return replace(completion, usage=usage, estimated=True)
 
     def heard(self, completion: Completion) -> Reply:
         """Read the model's turn, take it down, and keep what follows from it.
@@ -145,21 +149,37 @@ class Run:
         A turn on which the reading breaks is taken down too: somebody will look for it.
         """
         self.text, usage = completion.text, completion.usage.as_data()
-        if self.estimated:
+        if completion.estimated:
             usage["estimated"] = True
+        told: dict[str, Any] = {"text": self.text, "turn": None, "usage": usage}
         try:
             reply = self.conversation.read(completion)
         except BaseException:
-            self.emit("model_turn", text=completion.text, turn=None, usage=usage)
+            self.signals.emit("model_turn", told)
             raise
+        model = getattr(self.conversation, "model", None)
+        if judged := getattr(model, "judged", None):  # it is several, and may change
+            judged(completion, reply.event == Event.UNREADABLE_TURN)
         self.waiting.extend(reply.asked)
-        self.emit("model_turn", text=completion.text, turn=reply.turn, usage=usage)
+        self.signals.emit("model_turn", told | {"turn": reply.turn})
         if reply.asked:
             self.call = reply.asked[0].call
         if reply.problem is not None:
             self.see(Observation.failed("", reply.problem))
         self.answer = reply.answer
         return reply
+
+    # its calls: none is left without one observation
+
+    def begin(self, asked: Asked) -> None:
+        """Write down a call before it is made. If that raises, it is not made."""
+        if asked.begun:
+            return
+        asked.begun, call = True, asked.call
+        told = {"call_id": call.call_id, "tool": call.name, "arguments": call.arguments}
+        self.signals.emit("tool_call", told)
+        if self.signals.stop():
+            raise KeyboardInterrupt
 
     def call_tool(self) -> None:
         """Make the first call that waits, or refuse it; both give an observation."""
@@ -168,105 +188,30 @@ class Run:
         if asked.refusal is not None:
             self.refuse(asked.refusal)
             return
-        call = asked.call
-        if call.call_id not in self.begun:
-            self.begin(call)
-        self.made = True
-        self.settle(self.ahead.get(call.call_id) or self._observed(call))
+        self.begin(asked)
+        asked.made = True
+        self.settle(asked.observation or self._observed(asked.call))
 
     def _observed(self, call: ToolCall) -> Observation:
         """Return what came of a call that gets no more time than the run has left."""
         own, left = self.tools[call.name].timeout_s, self.left_s()
         limit_s = left if own and left is not None and left < own else None
         try:
-            make = self.make or self.tools.run
-            return self.wait_for(lambda: make(call), limit_s)
+            return self.signals.wait_for(partial(self.options.make, call), limit_s)
         except TimedOut:
             late = f"{call.name} had not answered when the run's time was over."
             error = ToolError(ErrorKind.TIMEOUT, late, hint="It may still take effect.")
             return Observation.failed(call.call_id, error, call.name)
 
-    def hand_over(self) -> None:
-        """Put the observation where the model will read it; the next call is due."""
-        if self.observation is None:
-            raise LookupError("OBSERVE was reached, but there is nothing to observe")
-        self.conversation.observe(self.observation)
-        self.observation = None
-        if self.waiting:
-            self.call = self.waiting[0].call
-
-    def stop(self) -> str | None:
-        """Return CANCEL once the user has said so; raise what the hook raised."""
-        if self.broken is not None:
-            raise self.broken
-        stopped = self.interrupted or self.cancelled.is_set()
-        return Event.CANCEL if stopped else None
-
-    def emit(self, kind: str, /, **fields: Any) -> None:
-        """Tell the hook, and keep the first thing that it raises.
-
-        A hook that raises KeyboardInterrupt says stop: a call that was begun is not
-        made, and the run ends at its next transition.
-        """
-        try:
-            self.hook(kind, **fields)
-        except KeyboardInterrupt:
-            self.interrupted = True
-        except BaseException as error:
-            self.broken = self.broken or error
-            raise
-
-    def tell(self, kind: str, /, **fields: Any) -> None:
-        """Tell the hook where nothing may be raised: `stop` will say what happened."""
-        with suppress(BaseException):  # `emit` has kept it
-            self.emit(kind, **fields)
-
-    def moved(self, rule: Rule, raised: BaseException | None) -> None:
-        """Take down a transition: the `emit` of the driver."""
-        now = self.clock()
-        elapsed_s, self.entered_at = round(now - self.entered_at, 6), now
-        self.rule, self.error = rule, raised
-        call = self.call
-        about: dict[str, Any] = {}
-        if call is not None:
-            about = {"tool": call.name, "call_id": call.call_id}
-        if self.made:  # and has no observation
-            about["made"] = True
-        self.tell(
-            "transition",
-            source=rule.source,
-            event=rule.event,
-            target=rule.target,
-            why=rule.why,
-            elapsed_s=elapsed_s,
-            **about,
-        )
-        if not self.waiting and self.observation is None:
-            self.call = None
-
-    def begin(self, call: ToolCall) -> None:
-        """Write down a call before it is made. If that raises, it is not made."""
-        self.begun.add(call.call_id)
-        self.emit(
-            "tool_call", call_id=call.call_id, tool=call.name, arguments=call.arguments
-        )
-        if self.stop():
-            raise KeyboardInterrupt
+    def refuse(self, error: ToolError) -> None:
+        """Close the first waiting call without making it."""
+        asked = self.waiting[0]
+        self.begin(asked)
+        self.settle(Observation.failed(asked.call.call_id, error, asked.call.name))
 
     def settle(self, observation: Observation) -> None:
         """Close the first waiting call with its one observation."""
-        call = self.waiting.popleft().call
-        self.made = False
-        self.begun.discard(call.call_id)
-        self.ahead.pop(call.call_id, None)
-        self.see(observation, call)
-
-    def refuse(self, error: ToolError) -> None:
-        """Close the first waiting call without making it."""
-        call = self.waiting[0].call
-        if call.call_id not in self.begun:
-            self.begin(call)
-        self.settle(Observation.failed(call.call_id, error, call.name))
+        self.see(observation, self.waiting.popleft().call)
 
     def see(self, observation: Observation, call: ToolCall | None = None) -> None:
         """Keep what the model is to be told next; a turn may have made no call."""
@@ -284,4 +229,28 @@ class Run:
             fields["result"] = observation.result
         else:
             fields["error"] = asdict(observation.error)
-        self.emit("observation", **fields)
+        self.signals.emit("observation", fields)
+
+    def hand_over(self) -> str:
+        """Put the observation where the model will read it, and return what is next."""
+        if self.observation is None:
+            raise LookupError("OBSERVE was reached, but there is nothing to observe")
+        self.conversation.observe(self.observation)
+        self.observation = None
+        if not self.waiting:
+            return Event.OBSERVED
+        self.call = self.waiting[0].call
+        return Event.MORE_CALLS
+
+    # the driver
+
+    def moved(self, rule: Rule, raised: BaseException | None, elapsed_s: float) -> None:
+        """Take down a transition, with the call that it is about."""
+        about: dict[str, Any] = rule._asdict() | {"elapsed_s": round(elapsed_s, 6)}
+        if self.call is not None:
+            about |= {"tool": self.call.name, "call_id": self.call.call_id}
+        if raised is not None and self.waiting and self.waiting[0].made:
+            about["made"] = True  # and has no observation
+        self.signals.emit("transition", about, may_raise=False)
+        if not self.waiting and self.observation is None:
+            self.call = None

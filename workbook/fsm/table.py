@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from workbook.record.show import escape_mermaid
+from workbook.record.mermaid import escape_mermaid
 
 
 class State:
@@ -106,7 +106,7 @@ class Table:
         return replace(self, rules=tuple(rows.values()), start=start, ends=ends)
 
     def using(self, **parts: Callable[..., Any]) -> Table:
-        """Return the same table with an `advance`, `audit` or `mermaid` of your own."""
+        """Return the same table with an `advance` or `audit` of your own."""
         return replace(self, parts={**self.parts, **parts})
 
     def __repr__(self) -> str:
@@ -125,8 +125,7 @@ class Table:
 
     def mermaid(self, highlight: str | None = None) -> str:
         """Return the diagram; see `mermaid`."""
-        diagram: str = self.parts.get("mermaid", mermaid)(self, highlight)
-        return diagram
+        return mermaid(self, highlight)
 
 
 def advance(table: Table, state: str, event: str) -> str:

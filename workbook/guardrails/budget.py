@@ -7,19 +7,14 @@ did cost. So no budget is ever exceeded, as long as the model keeps to its cap.
 from __future__ import annotations
 
 import math
-import tomllib
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
-from pathlib import Path
 from typing import Literal
 
 from workbook.fsm.limits import Limits, Spent
-from workbook.fsm.table import Event
+from workbook.guardrails.table import Said
 from workbook.models.base import Usage
 
-OUT_OF_TOKENS = "out_of_tokens"
-OUT_OF_MONEY = "out_of_money"
 MILLION = 1_000_000
 
 
@@ -36,16 +31,6 @@ class Prices:
     def __post_init__(self) -> None:
         if not all(0 <= n < math.inf for n in (self.input, self.output, self.cached)):
             raise ValueError(f"{self}: a price is a number from 0")
-
-    @classmethod
-    def read(cls, path: Path | str) -> Prices:
-        """Read the five fields from a TOML file; ValueError where it has others."""
-        found = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        names = list(cls.__dataclass_fields__)
-        if sorted(found) != sorted(names):
-            told = f"{path} has {', '.join(found) or 'nothing'}"
-            raise ValueError(f"{told}; prices are {', '.join(names)}")
-        return cls(**{**found, "date": str(found["date"])})
 
     def cost(self, usage: Usage) -> float:
         """Return what these tokens cost; cached ones are part of the input."""
@@ -66,7 +51,6 @@ class Prices:
         return total / MILLION
 
 
-@lru_cache
 def _exact(number: float) -> Decimal:
     """Return a number as it is written: 0.1 is a tenth."""
     return Decimal(str(number))
@@ -120,23 +104,19 @@ def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | No
     >>> within_budget(Spent(steps=2), Budget(steps=2), NextCall("model"))
     'out_of_steps'
     """
-    if next_call.kind == "tool" and spent.tool_calls + 1 > limits.tool_calls:
-        return Event.OUT_OF_TOOL_CALLS
-    if next_call.kind == "model" and spent.steps + 1 > limits.steps:
-        return Event.OUT_OF_STEPS
-    if spent.wall_s >= limits.wall_s:
-        return Event.OUT_OF_TIME
     if next_call.kind == "tool":
-        return None
+        return limits.before_tool_call(spent)
+    if ran_out := limits.before_model_call(spent):
+        return ran_out
     usage = spent.usage + Usage(next_call.input_tokens, next_call.output_tokens)
     if (
         usage.input > limits.input_tokens
         or usage.output > limits.output_tokens
         or usage.input + usage.output > limits.tokens
     ):
-        return OUT_OF_TOKENS
+        return Said.OUT_OF_TOKENS
     if limits.prices and limits.prices.cost(usage) > limits.money:
-        return OUT_OF_MONEY
+        return Said.OUT_OF_MONEY
     return None
 
 

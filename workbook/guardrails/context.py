@@ -16,13 +16,11 @@ from workbook.models.prompts import clip, count_tokens, estimate, render_message
 
 Count: TypeAlias = Callable[[str], int]
 
-LONG = 0.25
-"""The share of the limit that one observation may take, once there is too much."""
+LONG = 0.25  # the share of the limit that one observation may take, once it is reached
+# Turns are dropped until this share of the limit is left. Each time, the prompt changes
+# near its beginning, and the model reads again all that follows: so not at every turn.
 KEPT = 0.5
-"""The share of the limit to which turns are dropped. Each time, the prompt changes near
-its beginning, and the model reads again all that follows: so not at every turn."""
-SUMMARY = 0.1
-"""The share that the summary may take besides."""
+SUMMARY = 0.1  # the share that the summary may take besides
 EARLIER = "Earlier steps in short, the latest first:"
 
 _SENTENCE = re.compile(r"[.!?](?=\s)|[。！？\n]")
@@ -54,6 +52,14 @@ def extract(parts: list[Part]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _in_short(part: Part) -> str:
+    """Return a line's worth: the call, with its tool and input, or what it gave."""
+    calls = [c["function"] for c in (part.payload or {}).get("tool_calls", ())]
+    text = ", ".join(f"{c['name']}({c['arguments']})" for c in calls)
+    said = " ".join((text or part.text).split())
+    return clip(re.sub("^.*?(?=Action:|Final Answer:)", "", said), 120)
+
+
 def fit_context(
     parts: list[Part],
     limit: int,
@@ -64,7 +70,7 @@ def fit_context(
     """Return parts of at most `limit` tokens; the same ones where they fit already.
 
     Long observations are cut first. Where that is not enough, the oldest groups are
-    dropped in a batch, and a summary stands in their place. The newest group goes last,
+    dropped in a batch, and a summary takes their place. The newest group goes last,
     and only when it must.
 
     Raises:
@@ -160,20 +166,11 @@ def cut(text: str, most: float, count: Count = count_tokens) -> str:
     return ""
 
 
-def _in_short(part: Part) -> str:
-    """Return a line's worth: the call, with its tool and input, or what it gave."""
-    calls = [c["function"] for c in (part.payload or {}).get("tool_calls", ())]
-    text = ", ".join(f"{c['name']}({c['arguments']})" for c in calls)
-    said = " ".join((text or part.text).split())
-    return clip(re.sub("^.*?(?=Action:|Final Answer:)", "", said), 120)
-
-
 class ContextLimit:
     """Keeps the prompt of one conversation within a limit.
 
     It keeps the prompt's pieces, a turn and its observations in one group. What it did
-    is in `compactions`: the `limit`, tokens `before` and `after`, how many pieces were
-    `dropped`, and how many `cut`.
+    is in `news`, as decisions: the `limit`, and the tokens `before` and `after`.
 
     Args:
         model: counts the tokens, where it has a `count`; otherwise they are estimated.
@@ -192,7 +189,7 @@ class ContextLimit:
     ) -> None:
         self.limit, self.pinned, self.fit = limit, pinned, fit
         self.count: Count = getattr(model, "count", lambda text: estimate(text).input)
-        self.parts, self.compactions = list[Part](), list[dict[str, Any]]()
+        self.parts, self.news = list[Part](), list[dict[str, Any]]()
         self.tokens = self.group = 0
 
     def with_pins(self, question: str) -> str:
@@ -201,26 +198,22 @@ class ContextLimit:
 
     def add(self, text: str, kind: str, payload: Any = None) -> None:
         """Keep a piece: question (pinned), turn (begins a group), observation, note."""
-        self.group += kind == "turn"
         if not self.parts and payload is not None:  # a summary is a message of its own
             self.limit -= self.count(render_messages([{"role": "user", "content": ""}]))
+        self.group += kind == "turn"
         pinned = kind == "question"
-        group = None if pinned else self.group
         if text:
+            group = None if pinned else self.group
             self.parts.append(Part(text, pinned, group, kind, payload))
             self.tokens += self.count(text)
 
     def fitted(self) -> list[Part] | None:
         """Return other pieces once they are beyond the limit; None while they fit."""
-        if self.tokens <= self.limit:
+        if (before := self.tokens) <= self.limit:
             return None
-        before, old = self.tokens, self.parts
-        self.parts = self.fit(old, self.limit, count=self.count)
+        self.parts = self.fit(self.parts, self.limit, count=self.count)
         self.tokens = size(self.parts, self.count)
-        new = [part for part in self.parts if part not in old]
-        summaries = sum(part.kind == "summary" for part in new)
+        why = f"{before:,} tokens, and {self.limit:,} are allowed"
         done = {"limit": self.limit, "before": before, "after": self.tokens}
-        done["dropped"] = len(old) - len(self.parts) + summaries
-        done["cut"] = len(new) - summaries
-        self.compactions.append(done)
+        self.news.append({"who": "context", "what": "compacted", "why": why, **done})
         return self.parts

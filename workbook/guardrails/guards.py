@@ -7,19 +7,15 @@ told to the trace as a `decision`: who, what, why.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
-from workbook.guardrails.approval import Answer, Request
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.policy import POLICY, PolicyRule
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.permission import POLICY, Answer, PolicyRule, Request
 from workbook.guardrails.stuck import Seen
-from workbook.record.events import TraceEvent
-from workbook.record.recording import Recording
 
 Ask = Callable[[Request], Answer | None]
 """Asks a person about a call; None is: nobody answers now."""
@@ -37,12 +33,9 @@ class Guards:
     budget: Budget
     mode: str
     rules: Sequence[PolicyRule] = POLICY
-    ask: Ask | None = None
     converge: bool = True
-    purse: Purse | None = None
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     switches: deque[Switch] = field(default_factory=deque)  # of the mode, to come
-    recording: Recording | None = None  # of a run that is gone on with
 
     seen: deque[Seen] = field(default_factory=lambda: deque(maxlen=LOOK_BACK))
     warned: bool = False
@@ -50,25 +43,6 @@ class Guards:
     edits: int = 0  # of the call that waits
     problem: str = ""  # with the last of them
     why: str = ""  # the policy's last word
-
-    def due(self) -> Iterator[Switch]:
-        """Yield the switches of the mode that take effect now: a record's, or new."""
-        while self.recording and (coming := self.recording.coming()):
-            if coming.get("what") != "mode":
-                return
-            yield coming["mode"], coming["who"], coming["why"]
-        while self.switches:
-            yield self.switches.popleft()
-
-    @property
-    def counts(self) -> bool:
-        """Whether there is a limit for which a prompt's tokens are counted."""
-        return self.purse is not None or self.budget.counts_tokens
-
-    @property
-    def coming(self) -> TraceEvent | None:
-        """What the record tells next; None in the run itself."""
-        return self.recording.coming() if self.recording else None
 
     def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
         """Return the reader's function of that name, or ours."""
@@ -86,10 +60,18 @@ def in_its_mode(handler: Handler) -> Handler:
 
     def work(run: Run) -> str:
         guards = guards_of(run)
-        if guards.switches or guards.recording:
-            for mode, who, why in guards.due():
-                guards.mode = mode
-                run.emit("decision", who=who, what="mode", why=why, mode=mode)
+        while switch := _switched(run, guards):
+            guards.mode, who, why = switch
+            run.emit("decision", who=who, what="mode", why=why, mode=guards.mode)
         return handler(run)
 
     return work
+
+
+def _switched(run: Run, guards: Guards) -> Switch | None:
+    """Return the next switch of the mode that takes effect now: a record's, or new."""
+    if (coming := run.coming()) is None:
+        return guards.switches.popleft() if guards.switches else None
+    if coming.get("what") != "mode":
+        return None
+    return coming["mode"], coming["who"], coming["why"]

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import call_with_timeout
+from workbook.tools.threads import call_with_timeout
 from workbook.tools.tool import Tool
 
 COLUMNS = "key TEXT PRIMARY KEY, digest TEXT NOT NULL, result TEXT"
@@ -160,9 +160,7 @@ def once(
             for each in keys:
                 found = claim(db, each, digest)
                 if found.verdict == "other":
-                    break
-        if found.verdict == "other":
-            return _not_done(call, ErrorKind.DENIED, OTHER.format(key=each))
+                    return _not_done(call, ErrorKind.DENIED, OTHER.format(key=each))
         if found.verdict == "run":
             seen = make(call)
         else:
@@ -172,23 +170,17 @@ def once(
                 return _not_done(call, ErrorKind.NEEDS_PERSON, told)
             notes = (*call.notes, DONE_BEFORE)
             seen = Observation(call.call_id, True, result, None, call.name, notes)
-        _take_down(ledger, keys, seen)
+        if seen.error is None or seen.error.kind not in UNKNOWN_AFTER:
+            with ledger.connection() as db, db:
+                db.execute("BEGIN IMMEDIATE")
+                for each in keys:
+                    if seen.result is None:
+                        forget(db, each)
+                    else:
+                        settle(db, each, seen.result)
         return seen
 
     return make_once
-
-
-def _take_down(ledger: Ledger, keys: list[str], seen: Observation) -> None:
-    """Settle what was done, forget what was refused, leave the rest unknown."""
-    if seen.error is not None and seen.error.kind in UNKNOWN_AFTER:
-        return
-    with ledger.connection() as db, db:
-        db.execute("BEGIN IMMEDIATE")
-        for key in keys:
-            if seen.result is None:
-                forget(db, key)
-            else:
-                settle(db, key, seen.result)
 
 
 def spelled_out(tool: Tool, call: ToolCall) -> ToolCall:

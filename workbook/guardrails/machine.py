@@ -7,44 +7,43 @@ its trace file: `resume` plays it again up to its last event and goes on from th
 from __future__ import annotations
 
 import math
-import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from workbook.fsm.assemble import assemble
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.machine import Exit, Machine
-from workbook.fsm.run import Run
-from workbook.fsm.table import State, Table
-from workbook.guardrails.approval import Answer, Request, as_answer
+from workbook.fsm.outside import Live, Make, Outside
+from workbook.fsm.run import Run, RunOptions
+from workbook.fsm.table import Rule, State, Table
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import ContextLimit, fit_context
-from workbook.guardrails.economy import Cached
 from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
-from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
-from workbook.guardrails.permission import (
+from workbook.guardrails.handlers import (
     execute_allowed,
+    observe_cycles,
     one_at_a_time,
     pending_approval,
     policy,
+    think_within,
 )
-from workbook.guardrails.policy import POLICY, Mode, PolicyRule
-from workbook.guardrails.purse import Purse
-from workbook.guardrails.stopping import observe_cycles, think_within
-from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
+from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
+from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
+from workbook.guardrails.table import GUARDED, ONE_CALL, Guard
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel, takes
-from workbook.record.answers import stopped_by
-from workbook.record.recording import Recording
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Parts = Mapping[str, Callable[..., Any]]
+Cache = Callable[[Make, ToolRegistry], Make]
+"""Makes the calls of one run, such as `Cached`."""
 
 
 class GuardedMachine(Machine):
@@ -62,7 +61,7 @@ class GuardedMachine(Machine):
         ask: Ask | None = None,
         ledger: Ledger | None = None,
         converge: bool = True,
-        purse: Purse | None = None,
+        cache: Cache | None = None,
         parts: Parts | None = None,
         handlers: Mapping[str, Handler] | None = None,
         **options: Any,
@@ -80,14 +79,14 @@ class GuardedMachine(Machine):
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
         given: Any = model
         ask_model = getattr(given, "complete", None) or given.chat
-        if (budget.counts_tokens or purse) and not takes(ask_model, "max_tokens"):
+        if budget.counts_tokens and not takes(ask_model, "max_tokens"):
             raise ValueError(
                 f"{model.name} takes no max_tokens, so that nothing keeps it within"
                 " tokens or money: give it that argument, or a budget without"
             )
         self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
-        self.purse, self.parts = purse, parts or {}
+        self.cache, self.parts = cache, parts or {}
         self._switches: deque[Switch] = deque()
 
     @property
@@ -120,80 +119,58 @@ class GuardedMachine(Machine):
                 than this machine does (`Divergence`, with the event).
         """
         again = copy(self)
-        again.ask = _given_first(approval, self.ask)
+        if approval is not None:
+            answers = iter([approval])  # the others are the person's
+
+            def answer(request: Request) -> Answer | None:
+                return next(answers, None) or (self.ask and self.ask(request))
+
+            again.ask = answer
         return super(GuardedMachine, again).resume(path)
 
-    def played_again(self, recording: Recording) -> Self:
-        """Return a copy whose model, tools, clock and person are a record's."""
-        again = super().played_again(recording)
-        again.mode = str(recording.recorded[0].get("mode", self.mode))
-        again.ask = _as_recorded(recording, None if recording.exact else self.ask)
-        return again
-
-    def run(self, question: str) -> Exit:
+    def run(self, question: str, outside: Outside | None = None) -> Exit:
         """Work on the question until an end is reached, or a person is waited for."""
-        if self._recording is None:
+        if outside is None:
             self._switches.clear()
-        return super().run(question)
+        return super().run(question, outside)
 
-    def _about(self) -> dict[str, Any]:
-        return {**self.about, "mode": self.mode}
-
-    def _prepare(self, run: Run) -> None:
-        make = self.make or self.tools.run
-        if self.ledger is not None and self.make is None:
-            run_id = getattr(self.hook, "trace_id", None) or uuid.uuid4().hex
+    def live(self, trace_id: str | None = None) -> Live:
+        """Return this machine's own tools, person, hook, clock and cancel."""
+        live = super().live(trace_id)
+        if self.ask is not None:
+            live.consult = self.ask
+        if self.ledger is not None:
             key = self.parts.get("idempotency_key", idempotency_key)
             claiming = self.parts.get("claim", claim)
-            make = once(self.ledger, self.tools, run_id, make, key=key, claim=claiming)
-        make = self._making(make, is_safe=self.ledger is not None)
-        run.make = Cached(make, self.tools)
-        run.model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
-        run.estimates = True
+            about = self.ledger, self.tools, live.trace_id, live.make
+            live.make = once(*about, key=key, claim=claiming)
+            live.may_repeat = lambda call: True  # it knows what was done
+        return live
+
+    def _options(self, outside: Outside) -> RunOptions:
+        model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
+        options = super()._options(outside)
+        make: Make = outside.make
+        if self.cache is not None:
+            make = self.cache(make, self.tools)
+        return replace(options, make=make, model_s=model_s, estimates=True)
+
+    def _about(self, run: Run) -> dict[str, Any]:
+        mode = (run.coming() or {}).get("mode", self.mode)
         run.notes["guards"] = Guards(
             budget=self.budget,
-            mode=self.mode,
+            mode=mode,
             rules=self.rules,
-            ask=self.ask,
             converge=self.converge,
-            purse=self.purse,
             parts=self.parts,
             switches=self._switches,
-            recording=self._recording,
         )
+        return super()._about(run) | {"mode": mode}
 
-    def _finish(self, run: Run, state: str) -> Exit:
-        if state != Guard.PENDING:
-            return super()._finish(run, state)
-        return self._exit(run, state, Said.SUSPENDED)  # its trace has no end yet
-
-
-def _as_recorded(recording: Recording, ask: Ask | None) -> Ask | None:
-    """Answer as the person in the record did; behind its end ask."""
-
-    def answer(request: Request) -> Answer | None:
-        coming = recording.coming()
-        while coming and coming.get("event") == Said.SUSPENDED:
-            coming = recording.after(coming)
-        if coming is None:
-            return ask(request) if ask else None
-        if "answer" not in coming:
-            raise stopped_by(coming, recording.recorded[-1])
-        return as_answer(**coming["answer"])
-
-    return answer
-
-
-def _given_first(approval: Answer | None, ask: Ask | None) -> Ask:
-    """Answer the first request with what was given, and ask about the others."""
-    given = [approval] if approval is not None else []
-
-    def answer(request: Request) -> Answer | None:
-        if given:
-            return given.pop()
-        return ask(request) if ask else None
-
-    return answer
+    def _finish(self, run: Run, rule: Rule, raised: BaseException | None) -> Exit:
+        if rule.target == Guard.PENDING:
+            return self._exit(run, rule, raised)  # its trace has no end yet
+        return super()._finish(run, rule, raised)
 
 
 def guarded(
@@ -218,8 +195,8 @@ def guarded(
         pinned: what the user wants kept in the prompt whatever happens.
         parts: functions in place of ours, by the exercise's name.
         options: `rules`, `mode` ("plan" or "build"), `ask` (a person; without one the
-            run is suspended where one is needed), `ledger`, `purse`, `converge`, and
-            what any `Machine` takes.
+            run is suspended where one is needed), `ledger`, `cache` (such as `Cached`),
+            `converge`, and what any `Machine` takes.
     """
     parts = parts or {}
     if context_tokens is not None or pinned:

@@ -1,148 +1,195 @@
-"""Who may do what: the work of POLICY, PENDING_APPROVAL, and of a guarded call."""
+"""Permission: what the policy allows, and what a person's approval is worth.
+
+The policy looks at the mode, at what a tool does to the world, and at its name: never
+at what a model or a page says. An approval is for one call as it was shown: for its
+call_id and a digest of its tool and arguments.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
 
-from workbook.fsm.handlers import make_ahead
-from workbook.fsm.limits import Spent
-from workbook.fsm.protocols import Asked
-from workbook.fsm.run import Run
-from workbook.fsm.table import Event
-from workbook.guardrails.approval import (
-    Answer,
-    Approve,
-    Edit,
-    Request,
-    approve,
-    digest_of_call,
-    preview,
+from workbook.models.prompts import clip
+from workbook.tools.calls import Effect, ErrorKind, ToolCall, ToolError, to_json
+from workbook.tools.tool import Tool
+
+STALE = "stale_approval"
+"""The kind of error of an approval that was given for another call."""
+
+
+class Mode(StrEnum):
+    """What the user lets the agent do; only the user changes it."""
+
+    PLAN = "plan"
+    BUILD = "build"
+
+
+class Verdict(StrEnum):
+    """What the policy says of a call. ASK: a person decides."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class PolicyRule(NamedTuple):
+    """One rule: the verdict on calls in this mode, of this effect, of such a tool.
+
+    `tool` is a pattern as in a shell, such as "git_*", in any case. "*" is any.
+    """
+
+    verdict: str
+    mode: str = "*"
+    effect: str = "*"
+    tool: str = "*"
+    why: str = "a rule says so"  # as the model reads it, without a full stop
+
+
+class Decision(NamedTuple):
+    """What was decided, and why."""
+
+    verdict: Verdict
+    why: str
+
+
+POLICY = (
+    PolicyRule(Verdict.ALLOW, effect=Effect.READ, why="reading changes nothing"),
+    PolicyRule(Verdict.DENY, Mode.PLAN, Effect.WRITE, why="a plan changes nothing"),
+    PolicyRule(Verdict.ASK, Mode.BUILD, Effect.WRITE, why="it changes something"),
 )
-from workbook.guardrails.budget import NextCall, within_budget
-from workbook.guardrails.guards import Guards, guards_of
-from workbook.guardrails.policy import Verdict, decide
-from workbook.guardrails.table import Said
-from workbook.tools.calls import Effect, ErrorKind, ToolCall, ToolError
-
-EDITS = 3  # that break a rule, of one call
-TOOL = NextCall("tool")
+"""What holds where the user has no other rules. What runs other programs is a WRITE,
+a test runner too: a test can commit."""
 
 
-def policy(run: Run) -> str:
-    """Look up whether the first call that waits may be made in this mode."""
-    guards, asked = guards_of(run), run.waiting[0]
-    call = asked.call
-    if run.forced:
-        message = f"{call.name} was not called: the tools have been withdrawn."
-        return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
-    if asked.refusal is not None or call.call_id in run.ahead:
-        return Said.ALLOWED  # it is not made, or it was allowed with those before it
-    effect = run.tools[call.name].effect
-    said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
-    verdict, guards.why = str(said.verdict), said.why
-    if verdict == Verdict.ASK and _is_approved(guards, call):
-        return Said.ALLOWED
-    if verdict != Verdict.ALLOW or effect is Effect.WRITE:
-        about = {"call_id": call.call_id, "tool": call.name, "mode": guards.mode}
-        run.emit("decision", who="policy", what=verdict, why=said.why, **about)
-    if verdict == Verdict.ALLOW:
-        if effect is Effect.WRITE:
-            guards.approved[call.call_id] = digest_of_call(call)
-        return Said.ALLOWED
-    return Said.ASK if verdict == Verdict.ASK else _deny(run, _denied(run, said.why))
+def decide(
+    mode: str, effect: str, tool: str, rules: Sequence[PolicyRule] = POLICY
+) -> Decision:
+    """Return the verdict of the first rule that matches, and why.
+
+    Where no rule matches, a WRITE is denied, and about anything else a person is asked.
+    A tool's name matches in any case, on every system: who forbids "pay" means Pay.
+    """
+    for rule in rules:
+        if (
+            rule.mode in ("*", mode)
+            and rule.effect in ("*", effect)
+            and fnmatchcase(tool.casefold(), rule.tool.casefold())
+        ):
+            return Decision(Verdict(rule.verdict), rule.why)
+    verdict = Verdict.DENY if effect == Effect.WRITE else Verdict.ASK
+    return Decision(verdict, "no rule speaks of it")
 
 
-def pending_approval(run: Run) -> str:
-    """Ask a person about the call, and do what the answer makes of it."""
-    guards, call = guards_of(run), run.waiting[0].call
-    tool = run.tools[call.name]
-    request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
-    answer = _answer(run, guards, request)
-    if answer is None:
-        return Said.SUSPENDED
-    kind = type(answer).__name__.lower()
-    about: dict[str, Any] = {"call_id": call.call_id, "tool": call.name}
-    about["answer"] = {"kind": kind, **answer._asdict()}
-    run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
-    made = guards.part(approve)(
-        call, answer, lambda new: run.tools.problems(call.name, new)
-    )
-    guards.problem = ""
-    if isinstance(made, ToolCall):
-        guards.edits = 0
-        guards.approved[made.call_id] = digest_of_call(made)
-        if isinstance(answer, Edit):
-            run.waiting[0] = Asked(made)
-            run.call = made
-            return Said.EDITED
-        return Said.APPROVED
-    guards.edits += 1
-    if not isinstance(answer, (Edit, Approve)) or guards.edits >= EDITS:
-        guards.edits = 0
-        _deny(run, made)
-        return Said.REJECTED
-    guards.problem = made.text()
-    return Said.EDIT_REFUSED
+class Request(NamedTuple):
+    """What a person is asked about."""
+
+    call: ToolCall
+    tool: Tool
+    preview: str  # what the call would do, such as a diff
+    problem: str = ""  # what was wrong with the answer before, if it was refused
+    why: str = ""  # they are asked, as the rule says it
 
 
-def _answer(run: Run, guards: Guards, request: Request) -> Answer | None:
-    """Return what a person says; the time that it takes is not the run's."""
-    if guards.ask is None:
-        return None
-    ask = guards.ask
-    answer = run.wait_for(lambda: ask(request), None)
-    run.started_at += run.clock() - run.entered_at
-    if not isinstance(answer, Answer | None):
-        raise TypeError(
-            f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"
-        )
-    return answer
+class Approve(NamedTuple):
+    """Make this call, and no other one."""
+
+    call_id: str
+    digest: str  # see `digest_of_call`
+    who: str = "person"
+    why: str = ""
 
 
-def execute_allowed(run: Run) -> str:
-    """Make the call, where it is the one that was allowed."""
-    guards, asked = guards_of(run), run.waiting[0]
-    within = guards.part(within_budget)
-    if ran_out := within(run.elapsed(), guards.budget, TOOL):
-        return str(ran_out)
-    call = asked.call
-    if asked.refusal is None and run.tools[call.name].effect is Effect.WRITE:
-        if not _is_approved(guards, call):
-            message = f"{call.name} was reached, but nobody allowed this call"
-            raise PermissionError(message)
-        # The mode may have been switched since it was allowed.
-        said = guards.part(decide)(guards.mode, Effect.WRITE, call.name, guards.rules)
-        if said.verdict == Verdict.DENY:
-            _deny(run, _denied(run, said.why))
-            return Event.TOOL_RETURNED
+class Edit(NamedTuple):
+    """Make the call with these arguments in place of its own."""
 
-    def may(call: ToolCall, spent: Spent) -> bool:
-        said = guards.part(decide)(guards.mode, Effect.READ, call.name, guards.rules)
-        ran_out = within(spent, guards.budget, TOOL)
-        return bool(said.verdict == Verdict.ALLOW and not ran_out)
-
-    make_ahead(run, may)
-    run.call_tool()
-    return Event.TOOL_RETURNED
+    arguments: dict[str, Any]
+    call_id: str = ""  # "" is the one that was asked about
+    who: str = "person"
+    why: str = ""
 
 
-def one_at_a_time(run: Run) -> str:
-    """Refuse a call that a turn makes besides its first."""
-    message = f"{run.waiting[0].call.name} was not called: one call a turn."
-    return _deny(run, ToolError("one_at_a_time", message, hint="Ask again, alone."))
+class Reject(NamedTuple):
+    """Do not make the call."""
+
+    why: str = ""
+    who: str = "person"
 
 
-def _is_approved(guards: Guards, call: ToolCall) -> bool:
-    return guards.approved.get(call.call_id) == digest_of_call(call)
+Answer = Approve | Edit | Reject
+LATER = None
+"""Nobody answers now: the run waits in its trace."""
 
 
-def _denied(run: Run, why: str) -> ToolError:
-    mode = guards_of(run).mode
-    message = f"{run.waiting[0].call.name} may not be called in {mode} mode: {why}."
-    hint = "Nothing was done. Only the user can change the mode."
-    return ToolError(ErrorKind.DENIED, message, hint=hint)
+def preview(tool: Tool, call: ToolCall) -> str:
+    """Return what a person is shown of a call: the tool's own words, or arguments."""
+    if tool.preview is None:
+        return to_json(call.arguments)
+    try:
+        return tool.preview(**call.arguments)
+    except Exception as error:  # it says what it can, and never ends a run
+        return f"{to_json(call.arguments)} (no preview: {error})"
 
 
-def _deny(run: Run, error: ToolError) -> str:
-    run.refuse(error)
-    return Said.DENIED
+def as_answer(kind: str, **fields: Any) -> Answer:
+    """Return an answer that was recorded: `kind` is its type, in lower case."""
+    answers: list[Callable[..., Answer]] = [Approve, Edit, Reject]
+    return {each.__name__.lower(): each for each in answers}[kind](**fields)
+
+
+def digest_of_call(call: ToolCall) -> str:
+    """Return what stands for a tool with exactly these arguments, in any order of keys.
+
+    They are compared as JSON: 1, 1.0, true and "1" are four different arguments, though
+    Python takes three of them for equal.
+    """
+    plain = json.dumps([call.name, call.arguments], sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def approve(
+    call: ToolCall, answer: Answer, problems: Callable[[dict[str, Any]], list[str]]
+) -> ToolCall | ToolError:
+    """Return the call that may be made after a person's answer, or why there is none.
+
+    Approve holds for this call_id and this digest only; anything else is a ToolError of
+    kind `stale_approval`. So is an Edit under another call_id; its arguments are
+    checked by `problems`, which returns what is wrong with them (invalid_arguments),
+    and a note tells the model of them. Reject is a ToolError of kind `denied` that says
+    why.
+    """
+    match answer:
+        case Reject():
+            why = f": {answer.why}" if answer.why else ""
+            message = f"{answer.who} said no to {call.name}{why}."
+            hint = "It was not called. Do not ask for the same again."
+            return ToolError(ErrorKind.DENIED, message, hint=hint)
+        case Approve(call.call_id, digest) if digest == digest_of_call(call):
+            return call
+        case Edit(arguments, "" | call.call_id):
+            if found := problems(arguments):
+                message = f"the edited arguments are not valid: {'; '.join(found)}."
+                return ToolError(ErrorKind.INVALID_ARGUMENTS, message)
+            shown = clip(to_json(arguments), 200)
+            note = f"{answer.who} changed the arguments to {shown}"
+            return replace(call, arguments=arguments, notes=(*call.notes, note))
+    is_this = answer.call_id == call.call_id
+    other = "other arguments" if is_this else f"call {answer.call_id!r}"
+    message = f"the approval is for {other}, and not for {call.name} as it is asked."
+    hint = f"Look at {call.call_id!r} again, and approve what you see."
+    return ToolError(STALE, message, hint=hint)
+
+
+def yes(request: Request) -> Approve:
+    """Approve every call, for tests and lessons."""
+    return Approve(request.call.call_id, digest_of_call(request.call), who="yes")
+
+
+def no(request: Request) -> Reject:
+    """Reject every call, for tests and lessons."""
+    return Reject("whatever it is", who="no")

@@ -8,19 +8,19 @@ from __future__ import annotations
 import json
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from filelock import FileLock
 
+from workbook.fsm.handlers import think
 from workbook.fsm.limits import Spent
+from workbook.fsm.run import Run
 from workbook.guardrails.budget import Budget, NextCall, room, within_budget
-from workbook.models.base import Usage
-
-T = TypeVar("T")
+from workbook.guardrails.handlers import tokens_of
+from workbook.models.base import MAX_TOKENS, Usage
 
 
 class PurseError(RuntimeError):
@@ -31,53 +31,72 @@ class Purse:
     """One budget for several runs: of threads, and with a file of processes.
 
     What is reserved counts as spent until it is settled, also where whoever reserved it
-    is gone. A machine asks it before each model call; time and tool calls are each
-    run's own, and held by its own budget. A file that is damaged is a PurseError.
+    is gone. Time and tool calls are each run's own, and held by its own budget.
+
+        guarded(model, tools, handlers={"THINK": purse.think})
     """
 
     def __init__(self, budget: Budget, path: Path | str | None = None) -> None:
         self.budget, self.path = budget, None if path is None else Path(path)
         self._lock = threading.Lock() if path is None else FileLock(f"{path}.lock")
-        self._spent, self._reserved = Spent(), Usage()
+        self._spent = Spent()
+
+    def think(self, run: Run) -> str:
+        """Ask the model with what is left for all: THINK of a guarded machine."""
+        if coming := run.coming():  # a record says what was left then
+            if str(coming.get("event")).startswith("out_of_"):
+                return str(coming["event"])
+            run.max_tokens = coming.get("max_tokens")
+            return think(run)
+        size = tokens_of(run.conversation)
+        # At most MAX_TOKENS: the first run leaves something over.
+        caps = [run.max_tokens, self.room(size), MAX_TOKENS]
+        cap = min(cap for cap in caps if cap is not None)
+        call = NextCall("model", size, max(cap, 1))
+        if ran_out := self.reserve(call):
+            return ran_out
+        run.max_tokens, before = cap, run.spent.usage
+        try:
+            return think(run)
+        finally:
+            cost = run.spent.usage - before
+            most = Usage(call.input_tokens, call.output_tokens)
+            self.settle(call, most if cost == Usage() else cost)
 
     def reserve(self, next_call: NextCall) -> str | None:
-        """Take the most that a call may cost, or return what has run out."""
-        with self._held():
-            ran_out = within_budget(self._both(), self.budget, next_call)
+        """Take the most that a model call may cost, or return what has run out."""
+        with self._held() as spent:
+            ran_out = within_budget(spent, self.budget, next_call)
             if ran_out is None:
-                self._spent.steps += next_call.kind == "model"
-                self._spent.tool_calls += next_call.kind == "tool"
-                self._reserved += Usage(next_call.input_tokens, next_call.output_tokens)
-                self._write()
+                spent.steps += 1
+                spent.usage += Usage(next_call.input_tokens, next_call.output_tokens)
             return ran_out
 
     def settle(self, reserved: NextCall, usage: Usage = Usage()) -> None:  # noqa: B008
-        """Put down what a reserved call did cost; none where it was not made."""
-        with self._held():
-            self._spent.usage += usage
-            self._reserved += Usage(-reserved.input_tokens, -reserved.output_tokens)
-            self._write()
+        """Count what a reserved call did cost; no tokens where it was not made."""
+        most = Usage(reserved.input_tokens, reserved.output_tokens)
+        with self._held() as spent:
+            spent.usage += usage - most
 
     def spent(self) -> Spent:
         """Return what all runs have spent, with what is reserved."""
-        with self._held():
-            return self._both()
+        with self._held() as spent:
+            return replace(spent)
 
     def room(self, input_tokens: int) -> int | None:
         """Return how many tokens a model may write now; see `room`."""
         return room(self.spent(), self.budget, input_tokens)
 
-    def _both(self) -> Spent:
-        return replace(self._spent, usage=self._spent.usage + self._reserved)
-
     @contextmanager
-    def _held(self) -> Iterator[None]:
-        """Hold the lock, with what the file says by then."""
+    def _held(self) -> Iterator[Spent]:
+        """Hold the lock, with what is spent by then; keep what is done to it."""
         try:
             with self._lock:
                 if self.path and self.path.exists():
-                    self._read(self.path)
-                yield
+                    self._spent = _read(self.path)
+                yield self._spent
+                if self.path:
+                    _write(self._spent, self.path)
         except (OSError, ValueError) as error:
             raise PurseError(
                 f"the shared budget {self.path} cannot be read or written: {error}."
@@ -85,28 +104,22 @@ class Purse:
                 " knows of nothing that was spent."
             ) from error
 
-    def _read(self, path: Path) -> None:
-        try:
-            match json.loads(path.read_bytes()):
-                case {"spent": {"usage": usage, **counts}, "reserved": reserved}:
-                    read, used = _counted(Usage, usage), _counted(Spent, counts)
-                    self._spent = replace(used, usage=read)
-                    self._reserved = _counted(Usage, reserved)
-                    return
-        except (TypeError, RecursionError) as error:
-            raise ValueError(f"it is not as it was written ({error})") from None
-        raise ValueError("it is not as it was written")
 
-    def _write(self) -> None:
-        if self.path:
-            state = {"spent": asdict(self._spent), "reserved": asdict(self._reserved)}
-            part = self.path.with_name(f"{self.path.name}.part")
-            part.write_text(json.dumps(state), encoding="utf-8")
-            os.replace(part, self.path)  # nobody ever sees half a file
+def _read(path: Path) -> Spent:
+    """Return what a file says; ValueError where it is not as it was written."""
+    try:
+        found = json.loads(path.read_bytes())
+        steps, usage = found["steps"], Usage(**found["usage"])
+    except (KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"it is not as it was written ({error!r})") from None
+    for number in (steps, *usage.as_data().values()):
+        if type(number) is not int or number < 0:
+            raise ValueError(f"{number!r} is no number of steps or tokens")
+    return Spent(steps, usage=usage)
 
 
-def _counted(kind: Callable[..., T], counts: Mapping[Any, Any]) -> T:
-    """Return such an object of numbers from 0; TypeError or ValueError otherwise."""
-    if any(isinstance(n, bool) or not n >= 0 for n in counts.values()):
-        raise ValueError(f"it has {counts}: no number from 0")
-    return kind(**counts)
+def _write(spent: Spent, path: Path) -> None:
+    state = {"steps": spent.steps, "usage": spent.usage.as_data()}
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(state), encoding="utf-8")
+    os.replace(part, path)  # nobody ever sees half a file

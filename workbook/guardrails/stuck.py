@@ -11,12 +11,10 @@ import json
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
-from workbook.loop.answers import TOKEN
-from workbook.models.prompts import clip
-from workbook.tools.calls import Observation, ToolCall, result_text, to_json
+from workbook.models.prompts import TOKEN, clip
+from workbook.tools.calls import Observation, ToolCall, to_json
 
 
 class Seen(NamedTuple):
@@ -44,11 +42,15 @@ class Cycle(NamedTuple):
         return f"{what}, {self.times} times, with nothing new: {shown}."
 
 
+def _in_words(step: Seen) -> str:
+    if not step.tool:
+        return "a turn that could not be read"
+    return f"{step.tool} {clip(to_json(step.arguments), 120)}"
+
+
 def seen(call: ToolCall, observation: Observation) -> Seen:
     """Return a call with what came of it; the notes are ours, and are left out."""
-    error, result = observation.error, observation.result
-    came = error.text() if error else result_text(result)
-    return Seen(call.name, call.arguments, digest_of(came))
+    return Seen(call.name, call.arguments, digest_of(observation.outcome))
 
 
 def digest_of(text: str) -> str:
@@ -57,7 +59,7 @@ def digest_of(text: str) -> str:
 
 
 def same_search(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two calls' arguments ask for the same, in whatever clothes.
+    """Whether two calls' arguments ask for the same, however the search is worded.
 
     In a text, case, spacing, width and the order of words don't count; each Japanese,
     Chinese or Korean character is a word, as no space says where a word ends. An
@@ -79,12 +81,7 @@ def _plain(value: Any) -> tuple[str, ...]:
     """Return a text's words in alphabetical order; anything else as its JSON."""
     if not isinstance(value, str):
         return ("", json.dumps(value, sort_keys=True))  # no word is ""
-    return _words(value)
-
-
-@lru_cache(maxsize=256)  # each call is compared with several others
-def _words(text: str) -> tuple[str, ...]:
-    narrow = unicodedata.normalize("NFKC", text)
+    narrow = unicodedata.normalize("NFKC", value)
     return tuple(sorted(TOKEN.findall(narrow.casefold())))
 
 
@@ -97,13 +94,13 @@ def find_cycle(
 ) -> Cycle | None:
     """Return the cycle with which the calls end, the shortest one, or None.
 
-    A cycle is `length` calls that stand there `repeats` times in a row: each time the
+    A cycle is `length` calls that were made `repeats` times in a row: each time the
     same tools, arguments that are the `same`, and the same digests. Polling, whose
     answers change, is none.
 
     gemini-cli waits for five repeats of 1 to 5 calls and looks at no answer, opencode
-    asks after three equal calls: the one stops a patient poll, neither of them sees a
-    search in other clothes, and opencode no ping-pong.
+    asks after three equal calls: the one stops a patient poll, neither of them sees an
+    equivalent search, and opencode no ping-pong.
     """
 
     def alike(one: Seen, other: Seen) -> bool:
@@ -116,9 +113,3 @@ def find_cycle(
         if whole and all(map(alike, tail, tail[length:])):  # and one round later
             return Cycle(tuple(tail[:length]), repeats)
     return None
-
-
-def _in_words(step: Seen) -> str:
-    if not step.tool:
-        return "a turn that could not be read"
-    return f"{step.tool} {clip(to_json(step.arguments), 120)}"

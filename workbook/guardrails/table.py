@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from workbook.fsm.table import CORE, Event, Rule, State, Table, exits
-from workbook.guardrails import budget
 
 
 class Guard(State):
@@ -19,8 +18,8 @@ class Guard(State):
 class Said(Event):
     """The events of `GUARDED`: the core's, and what budgets, rules and people say."""
 
-    OUT_OF_TOKENS = budget.OUT_OF_TOKENS
-    OUT_OF_MONEY = budget.OUT_OF_MONEY
+    OUT_OF_TOKENS = "out_of_tokens"
+    OUT_OF_MONEY = "out_of_money"
     ALLOWED = "allowed"
     ASK = "ask"
     DENIED = "denied"
@@ -34,7 +33,7 @@ class Said(Event):
 
 
 def guarded_table(core: Table = CORE) -> Table:
-    """Return such rows, with a policy before each call and a rule behind it."""
+    """Return such rows, with a policy before each call and a rule after it."""
     S, E = Guard, Said  # noqa: N806
     rows = (
         Rule(S.THINK, E.OUT_OF_TOKENS, S.EXHAUSTED, "no tokens are left for a turn"),

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from workbook.models.prompts import clip
 from workbook.record.events import TraceEvent
-from workbook.record.show import amount, escape_mermaid, summary
+from workbook.record.mermaid import escape_mermaid
+from workbook.record.show import amount, summary
 
 LABEL_CHARS = 60
 INDENT = "    "

@@ -10,10 +10,9 @@ import string
 import unicodedata
 from collections import Counter
 
+from workbook.models.prompts import TOKEN
+
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-# One CJK character, or a run of anything else that is not white space.
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def normalize_answer(text: str) -> str:

@@ -66,6 +66,7 @@ class Completion:
     tool_requests: tuple[ToolRequest, ...] = ()
     finish_reason: str = "stop"  # or length (at the cap), tool_calls, cancelled, …
     timings: dict[str, float] = field(default_factory=dict)  # llama.cpp: prompt_ms, …
+    estimated: bool = False  # the usage, by us
 
 
 class Message(TypedDict, total=False):

@@ -4,6 +4,7 @@ Plain functions that know no model.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,9 @@ from workbook.models.base import Message, Usage
 
 CHARS_PER_TOKEN = 4
 BYTES_PER_TOKEN = 3
+# A word: one CJK character, or a run of anything else that is not white space.
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def count_tokens(text: str) -> int:

@@ -1,51 +1,17 @@
-"""What a recorded model and a recorded tool answered, and a model that says it."""
+"""What a recorded model and a recorded tool answered, and what stopped them."""
 
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial, wraps
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.record.events import TraceEvent
 from workbook.tools.calls import Observation, ToolError
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 CANCEL, OUT_OF_TIME = "cancel", "out_of_time"
-
-
-class Answering:
-    """A model whose answers are another's; whatever else it has is the live one's."""
-
-    def __init__(
-        self, live: Any, answer: Callable[..., Completion], at_once: bool = True
-    ) -> None:
-        self._live, self._answer = live, answer
-        self.at_once = at_once or getattr(live, "at_once", False)
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._live, name)
-        if name not in ("complete", "chat"):
-            return found
-        return wraps(found)(partial(self._answer, found))
-
-
-class Cancels(threading.Event):
-    """Set where a record was cancelled between two steps; behind its end as another."""
-
-    def __init__(
-        self, coming: Callable[[], TraceEvent | None], live: threading.Event
-    ) -> None:
-        super().__init__()
-        self._coming, self._live = coming, live
-        self.set, self.clear = live.set, live.clear  # type: ignore[method-assign]
-
-    def is_set(self) -> bool:
-        if (coming := self._coming()) is None:
-            return self._live.is_set()
-        return coming.get("event") == CANCEL and not coming.get("made")
 
 
 def as_completion(event: TraceEvent) -> Completion:

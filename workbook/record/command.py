@@ -11,7 +11,7 @@ from rich.cells import cell_len, set_cell_size
 from workbook.models.prompts import clip, shared_items
 from workbook.record.divergence import TIMES, first_divergence
 from workbook.record.equivalence import first_difference
-from workbook.record.events import TraceError, to_line
+from workbook.record.events import TraceError
 from workbook.record.figures import figures
 from workbook.record.logs import (
     VIEWS,
@@ -21,8 +21,6 @@ from workbook.record.logs import (
     totals,
     write_logs,
 )
-from workbook.record.otlp import to_otlp
-from workbook.record.spans import to_spans
 from workbook.record.trace import Trace
 
 ROW = "{:12.12} {:18.18} {:>6} {:>10} {:>10}  {}"
@@ -33,37 +31,45 @@ def trace_command(
     other: Path | None = None,
     *,
     summary: bool = False,
-    otlp: Path | None = None,
+    otel: bool = False,
     logs: Path | None = None,
 ) -> int:
-    """Print a run, what parts it from another one, or a folder's runs; or write files.
+    """Print a run, what parts it from another one, or a folder's runs; or export it.
 
     Returns the exit code: 0, 1 where two runs differ, 2 where no trace is whole.
     TraceError and OSError say what cannot be read or written.
     """
+    if (other or path.is_dir()) and (summary or otel or logs):
+        raise TraceError("--summary, --logs and --otel take the file of one trace")
     if path.is_dir():
-        if other or summary or otlp or logs:
-            raise TraceError(f"{path} is a folder: that takes the file of one trace")
         return _show_folder(path)
     trace = _read(path)
     if other:
-        if summary or otlp or logs:
-            raise TraceError(f"{path} and {other} are two: that takes one trace")
         second = _read(other)
         _show(*_parting(trace, second))
         return int(first_difference(trace, second) is not None)
-    for target in [otlp, *(logs / name for name in VIEWS if logs)]:
-        if target and target.exists() and target.samefile(path):
-            raise TraceError(f"{target} is the trace itself: take another name")
-    if otlp:
-        otlp.write_bytes(to_line(to_otlp(to_spans(trace))))
-        print(f"{otlp} has the spans, without what was said in them.")
+    if otel:
+        _export(trace)
     if logs:
+        if path.resolve() in [(logs / name).resolve() for name in VIEWS]:
+            raise TraceError(f"{path} is the trace itself: take another folder")
         print(f"{', '.join(VIEWS)} are in {write_logs(trace, logs)}.")
-    if not (otlp or logs):
+    if not (otel or logs):
         _show(*(line_of(event) for event in trace if not summary))
         print(summary_of(trace))
     return 0
+
+
+def _export(trace: Trace) -> None:
+    try:
+        from workbook.record.spans import export, to_spans
+
+        export(to_spans(trace))
+    except (ModuleNotFoundError, ValueError, RuntimeError) as error:
+        words = f"no spans: {error}"
+        if isinstance(error, ModuleNotFoundError):
+            words += " (pip install opentelemetry-sdk)"
+        raise TraceError(words) from None
 
 
 def _show_folder(folder: Path) -> int:

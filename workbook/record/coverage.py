@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from workbook.record.events import Kind
+from workbook.record.figures import Runs, each_run, whole_events
 from workbook.record.show import Tables
-from workbook.record.trace import Runs, each_run, whole_events
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,10 +19,9 @@ Way = tuple[str, str, str]
 
 @dataclass(frozen=True, repr=False)
 class Coverage(Tables):
-    """How often runs have taken each row of a table."""
+    """How often runs have taken each row of a table, in the table's order."""
 
-    rows: dict[Way, int]  # in the table's order
-    others: dict[Way, int]  # ways that runs took and this table does not have
+    rows: dict[Way, int]
     runs: int  # with a transition at least
     lost: list[str]  # what could not be read
 
@@ -32,26 +31,21 @@ class Coverage(Tables):
         return [way for way, times in self.rows.items() if not times]
 
     def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the rows, and the ways that are none of them."""
+        """Return the rows, each with how many times it was taken."""
         import pandas as pd
 
-        def table(ways: dict[Way, int]) -> pd.DataFrame:
-            rows = [(*way, times or "never") for way, times in ways.items()]
-            return pd.DataFrame(rows, columns=["source", "event", "target", "times"])
-
-        taken = f"{len(self.rows) - len(self.never)} of {len(self.rows)} rows taken"
+        rows = [(*way, times or "never") for way, times in self.rows.items()]
+        taken = f"{len(rows) - len(self.never)} of {len(rows)} rows taken"
         lost = f" ({len(self.lost):,} not read to the end)" if self.lost else ""
-        found = {f"{taken} by {self.runs:,} runs{lost}": table(self.rows)}
-        if self.others:
-            found["Taken, but not in this table"] = table(self.others)
-        return found
+        frame = pd.DataFrame(rows, columns=["source", "event", "target", "times"])
+        return {f"{taken} by {self.runs:,} runs{lost}": frame}
 
 
 def coverage(table: Any, runs: Runs) -> Coverage:
     """Count how often runs have taken each row of a table of `workbook.fsm`.
 
-    The `runs` are those of `figures`. One of another table takes a row of this one only
-    where source, event and target are the same.
+    The `runs` are those of `figures`. A run of another table takes a row of this one
+    only where source, event and target are the same.
     """
     ways, lost, moving = Counter[Way](), list[str](), 0
     for run in each_run(runs):
@@ -60,7 +54,5 @@ def coverage(table: Any, runs: Runs) -> Coverage:
             if event["kind"] == Kind.TRANSITION:
                 ways[event["source"], event["event"], event["target"]] += 1
         moving += ways.total() > before
-    rows = {
-        tuple(rule[:3]): ways.pop(tuple(rule[:3]), 0) for rule in table.rows.values()
-    }
-    return Coverage(rows, dict(ways), moving, lost)
+    rows = {tuple(rule[:3]): ways[tuple(rule[:3])] for rule in table.rules}
+    return Coverage(rows, moving, lost)

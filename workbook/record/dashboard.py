@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from workbook.record.figures import Figures, figures
+from workbook.record.figures import Figures, Runs, figures
 from workbook.record.show import VOICES, cell
-from workbook.record.trace import Runs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,9 +27,9 @@ def dashboard(runs: Runs | Figures) -> Figure:
     from matplotlib import pyplot as plt
 
     found = runs if isinstance(runs, Figures) else figures(runs)
-    told = f"{found.runs:,} runs, {found.events:,} events"
-    if found.lost or found.runs_without_a_day:
-        told += f"; {len(found.lost):,} broken, {found.runs_without_a_day:,} left out"
+    told = "{runs:,} runs, {events:,} events".format(**found.totals())
+    if found.lost:
+        told += f"; {len(found.lost):,} broken"
     tables = found.frames()
     with plt.rc_context(LOOK):
         figure, axes = plt.subplots(2, 2, figsize=(10, 6.5), layout="constrained")

@@ -38,11 +38,9 @@ def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
             if one != other:
                 return f"call {number}: {field} is {_these(one, other)}"
     if len(calls_a) != len(calls_b):
-        shorter, longer = sorted((calls_a, calls_b), key=len)
-        return (
-            f"one has {len(shorter)} call{'s' * (len(shorter) != 1)}, the other "
-            f"{len(longer)}: {longer[len(shorter)].tool} comes first among the missing"
-        )
+        few, many = sorted((calls_a, calls_b), key=len)
+        words = f"one has {len(few)} call{'s' * (len(few) != 1)}, the other {len(many)}"
+        return f"{words}: {many[len(few)].tool} comes first among the missing"
     end_a, end_b = trace_a.end, trace_b.end
     if end_a is None or end_b is None:
         return None if end_a is end_b else "one has ended, the other has not"
@@ -61,7 +59,7 @@ def calls_of(trace: Trace) -> list[Call]:
     own = Trace(tuple(event for event in trace if "parent" not in event))
     seen: dict[str | None, list[Any]] = defaultdict(list)
     for event in own.of(Kind.OBSERVATION):
-        seen[event["call_id"]].append(observed(event))
+        seen[event["call_id"]].append(_observed(event))
     calls = []
     for event in own.of(Kind.TOOL_CALL):
         waiting, arguments = seen[event["call_id"]], plain_arguments(event["arguments"])
@@ -98,8 +96,7 @@ def plain_text(value: Any) -> Any:
     return text
 
 
-def observed(event: TraceEvent) -> Any:
-    """Return an observation's text in the form in which such are compared."""
+def _observed(event: TraceEvent) -> Any:
     text = str(event["text"])
     for note in reversed(event.get("notes", ())):
         text = text.removesuffix(f"\nNote: {note}")

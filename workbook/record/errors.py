@@ -7,7 +7,6 @@ Which argument was at fault, the tool's schema says of the recorded call.
 from __future__ import annotations
 
 import re
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from typing import Any
 
 from workbook.models.prompts import clip
 from workbook.record.events import Kind, TraceEvent
+from workbook.record.logs import error_kind
 from workbook.tools.arguments import example_of, read_arguments
 from workbook.tools.calls import to_json
 from workbook.tools.descriptions import MAX_CHARS
@@ -59,16 +59,6 @@ class Pattern:
     argument: str | None  # at fault; None where that is none, or not known
     count: int
     calls: int  # of that tool in all, or turns
-    example: TraceEvent  # the first such call; where there was none, what was observed
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """What to do, and the count that it rests on."""
-
-    text: str
-    count: int
-    calls: int
 
 
 def classify_error(event: TraceEvent) -> str:
@@ -104,7 +94,7 @@ def patterns(
     """
     known = {tool.name: tool for tool in tools}
     made: Counter[str | None] = Counter()  # calls by tool; under None, turns
-    found: dict[tuple[Any, ...], Pattern] = {}
+    failed: Counter[tuple[str | None, str, str, str | None]] = Counter()
     waiting: dict[tuple[str, Any], TraceEvent] = {}
     for event in chain.from_iterable([e] if isinstance(e, dict) else e for e in events):
         this_call = event["trace_id"], event.get("call_id")
@@ -114,26 +104,19 @@ def patterns(
             made[event["tool"]] += 1
             waiting[this_call] = event
         elif event["kind"] == Kind.OBSERVATION:
-            call = waiting.pop(this_call, event)
-            if event["ok"]:
-                continue
-            tool, error = event["tool"], event.get("error") or ""
-            kind = error if isinstance(error, str) else str(error.get("kind", ""))
-            at_fault: list[Any] = _at_fault(known[tool], call) if tool in known else []
-            for name in at_fault or [None]:
-                alike = tool, kind, classify(event), name
-                seen = found.get(alike) or Pattern(
-                    *alike, count=0, calls=0, example=call
-                )
-                found[alike] = replace(seen, count=seen.count + 1)
-    ordered = sorted(found.values(), key=lambda each: -each.count)
-    return [replace(each, calls=max(each.count, made[each.tool])) for each in ordered]
+            call, tool = waiting.pop(this_call, event), event["tool"]
+            if not event["ok"]:
+                names: list[Any] = _at_fault(known[tool], call) if tool in known else []
+                for name in names or [None]:
+                    failed[tool, error_kind(event), classify(event), name] += 1
+    return [
+        Pattern(*alike, count, max(count, made[alike[0]]))
+        for alike, count in failed.most_common()
+    ]
 
 
-def recommendations(
-    found: Iterable[Pattern], at_least: int = 2
-) -> list[Recommendation]:
-    """Return what to do about each pattern that was seen so often, in their order."""
+def recommendations(found: Iterable[Pattern], at_least: int = 2) -> list[str]:
+    """Say what to do about each pattern that was seen so often, in their order."""
     said = []
     for each in found:
         what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
@@ -141,28 +124,24 @@ def recommendations(
         if each.argument is not None:
             why += f", argument {clip(each.argument, 40)!r}"
             todo = ADVICE["arguments"]
-        text = f"{each.count} of {each.calls} {what} failed ({why}): {todo}"
-        said.append(Recommendation(text, each.count, each.calls))
-    return [each for each in said if each.count >= at_least]
+        if each.count >= at_least:
+            said.append(f"{each.count} of {each.calls} {what} failed ({why}): {todo}")
+    return said
 
 
 def improved_description(tool: Tool, found: Iterable[Pattern]) -> Tool:
     """Return the tool with a warning about each argument at fault in its description.
 
-    They stand in a block, which new ones replace, and which is gone where there are no
+    They are a block, which new ones replace, and which is gone where there are no
     patterns. Their words are the schema's alone: what a model or an error says may be
-    an attacker's. A UserWarning names those, of the rarest patterns, for which 1,024
-    characters leave no room.
+    an attacker's. Of the rarest patterns those are left out for which 1,024 characters
+    have no room.
     """
     plain = plain_description(tool)
     said = list(dict.fromkeys(_warnings(tool, found)))
-    fits = len(said)
-    while fits and len(plain + _block(said[:fits])) > MAX_CHARS:
-        fits -= 1
-    if left_out := said[fits:]:
-        told = f"{tool.name}: no room in {MAX_CHARS} characters for {left_out}"
-        warnings.warn(told, stacklevel=2)
-    return replace(tool, description=plain + _block(said[:fits]))
+    while said and len(plain + _block(said)) > MAX_CHARS:
+        said.pop()
+    return replace(tool, description=plain + _block(said))
 
 
 def plain_description(tool: Tool) -> str:

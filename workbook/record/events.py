@@ -33,9 +33,8 @@ class Kind(StrEnum):
 
 
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
-_TEXT = str | None
 REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
-    Kind.RUN_STARTED: {"engine": str, "question": str},  # `started_unix_s`, `schema`
+    Kind.RUN_STARTED: {"engine": str, "question": str},
     Kind.TRANSITION: {
         **dict.fromkeys(("source", "event", "target", "why"), str),
         "elapsed_s": int | float,
@@ -43,9 +42,12 @@ REQUIRED: Mapping[Kind, Mapping[str, Any]] = {
     Kind.MODEL_REQUEST: {"prompt": str | list, "kept": int},
     Kind.MODEL_TURN: {"text": str, "turn": dict | None, "usage": dict | None},
     Kind.TOOL_CALL: {"call_id": str, "tool": str, "arguments": dict},
-    Kind.OBSERVATION: {"call_id": _TEXT, "tool": _TEXT, "ok": bool, "text": str},
+    Kind.OBSERVATION: {
+        **dict.fromkeys(("call_id", "tool"), str | None),
+        **{"ok": bool, "text": str},
+    },
     Kind.DECISION: dict.fromkeys(("who", "what", "why"), str),
-    Kind.RUN_FINISHED: {"state": str, "reason": str, "answer": _TEXT},
+    Kind.RUN_FINISHED: {"state": str, "reason": str, "answer": str | None},
 }
 """What each kind carries besides the envelope, by type; more fields are welcome.
 
@@ -93,17 +95,14 @@ def check_event(event: Any, seq: int) -> None:
             wanted = types.__name__ if isinstance(types, type) else types
             found = type(event[name]).__name__
             raise TraceError(f"{name} is of type {found}, not {wanted}")
-    if event.get("schema", SCHEMA) not in range(1, SCHEMA + 1):
-        is_newer = event["schema"] > SCHEMA
-        why = "a newer one wrote it" if is_newer else "schemas count from 1"
-        known = f"and this workbook reads 1 to {SCHEMA}: {why}"
-        raise TraceError(f"it has schema {event['schema']}, {known}")
+    if (schema := event.get("schema", SCHEMA)) not in range(1, SCHEMA + 1):
+        raise TraceError(f"it has schema {schema}; this workbook reads 1 to {SCHEMA}")
     if event["seq"] != seq:
         raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
 
 
 def to_line(value: Any) -> bytes:
-    """Return one line of JSON in UTF-8."""
+    """Return one line of JSON in UTF-8; what JSON does not have is written as text."""
     try:
         return orjson.dumps(value, default=_plain, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # integers beyond 64 bits, and half a surrogate pair's escape
@@ -127,7 +126,6 @@ def unsealed(line: bytes, schema: int) -> TraceEvent:
 
 
 def _plain(value: Any) -> Any:
-    """Make JSON of what is not: mappings and sets first, text last."""
     if isinstance(value, Mapping):
         return dict(value)
     return list(value) if isinstance(value, (set, frozenset)) else str(value)

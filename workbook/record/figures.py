@@ -7,23 +7,51 @@ than memory. While a run is read, a few numbers are kept of each of its calls.
 from __future__ import annotations
 
 import json
-import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.models.base import Usage
-from workbook.record.equivalence import observed
-from workbook.record.events import Kind, TraceEvent
+from workbook.record.events import Kind, TraceError, TraceEvent
 from workbook.record.show import Tables
-from workbook.record.trace import Run, Runs, each_run, whole_events
+from workbook.record.trace import Trace, read_events
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ALWAYS = -math.inf, math.inf
+Run = Trace | Path | str | Iterable[TraceEvent]
+Runs = Run | Iterable[Run]
+"""A folder, a file or a trace; or several files, traces or streams of events."""
+
+
+def each_run(runs: Runs) -> Iterator[Run]:
+    """Yield each run; of a folder, the *.jsonl files in it that begin as traces do."""
+    if isinstance(runs, (str, Path)):
+        path = Path(runs)
+        found = sorted(each for each in path.rglob("*.jsonl") if each.is_file())
+        runs = [each for each in found if _is_trace(each)] if path.is_dir() else [path]
+    for run in [runs] if isinstance(runs, Trace) else runs:
+        if isinstance(run, dict):
+            raise TypeError("this is an event, not a run: give a list of runs")
+        yield run
+
+
+def _is_trace(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(11) == b'{"trace_id"'
+
+
+def whole_events(run: Run, lost: list[str]) -> Iterator[TraceEvent]:
+    """Yield a run's events up to where they are whole, and tell `lost` of the rest."""
+    try:
+        yield from read_events(run) if isinstance(run, (str, Path)) else run
+    except TraceError as error:
+        lost.append(str(error))
+    if isinstance(run, Trace) and run.lost:
+        lost.append(run.lost)
 
 
 def state_times(events: Iterable[TraceEvent]) -> dict[str, list[float]]:
@@ -136,24 +164,14 @@ _SPREADS: Any = partial(defaultdict, Spread)
 
 @dataclass(repr=False)
 class Figures(Tables):
-    """What was counted of some runs; see `figures`. Times are in seconds."""
+    """What was counted of some runs. Times are in seconds."""
 
-    since: float = ALWAYS[0]
-    until: float = ALWAYS[1]
-    prices: Any = None
-    runs: int = 0
-    runs_without_a_day: int = 0  # which a window leaves out
-    events: int = 0
+    counts: Counter[str] = field(default_factory=Counter)  # see `COUNTED`
     lost: list[str] = field(default_factory=list)  # what could not be read
     ends: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
     states: dict[str, Spread] = field(default_factory=_SPREADS)
     tools: dict[str, Spread] = field(default_factory=_SPREADS)  # call to observation
     rates: dict[str, Rate] = field(default_factory=partial(defaultdict, Rate))
-    calls_repeated: int = 0  # tool, arguments and observation as of one before
-    calls_not_observed: int = 0  # which no rate counts
-    turns: int = 0  # of the model, also inside tools
-    turns_with_tokens: int = 0  # that say how many they took
-    turns_estimated: int = 0  # of these: somebody has guessed
     usage: Usage = field(default_factory=Usage)
     context: dict[int, Spread] = field(default_factory=_SPREADS)  # input, by call
 
@@ -164,49 +182,37 @@ class Figures(Tables):
 
     def add(self, run: Run) -> None:
         """Count the events of one run."""
-        calls, seen, before, number = _Calls(), set[int](), self.events, 0
-        event, day = TraceEvent(), None
+        calls, event, own_turns = _Calls(), TraceEvent(), 0
         for event in whole_events(run, self.lost):
-            day = event.get("started_unix_s", day)
-            if day is None and (self.since, self.until) != ALWAYS:
-                self.runs_without_a_day += 1
-                return
-            is_repeat = False
-            if call := calls.done(event):
-                outcome = hash((call.same, event["ok"], str(observed(event))))
-                is_repeat = outcome in seen
-                seen.add(outcome)
-            own_turn = event["kind"] == Kind.MODEL_TURN and "parent" not in event
-            number += own_turn
-            if not self.since <= (day or 0) + event["at_s"] < self.until:
-                continue
-            self.events += 1
+            self.counts["events"] += 1
+            call = calls.done(event)
             match event["kind"]:
                 case Kind.TRANSITION:
                     self.states[event["source"]].add(event["elapsed_s"])
                 case Kind.MODEL_TURN:
-                    self._turn(event["usage"] or {}, own_turn * number)
+                    own_turns += "parent" not in event
+                    number = None if "parent" in event else own_turns
+                    self._turn(event["usage"] or {}, number)
                 case Kind.OBSERVATION if call:
                     self.rates[call.tool] += Rate(event["ok"], 1, call.is_retry)
                     self.tools[call.tool].add(event["at_s"] - call.at_s)
-                    self.calls_repeated += is_repeat
                 case Kind.RUN_FINISHED:
                     self.ends[event["state"], event["reason"]] += 1
-        if self.events > before:
-            self.runs += 1
-            self.calls_not_observed += len(calls.asked)
+        if event:
+            self.counts["runs"] += 1
+            self.counts["calls not observed"] += len(calls.asked)
             if event["kind"] != Kind.RUN_FINISHED:
                 self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
 
-    def _turn(self, usage: dict[str, Any], number: int) -> None:
-        """Count a turn of the model; `number` is 0 inside a tool."""
-        self.turns += 1
+    def _turn(self, usage: dict[str, Any], number: int | None) -> None:
+        """Count a turn of the model; `number` counts the agent's own."""
+        self.counts["turns"] += 1
         if "input" not in usage:
             return
         tokens = (usage.get(name, 0) for name in ("input", "output", "cached"))
         self.usage += Usage(*tokens)
-        self.turns_with_tokens += 1
-        self.turns_estimated += bool(usage.get("estimated"))
+        self.counts["turns with tokens"] += 1
+        self.counts["turns estimated"] += bool(usage.get("estimated"))
         if number:
             self.context[int(float(f"{number:.2e}"))].add(usage["input"])
 
@@ -214,64 +220,58 @@ class Figures(Tables):
         """Return the tables by title; NaN is no figure."""
         import pandas as pd
 
-        def table(columns: str, rows: Iterable[tuple[Any, ...]]) -> pd.DataFrame:
-            return pd.DataFrame(rows, columns=columns.split())
-
-        states, times, tokens = (
-            {name: spread.row() for name, spread in spreads.items()}
-            for spreads in (self.states, self.tools, self.context)
-        )
-        rates = sorted(self.rates.items(), key=lambda tool: -tool[1].calls)
-        found = {
-            "In all": table("what number", self.totals().items()),
-            "How runs ended": table(
-                "state reason runs", [(*end, n) for end, n in self.ends.most_common()]
-            ),
-            "Seconds in a state": table(
-                "state stays median p95 total", [(s, *row) for s, row in states.items()]
-            ),
-            "Tools, and seconds of a call": table(
+        ends = [(*end, number) for end, number in self.ends.most_common()]
+        states = [(name, *stays.row()) for name, stays in self.states.items()]
+        tools = [
+            (name, rate.calls, rate.ok, rate.share, rate.retries, *median_and_p95)
+            for name, rate in sorted(self.rates.items(), key=lambda t: -t[1].calls)
+            for _, *median_and_p95, _ in [self.tools[name].row()]
+        ]
+        context = [(n, *tokens.row()[:3]) for n, tokens in sorted(self.context.items())]
+        tables: dict[str, tuple[str, Iterable[tuple[Any, ...]]]] = {
+            "In all": ("what number", self.totals().items()),
+            "How runs ended": ("state reason runs", ends),
+            "Seconds in a state": ("state stays median p95 total", states),
+            "Tools, and seconds of a call": (
                 "tool calls ok share retries median p95",
-                [
-                    (t, r.calls, r.ok, r.share, r.retries, *times[t][1:3])
-                    for t, r in rates
-                ],
+                tools,
             ),
-            "Input tokens of the agent's calls": table(
-                "call turns median p95", [(n, *tokens[n][:3]) for n in sorted(tokens)]
-            ),
+            "Input tokens of the agent's calls": ("call turns median p95", context),
         }
-        return {title: frame for title, frame in found.items() if len(frame)}
+        return {
+            title: pd.DataFrame(rows, columns=columns.split())
+            for title, (columns, rows) in tables.items()
+            if rows
+        }
 
     def totals(self) -> dict[str, float | None]:
         """Return what is one number for all runs; None is no figure."""
-        rate, usage, fields = self.rate, self.usage, vars(self).items()
-        counted = {name: number for name, number in fields if isinstance(number, int)}
-        totals: dict[str, float | None] = {
-            **{name.replace("_", " "): number for name, number in counted.items()},
+        rate, usage = self.rate, self.usage
+        return {
+            **{name: self.counts[name] for name in COUNTED},
             **{"not read to the end": len(self.lost), "tool calls": rate.calls},
             **{"ok": rate.ok, "share ok": rate.share, "retries": rate.retries},
             **{"tokens read": usage.input, "of them cached": usage.cached},
             **{"tokens written": usage.output},
         }
-        if self.prices:
-            cost = self.prices.cost(usage) if self.turns_with_tokens else None
-            totals[f"{self.prices.currency}, {self.prices.date}"] = cost
-        return totals
 
 
-def figures(runs: Runs, **options: Any) -> Figures:
+COUNTED = (
+    "runs",
+    "events",
+    "calls not observed",  # which no rate counts
+    "turns",  # of the model, also inside tools
+    "turns with tokens",  # that say how many they took
+    "turns estimated",  # of these: somebody has guessed
+)
+
+
+def figures(runs: Runs) -> Figures:
     """Count runs: a folder, a file, a trace, or several files, traces or event streams.
 
-    Args:
-        since, until: seconds since 1970. Only events from `since` on and before `until`
-            are counted; those of a run that was resumed have the day of its beginning.
-        prices: what tokens cost: the `Prices` of the guardrails.
-
-    Raises:
-        FileNotFoundError: there is no such file or folder.
+    FileNotFoundError: there is no such file or folder.
     """
-    found = Figures(**options)
+    found = Figures()
     for run in each_run(runs):
         found.add(run)
     return found

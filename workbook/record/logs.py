@@ -17,7 +17,7 @@ from typing import Any
 
 from workbook.models.prompts import clip
 from workbook.record.events import Kind, TraceEvent, to_line
-from workbook.record.show import MAX_CHARS, VOICES, amount, summary, voice
+from workbook.record.show import VOICES, amount, shortened, summary, voice
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 
@@ -225,12 +225,6 @@ def one_line(text: str) -> str:
 def plain(text: str) -> str:
     """Return a text in which what cannot be seen is a sign that can."""
     return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", "\n".join(text.splitlines()))
-
-
-def shortened(text: str) -> str:
-    """Return the beginning of a long text, and how much more there is."""
-    more = len(text) - MAX_CHARS
-    return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more:,} more characters)"
 
 
 def _as_json(message: dict[str, Any]) -> str:

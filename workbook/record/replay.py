@@ -16,7 +16,7 @@ from typing import Any
 from workbook.models.base import Completion
 from workbook.record.answers import requests_in
 from workbook.record.events import Kind, TraceError, TraceEvent, to_line
-from workbook.record.recording import Recording
+from workbook.record.recording import Recorded
 from workbook.record.redaction import Secrets, secrets_in
 from workbook.record.trace import Trace
 from workbook.tools.calls import Observation, ToolError
@@ -33,9 +33,9 @@ def replay(trace: Trace, machine: Any) -> Any:
         Divergence: this machine does something else.
         TraceError: the record has no end to come to, or is damaged.
     """
-    recording = Recording(trace, exact=True, secrets=_secrets_of(machine))
-    exit = machine.played_again(recording).run(recording.question)
-    recording.is_through()
+    record = Recorded(trace, secrets=_secrets_of(machine))
+    exit = machine.run(record.question, record)
+    record.is_through()
     return exit
 
 
@@ -44,19 +44,19 @@ def resume(path: Path | str, machine: Any) -> Any:
 
     What the record holds is not asked, paid or done again; a call whose answer was lost
     is made again, and the trace says so. A call with a secret that the record hides is
-    not made.
+    not made. A run that ended because it could not be written goes on as well.
 
     Raises:
         TraceError: this is no trace, or its run has ended.
         Divergence: this machine does something else than the record says.
     """
-    with Recording(path, secrets=_secrets_of(machine)) as recording:
-        if recording.ended:
-            end = recording.recorded[-1]["state"]
-            raise TraceError(f"the run in {path} has ended in {end}: begin a new one")
-        exit = machine.played_again(recording).run(recording.question)
-        if recording.diverged is not None:
-            raise recording.diverged
+    with Recorded(path, machine.live, secrets=_secrets_of(machine)) as record:
+        if record.end is not None:
+            state = record.end["state"]
+            raise TraceError(f"the run in {path} has ended in {state}: begin a new one")
+        exit = machine.run(record.question, record)
+        if record.diverged is not None:
+            raise record.diverged
         return exit
 
 
@@ -110,10 +110,10 @@ def what_if(
     before.events[0]["what_if"] = about
     source = before if path is None else before.save(path)
     try:
-        with Recording(source, instead=answer, secrets=secrets) as recording:
-            machine.played_again(recording).run(recording.question)
-            recording.is_through()
-            return recording.trace()
+        with Recorded(source, machine.live, instead=answer, secrets=secrets) as record:
+            machine.run(record.question, record)
+            record.is_through()
+            return record.trace()
     except TraceError:  # it never came to what is real
         if path is not None:
             Path(path).unlink()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterable
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from workbook.models.prompts import clip, render_messages
 from workbook.paths import DATA
 from workbook.record.drawing import svg
 from workbook.record.events import TraceEvent
+from workbook.record.mermaid import escape_mermaid
+from workbook.record.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,11 +40,6 @@ VOICES = {
     "tool": ("▲", "#c2700a"),
     "danger": ("✕", "#d62728"),
 }
-
-# `#` opens an entity in Mermaid, `;` ends a statement, `:` a name; doubled, `%` opens a
-# comment and `$` a formula.
-_SPECIAL = re.compile(r"[#;:<>&\"`\\{}]|%(?=[%{])|\$(?=\$)")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 @dataclass(frozen=True)
@@ -71,14 +68,6 @@ class Mermaid:
 
     def __str__(self) -> str:
         return self.text
-
-
-def escape_mermaid(text: str) -> str:
-    """Return text that Mermaid shows letter by letter, as a label on one line."""
-    lines = (line.strip() for line in text.strip().splitlines())
-    plain = "\n".join(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", line) for line in lines)
-    shown = _SPECIAL.sub(lambda found: f"#{ord(found[0])};", plain)
-    return shown.replace("\n", "<br/>") or "(empty)"
 
 
 def summary(event: TraceEvent) -> str:
@@ -142,26 +131,54 @@ def amount(number: int, prompt: str | list[Any]) -> str:
     return f"{number:,} {unit}{'s' * (number != 1)}"
 
 
-def to_html(events: Iterable[TraceEvent], lost: str = "") -> str:
-    """Return an HTML table of events, a line each; long texts are folded, then cut.
+def to_html(trace: Trace) -> str:
+    """Return a trace as an HTML table, a line an event; long texts are folded and cut.
 
-    What was asked inside a tool call stands below it, indented.
+    What was asked inside a tool call is below it, indented.
     """
-    caption = f"<caption>lost: {html.escape(lost)}</caption>" * bool(lost)
+    caption = f"<caption>lost: {html.escape(trace.lost)}</caption>" * bool(trace.lost)
     columns = ("seq", "step", "at", "kind", "what")
     head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
-    rows = "".join(
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, trace))}</tbody>"
+    return f"<table>{caption}{body}</table>"
+
+
+def _row(event: TraceEvent) -> str:
+    is_inside = "parent" in event
+    sign, colour = VOICES[voice(event)]
+    return (
         f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
         f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
-        f"<td style='white-space:nowrap;{_edge(voice(event))}'>"
-        f"{'↳ ' * ('parent' in event)}{VOICES[voice(event)][0]} "
-        f"<code>{html.escape(event['kind'])}</code></td><td class='{NO_FORMULA}' style="
-        f"'text-align:left;padding-left:{2 * ('parent' in event) + 0.5}em'>"
-        f"{_folded(summary(event))}</td></tr>"
-        for event in events
+        "<td style='white-space:nowrap;text-align:left;padding-left:8px;"
+        f"border-left:4px solid {colour}'>"
+        f"{'↳ ' * is_inside}{sign} <code>{html.escape(event['kind'])}</code></td>"
+        f"<td class='{NO_FORMULA}' style='text-align:left;"
+        f"padding-left:{2 * is_inside + 0.5}em'>{_folded(summary(event))}</td></tr>"
     )
-    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
-    return f"<table>{caption}{body}</table>"
+
+
+def _folded(text: str) -> str:
+    line = clip(" ".join(text.split()), LINE_CHARS)
+    if line == text:
+        return html.escape(text)
+    return (
+        f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
+        f"pre-wrap'>{html.escape(shortened(text))}</div></details>"
+    )
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a long text, and how much more there is."""
+    more = len(text) - MAX_CHARS
+    return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more:,} more characters)"
+
+
+def show_traces_as_tables() -> None:
+    """Have this notebook, if it is one, show a `Trace` as its table."""
+    ipython = sys.modules.get("IPython")
+    if shell := ipython and ipython.get_ipython():
+        formatter = shell.display_formatter.formatters["text/html"]
+        formatter.for_type(Trace, to_html)
 
 
 class Tables:
@@ -200,18 +217,3 @@ def cell(value: Any) -> str:
     if value == int(value) or value >= 100:
         return f"{value:,.0f}"
     return f"{value:.3g}" if value >= 0.001 else f"{value:.6f}"
-
-
-def _folded(text: str) -> str:
-    line, more = clip(" ".join(text.split()), LINE_CHARS), len(text) - MAX_CHARS
-    shown = text if more <= 0 else f"{text[:MAX_CHARS]}… ({more} more characters)"
-    if line == text:
-        return html.escape(text)
-    return (
-        f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
-        f"pre-wrap'>{html.escape(shown)}</div></details>"
-    )
-
-
-def _edge(whose: str) -> str:
-    return f"border-left:4px solid {VOICES[whose][1]};padding-left:8px;text-align:left"

@@ -2,114 +2,152 @@
 
 The names are those of OpenTelemetry's conventions for generative AI (v1.41, all of them
 in development). A span is a stretch of time with a parent: the run, each model call,
-each tool call. Transitions and decisions have no length, and stay in the trace.
+each tool call. What was said is in no span, for it may be sensitive: the trace has it.
+This module alone needs OpenTelemetry's SDK: `pip install opentelemetry-sdk`.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import accumulate
+import os
+from collections.abc import Sequence
+from importlib.metadata import entry_points
 from typing import Any
 
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
 from workbook.models.prompts import clip
-from workbook.record.events import Kind, TraceEvent, to_line
+from workbook.record.events import Kind, TraceEvent
 from workbook.record.logs import error_kind, one_line, totals
 from workbook.record.trace import Trace
 
 UNKNOWN = "_OTHER"  # where the conventions want a word, and the trace has none
-SENSITIVE = (".messages", ".arguments", ".result")  # how such an attribute ends
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A stretch of time of a run; times are nanoseconds since 1970."""
-
-    name: str
-    kind: str  # INTERNAL, or CLIENT for a call to a model
-    trace_id: str  # 32 hexadecimal digits
-    span_id: str  # 16 of them
-    parent_id: str | None
-    start_unix_ns: int
-    end_unix_ns: int
-    attributes: Mapping[str, Any]
-    error: str | None = None  # the kind of error that it ended in
+EXPORTER = "OTEL_TRACES_EXPORTER"
 
 
 def to_spans(
-    trace: Trace,
-    *,
-    model: str | None = None,
-    provider: str = UNKNOWN,
-    content: bool = False,
-    started_unix_s: float = 0.0,
-) -> list[Span]:
+    trace: Trace, *, model: str | None = None, provider: str = UNKNOWN
+) -> list[ReadableSpan]:
     """Return the spans of a run: `invoke_agent`, and in it `chat` and `execute_tool`.
 
     A model call that a tool makes is that tool's child. A call without an answer ends
-    where it was given up, with an error, and so does a run without an end. The ids come
-    from the trace's id and the events' numbers, so they are the same each time.
-
-    Args:
-        trace: of any engine; an empty one has no spans.
-        model: the model's name, which a trace does not know.
-        provider: who serves it, as "openai".
-        content: with the question, prompts, turns, arguments, results and the answer.
-            They are sensitive: without it no such text is in a span.
-        started_unix_s: when the run began, for a trace that does not say so (schema 1).
+    with the run, or where it was given up, and has an error; so has a run without an
+    end. The ids are made from the trace's id and the events' numbers, so they are the
+    same each time. `model` and its `provider` (as "openai") are what no trace knows.
     """
     if not trace.events:
         return []
-    first, ended = trace.events[0], _ended(trace)
-    began = round(first.get("started_unix_s", started_unix_s) * 1e3) * 10**6
-    clock = accumulate((event["at_s"] for event in trace), max)  # it never goes back
-    ns = {e["seq"]: began + round(s * 1e9) for e, s in zip(trace, clock, strict=True)}
-    run_id = str(first["trace_id"])
-    about_all = {"gen_ai.conversation.id": run_id}
+    first, last, told = trace.events[0], trace.events[-1], totals(trace)
     served = {"gen_ai.provider.name": provider, "gen_ai.request.model": model}
-
-    def span(
-        seq: int, stop: int, above: Span | None, operation: str, of: Any, about: Any
-    ) -> Span:
-        about |= about_all | {"gen_ai.operation.name": operation}
-        about |= {} if operation == "execute_tool" else served
-        return Span(
-            clip(one_line(f"{operation} {of or ''}"), 100),
-            "CLIENT" if operation == "chat" else "INTERNAL",
-            _digest(run_id, 32),
-            _digest(f"{run_id}/{seq if above else 'run'}", 16),
-            above.span_id if above else None,
-            ns[seq],
-            min(stop, above.end_unix_ns) if above else stop,
-            {
-                key: _valid(value)
-                for key, value in about.items()
-                if value not in (None, "", [])
-                and (content or not key.endswith(SENSITIVE))
-            },
-            about["error.type"],
-        )
-
-    agent, is_ours = first.get("engine"), "adapter" in first
-    last = max(ns.values())
-    root = span(first["seq"], last, None, "invoke_agent", agent, _of_run(trace))
-    spans, tools = [root], dict[int, Span]()
+    about = served | {
+        "gen_ai.agent.name": first.get("engine"),
+        "workbook.state": told["state"],
+        "workbook.reason": told["reason"],
+        "error.type": None if told["state"] in _NO_ERROR else told["reason"],
+    }
+    root = _span("invoke_agent", trace, first, last, about)
+    spans, tools, ended = [root], dict[int, ReadableSpan](), _ended(trace)
     for event in trace.of(Kind.MODEL_REQUEST, Kind.TOOL_CALL):
-        seq = event["seq"]
-        above, end = tools.get(event.get("parent", -1), root), ended.get(seq)
-        if above.end_unix_ns < ns[seq]:  # nobody waits for that tool any more
-            above = root
-        stop = ns[end["seq"]] if end else above.end_unix_ns
+        above = tools.get(event.get("parent", -1), root)
+        end = ended.get(event["seq"])
         if event["kind"] == Kind.MODEL_REQUEST:
-            prompt = trace.prompt(seq) if content else None
-            about = _of_chat(event, end, prompt, is_ours)
-            spans.append(span(seq, stop, above, "chat", model, about))
+            about = served | _of_chat(event, end or {})
+            made = _span("chat", trace, event, end or last, about, above)
         else:
-            name, about = event["tool"], _of_tool(event, end)
-            tools[seq] = span(seq, stop, above, "execute_tool", name, about)
-            spans.append(tools[seq])
+            about = _of_tool(event, end)
+            made = _span("execute_tool", trace, event, end or last, about, above)
+            tools[event["seq"]] = made
+        spans.append(made)
     return spans
+
+
+def export(spans: Sequence[ReadableSpan]) -> None:
+    """Hand spans to the exporter that OTEL_TRACES_EXPORTER names, or else "console".
+
+    Each package with an exporter offers it under a name: `otlp_proto_http` is that of
+    opentelemetry-exporter-otlp-proto-http, which sends them to a collector.
+
+    Raises:
+        ValueError: no installed package has an exporter of that name.
+        RuntimeError: the exporter did not take them.
+    """
+    name = os.environ.get(EXPORTER, "console")
+    found = tuple(entry_points(group="opentelemetry_traces_exporter", name=name))
+    if not found:
+        words = (
+            f"no exporter is called {name!r}: install its package, or set {EXPORTER}"
+        )
+        raise ValueError(words)
+    exporter = found[0].load()()
+    result = exporter.export(spans)
+    exporter.shutdown()
+    if result is not SpanExportResult.SUCCESS:
+        raise RuntimeError(f"the exporter {name!r} did not take the spans")
+
+
+def _span(
+    operation: str,
+    trace: Trace,
+    event: TraceEvent,
+    end: TraceEvent,
+    about: dict[str, Any],
+    above: ReadableSpan | None = None,
+) -> ReadableSpan:
+    run_id, of = str(event["trace_id"]), about.get(_NAMED[operation])
+    began = round(trace.events[0].get("started_unix_s", 0) * 1e3) * 10**6
+    ids = _digest(run_id, 16), _digest(f"{run_id}/{above and event['seq']}", 8)
+    about |= {"gen_ai.operation.name": operation, "gen_ai.conversation.id": run_id}
+    error = about.get("error.type")
+    return ReadableSpan(
+        clip(one_line(f"{operation} {of or ''}"), 100),
+        SpanContext(*ids, False, TraceFlags(TraceFlags.SAMPLED)),
+        above.context if above else None,
+        Resource.create({"service.name": "react-workbook"}),
+        {
+            name: one_line(value) if isinstance(value, str) else value
+            for name, value in about.items()
+            if value not in (None, "")
+        },
+        kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
+        status=Status(StatusCode.ERROR, error) if error else Status(),
+        start_time=began + round(event["at_s"] * 1e9),
+        end_time=began + round(end["at_s"] * 1e9),
+        instrumentation_scope=InstrumentationScope(__name__),
+    )
+
+
+_NO_ERROR = ("DONE", "PENDING")
+_NAMED = {
+    "invoke_agent": "gen_ai.agent.name",
+    "chat": "gen_ai.request.model",
+    "execute_tool": "gen_ai.tool.name",
+}
+
+
+def _of_chat(request: TraceEvent, end: TraceEvent) -> dict[str, Any]:
+    usage = end.get("usage") or {}
+    return {
+        "gen_ai.request.max_tokens": request.get("max_tokens"),
+        "gen_ai.usage.input_tokens": usage.get("input"),
+        "gen_ai.usage.output_tokens": usage.get("output"),
+        "error.type": None if "usage" in end else "no_answer",
+    }
+
+
+def _of_tool(call: TraceEvent, end: TraceEvent | None) -> dict[str, Any]:
+    error = "no_observation" if end is None else None
+    if end and not end["ok"]:
+        error = error_kind(end) or UNKNOWN
+    return {
+        "gen_ai.tool.name": call["tool"],
+        "gen_ai.tool.call.id": call["call_id"],
+        "gen_ai.tool.type": "function",
+        "error.type": error,
+    }
 
 
 def _ended(trace: Trace) -> dict[int, TraceEvent]:
@@ -138,90 +176,6 @@ def _ended(trace: Trace) -> dict[int, TraceEvent]:
     return ended
 
 
-def _of_run(trace: Trace) -> dict[str, Any]:
-    first, end, told = trace.events[0], trace.end or {}, totals(trace)
-    failed = told["state"] not in ("DONE", "PENDING")
-    return {
-        "gen_ai.agent.name": first.get("engine"),
-        "gen_ai.input.messages": _messages("user", first.get("question")),
-        "gen_ai.output.messages": _messages("assistant", end.get("answer")),
-        "workbook.state": told["state"],
-        "workbook.reason": told["reason"],
-        "error.type": (told["reason"] if end else "no_end") if failed else None,
-    }
-
-
-def _of_chat(
-    request: TraceEvent, end: TraceEvent | None, prompt: Any, is_ours: bool
-) -> dict[str, Any]:
-    about = {
-        "gen_ai.request.max_tokens": request.get("max_tokens"),
-        "gen_ai.request.stop_sequences": request.get("stop"),
-        "gen_ai.input.messages": _messages("user", prompt),
-    }
-    if end is None or end["kind"] != Kind.MODEL_TURN:
-        return about | {"error.type": "no_answer"}
-    turn, usage = end["turn"] or {}, end["usage"] or {}
-    calls = [
-        {"id": c.get("call_id"), "name": c.get("tool"), "arguments": c.get("arguments")}
-        for c in turn.get("calls", ())
-    ]
-    reason = "stop" if is_ours else None  # a machine tells of a turn that was cut
-    reason = "length" if "cut" in turn else "tool_calls" if calls else reason
-    said = {"content": end["text"], "tool_calls": calls}
-    return about | {
-        "gen_ai.usage.input_tokens": usage.get("input"),
-        "gen_ai.usage.output_tokens": usage.get("output"),
-        "gen_ai.response.finish_reasons": [reason] if reason else None,
-        "gen_ai.output.messages": _messages("assistant", [said]),
-        "error.type": None,
-    }
-
-
-def _of_tool(call: TraceEvent, end: TraceEvent | None) -> dict[str, Any]:
-    error: str | None = "no_observation"
-    if end:
-        error = None if end["ok"] else error_kind(end) or UNKNOWN
-    return {
-        "gen_ai.tool.name": call["tool"],
-        "gen_ai.tool.call.id": call["call_id"],
-        "gen_ai.tool.type": "function",
-        "gen_ai.tool.call.arguments": _json(call["arguments"]),
-        "gen_ai.tool.call.result": end and end["text"],
-        "error.type": error,
-    }
-
-
-def _messages(role: str, said: Any) -> str | None:
-    """Return a text, or messages, as JSON in the parts that the conventions have."""
-    if not said:
-        return None
-    given = said if isinstance(said, list) else [{"content": said}]
-    return _json(
-        [{"role": each.get("role", role), "parts": [*_parts(each)]} for each in given]
-    )
-
-
-def _parts(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    content, answered = message.get("content"), message.get("tool_call_id")
-    if answered is not None:
-        yield {"type": "tool_call_response", "id": answered, "response": content}
-    elif content:
-        yield {"type": "text", "content": content}
-    for call in message.get("tool_calls") or ():
-        yield {"id": call.get("id"), **call.get("function", call), "type": "tool_call"}
-
-
-def _json(value: Any) -> str:
-    return to_line(value)[:-1].decode()
-
-
-def _valid(value: Any) -> Any:
-    """Return a value that can be sent: half a surrogate pair cannot."""
-    if isinstance(value, list):
-        return [_valid(each) for each in value]
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
-
-
-def _digest(text: str, digits: int) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:digits]
+def _digest(text: str, size: int) -> int:
+    found = hashlib.sha256(text.encode("utf-8", "replace")).digest()
+    return int.from_bytes(found[:size])

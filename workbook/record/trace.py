@@ -6,14 +6,13 @@ A file has one JSON object a line, each written as it happens: a run that dies a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.models.prompts import clip
 from workbook.record.events import (
-    ENVELOPE,
     CutShortError,
     Kind,
     TraceError,
@@ -23,10 +22,6 @@ from workbook.record.events import (
     to_line,
     unsealed,
 )
-from workbook.record.show import to_html
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 
 def read_events(path: Path | str) -> Iterator[TraceEvent]:
@@ -61,9 +56,10 @@ def read_events(path: Path | str) -> Iterator[TraceEvent]:
 
 @dataclass(frozen=True, repr=False)
 class Trace:
-    """A run that was recorded: its events in order; in a notebook a table.
+    """A run that was recorded: its events in order.
 
-    `lost` says what of its file could not be read, and is empty otherwise.
+    `lost` says what of its file could not be read, and is empty otherwise. A notebook
+    shows a table; see `workbook.record.show`.
     """
 
     events: tuple[TraceEvent, ...]
@@ -86,10 +82,14 @@ class Trace:
         return cls(tuple(events))
 
     def save(self, path: Path | str) -> Path:
-        """Write the events as JSONL and return the path."""
+        """Write the events as JSONL and return the path.
+
+        FileExistsError: there is such a file; nothing is overwritten.
+        """
         path = Path(path)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"".join(sealed(to_line(each)) for each in self.events))
+        with path.open("xb") as file:
+            file.writelines(sealed(to_line(event)) for event in self.events)
         return path
 
     def of(self, *kinds: str) -> list[TraceEvent]:
@@ -113,19 +113,6 @@ class Trace:
         last = self.events[-1] if self.events else None
         return last if last and last["kind"] == Kind.RUN_FINISHED else None
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row an event: the envelope, then every field that occurs."""
-        import pandas as pd
-
-        frame = pd.DataFrame(list(self.events))
-        return frame if len(frame) else pd.DataFrame(columns=list(ENVELOPE))
-
-    def to_html(self) -> str:
-        """Return a static table; every text in it is escaped."""
-        return to_html(self.events, lost=self.lost)
-
-    _repr_html_ = to_html
-
     def __repr__(self) -> str:
         first = self.events[0] if self.events else {}
         run = f"Trace {first['engine']}" if "engine" in first else "Trace"
@@ -142,35 +129,3 @@ class Trace:
 
     def __iter__(self) -> Iterator[TraceEvent]:
         return iter(self.events)
-
-
-Run = Trace | Path | str | Iterable[TraceEvent]
-Runs = Run | Iterable[Run]
-"""A folder, a file or a trace; or several files, traces or streams of events."""
-
-
-def each_run(runs: Runs) -> Iterator[Run]:
-    """Yield each run; of a folder, the *.jsonl files in it that begin as traces do."""
-    if isinstance(runs, (str, Path)):
-        path = Path(runs)
-        found = sorted(each for each in path.rglob("*.jsonl") if each.is_file())
-        runs = [each for each in found if _is_trace(each)] if path.is_dir() else [path]
-    for run in [runs] if isinstance(runs, Trace) else runs:
-        if isinstance(run, dict):
-            raise TypeError("this is an event, not a run: give a list of runs")
-        yield run
-
-
-def whole_events(run: Run, lost: list[str]) -> Iterator[TraceEvent]:
-    """Yield a run's events up to where they are whole, and tell `lost` of the rest."""
-    try:
-        yield from read_events(run) if isinstance(run, (str, Path)) else run
-    except TraceError as error:
-        lost.append(str(error))
-    if isinstance(run, Trace) and run.lost:
-        lost.append(run.lost)
-
-
-def _is_trace(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(11) == b'{"trace_id"'

@@ -1,19 +1,25 @@
-"""Write the events of a run as they happen, and nothing secret with them."""
+"""Write the events of a run as they happen, and nothing secret with them.
+
+A file of events has one writer, which adds a line with one write: when a call is made
+its `tool_call` is in the file, also if the process is killed during the call.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from io import FileIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbook.models.prompts import shared_items
 from workbook.record.events import SCHEMA, Kind, TraceError, TraceEvent, sealed, to_line
-from workbook.record.lines import LineFile
 from workbook.record.redaction import Secrets, secrets_in
 from workbook.record.trace import Trace
 
@@ -32,15 +38,20 @@ class TraceWriter:
 
     It is the `emit` callback of an engine: `emit(kind, **fields)` returns the event's
     `seq`. `step` counts the agent's own model calls: each `model_request` without a
-    `parent` starts the next one. What cannot be written is raised and is no event. As a
-    context manager it closes the run: an exception that leaves the block becomes a
-    `run_finished` in state ERROR.
+    `parent` starts the next one. What cannot be written is raised and is no event, and
+    after an OSError (a full disk) nothing more is written: the trace then ends as that
+    of a killed process does, and the run can be resumed. As a context manager it closes
+    the run: an exception that leaves the block becomes a `run_finished` in state ERROR.
 
-    Without a `path`, of a JSONL file, events stay in memory. `clock` counts seconds,
-    `unix_clock` those since 1970. `secrets` are those of the environment when not
-    given, and `listener` gets each event after it has been written; with `keep`, whole
-    lines that are there stay.
-    TraceError: something is in that file already, or another writer has it open.
+    Args:
+        path: of a JSONL file; without it events stay in memory.
+        clock: counts seconds; `unix_clock` counts those since 1970.
+        secrets: texts that are never written; those of the environment if not given.
+        listener: gets each event after it has been written.
+        keep: go on after the whole lines of a file that exists.
+
+    Raises:
+        TraceError: the file has something in it, or another writer has it open.
     """
 
     def __init__(
@@ -58,26 +69,32 @@ class TraceWriter:
         self.events: list[TraceEvent] = []
         self.step = 0
         self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
-        known = secrets_in(os.environ) if secrets is None else secrets
-        self.secrets = Secrets(known)
+        self.secrets = Secrets(secrets_in(os.environ) if secrets is None else secrets)
         self.listener = listener
         self._lock = threading.RLock()
         self._sent = Sent()
+        self._failed: OSError | None = None
         self._file = None if path is None else LineFile(Path(path), keep=keep)
 
     def __call__(self, kind: str, /, **fields: Any) -> int:
         """Write one event and return its `seq`.
 
-        A `model_request` gives the whole prompt; or, with as many as were sent by then
-        as `kept`, what comes behind them.
+        A `model_request` gives the whole prompt; or, with `kept` (how much was sent
+        before), only what follows that.
         """
         with self._lock:
+            if self._failed is not None:
+                raise self._failed
             event, line, sent = self._event(kind, fields)
-            if self._file is not None:
-                self._file.append(sealed(line))
-            self._take(event, sent)
-            if self.listener is not None:
-                self.listener(event)
+            try:
+                if self._file is not None:
+                    self._file.append(sealed(line))
+                self._take(event, sent)
+                if self.listener is not None:
+                    self.listener(event)
+            except OSError as error:
+                self._failed = error
+                raise
             return int(event["seq"])
 
     def _take(self, event: TraceEvent, sent: Sent) -> None:
@@ -128,8 +145,7 @@ class TraceWriter:
             count = sent.said + len(prompt)
             return prompt[:], sent.said, Sent(count, count, whole=None)
         text = sent.loose + prompt
-        loose = self.secrets.begun_in(text)
-        safe = self.secrets.out_of(text)
+        loose, safe = self.secrets.begun_in(text), self.secrets.out_of(text)
         begin = sent.written - len(self.secrets.out_of(sent.loose))
         size = sent.said + len(prompt), begin + len(safe)
         return safe, begin, Sent(*size, loose, whole=None)
@@ -138,9 +154,9 @@ class TraceWriter:
         """Return the same of a whole prompt, which is held against the one before."""
         before = self._sent.whole
         if before is None:  # it has been told in parts
-            asked = [e for e in self.events if e["kind"] == Kind.MODEL_REQUEST]
-            own = [event for event in asked if "parent" not in event]
-            before = self.trace().prompt(own[-1]["seq"])
+            asked = self.trace().of(Kind.MODEL_REQUEST)
+            last = next(event for event in reversed(asked) if "parent" not in event)
+            before = self.trace().prompt(last["seq"])
         whole, loose = prompt[:], ""
         if isinstance(prompt, str):
             whole, loose = self.secrets.out_of(prompt), self.secrets.begun_in(prompt)
@@ -167,3 +183,69 @@ class TraceWriter:
                 self(Kind.RUN_FINISHED, state="ERROR", answer=None, **about)
         finally:
             self.close()
+
+
+class LineFile:
+    """A file that one writer adds lines to, each with one write.
+
+    With `keep`, the whole lines of the file stay (`end` bytes of them), and half a line
+    after them goes with the first new one; until then the file is as it was.
+    TraceError: otherwise there is something in the file, or another writer has it open.
+    """
+
+    def __init__(self, path: Path, *, keep: bool = False) -> None:
+        self._file = _open_alone(path)
+        try:
+            self.end = _whole_lines(self._file, path, keep)
+        except BaseException:
+            self._file.close()
+            raise
+        self._is_torn = keep
+
+    def append(self, line: bytes) -> None:
+        """Write one line; an OSError may leave its beginning in the file."""
+        if self._is_torn:
+            self._file.truncate(self.end)
+            self._is_torn = False
+        while line:  # a disk that fills up takes a part
+            line = line[self._file.write(line) :]
+
+    def close(self) -> None:
+        """Let another one write."""
+        self._file.close()
+
+
+def _open_alone(path: Path) -> FileIO:
+    """Open a file, with a lock on it, for one writer; a second one is refused."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.open("ab", buffering=0)
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(2**62)  # far behind the events, for the rest can be read
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        file.close()
+        words = f"another TraceWriter writes {path}: close it, or take another path"
+        raise TraceError(words) from None
+    except OSError:
+        pass  # this file system has no locks
+    return file
+
+
+def _whole_lines(file: FileIO, path: Path, keep: bool) -> int:
+    """Return the length in bytes of the whole lines; one may lack its end alone."""
+    lines = path.read_bytes()
+    if lines and not keep:
+        words = f"{path} is there: take another path, or go on in it (keep=True)"
+        raise TraceError(words)
+    end = lines.rfind(b"\n") + 1
+    with suppress(ValueError):
+        json.loads(lines[end:])
+        return len(lines) + file.write(b"\n")
+    return end

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from workbook.guardrails.approval import Answer, Request
+from workbook.guardrails.permission import Answer, Request
 from workbook.stage.person import answered, shown_arguments
 from workbook.stage.playback import TEXTS
 

@@ -10,12 +10,20 @@ from typing import Any
 from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.conversations import TEXT_PREAMBLE, TextTurns
-from workbook.fsm.protocols import Conversation
-from workbook.guardrails.approval import LATER, Answer, Reject, Request, yes
+from workbook.fsm.reading import Conversation
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
-from workbook.guardrails.policy import POLICY, PolicyRule, Verdict
+from workbook.guardrails.permission import (
+    LATER,
+    POLICY,
+    Answer,
+    PolicyRule,
+    Reject,
+    Request,
+    Verdict,
+    yes,
+)
 from workbook.record import Kind, TraceWriter
 from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario

@@ -9,7 +9,8 @@ from queue import SimpleQueue
 from typing import Any
 
 from workbook.fsm.machine import Machine
-from workbook.guardrails.approval import (
+from workbook.guardrails.machine import GuardedMachine
+from workbook.guardrails.permission import (
     LATER,
     Answer,
     Approve,
@@ -18,7 +19,6 @@ from workbook.guardrails.approval import (
     Request,
     digest_of_call,
 )
-from workbook.guardrails.machine import GuardedMachine
 
 YOU = "you"
 

@@ -19,7 +19,7 @@ from workbook.guardrails.table import GUARDED, Guard
 from workbook.models.prompts import render_messages
 from workbook.paths import DATA
 from workbook.record import Kind, Trace, TraceEvent
-from workbook.record.show import escape_mermaid
+from workbook.record.mermaid import escape_mermaid
 from workbook.stage.engines import SUSPICIOUS
 from workbook.stage.punchline import DEFAULT, Pin, Punchline, pins
 from workbook.stage.spent import Budget, budgets

@@ -10,11 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from workbook.guardrails.approval import Answer, Request
-from workbook.guardrails.policy import Mode
+from workbook.guardrails.permission import Answer, Mode, Request
 from workbook.paths import DATA, template
 from workbook.record import Trace, drawing
-from workbook.record.show import VOICES, Mermaid, summary, voice
+from workbook.record.show import VOICES, Mermaid, summary, to_html, voice
 from workbook.stage.form import ApprovalForm
 from workbook.stage.large import COLUMNS, fitted, large, pinned
 from workbook.stage.playback import TEXTS, WORDS, Playback
@@ -144,7 +143,7 @@ def show_widget(widget: Any, title: str, elsewhere: str) -> None:
 
 def static_html(playback: Playback, title: str) -> str:
     """Return the whole trace as a table, and the diagram, for pages without widgets."""
-    table = Trace(tuple(playback.events)).to_html()
+    table = to_html(Trace(tuple(playback.events)))
     picture = drawing.svg(playback.diagram(), title)
     return str(macros().static(title, table, picture, playback))
 

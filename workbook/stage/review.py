@@ -133,6 +133,6 @@ def _play_on(machine: Machine, slug: str) -> Trace:
             again.limits = Budget(steps, 2 * steps, tokens=tokens)
             again.mode, again.ask = given.mode, ByScript(given.answers).ask
             again.ledger = again.ledger and Ledger(Path(folder) / "ledger.db")
-            again.purse, again._switches = None, deque()
+            again._switches = deque()
         again.run(scenario.question)
         return emit.trace()

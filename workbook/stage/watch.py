@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbook.guardrails.policy import Mode
+from workbook.guardrails.permission import Mode
 from workbook.guardrails.table import Guard
 from workbook.models.anew import anew
 from workbook.models.choice import UnknownModel, model_health, model_name

@@ -17,7 +17,6 @@ from workbook.fsm.conversations import CHAT_PREAMBLE, TEXT_PREAMBLE, FunctionCal
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
 from workbook.fsm.table import CORE, Rule, State, Table, exits
-from workbook.guardrails.guards import Guards
 from workbook.guardrails.machine import GuardedMachine, Parts, guarded
 from workbook.guardrails.table import GUARDED, ONE_CALL, Said
 from workbook.models.base import ChatModel, TextModel
@@ -191,8 +190,7 @@ def grounding(
 
 def _recalled(run: Run, memory: Memory | None) -> list[dict[str, Any]]:
     """Return the notes that fit the question: the record's, or the memory's of now."""
-    guards: Guards | None = run.notes.get("guards")
-    if guards and (coming := guards.coming):
+    if coming := run.coming():
         return list(coming["notes"]) if coming.get("who") == "memory" else []
     notes = memory.recall(run.question, RECALLED) if memory else []
     return [asdict(note) for note in notes]

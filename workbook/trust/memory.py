@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from workbook.fsm.table import State
-from workbook.guardrails.policy import Verdict
+from workbook.guardrails.permission import Verdict
 from workbook.models.prompts import clip
 from workbook.record.events import Kind
 from workbook.record.trace import Trace

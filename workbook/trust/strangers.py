@@ -14,9 +14,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from workbook.guardrails.policy import POLICY, Decision, PolicyRule, Verdict
+from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
 from workbook.tools.calls import Effect, ErrorKind, to_json
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool
 from workbook.trust.stdio import McpServer, ServerError
 from workbook.trust.taint import rules_under

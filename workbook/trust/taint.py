@@ -14,7 +14,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from workbook.guardrails.policy import Decision, PolicyRule, Verdict
+from workbook.guardrails.permission import Decision, PolicyRule, Verdict
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 

@@ -20,7 +20,7 @@ from workbook.fsm.run import Run
 from workbook.fsm.table import Event, Rule, State
 from workbook.guardrails.guards import guards_of
 from workbook.guardrails.machine import GuardedMachine
-from workbook.guardrails.policy import PolicyRule, Verdict
+from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.tools.calls import Observation, ToolError
 from workbook.trust.grounded import Checked, Ground
 from workbook.trust.screen import fence_untrusted, screen_of
@@ -178,9 +178,7 @@ def _add(
 
 def _nonce(run: Run) -> str:
     """Return the record's nonce, where the run is played again, or a new one."""
-    recording = guards_of(run).recording
-    coming = recording.coming() if recording else None
-    return str((coming or {}).get("nonce") or secrets.token_hex(8))
+    return str((run.coming() or {}).get("nonce") or secrets.token_hex(8))
 
 
 def _fenced(

@@ -1,0 +1,188 @@
+"""@tool: a typed, documented function as a tool."""
+
+from __future__ import annotations
+
+import functools
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, Optional
+
+import pytest
+
+from workbook.models.base import ToolRequest
+from workbook.tools.calls import Effect, Observation
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import ContractError, Tool, schema_of, tool
+
+
+class Size(Enum):
+    SMALL = "s"
+    LARGE = "l"
+
+
+@tool
+def convert(amount: float, to: Literal["EUR", "USD"] = "EUR") -> str:
+    """Convert an amount
+    of money.
+
+    What stands here is for those who read the code.
+
+    Args:
+        amount: in dollars,
+            cents included
+        to (str): a currency
+    """
+    return f"{amount:.2f} {to}"
+
+
+def call(made: Tool, **arguments: Any) -> Observation:
+    registry = ToolRegistry([made])
+    return registry.run(registry.bind(ToolRequest(made.name, arguments, "call_1")))
+
+
+def test_the_function_is_a_tool():
+    """name, description and schema come from the function, and its call is a result"""
+    assert isinstance(convert, Tool)
+    assert convert.name == "convert"
+    assert convert.description == "Convert an amount of money."
+    to = {"type": "string", "enum": ["EUR", "USD"], "description": "a currency"}
+    assert convert.parameters == {
+        "type": "object",
+        "properties": {
+            "amount": {"type": "number", "description": "in dollars, cents included"},
+            "to": to,
+        },
+        "required": ["amount"],
+        "additionalProperties": False,
+    }
+    assert (convert.effect, convert.timeout_s) == (Effect.READ, 10.0)
+    assert call(convert, amount=5).result == {"result": "5.00 EUR"}
+
+
+def test_fields_of_the_tool_can_be_given():
+    """a name, an effect and other fields of a tool go into the brackets"""
+
+    @tool(name="Send", effect="write", timeout_s=None, business_key=("to",))
+    def send(to: str) -> None:
+        """Send a letter."""
+
+    assert (send.name, send.effect, send.timeout_s) == ("Send", Effect.WRITE, None)
+    assert send.business_key == ("to",)
+
+
+@pytest.mark.parametrize(
+    ("hint", "schema"),
+    [
+        (bool, {"type": "boolean"}),
+        (list, {"type": "array"}),
+        (list[list[int]], {"type": "array", "items": schema_of(list[int])}),
+        (dict[str, int], {"type": "object", "additionalProperties": schema_of(int)}),
+        (Optional[int], {"type": ["integer", "null"]}),  # noqa: UP045
+        (list[str] | None, {"anyOf": [schema_of(list[str]), {"type": "null"}]}),
+        (Literal[1, "two", None], {"enum": [1, "two", None]}),
+        (Size, {"type": "string", "enum": ["s", "l"]}),
+    ],
+)
+def test_a_type_hint_is_a_schema(hint: Any, schema: dict[str, Any]):
+    """each type that JSON has is written as JSON Schema writes it"""
+    assert schema_of(hint) == schema
+
+
+def test_a_call_takes_values_as_the_hints_have_them():
+    """the function gets members of an Enum, its own defaults, and may be a method"""
+    seen: list[Any] = []
+
+    class Shop:
+        def order(self, size: Size, more: list[Size] | None = None) -> dict:
+            """Order shirts."""
+            seen.append((size, more))
+            return {"ordered": 1}
+
+    order = tool(Shop().order)
+    assert call(order, size="s", more=["l"]).result == {"ordered": 1}
+    assert call(order, size="l").result == {"ordered": 1}
+    assert seen == [(Size.SMALL, [Size.LARGE]), (Size.LARGE, None)]
+
+
+@pytest.mark.parametrize("wrong", [True, [1, 2], None, "five"])
+def test_nothing_is_coerced_in_silence(wrong: Any):
+    """a wrong type is refused; text that spells a number is read, and noted"""
+    registry = ToolRegistry([convert])
+    bound = registry.bind(ToolRequest("convert", {"amount": wrong}))
+    assert bound.kind == "invalid_arguments"
+    near = registry.bind(ToolRequest("convert", {"amount": "5"}))
+    assert near.notes == ("amount: '5' read as 5",)
+
+
+def test_what_the_function_raises_is_a_failed_observation():
+    """an exception of the function is an observation that names it"""
+
+    @tool
+    def lend(book: str) -> str:
+        """Lend a book."""
+        raise LookupError(f"no {book}")
+
+    seen = call(lend, book="Emma")
+    assert not seen.ok
+    assert "LookupError: no Emma" in seen.error.message
+
+
+def no_docstring(n: int): ...
+
+
+def no_hint(n):
+    """Count."""
+
+
+def many(*numbers: int):
+    """Count."""
+
+
+def by_position(n: int, /):
+    """Count."""
+
+
+async def later(n: int):
+    """Count."""
+
+
+def of_a_file(n: Path):
+    """Count."""
+
+
+def of_numbered(n: list[dict[int, str]]):
+    """Count."""
+
+
+def of_nobody_knows_what(n: Undefined):  # noqa: F821
+    """Count."""
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (no_docstring, "no_docstring.*docstring"),
+        (no_hint, "no_hint: n has no type hint"),
+        (many, r"\*numbers"),
+        (by_position, "is not given by name"),
+        (later, "not async"),
+        (of_a_file, "of_a_file: n: JSON has no .*Path"),
+        (of_numbered, "JSON has no dict"),
+        (of_nobody_knows_what, "Undefined"),
+        (functools.partial(convert.run, to="USD"), "write a plain def"),
+    ],
+)
+def test_a_function_that_cannot_be_a_tool_is_refused(function: Any, words: str):
+    """what is missing in the function is said in a sentence"""
+    with pytest.raises(ContractError, match=words):
+        tool(function)
+
+
+def documented(n: int):
+    """Count."""
+
+
+def test_an_unknown_effect_is_refused():
+    """an effect is read or write"""
+    with pytest.raises(ContractError, match="effect is 'delete'; use read or write"):
+        tool(effect="delete")(documented)

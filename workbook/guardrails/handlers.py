@@ -1,0 +1,236 @@
+"""The work of the guarded states: who says stop, and who may do what.
+
+As everywhere, a handler returns an event, and never a state. What a guard decides is
+in the trace as a `decision`: who, what, why.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from workbook.fsm.handlers import Handler, make_ahead
+from workbook.fsm.limits import Spent
+from workbook.fsm.reading import Asked
+from workbook.fsm.run import Run
+from workbook.fsm.table import Event
+from workbook.guardrails.budget import NextCall, room, share_left, within_budget
+from workbook.guardrails.guards import Guards, guards_of
+from workbook.guardrails.permission import (
+    Answer,
+    Edit,
+    Reject,
+    Request,
+    Verdict,
+    approve,
+    as_answer,
+    decide,
+    digest_of_call,
+    preview,
+)
+from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
+from workbook.guardrails.table import Said
+from workbook.models.prompts import estimate
+from workbook.tools.calls import Effect, ErrorKind, ToolCall, ToolError
+
+EDITS = 3  # answers that are refused, of one call
+TOOL = NextCall("tool")
+LAST_PART = 0.2  # of a budget: from there on the model is to answer
+WITHDRAWN = (
+    "No tool can be called any more. Write your Final Answer now, with what you know."
+)
+
+
+def think_within(inner: Handler) -> Handler:
+    """Return a handler of THINK that asks the budget first, and caps the turn."""
+
+    def think(run: Run) -> str:
+        guards, budget = guards_of(run), guards_of(run).budget
+        size = tokens_of(run.conversation) if budget.counts_tokens else 0
+        if guards.converge and not run.forced and (why := _last_turn(run, size)):
+            run.conversation.withdraw(WITHDRAWN)
+            run.emit("decision", who="budget", what="tools withdrawn", why=why)
+            size = tokens_of(run.conversation) if budget.counts_tokens else 0
+        call = NextCall("model", size, output_tokens=1)
+        if ran_out := guards.part(within_budget)(run.elapsed(), budget, call):
+            return str(ran_out)
+        run.max_tokens = room(run.spent, budget, size)
+        try:
+            return inner(run)
+        finally:
+            _tell_news(run)
+
+    return think
+
+
+def tokens_of(conversation: Any) -> int:
+    """Return how many tokens the next request has, as its model counts; or more."""
+    count = getattr(conversation.model, "count", lambda said: estimate(said).input)
+    schemas = getattr(conversation, "schemas", ())
+    return int(count(conversation.prompt)) + (
+        count(json.dumps(schemas)) if schemas else 0
+    )
+
+
+def _last_turn(run: Run, size: int) -> str:
+    """Return why this turn is the last one that can be paid, or ""."""
+    spent, budget = run.elapsed(), guards_of(run).budget
+    if spent.steps + 1 >= budget.steps:
+        return "it is the last step"
+    if spent.tool_calls + 1 > budget.tool_calls:
+        return "no tool call is left"
+    if share_left(spent, budget, size) <= LAST_PART:
+        return f"this prompt leaves at most {LAST_PART:.0%} of a budget"
+    return ""
+
+
+def _tell_news(run: Run) -> None:
+    """Tell what the model, and the limit of the prompt, have decided by themselves."""
+    for owner in ("model", "context"):
+        news = getattr(getattr(run.conversation, owner, None), "news", [])
+        while news:
+            run.tell("decision", **news.pop(0))
+
+
+def policy(run: Run) -> str:
+    """Look up whether the first call that waits may be made in this mode."""
+    guards, asked = guards_of(run), run.waiting[0]
+    call = asked.call
+    if run.forced:
+        message = f"{call.name} was not called: the tools have been withdrawn."
+        return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
+    if asked.refusal is not None or asked.made:
+        return Said.ALLOWED  # it is not made, or it was allowed with those before it
+    effect = run.tools[call.name].effect
+    verdict, guards.why = _decide(guards, call, effect)
+    if verdict == Verdict.ASK and _is_approved(guards, call):
+        return Said.ALLOWED
+    if verdict != Verdict.ALLOW or effect is Effect.WRITE:
+        about = {"call_id": call.call_id, "tool": call.name, "mode": guards.mode}
+        run.emit("decision", who="policy", what=verdict, why=guards.why, **about)
+    if verdict == Verdict.DENY:
+        return _deny(run, _denied(guards, call))
+    if verdict == Verdict.ASK:
+        return Said.ASK
+    if effect is Effect.WRITE:
+        guards.approved[call.call_id] = digest_of_call(call)
+    return Said.ALLOWED
+
+
+def pending_approval(run: Run) -> str:
+    """Ask a person about the call, and do what the answer makes of it."""
+    guards, call = guards_of(run), run.waiting[0].call
+    tool = run.tools[call.name]
+    request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
+    answer = _answer(run, request)
+    if answer is None:
+        return Said.SUSPENDED
+    kind = type(answer).__name__.lower()
+    about: dict[str, Any] = {"call_id": call.call_id, "tool": call.name}
+    about["answer"] = {"kind": kind, **answer._asdict()}
+    run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
+    made = guards.part(approve)(
+        call, answer, lambda new: run.tools.problems(call.name, new)
+    )
+    is_error = isinstance(made, ToolError)
+    if is_error and not isinstance(answer, Reject) and guards.edits + 1 < EDITS:
+        guards.edits, guards.problem = guards.edits + 1, made.text()
+        return Said.EDIT_REFUSED
+    guards.edits, guards.problem = 0, ""
+    if is_error:
+        _deny(run, made)
+        return Said.REJECTED
+    guards.approved[made.call_id] = digest_of_call(made)
+    if not isinstance(answer, Edit):
+        return Said.APPROVED
+    run.waiting[0], run.call = Asked(made), made
+    return Said.EDITED
+
+
+def _answer(run: Run, request: Request) -> Answer | None:
+    """Return what a person says; the time that it takes is not the run's."""
+    asked_at, outside = run.now(), run.signals.outside
+    said = run.signals.wait_for(lambda: outside.consult(request))
+    run.started_at += run.now() - asked_at
+    answer = as_answer(**said) if isinstance(said, dict) else said  # a record's is data
+    if not isinstance(answer, Answer | None):
+        raise TypeError(
+            f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"
+        )
+    return answer
+
+
+def execute_allowed(run: Run) -> str:
+    """Make the call, where it is the one that was allowed."""
+    guards, asked = guards_of(run), run.waiting[0]
+    within, call = guards.part(within_budget), asked.call
+    if ran_out := within(run.elapsed(), guards.budget, TOOL):
+        return str(ran_out)
+    if asked.refusal is None and run.tools[call.name].effect is Effect.WRITE:
+        if not _is_approved(guards, call):
+            message = f"{call.name} was reached, but nobody allowed this call"
+            raise PermissionError(message)
+        # The mode may have been switched since it was allowed.
+        verdict, guards.why = _decide(guards, call, Effect.WRITE)
+        if verdict == Verdict.DENY:
+            _deny(run, _denied(guards, call))
+            return Event.TOOL_RETURNED
+
+    def may(call: ToolCall, spent: Spent) -> bool:
+        verdict, _ = _decide(guards, call, Effect.READ)
+        return verdict == Verdict.ALLOW and not within(spent, guards.budget, TOOL)
+
+    make_ahead(run, may)
+    run.call_tool()
+    return Event.TOOL_RETURNED
+
+
+def one_at_a_time(run: Run) -> str:
+    """Refuse a call that a turn makes besides its first."""
+    message = f"{run.waiting[0].call.name} was not called: one call a turn."
+    return _deny(run, ToolError("one_at_a_time", message, hint="Ask again, alone."))
+
+
+def _decide(guards: Guards, call: ToolCall, effect: Effect) -> tuple[str, str]:
+    said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
+    return str(said.verdict), said.why
+
+
+def _is_approved(guards: Guards, call: ToolCall) -> bool:
+    return guards.approved.get(call.call_id) == digest_of_call(call)
+
+
+def _denied(guards: Guards, call: ToolCall) -> ToolError:
+    message = f"{call.name} may not be called in {guards.mode} mode: {guards.why}."
+    hint = "Nothing was done. Only the user can change the mode."
+    return ToolError(ErrorKind.DENIED, message, hint=hint)
+
+
+def _deny(run: Run, error: ToolError) -> str:
+    run.refuse(error)
+    return Said.DENIED
+
+
+def observe_cycles(run: Run) -> str:
+    """Hand over the observation; warn of a repetition, and end at the next one."""
+    guards, stuck = guards_of(run), False
+    if (observation := run.observation) is not None:
+        if run.call is not None and observation.call_id:
+            guards.seen.append(seen(run.call, observation))
+        else:  # a turn that nobody could read
+            guards.seen.append(Seen("", {"turn": run.text}, ""))
+        same = guards.part(same_search)
+        cycle = guards.part(find_cycle)(tuple(guards.seen), same=same)
+        if cycle is not None:
+            what = "stuck" if guards.warned else "warning"
+            run.emit("decision", who="stuck", what=what, why=cycle.words())
+            stuck, guards.warned = guards.warned, True
+            notes = (*observation.notes, f"{cycle.words()} Do something else.")
+            run.observation = replace(observation, notes=notes)
+    run.hand_over()
+    if stuck:
+        return Said.REPEATED
+    if run.forced and not run.waiting:
+        return Said.NOT_CONVERGED
+    return Said.MORE_CALLS if run.waiting else Said.OBSERVED
