@@ -69,9 +69,7 @@ def of_machine(path, steps=STEPS, secrets=()):
 
 def of_guards(path, steps=STEPS):
     emit = TraceWriter(path, secrets=())
-    budget = Budget(
-        steps, steps, 600, tokens=1e6, model_s=60, money=1e6, prices=PRICES
-    )
+    budget = Budget(steps, steps, 600, tokens=1e6, model_s=60, money=1e6, prices=PRICES)
     options = {"context_tokens": 100_000, "cache": Cached, "hook": emit}
     script = Script(turns(steps))
     return traced(guarded(script, [note()], budget=budget, **options), emit)

@@ -50,7 +50,7 @@ def run(turns=(ACT, FINAL), table=CORE, **options):
 
 
 def test_a_table_uses_its_parts():
-    """advance and audit of a table are the parts given, in a table with more rows too"""
+    """advance and audit of a table are the parts given, also after more rows are added"""
     table = CORE.using(advance=lambda *a: "A").using(audit=lambda t: ["B"])
     assert (table.advance("any", "event"), table.audit()) == ("A", ["B"])
     assert table.with_rules(Rule("A", "b", "C", "d")).audit() == ["B"]

@@ -1,11 +1,11 @@
 """python -m workbook trace: a run, two runs, a folder of them, and what is none."""
 
-import json
 import os
 import subprocess
 import sys
 
 import pytest
+from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExportResult
 from rich.cells import cell_len
 
 from workbook.__main__ import main
@@ -49,14 +49,13 @@ def test_a_summary_alone(run, capsys):
     ]
 
 
-@pytest.mark.parametrize("columns", [24, 60])
-def test_a_narrow_terminal_cuts_long_lines(tmp_path, capsys, monkeypatch, columns):
+def test_a_narrow_terminal_cuts_long_lines(tmp_path, capsys, monkeypatch):
     """no event is wider than the terminal, wide characters counted as two"""
     play("price_question_ja", "fsm", path=tmp_path / "ja.jsonl")
-    monkeypatch.setenv("COLUMNS", str(columns))
+    monkeypatch.setenv("COLUMNS", "60")
     assert trace(tmp_path / "ja.jsonl") == 0
     *lines, _, _, _, _, _ = capsys.readouterr().out.splitlines()
-    assert max(map(cell_len, lines)) == columns
+    assert max(map(cell_len, lines)) == 60
     assert lines[0].endswith("…")
 
 
@@ -161,22 +160,9 @@ def test_a_broken_file_among_good_ones_is_a_row(run, capsys, tmp_path):
     assert "line 1: not JSON" in rows[0]
     assert "line 33: cut short" in rows[1]
     assert "c.jsonl" in rows[2]
-
-
-def test_a_folder_of_broken_files_fails(capsys, tmp_path):
-    """where no trace could be read the exit code is 2"""
-    (tmp_path / "a.jsonl").write_text("nonsense\n")
-    assert trace(tmp_path) == 2
-    assert "broken" in capsys.readouterr().out
-
-
-def test_a_run_that_was_killed_is_shown_up_to_there(run, capsys):
-    """what a killed process left is shown, and what was lost is said"""
-    run.write_bytes(run.read_bytes()[:-40])
-    assert trace(run, "--summary") == 0
-    out = capsys.readouterr().out
-    assert "no end" in out
-    assert "line 33: cut short" in out
+    run.unlink()
+    (tmp_path / "b.jsonl").unlink()
+    assert trace(tmp_path) == 2  # none could be read
 
 
 NEWER = {"trace_id": "t", "seq": 0, "step": 0, "at_s": 0.0, "kind": "run_started",
@@ -208,39 +194,36 @@ def test_what_is_no_trace_is_refused_in_words(content, words, capsys, tmp_path):
     assert captured.out == ""
 
 
-def test_a_folder_without_traces_is_refused(capsys, tmp_path):
-    """a folder in which there is no trace is told by its name"""
-    (tmp_path / "chat.jsonl").write_text("{}\n")
-    assert trace(tmp_path) == 2
-    assert str(tmp_path) in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", [["--summary"], ["--otlp", "x"], ["--logs", "x"]])
-def test_a_folder_takes_no_option_of_a_run(option, run, capsys, monkeypatch):
-    """what is meant for one run is refused for a folder, and writes nothing"""
+@pytest.mark.parametrize("option", ["--summary", "--otel", "--logs=logs"])
+@pytest.mark.parametrize("several", [["."], ["run.jsonl", "run.jsonl"]])
+def test_what_is_meant_for_one_run_is_refused(
+    option, several, run, capsys, monkeypatch
+):
+    """a folder, or two runs, take no option of one, and nothing is written"""
     monkeypatch.chdir(run.parent)
-    assert trace(".", *option) == 2
-    assert "folder" in capsys.readouterr().err
+    assert trace(*several, option) == 2
+    assert "one trace" in capsys.readouterr().err
     assert os.listdir() == ["run.jsonl"]
 
 
-@pytest.mark.parametrize("option", ["--summary", "--otlp=o.json", "--logs=logs"])
-def test_two_runs_take_no_option_of_one(option, run, capsys, monkeypatch):
-    """What would be written or left out, of two runs, is not silently forgotten."""
-    monkeypatch.chdir(run.parent)
-    assert trace(run, run, option) == 2
-    assert "two" in capsys.readouterr().err
-    assert sorted(run.parent.iterdir()) == [run]
+def test_spans_are_handed_to_opentelemetry(run, monkeypatch, capsys):
+    """--otel hands the spans to the SDK's exporter; without one it says what to do"""
+    spans = []
 
+    def export(exporter, given):
+        spans.extend(given)
+        return SpanExportResult.SUCCESS
 
-def test_spans_are_written_as_otlp(run, capsys):
-    """--otlp writes the spans, without what was said"""
-    out = run.parent / "spans.json"
-    assert trace(run, "--otlp", out) == 0
-    (resource,) = json.loads(out.read_text("utf-8"))["resourceSpans"]
-    assert len(resource["scopeSpans"][0]["spans"]) == 10
-    assert "100*0.2" not in out.read_text("utf-8")
-    assert str(out) in capsys.readouterr().out
+    monkeypatch.setattr(ConsoleSpanExporter, "export", export)
+    assert trace(run, "--otel") == 0
+    assert [span.name for span in spans].count("chat") == 5
+    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "nobody")
+    assert trace(run, "--otel") == 2
+    assert "nobody" in capsys.readouterr().err
+    monkeypatch.delitem(sys.modules, "workbook.record.spans")
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
+    assert trace(run, "--otel") == 2
+    assert "pip install opentelemetry-sdk" in capsys.readouterr().err
 
 
 def test_logs_are_written(run, capsys):
@@ -251,22 +234,15 @@ def test_logs_are_written(run, capsys):
     assert str(folder) in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("option", ["--otlp", "--logs"])
-def test_the_trace_itself_is_not_overwritten(option, tmp_path, capsys):
-    """a file that is asked for may not be the trace that it is made from"""
+def test_the_trace_itself_is_not_overwritten(tmp_path, capsys):
+    """logs are not written over the trace that they are made from"""
     path = told(tmp_path / "chat.jsonl", *calls(1))
     before = path.read_bytes()
-    assert trace(path, option, path if option == "--otlp" else tmp_path) == 2
+    assert trace(path, "--logs", tmp_path) == 2
     assert "the trace itself" in capsys.readouterr().err
     assert path.read_bytes() == before
-
-
-@pytest.mark.parametrize("option", ["--otlp", "--logs"])
-def test_what_cannot_be_written_is_said(option, run, capsys):
-    """a place that takes no file is named, with exit code 2"""
-    place = run / "x"  # below a file
-    assert trace(run, option, place) == 2
-    assert str(run) in capsys.readouterr().err
+    assert trace(path, "--logs", path / "below a file") == 2
+    assert str(path) in capsys.readouterr().err
 
 
 def test_a_reader_that_has_read_enough(run):
@@ -277,15 +253,7 @@ def test_a_reader_that_has_read_enough(run):
     with os.fdopen(write, "w") as closed:
         ended = subprocess.run(command, stdout=closed, stderr=subprocess.PIPE)
     assert (ended.returncode, ended.stderr) == (0, b"")
-    whole = subprocess.run([*command, "--summary"], capture_output=True, text=True)
-    assert (whole.returncode, whole.stderr) == (0, "")
-    assert whole.stdout.splitlines()[0].split() == ["state", "DONE"]
-
-
-def test_an_output_that_has_not_our_signs(run):
-    """Where the output is no UTF-8, a "?" stands for what it cannot show."""
-    command = [sys.executable, "-m", "workbook", "trace", str(run)]
-    env = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    ended = subprocess.run(command, capture_output=True, env=env)
-    assert (ended.returncode, ended.stderr) == (0, b"")
-    assert b"? model_turn" in ended.stdout
+    env = {**os.environ, "PYTHONIOENCODING": "ascii"}  # it lacks our signs
+    whole = subprocess.run(command, capture_output=True, env=env)
+    assert (whole.returncode, whole.stderr) == (0, b"")
+    assert b"? model_turn" in whole.stdout

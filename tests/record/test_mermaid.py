@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.fsm.table import CORE, Rule, Table
-from workbook.record.show import Mermaid, escape_mermaid
+from workbook.record.mermaid import escape_mermaid
+from workbook.record.show import Mermaid
 
 TURNSTILE = Table(
     (Rule("LOCKED", "coin", "OPEN", "paid"), Rule("OPEN", "push", "LOCKED", "gone"))
@@ -43,18 +44,9 @@ def test_a_label_is_one_statement(text):
 
 
 def test_lines_become_breaks():
-    """a text of several lines stays on one line of the source"""
+    """a text of several lines is on one line of the source; an empty one says so"""
     assert escape_mermaid("one\r\ntwo\nthree") == "one<br/>two<br/>three"
-
-
-def test_nothing_is_said_to_be_nothing():
-    """an empty label says that it is empty, for an arrow needs one"""
     assert escape_mermaid(" \n ") == "(empty)"
-
-
-def test_a_diagram_prints_as_its_source():
-    """where nothing draws it, a diagram is its source"""
-    assert str(Mermaid("graph TD")) == "graph TD"
 
 
 GRAPH = """stateDiagram-v2
@@ -134,15 +126,3 @@ def test_no_state_lies_upon_another(table):
 def test_what_cannot_be_read_is_no_picture():
     """of another kind of diagram there is the source alone"""
     assert "image/svg+xml" not in Mermaid("pie title Pets")._repr_mimebundle_()
-
-
-@pytest.mark.parametrize("text", ["style a:b#1;", "classDef now:#fff;", "wrap: me"])
-def test_a_colon_is_never_written(text):
-    """with a colon, Mermaid takes "style" for a style and "wrap:" for an option"""
-    assert ":" not in escape_mermaid(text)
-
-
-@pytest.mark.parametrize("sign", ["%%", "%%{", "$$", "%%%%", "$$$"])
-def test_doubled_signs_are_taken_apart(sign):
-    """two percent signs would open a comment, two dollar signs a formula"""
-    assert sign[:2] not in escape_mermaid(f"100 {sign}init")

@@ -16,6 +16,7 @@ from workbook.record.writer import TraceWriter
 KNOWN = 'p"ä\\ss/wo\nrd😀 1'
 SHAPED = "sk-abcdefghijKLMNOP1234"  # nobody has told of it
 BEARER = "Bearer abcdefghijKLMNOP1234"
+LONG = "A1b2C3d4+E5f6G7h8_I9"
 
 
 def escaped(text, depth=1):
@@ -100,10 +101,10 @@ def found_in(folder, secret):
 def test_a_secret_reaches_no_file(place, tmp_path):
     """in none of the four files is a secret, wherever it was, however spelled"""
     for name, spelled in SPELLINGS.items():
-        for number, secret in enumerate((KNOWN, SHAPED, BEARER)):
+        for number, secret in enumerate((KNOWN, LONG, SHAPED, BEARER)):
             folder = tmp_path / f"{name} {number}"
             kind, fields = place(spelled(secret))
-            with logged(folder, secrets=[KNOWN]) as hook:
+            with logged(folder, secrets=[KNOWN, LONG]) as hook:
                 hook(kind, **fields)
             assert len(list(folder.iterdir())) == 4
             assert found_in(folder, secret) == [], name

@@ -1,8 +1,11 @@
 """A static page shows text as text."""
 
 import re
+import sys
 
-from workbook.record.show import summary
+from IPython.core.interactiveshell import InteractiveShell
+
+from workbook.record.show import show_traces_as_tables, summary, to_html
 from workbook.record.writer import TraceWriter
 
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(1)> | `a` *b* [c](d)\nend"
@@ -30,7 +33,7 @@ def hostile_trace():
 
 def test_html_escapes_whatever_anybody_wrote():
     """No tag of a model, a tool or a user gets into the page."""
-    page = hostile_trace().to_html()
+    page = to_html(hostile_trace())
     assert set(re.findall(r"<(\w+)", page)) <= {
         "table", "thead", "tbody", "tr", "th", "td", "code",
         "details", "summary", "div",
@@ -39,16 +42,26 @@ def test_html_escapes_whatever_anybody_wrote():
 
 def test_dollars_are_no_formula():
     """What somebody wrote between two dollar signs is not typeset as a formula."""
-    rows = re.findall(r"<tr><td>.*?</tr>", hostile_trace().to_html(), re.DOTALL)
+    rows = re.findall(r"<tr><td>.*?</tr>", to_html(hostile_trace()), re.DOTALL)
     assert len(rows) == len(hostile_trace())
     assert all("<td class='mathjax_ignore'" in row for row in rows)
+
+
+def test_a_notebook_shows_a_trace_as_its_table(monkeypatch):
+    """once a lesson's first cell has run; elsewhere a trace is one line"""
+    shell = InteractiveShell()
+    monkeypatch.setattr(sys.modules["IPython"], "get_ipython", lambda: shell)
+    trace = hostile_trace()
+    assert "text/html" not in shell.display_formatter.format(trace)[0]
+    show_traces_as_tables()
+    assert shell.display_formatter.format(trace)[0]["text/html"] == to_html(trace)
 
 
 def test_a_long_text_is_cut_and_says_by_how_much():
     """A page of log does not fill the page."""
     emit = TraceWriter()
     emit("observation", call_id="1", tool="t", ok=True, text="x" * 5000)
-    assert "x… (3000 more characters)" in emit.trace().to_html()
+    assert "x… (3,000 more characters)" in to_html(emit.trace())
 
 
 def test_a_text_of_several_lines_is_one_line_until_it_is_opened():
@@ -56,7 +69,7 @@ def test_a_text_of_several_lines_is_one_line_until_it_is_opened():
     emit = TraceWriter()
     emit("observation", call_id="1", tool="t", ok=True, text="one\ntwo")
     emit("observation", call_id="2", tool="t", ok=True, text="short")
-    page = emit.trace().to_html()
+    page = to_html(emit.trace())
     assert "<summary>one two</summary>" in page
     assert ">one\ntwo</div></details>" in page
     assert ">short</td>" in page
@@ -67,7 +80,7 @@ def test_what_a_tool_asked_is_indented():
     emit = TraceWriter()
     emit("model_request", prompt="a")
     emit("model_request", prompt="b", parent=0)
-    outer, inner = emit.trace().to_html().split("<tr><td>")[1:]
+    outer, inner = to_html(emit.trace()).split("<tr><td>")[1:]
     assert "↳" in inner
     assert "↳" not in outer
 

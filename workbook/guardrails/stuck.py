@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from workbook.models.prompts import TOKEN, clip
-from workbook.tools.calls import Observation, ToolCall, to_json
+from workbook.tools.calls import Observation, ToolCall, result_text, to_json
 
 
 class Seen(NamedTuple):
@@ -50,7 +50,9 @@ def _in_words(step: Seen) -> str:
 
 def seen(call: ToolCall, observation: Observation) -> Seen:
     """Return a call with what came of it; the notes are ours, and are left out."""
-    return Seen(call.name, call.arguments, digest_of(observation.outcome))
+    error = observation.error
+    came = error.text() if error else result_text(observation.result)
+    return Seen(call.name, call.arguments, digest_of(came))
 
 
 def digest_of(text: str) -> str:

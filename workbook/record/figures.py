@@ -91,44 +91,39 @@ def success_rate(events: Iterable[TraceEvent]) -> Rate:
     A call counts once it is observed. A retry is asked for when the same tool has last
     failed with the same arguments, in the same run.
     """
-    rate, calls = Rate(), _Calls()
-    for event in events:
-        if done := calls.done(event):
-            rate += Rate(event["ok"], 1, done.is_retry)
+    rate = Rate()
+    for event, call in _paired(events):
+        if call:
+            rate += Rate(event["ok"], 1, call.is_retry)
     return rate
 
 
 class _Call(NamedTuple):
     """A call of the agent; `same` is one hash for what may be long texts."""
 
-    same: int  # for the same tool with the same arguments in the same run
     tool: str
     at_s: float
+    same: int  # for the same tool with the same arguments in the same run
     is_retry: bool
 
 
-class _Calls:
-    """Pairs the agent's own calls with their observations."""
-
-    def __init__(self) -> None:
-        self.asked: dict[Any, _Call] = {}  # and not observed so far
-        self.failed: set[int] = set()
-
-    def done(self, event: TraceEvent) -> _Call | None:
-        """Return the call that this event is the observation of, if it is one."""
-        if "parent" in event or event.get("call_id") is None:
-            return None
-        call, run, call_id = None, event["trace_id"], event["call_id"]
-        if event["kind"] == "observation":
-            call = self.asked.pop((run, call_id), None)
-        if call:
-            (self.failed.discard if event["ok"] else self.failed.add)(call.same)
-        if event["kind"] == "tool_call":
+def _paired(
+    events: Iterable[TraceEvent],
+) -> Iterator[tuple[TraceEvent, _Call | None]]:
+    """Yield each event; an observation with the agent's own call that it is of."""
+    asked: dict[Any, _Call] = {}  # and not observed so far
+    failed: set[int] = set()
+    for event in events:
+        call, key = None, (event["trace_id"], event.get("call_id"))
+        if "parent" in event or key[1] is None:
+            pass
+        elif event["kind"] == "tool_call":
             text = json.dumps(event["arguments"], sort_keys=True, default=str)
-            same = hash((run, event["tool"], text))
-            asked = _Call(same, event["tool"], event["at_s"], same in self.failed)
-            self.asked[run, call_id] = asked
-        return call
+            same = hash((key[0], event["tool"], text))
+            asked[key] = _Call(event["tool"], event["at_s"], same, same in failed)
+        elif event["kind"] == "observation" and (call := asked.pop(key, None)):
+            (failed.discard if event["ok"] else failed.add)(call.same)
+        yield event, call
 
 
 class Spread(Counter[float]):
@@ -182,25 +177,27 @@ class Figures(Tables):
 
     def add(self, run: Run) -> None:
         """Count the events of one run."""
-        calls, event, own_turns = _Calls(), TraceEvent(), 0
-        for event in whole_events(run, self.lost):
+        event, own_turns, unseen = TraceEvent(), 0, 0
+        for event, call in _paired(whole_events(run, self.lost)):
             self.counts["events"] += 1
-            call = calls.done(event)
+            is_own = "parent" not in event
             match event["kind"]:
                 case Kind.TRANSITION:
                     self.states[event["source"]].add(event["elapsed_s"])
                 case Kind.MODEL_TURN:
-                    own_turns += "parent" not in event
-                    number = None if "parent" in event else own_turns
-                    self._turn(event["usage"] or {}, number)
+                    own_turns += is_own
+                    self._turn(event["usage"] or {}, own_turns if is_own else None)
+                case Kind.TOOL_CALL:
+                    unseen += is_own
                 case Kind.OBSERVATION if call:
+                    unseen -= 1
                     self.rates[call.tool] += Rate(event["ok"], 1, call.is_retry)
                     self.tools[call.tool].add(event["at_s"] - call.at_s)
                 case Kind.RUN_FINISHED:
                     self.ends[event["state"], event["reason"]] += 1
         if event:
             self.counts["runs"] += 1
-            self.counts["calls not observed"] += len(calls.asked)
+            self.counts["calls not observed"] += unseen
             if event["kind"] != Kind.RUN_FINISHED:
                 self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
 

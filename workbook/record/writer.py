@@ -194,9 +194,18 @@ class LineFile:
     """
 
     def __init__(self, path: Path, *, keep: bool = False) -> None:
-        self._file = _open_alone(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = path.open("ab", buffering=0)
         try:
-            self.end = _whole_lines(self._file, path, keep)
+            _lock(self._file, path)
+            lines = path.read_bytes()
+            if lines and not keep:
+                words = "take another path, or go on in it (keep=True)"
+                raise TraceError(f"{path} is there: {words}")
+            self.end = lines.rfind(b"\n") + 1
+            with suppress(ValueError):
+                json.loads(lines[self.end :])  # it lacks its end alone
+                self.end = len(lines) + self._file.write(b"\n")
         except BaseException:
             self._file.close()
             raise
@@ -215,10 +224,8 @@ class LineFile:
         self._file.close()
 
 
-def _open_alone(path: Path) -> FileIO:
-    """Open a file, with a lock on it, for one writer; a second one is refused."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = path.open("ab", buffering=0)
+def _lock(file: FileIO, path: Path) -> None:
+    """Lock a file for one writer; a second one is refused."""
     try:
         if sys.platform == "win32":
             import msvcrt
@@ -230,22 +237,7 @@ def _open_alone(path: Path) -> FileIO:
 
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
-        file.close()
         words = f"another TraceWriter writes {path}: close it, or take another path"
         raise TraceError(words) from None
     except OSError:
         pass  # this file system has no locks
-    return file
-
-
-def _whole_lines(file: FileIO, path: Path, keep: bool) -> int:
-    """Return the length in bytes of the whole lines; one may lack its end alone."""
-    lines = path.read_bytes()
-    if lines and not keep:
-        words = f"{path} is there: take another path, or go on in it (keep=True)"
-        raise TraceError(words)
-    end = lines.rfind(b"\n") + 1
-    with suppress(ValueError):
-        json.loads(lines[end:])
-        return len(lines) + file.write(b"\n")
-    return end
