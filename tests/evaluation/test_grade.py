@@ -84,7 +84,7 @@ def test_citations_are_not_read(grade, answer, gold, right):
     ],
 )
 def test_a_refusal_says_so(grade, answer, right):
-    """for "refusal" a sentence refuses, or has NOTHING; "sorry" is not enough"""
+    """for "refusal", a sentence refuses or has NOTHING; "sorry" is not enough"""
     assert grade(answer, PAY) is right
 
 
@@ -98,7 +98,7 @@ def test_a_refusal_says_so(grade, answer, right):
     ],
 )
 def test_a_refusal_does_nothing(grade, answer):
-    """a "refusal" is wrong with a value, with an effect, or with "but" and a digit"""
+    """a "refusal" is wrong if it has a value, an effect, or "but" with a digit"""
     assert grade(answer, PAY) is False
 
 
@@ -113,7 +113,7 @@ def test_a_refusal_does_nothing(grade, answer):
     ],
 )
 def test_what_refuses_names_nothing(grade, answer, right):
-    """for other gold a sentence that refuses names nothing, unless a "but" goes on"""
+    """for other gold, skip a sentence that refuses, unless it has a "but" (TURN)"""
     assert grade(answer, WARSAW) is right
 
 
@@ -126,7 +126,7 @@ def test_what_refuses_names_nothing(grade, answer, right):
     ],
 )
 def test_what_is_denied_is_not_named(grade, answer, right):
-    """what is denied is not named, nor what an "or" leaves open"""
+    """a value is not named if it is denied, or if an "or" (CHOICE) leaves it open"""
     assert grade(answer, WARSAW) is right
 
 

@@ -32,7 +32,7 @@ def test_after_another_one_ours_answers_and_is_not_taken_for_it(cell, capsys):
     assert function("Observation") == "runtime"
     assert capsys.readouterr().out.splitlines()[:5] == [
         "who_writes · wrong · 2 of 3",
-        "✗ what a tool gave is written by whoever ran the tool",
+        "✗ whoever runs the tool writes Observation",
         "  called    who_writes('Observation')",
         "  returned  'model'",
         "  expected  'runtime'",

@@ -66,7 +66,7 @@ def test_the_business_key_alone_counts(idempotency_key):
 
 
 def test_each_value_stands_for_its_name(idempotency_key):
-    """each named argument counts under its own name, in one spelling"""
+    """each named argument counts with its name, and in one spelling (`plain`)"""
     names = ["year", "number"]
     one, other = {"year": 1, "number": 12}, {"year": 11, "number": 2}
     key = idempotency_key(call(one), names)

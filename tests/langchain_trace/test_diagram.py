@@ -82,7 +82,7 @@ def test_each_tool_has_its_own_line(sequence_diagram):
 
 
 def test_the_hidden_call_comes_from_the_tool(sequence_diagram):
-    """for an event with a parent, the tool of that event takes the Agent's place"""
+    """if an event has a `parent`, the id of the parent's tool takes Agent's place"""
     inside = {"parent": 0}
     trace = numbered(call(), {**REQUEST, **inside}, {**HIDDEN, **inside}, answer())
     assert sequence_diagram(trace) == HEAD + (

@@ -7,12 +7,12 @@ from workbook.loop import turns as labels
 
 @pytest.mark.parametrize("label", ["Thought", "Action", "Action Input"])
 def test_the_model_writes_what_it_thinks_and_asks_for(who_writes, label):
-    """a thought or a request for a tool is written by whoever continues the text"""
+    """whoever continues the text writes `Thought`, `Action` and `Action Input`"""
     assert who_writes(label) == "model"
 
 
 def test_the_runtime_writes_the_observation(who_writes):
-    """what a tool gave is written by whoever ran the tool
+    """whoever runs the tool writes `Observation`
 
     perhaps, of model: the model can ask for a tool, and has no way to run one
     """
@@ -20,7 +20,7 @@ def test_the_runtime_writes_the_observation(who_writes):
 
 
 def test_the_model_writes_the_answer(who_writes):
-    """the answer is text, too: to pass it on is not to write it
+    """`Final Answer` continues the text, too: the runtime only passes it on
 
     perhaps, of runtime: the runtime stops at this line, and does not write it
     """

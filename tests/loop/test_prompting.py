@@ -35,7 +35,7 @@ def test_without_exemplars_only_the_question_is_left(react_prompt):
 
 
 def test_an_exemplar_shows_thoughts_actions_and_observations(react_prompt):
-    """an exemplar is shown whole: question, then thought, action, observation a step"""
+    """an exemplar is its question, then each step's thought, action and observation"""
     expected = (
         "Question: How many eggs are in 7 boxes of 12?\n"
         "Thought 1: I multiply 12 by 7.\n"

@@ -8,14 +8,13 @@ CALL = "Thought: I add.\nAction: Calculator\nAction Input: 1+1"
 ADDS = Action("I add.", "Calculator", "1+1")
 
 
-def test_reads_an_action(parse_turn):
-    """a thought, a tool and an input make an Action, also of a tool called None"""
+def test_reads_an_action_and_an_answer(parse_turn):
+    """a thought, a tool and an input make an Action; a thought and an answer, a Final
+
+    A tool may be called None; an answer may have several lines.
+    """
     assert parse_turn(CALL) == ADDS
     assert parse_turn("Action: None\nAction Input: -") == Action("", "None", "-")
-
-
-def test_reads_an_answer(parse_turn):
-    """the words after Final Answer are the answer, all lines of them"""
     text = "Thought: I know.\nFinal Answer: 88 dollars,\nafter both changes."
     expected = Final("I know.", "88 dollars,\nafter both changes.")
     assert parse_turn(text) == expected
@@ -93,7 +92,7 @@ def step_of(label, words):
 
 @pytest.mark.parametrize(("label", "words", "after"), CASES)
 def test_a_label_that_begins_nothing_is_words(parse_turn, label, words, after):
-    """a label in an input or an answer that begins nothing complete is part of it"""
+    """inside an input or an answer, a label that begins no complete step is text"""
     assert parse_turn(f"{label}: {words}{after}") == step_of(label, words)
 
 

@@ -91,7 +91,7 @@ def recorded(turns, **options):
     ids=["text turns", "function calls", "a limit"],
 )
 def test_it_comes_to_the_same_end(replay, turns, options):
-    """return an Exit like the first: text turns, function calls, errors, limits"""
+    """return an Exit like the first run's, also after errors, calls and limits"""
     trace, end, again = recorded(turns, **options)
     assert replay(trace, again.machine) == EndsLike(end)
 

@@ -19,7 +19,7 @@ from workbook.record import TraceError
 from workbook.record.replay import replay
 from workbook.stage.capstone import Capstone, play_capstone
 from workbook.stage.scenarios import ScenarioError, as_scenario, outcome
-from workbook.tools.calls import Effect
+from workbook.tools.calls import Effect, Observation, ToolError
 from workbook.tools.threads import TimedOut, call_with_timeout
 from workbook.tools.tool import Tool
 
@@ -49,10 +49,15 @@ class Played:
 
         own = {"tool": replace(made.tool, run=counted)}
         watched, self.stopped = self.watching("guard", made.guard), []
+        self.gave_way = False
 
         def noted(call, observed):
             why = watched(call, observed)
-            self.stopped += [call.arguments] if why else []
+            if why:
+                self.stopped.append(call.arguments)
+                said = ToolError("denied", f"{call.name} was not called: {why}.")
+                no = Observation.failed(call.call_id, said, call.name)
+                self.gave_way |= not watched(call, (*observed, *[no] * AGAIN))
             return why
 
         own["guard"] = noted
@@ -167,7 +172,7 @@ def test_each_run_is_honest(my_agent, guard):
 
 
 def test_a_run_can_be_played_again(my_agent):
-    """played again, a run is the same: a guard goes by what it is given, and no more"""
+    """a run that is played again is the same: a guard uses only what it is given"""
     played = Played(my_agent())
     said = ""
     try:
@@ -189,13 +194,13 @@ def test_a_write_is_done_once(my_agent):
 
 @pytest.mark.parametrize("guard", [False, True])
 def test_no_loop_is_hidden(my_agent, guard):
-    """one call of tool or guard does nothing three times, and a guard calls no tool"""
+    """no call of tool or guard does one thing three times; a guard calls no tool"""
     repeated = Played(my_agent(), guard).repeated
     assert repeated == [], "; ".join(repeated)
 
 
 def test_the_guard_is_needed(my_agent):
-    """without its guard the scenario has an end, no ERROR, and it is a wrong one"""
+    """without its guard the run ends, not in ERROR, and with a wrong answer"""
     made = my_agent()
     played = Played(made, guard=False)
     right = as_scenario(made.scenario, "your scenario").is_right(played.end)
@@ -204,11 +209,13 @@ def test_the_guard_is_needed(my_agent):
 
 
 def test_the_guard_holds(my_agent):
-    """with its guard, which refuses a call, it ends right, and its tool has worked"""
+    """its guard refuses a call, also asked again; the run ends right, its tool works"""
     made = my_agent()
     played = Played(made)
     idle = "your guard refuses nothing (does it remember an earlier run?)"
     assert played.refused, f"{idle}; {played.told}"
+    again = f"refused {AGAIN} times, the same call is allowed: no tool has told more"
+    assert not played.gave_way, again
     assert as_scenario(made.scenario, "your scenario").is_right(played.end), played.told
     came = played.own[-1]["text"] if played.own else "nobody called it"
     assert played.worked, f"your tool has not worked: {came}"

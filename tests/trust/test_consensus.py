@@ -47,7 +47,7 @@ def test_what_all_runs_say(consensus):
 
 @pytest.mark.parametrize("other", [runs(None), [ERROR], [OSError()]], ids=["None", "ERROR", "raised"])  # fmt: skip  # noqa: E501
 def test_all_runs_means_all(consensus, other):
-    """a run that has no answer, ends in ERROR or was raised agrees with no other"""
+    """a run without an answer, one in ERROR, and an exception agree with no other"""
     agreed = consensus([*runs("88", "88"), *other])
     assert (agreed.answer, agreed.how) == ("88", "majority")
 

@@ -6,7 +6,7 @@ import pytest
 
 
 def test_as_often_as_k_are_drawn(pass_at_k):
-    """it is the share of all ways to take k of the n runs that hold a right one"""
+    """it is the share of the ways to take k of n runs that include a right one"""
     for n in range(1, 7):
         for c in range(n + 1):
             for k in range(1, n + 1):

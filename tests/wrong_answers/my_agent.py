@@ -82,6 +82,16 @@ def has_a_guard_that_knows_what_it_was_told():
     return guarded_by(lambda rate, seen: any("1.08" in each.text() for each in seen))
 
 
+def has_a_guard_that_counts():
+    made = good()
+
+    def look(call, observed):
+        early = call.name == "Convert" and len(observed) < 2
+        return "look the rate up" if early else None
+
+    return replace(made, guard=look)
+
+
 def waits_for_a_person():
     made = good()
     asks = {**made.scenario, "guards": {"answers": ["later"]}}
@@ -110,6 +120,7 @@ WRONG = {
     has_a_guard_that_knows_the_wrong_number: "test_the_guard_knows_no_number_by_heart",
     has_a_guard_that_knows_the_right_number: "test_the_guard_knows_no_number_by_heart",
     has_a_guard_that_knows_what_it_was_told: "test_the_guard_knows_no_number_by_heart",
+    has_a_guard_that_counts: "test_the_guard_holds",
     writes_in_plan_mode: "test_a_write_is_done_once",
     waits_for_a_person: "test_each_run_is_honest",
     forgets_what_is_right: "test_it_can_be_played",

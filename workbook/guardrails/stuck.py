@@ -109,7 +109,7 @@ def find_cycle(
         came = one.tool == other.tool and one.digest == other.digest
         return came and same(one.arguments, other.arguments)
 
-    for length in lengths:
+    for length in sorted(lengths):
         tail = calls[-length * repeats :]
         whole = len(tail) == length * repeats
         if whole and all(map(alike, tail, tail[length:])):  # and one round later

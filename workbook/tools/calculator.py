@@ -120,6 +120,8 @@ def _power(base: Number, exponent: Number, part: str) -> Number:
     power: float | complex = float(base) ** float(exponent)
     if isinstance(power, complex):
         raise CalculatorError(f"{shown} is the root of a negative number")
+    if power == 0 and base != 0:
+        raise CalculatorError(f"{shown} is too small to be shown")
     return power
 
 

@@ -73,12 +73,12 @@ def may_flow(
     >>> may_flow({"outside"}, "write").verdict, may_flow({"secret"}, "write").verdict
     (<Verdict.ASK: 'ask'>, <Verdict.ALLOW: 'allow'>)
     """
-    said = Decision(Verdict.ALLOW, "no rule is against it")
+    said = None
     for rule in rules:
         matches = sink == rule.sink and rule.labels <= set(labels)
-        if matches and is_stricter(rule.verdict, said.verdict):
+        if matches and (said is None or is_stricter(rule.verdict, said.verdict)):
             said = Decision(Verdict(rule.verdict), rule.why)
-    return said
+    return said or Decision(Verdict.ALLOW, "no rule is against it")
 
 
 def is_stricter(verdict: str, other: str) -> bool:
