@@ -81,6 +81,8 @@ def test_another_exercise_becomes_a_part():
         ("TABLE = {}", "TABLE['x'] = 1", {"x": 1}),
         ("TABLE = {'x': 1}", "del TABLE['x']", {}),
         ("TABLE = [1]", "TABLE += [2]", [1, 2]),
+        ("TABLE = [1]", "TABLE = TABLE + [2]", [1, 2]),
+        ("TABLE = [1]", "import os; TABLE += [2]", [1, 2]),
         ("TABLE = 1", "for n in range(3):\n    TABLE += n", 4),
         ("TABLE = {'x': [1]}", "last = TABLE['x'].pop()", {"x": []}),
         ("TABLE = []", "for n in range(3):\n    TABLE.append(n)", [0, 1, 2]),
@@ -95,7 +97,7 @@ def test_a_change_is_taken_with_its_cell_and_refused_in_another(table, change, v
     cells = [table, change, "def answer(): return TABLE"]
     with pytest.raises(CourseError) as info:
         answer_in(cells, "answer")
-    line = change.splitlines()[0]
+    line = change.rpartition("; ")[2].splitlines()[0]
     assert str(info.value) == (
         f"answer uses TABLE, and `{line}` changes it in an earlier cell."
         " Put TABLE and that line into the cell of `def answer`."

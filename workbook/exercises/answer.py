@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbook.exercises.catalogue import CourseError
+from workbook.exercises.display import notebook
 
 CHANGING = {  # methods that change what they belong to
     "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert",
@@ -54,10 +55,9 @@ def cells_of(function: Callable[..., Any]) -> list[str]:
             f" what it needs in the same cell."
         )
     file = getattr(getattr(function, "__code__", None), "co_filename", "<string>")
-    home = getattr(function, "__globals__", {})
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    if shell and home is shell.user_ns and file != "<string>":  # not made by `exec`
+    shell = notebook()
+    is_of_a_cell = shell and getattr(function, "__globals__", {}) is shell.user_ns
+    if is_of_a_cell and file != "<string>":  # not made by `exec`
         return list(shell.history_manager.input_hist_raw)
     lines = linecache.getlines(file)
     if not lines:
@@ -87,10 +87,11 @@ def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> st
     home = read[at[-1]]
     earlier = [each for found in read[: at[-1]] for each in found]
     needed, parts = _needed(slug, home, earlier, set(others))
-    for number, each in enumerate(earlier):
-        before = [found for found in earlier[: number + 1] if found in needed]
-        values = {name for e in before if not e.is_import for name in e.binds}
-        if (found := values & each.changes) and each not in needed:
+    values = set[str]()  # that are used, and have been bound so far
+    for each in earlier:
+        if each in needed:
+            values |= set() if each.is_import else each.binds
+        elif found := values & each.changes:
             used, line = ", ".join(sorted(found)), each.text.splitlines()[0]
             raise CourseError(
                 f"{slug} uses {used}, and `{line}` changes it in an earlier cell."
@@ -118,7 +119,7 @@ def _needed(
             continue
         known.add(name)
         own = [each for each in home if name in each.binds | each.changes]
-        if all(name in each.changes for each in own):  # it has its value from before
+        if not any(name in each.binds for each in own):  # it has its value from before
             if name in others:
                 parts.add(name)
             else:
@@ -143,7 +144,6 @@ def run_text(slug: str, text: str, name: str) -> Callable[..., Any]:
     return function
 
 
-@lru_cache(maxsize=512)  # the same cells are asked for again and again
 def to_python(cell: str) -> str:
     """Return a cell with its magics turned into calls, as IPython does."""
     from IPython.core.inputtransformer2 import TransformerManager
@@ -152,7 +152,7 @@ def to_python(cell: str) -> str:
     return str(TransformerManager().transform_cell(code))  # type: ignore[no-untyped-call]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # the same cells are asked for again and again
 def _statements(cell: str) -> list[Statement]:
     """Return a cell's statements, without `f = check(f)`; none of what is no Python."""
     try:
@@ -160,16 +160,17 @@ def _statements(cell: str) -> list[Statement]:
         nodes = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found, lines = [], code.splitlines()
+    found = []
     for node in nodes:
         if _is_check(getattr(node, "value", None)):
             continue
-        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        text = ast.get_source_segment(code, node) or ""
         for each in reversed(getattr(node, "decorator_list", [])):
             if not _is_check(each):
                 text = f"@{ast.unparse(each)}\n{text}"
-        binds = frozenset() if isinstance(node, ast.Expr) else frozenset(_bound(node))
-        found.append(Statement(node, text, binds, frozenset(_changed(node))))
+        binds, changes = _bound(node, text)
+        changes |= set(_changed(node))
+        found.append(Statement(node, text, frozenset(binds), frozenset(changes)))
     return found
 
 
@@ -184,17 +185,23 @@ def _defines(statements: list[Statement], slug: str) -> bool:
     return any(isinstance(e.node, kinds) and e.node.name == slug for e in statements)
 
 
-def _bound(node: ast.stmt) -> Iterator[str]:
+def _bound(node: ast.stmt, text: str) -> tuple[set[str], set[str]]:
+    """Return the names that a statement gives a value, and those whose value it uses."""
     if isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((a.asname or a.name).partition(".")[0] for a in node.names)
-        return
+        return {(a.asname or a.name).partition(".")[0] for a in node.names}, set()
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}, set()
     added = [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
     stored = [n for n in ast.walk(node) if isinstance(getattr(n, "ctx", 0), ast.Store)]
-    new = {getattr(n, "id", "") for n in stored if n not in added}
-    old = {getattr(n, "id", "") for n in added} - new  # `X += 1` only changes X
-    for symbol in symtable.symtable(ast.unparse(node), "cell", "exec").get_symbols():
+    changes = {getattr(n, "id", "") for n in added}
+    changes -= {getattr(n, "id", "") for n in stored if n not in added}
+    binds = set[str]()
+    for symbol in symtable.symtable(text, "cell", "exec").get_symbols():
         if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
-            yield from {symbol.get_name()} - old
+            binds.add(symbol.get_name())
+            if symbol.is_referenced() and isinstance(node, ast.Assign):  # `X = X + 1`
+                changes.add(symbol.get_name())
+    return binds - changes, changes
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
@@ -207,8 +214,6 @@ def _changed(node: ast.stmt) -> Iterator[str]:
                 yield _root(each)
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
                 yield _root(each)
-            case ast.AugAssign(target=ast.Name(id=name)):
-                yield name
             case ast.Call(func=ast.Attribute(attr=name) as method) if name in CHANGING:
                 yield _root(method)
 

@@ -111,16 +111,13 @@ class Part:
         return f"<{self.exercise.slug}: {self.whose}{since}>"
 
     def _key(self) -> tuple[Path, int]:
-        return self.path, self.path.stat().st_mtime_ns
+        return self.path, self.path.stat().st_mtime_ns if self.path.exists() else 0
 
     def _yours(self) -> tuple[Function | None, str]:
         """Return the function that is kept, or why it is not used."""
-        try:
-            key = self._key()
-        except OSError:
-            return None, ""
+        key = self._key()
         if key not in _loaded:
-            _loaded[key] = self._read()
+            _loaded[key] = self._read() if key[1] else (None, "")
         return _loaded[key]
 
     def _read(self) -> tuple[Function | None, str]:
@@ -131,8 +128,7 @@ class Part:
             if f"{first}\n" != seal(exercise, text):
                 report = tested(exercise, text)
                 if report.outcome is not Outcome.PASSED:
-                    why = [failure.requirement for failure in report.failures]
-                    return None, f"it does not pass: {why[0]}"
+                    return None, f"it does not pass: {report.failures[0].requirement}"
                 write(exercise, text)
             # The first line stays, so that a line's number is that of the file.
             return run_text(exercise.slug, f"{first}\n{text}", str(self.path)), ""
