@@ -55,7 +55,7 @@ def test_what_is_needed_comes_along(cells, value):
         "@check\n{}",
         "@workbook.check\n{}",
         "{}\nanswer = check(answer)",
-        "{}\nworkbook.check(answer, traceback=True)",
+        "{}\nworkbook.check(function=answer)",
         "import os\nprint(1)\n{}\nfor name in 'ab':\n    print(answer(name))",
     ],
 )

@@ -186,7 +186,7 @@ def _defines(statements: list[Statement], slug: str) -> bool:
 
 
 def _bound(node: ast.stmt, text: str) -> tuple[set[str], set[str]]:
-    """Return the names that a statement gives a value, and those whose value it uses."""
+    """Return the names that get a value, and those whose old value goes into it."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(a.asname or a.name).partition(".")[0] for a in node.names}, set()
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):

@@ -6,7 +6,7 @@ with a fallback, so that they can be read on a dark page and on a light one.
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -150,10 +150,6 @@ class Prediction:
         self.question, self.choices = question, [str(choice) for choice in choices]
         self.guess = ""
 
-    def choose(self, guess: str) -> None:
-        """Keep a guess; a later one replaces it."""
-        self.guess = guess.strip()
-
     def reveal(self, happened: object) -> None:
         """Show what was guessed, and what happened."""
         guess = self.guess or "nothing: no guess was made"
@@ -174,8 +170,11 @@ class Prediction:
             box.style.button_width = "auto"
         else:
             box = widgets.Text(value=self.guess, placeholder="your guess")
-        box.observe(lambda change: self.choose(change["new"] or ""), "value")
+        box.observe(self._keep, "value")
         return box.add_class("predict")
+
+    def _keep(self, change: Mapping[str, str | None]) -> None:
+        self.guess = (change["new"] or "").strip()
 
     def _ipython_display_(self) -> None:
         # The question in an output of its own: it is there where no widget runs.

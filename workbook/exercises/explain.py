@@ -89,9 +89,9 @@ def _advice(paragraphs: list[str], call: RecordedCall | None) -> str:
     error = call.error if call else None
     came = type(error).__name__ if error else written(call and call.result, str)
     for paragraph in paragraphs:
-        if guess := re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph):
-            if came in guess[1].split(" or ") if guess[1] else not error:
-                return guess[2]
+        guess = re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph)
+        if guess and (came in guess[1].split(" or ") if guess[1] else not error):
+            return guess[2]
     return ""
 
 
@@ -159,8 +159,8 @@ def _asserted(seen: Seen, call: RecordedCall | None) -> Evidence:
     error, compared = seen.error, seen.compared
     if not isinstance(error, AssertionError):
         yield "but", f"what came back cannot be used: {describe_error(error)}"
-    elif reason := _reason(error):
-        yield "expected", reason
+    elif reason := _reason(error):  # it says what the test saw
+        yield "but", reason
     elif compared:
         operator, left, right = compared.operator, *map(shorten, compared[1:])
         if operator in ("==", "is"):

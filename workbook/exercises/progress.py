@@ -38,11 +38,11 @@ def entries() -> dict[str, Entry]:
     """Return what is known, by slug; a damaged file is set aside, and said so."""
     path = path_of_progress()
     try:
-        known = json.loads(path.read_bytes())
-        return {slug: Entry(**known[slug]) for slug in known}
+        rows = json.loads(path.read_bytes()).items()
+        return {slug: Entry(**row) for slug, row in rows}
     except OSError:  # there is none, or it cannot be reached
         return {}
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, AttributeError):
         aside = path.with_name(f"{path.name}.damaged")
         with suppress(OSError):
             os.replace(path, aside)

@@ -110,7 +110,7 @@ def _quick() -> Iterator[None]:
         settings.load_profile(before)
 
 
-class EndsAll(AssertionError):
+class EndsAll(AssertionError):  # noqa: N818 - what happened
     """The function raised what would end pytest: KeyboardInterrupt, its own Exit."""
 
 

@@ -126,10 +126,9 @@ def own_equality(result: Any, function: Callable[..., Any]) -> str:
         kind = next(each for each in type(value).__mro__ if "__eq__" in vars(each))
         code = getattr(vars(kind)["__eq__"], "__code__", None)
         file = getattr(code, "co_filename", "")
-        generated = is_dataclass(kind) and file == "<string>"
-        if kind is not object and not generated:
-            if file == own_file or kind.__module__ in modules:
-                return kind.__name__
+        theirs = file == own_file or kind.__module__ in modules
+        if theirs and not (is_dataclass(kind) and file == "<string>"):
+            return kind.__name__
         if len(values) > 1000:
             break
         if isinstance(value, list | tuple | set | frozenset):

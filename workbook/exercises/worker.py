@@ -54,7 +54,7 @@ class Worker:
         room: str = "",
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self._places = tempfile.TemporaryFile()
+        self._places = tempfile.TemporaryFile()  # noqa: SIM115 - see `close`
         variables = dict(os.environ if env is None else env)
         variables["PYTHONPATH"] = str(ROOT)
         if not wrapper:
