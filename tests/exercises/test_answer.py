@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from workbook.exercises.answer import answer_in, cells_of
+from workbook.exercises.answer import answer_in, cells_of, left_out
 from workbook.exercises.catalogue import CourseError
 
 PLAIN = "def answer(name):\n    # why\n    return name"
@@ -40,6 +40,9 @@ def run(cells, others=()):
         # What names nothing: it is always taken, from its own cell as well.
         (["from math import *\nimport re\nfrom __future__ import annotations",
           "def answer(x: Later = pi): return round(x), re.escape('.')"], (3, "\\.")),
+        # A call for its effect, in its own cell; a name that is only declared global.
+        (["TABLE = {}\ndef fill(t): t['a'] = 1\nN = 0\nfill(TABLE)\nprint(answer)\n"
+          "def answer():\n    global N\n    N += 1\n    return TABLE, N"], ({"a": 1}, 1)),
         (["from math import *\nfrom __future__ import annotations\n"
           "def answer(x: Later = pi): return round(x)"], 3),
     ],
@@ -105,6 +108,14 @@ def test_a_change_is_taken_with_its_cell_and_refused_in_another(table, change, v
     found = run([*cells, "\n".join(cells)])()
     assert getattr(found, "x", found) == value
     assert answer_in([*cells[:2], PLAIN], "answer") == f"{PLAIN}\n"
+
+
+def test_calls_of_earlier_cells_that_may_change_what_is_used_are_known():
+    """a call on a value that the function uses is not run, and can be told"""
+    cells = ["TABLE = []\ndef fill(t): t.append(1)", "fill(TABLE)\nprint(TABLE)\nTABLE"]
+    cells += ["other = fill([])\nfill(other)", "def answer(): return fill, TABLE"]
+    assert left_out(cells, "answer") == ["fill(TABLE)"]
+    assert run(cells)()[1] == []
 
 
 def test_what_cannot_be_written_down_is_refused(cell):

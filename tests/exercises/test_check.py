@@ -65,7 +65,10 @@ MAKE = "def make(x):\n    def who_writes(label): return x\n    return who_writes
         ("def who_writes(): return 'model'", "TypeError: who_writes() takes 0 pos"),
         ("def who_writes(label): print('hi' * 9**6)", "printed   'hihihi"),
         ("def who_write(label): return 'model'", "Did you mean who_writes?"),
-        ("x = 1\nwho_writes = lambda label: x", "There is no exercise '<lambda>'"),
+        (
+            "x = 1\nwho_writes = lambda label: x",
+            "own name, and this one's is <lambda>.",
+        ),
         (f"{MAKE}f = make(1)", "uses x of the function in which it was made"),
     ],
 )

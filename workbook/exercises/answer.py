@@ -24,6 +24,7 @@ CHANGING = {  # methods that change what they belong to
     "pop", "popitem", "popleft", "register", "remove", "reverse", "setdefault", "sort",
     "update",
 }  # fmt: skip
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 PART_IMPORT = "from workbook.exercises.your_agent import part"
 
 
@@ -34,10 +35,15 @@ class Statement(NamedTuple):
     text: str
     binds: frozenset[str]  # names that it defines, assigns or imports
     changes: frozenset[str]  # names whose value it changes: `TABLE.append(row)`
+    uses: frozenset[str]  # names that it looks up, in functions as well
 
     @property
     def is_import(self) -> bool:
         return isinstance(self.node, ast.Import | ast.ImportFrom)
+
+    @property
+    def is_definition(self) -> bool:
+        return self.is_import or isinstance(self.node, DEFINITIONS)
 
 
 def cells_of(function: Callable[..., Any]) -> list[str]:
@@ -80,12 +86,7 @@ def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> st
         CourseError: an earlier cell changes what the function uses, for example by
             `TABLE.append(row)`; the message says what to do.
     """
-    read = [_statements(cell) for cell in cells]
-    at = [number for number, found in enumerate(read) if _defines(found, slug)]
-    if not at:
-        raise LookupError(f"no cell defines {slug}")
-    home = read[at[-1]]
-    earlier = [each for found in read[: at[-1]] for each in found]
+    home, earlier = _split(cells, slug)
     needed, parts = _needed(slug, home, earlier, set(others))
     values = set[str]()  # that are used, and have been bound so far
     for each in earlier:
@@ -106,6 +107,29 @@ def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> st
     return "\n\n\n".join(["\n".join(top), *rest]).strip() + "\n"
 
 
+def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> list[str]:
+    """Return the calls of earlier cells that may change what the function uses.
+
+    `fill(TABLE)` may, and is not in the answer: what else it does nobody knows.
+    """
+    home, earlier = _split(cells, slug)
+    needed, _ = _needed(slug, home, earlier, set(others))
+    values = {n for e in needed if not e.is_definition for n in e.binds}
+    calls = [e for e in earlier if isinstance(e.node, ast.Expr) and e not in needed]
+    left = [e for e in calls if "(" in e.text and values & e.uses - {slug}]
+    lines = [e.text.splitlines()[0] for e in left if "print" not in e.uses]
+    return list(dict.fromkeys(lines))
+
+
+def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
+    """Return the last cell that defines the function, and what is above it."""
+    read = [_statements(cell) for cell in cells]
+    at = [number for number, found in enumerate(read) if _defines(found, slug)]
+    if not at:
+        raise LookupError(f"no cell defines {slug}")
+    return read[at[-1]], [each for found in read[: at[-1]] for each in found]
+
+
 def _needed(
     slug: str, home: list[Statement], earlier: list[Statement], others: set[str]
 ) -> tuple[set[Statement], set[str]]:
@@ -124,8 +148,11 @@ def _needed(
                 parts.add(name)
             else:
                 own += [each for each in earlier if name in each.binds][-1:]
+        if not all(each.is_definition for each in own):  # `fill(TABLE)` belongs to it
+            calls = [each for each in home if isinstance(each.node, ast.Expr)]
+            own += [e for e in calls if name in e.uses and slug not in e.uses]
         needed.update(own)
-        names += [used for each in own for used in _used(each.text)]
+        names += [used for each in own for used in each.uses]
     return needed, parts
 
 
@@ -170,7 +197,8 @@ def _statements(cell: str) -> list[Statement]:
                 text = f"@{ast.unparse(each)}\n{text}"
         binds, changes = _bound(node, text)
         changes |= set(_changed(node))
-        found.append(Statement(node, text, frozenset(binds), frozenset(changes)))
+        names = frozenset(binds), frozenset(changes), frozenset(_used(text))
+        found.append(Statement(node, text, *names))
     return found
 
 
@@ -189,7 +217,7 @@ def _bound(node: ast.stmt, text: str) -> tuple[set[str], set[str]]:
     """Return the names that get a value, and those whose old value goes into it."""
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(a.asname or a.name).partition(".")[0] for a in node.names}, set()
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, DEFINITIONS):
         return {node.name}, set()
     added = [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
     stored = [n for n in ast.walk(node) if isinstance(getattr(n, "ctx", 0), ast.Store)]
@@ -206,7 +234,7 @@ def _bound(node: ast.stmt, text: str) -> tuple[set[str], set[str]]:
 
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose value a statement changes in place, in a loop as well."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, DEFINITIONS):
         return
     for each in ast.walk(node):
         match each:
@@ -232,6 +260,7 @@ def _used(text: str) -> list[str]:
         tables += table.get_children()
         for symbol in table.get_symbols():
             outside = symbol.is_global() or table.get_type() == "module"
-            if outside and symbol.is_referenced():
+            looked_up = symbol.is_referenced() or symbol.is_declared_global()
+            if outside and looked_up:
                 names.append(symbol.get_name())
     return names

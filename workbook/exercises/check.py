@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.answer import answer_in, cells_of
+from workbook.exercises.answer import answer_in, cells_of, left_out
 from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
 from workbook.exercises.display import Code, Notice, as_message, show, tell_ours
 from workbook.exercises.progress import Entry, entries, note_check, note_hint
@@ -21,6 +21,8 @@ from workbook.exercises.worker import tested
 from workbook.exercises.your_agent import path_of, write
 
 Function = Callable[..., Any]
+KEPT = "Your agent keeps the one that passed before. This cell gives ours."
+MOVE = "If that changes what your function uses, put it into the cell of `def"
 
 
 def check(function: Function) -> Function:
@@ -36,20 +38,30 @@ def check(function: Function) -> Function:
         slug = _name_of(function, "check")
         if near := near_miss(slug):
             answer = instead(exercises()[near].function())
+        else:
+            raise CourseError(
+                f"check goes by a function's own name, and this one's is {slug}. Give"
+                " `def` the name of the exercise; a decorator needs functools.wraps."
+            )
         exercise = find(slug)
         if inspect.unwrap(function) is inspect.unwrap(exercise.function()):
             raise CourseError(
                 f"{slug} is the package's own function: there is nothing of yours to"
                 f" check. Put your `def {slug}` above the check, in the same cell."
             )
-        text = answer_in(cells_of(function), slug, exercises().keys() - {slug})
+        cells, others = cells_of(function), exercises().keys() - {slug}
+        text = answer_in(cells, slug, others)
         report = tested(exercise, text)
+        notes = []
         if report.outcome is Outcome.PASSED:
             write(exercise, text)
             answer = function
         elif path_of(slug).exists():
-            note = "Your agent keeps the one that passed before. This cell gives ours."
-            report = replace(report, note=f"{note} {report.note}".strip())
+            notes.append(KEPT)
+        if report.failures and (lines := left_out(cells, slug, others)):
+            named = ", ".join(f"`{line}`" for line in lines)
+            notes.append(f"The check does not run {named}. {MOVE} {slug}`.")
+        report = replace(report, note=" ".join([*notes, report.note]).strip())
         show(as_message(report))
         note_check(slug, report.outcome)
     return answer
