@@ -42,7 +42,8 @@ def run(cells, others=()):
           "def answer(x: Later = pi): return round(x), re.escape('.')"], (3, "\\.")),
         # A call for its effect, in its own cell; a name that is only declared global.
         (["TABLE = {}\ndef fill(t): t['a'] = 1\nN = 0\nfill(TABLE)\nprint(answer)\n"
-          "def answer():\n    global N\n    N += 1\n    return TABLE, N"], ({"a": 1}, 1)),
+          "def answer():\n    global N\n    N += 1\n    return TABLE, N"],
+         ({"a": 1}, 1)),
         (["from math import *\nfrom __future__ import annotations\n"
           "def answer(x: Later = pi): return round(x)"], 3),
     ],

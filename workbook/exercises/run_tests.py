@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import pytest
 from _pytest.assertion import util as assertion_util
+from hypothesis import HealthCheck, Phase, settings
 
 from workbook.exercises.catalogue import CourseError, Exercise, exercises
 from workbook.exercises.explain import Comparison, Seen, explain, requirement
@@ -38,6 +39,15 @@ _ARGUMENTS = [
     *(f"--rootdir={ROOT}", f"--confcutdir={ROOT}", "-o", "addopts="),
 ]
 _raises = pytest.raises
+QUICK = "workbook-check"  # hypothesis without a database, the same way each time
+settings.register_profile(
+    QUICK,
+    settings.get_profile("ci"),
+    max_examples=25,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def run_tests(
@@ -58,7 +68,9 @@ def run_tests(
     run = _Run(exercise, Watch(function, slug, begin), tell)
     plugins = [run, fixtures(**{slug: lambda: run.watch.function})]
     quiet = warnings.catch_warnings(action="ignore")  # of marks without their plugin
-    with quiet, pytest.MonkeyPatch.context() as patch, _quick():
+    profile = settings.get_current_profile_name()
+    settings.load_profile(QUICK)
+    with quiet, pytest.MonkeyPatch.context() as patch:
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
             patch.delenv(name, raising=False)
         patch.setattr(pytest, "raises", run.raises)
@@ -67,6 +79,7 @@ def run_tests(
             if getattr(module, "__file__", None) == str(exercise.tests_path):
                 patch.delitem(sys.modules, name)
         code = pytest.main([*_ARGUMENTS, str(exercise.tests_path)], plugins=plugins)
+    settings.load_profile(profile)
     if code == pytest.ExitCode.INTERNAL_ERROR:  # never a pass, whatever was not found
         run.broken = run.broken or "pytest itself broke"
     if run.broken or not run.requirements:
@@ -87,27 +100,6 @@ def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
         fixture = pytest.fixture(scope="session", name=slug)
         setattr(plugin, slug, fixture(lambda subject=subject: subject()))
     return plugin
-
-
-@contextmanager
-def _quick() -> Iterator[None]:
-    """Let property tests run without a database, the same way each time."""
-    from hypothesis import HealthCheck, Phase, settings
-
-    before, name = settings.get_current_profile_name(), "workbook-check"
-    settings.register_profile(
-        name,
-        settings.get_profile("ci"),  # no database, no deadline, not random
-        max_examples=25,
-        phases=[Phase.explicit, Phase.generate, Phase.shrink],
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    settings.load_profile(name)
-    try:
-        yield
-    finally:
-        settings.load_profile(before)
 
 
 class EndsAll(AssertionError):  # noqa: N818 - what happened

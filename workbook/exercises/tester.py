@@ -15,9 +15,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import hypothesis  # noqa: F401 - imported while nobody waits
-import pytest  # noqa: F401
-
 from workbook.exercises.answer import run_text
 from workbook.exercises.catalogue import CourseError, find
 from workbook.exercises.report import (
