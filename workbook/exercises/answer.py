@@ -108,7 +108,7 @@ def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> st
 
 
 def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> list[str]:
-    """Return the calls of earlier cells that may change what the function uses.
+    """Return the last three calls of earlier cells that may change what is used.
 
     `fill(TABLE)` may, and is not in the answer: what else it does nobody knows.
     """
@@ -118,7 +118,7 @@ def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> lis
     calls = [e for e in earlier if isinstance(e.node, ast.Expr) and e not in needed]
     left = [e for e in calls if "(" in e.text and values & e.uses - {slug}]
     lines = [e.text.splitlines()[0] for e in left if "print" not in e.uses]
-    return list(dict.fromkeys(lines))
+    return list(dict.fromkeys(lines))[-3:]
 
 
 def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
