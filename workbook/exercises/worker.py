@@ -36,6 +36,7 @@ LINE_B, LINES = 2**20, 200  # of one line that it says; that may wait to be read
 LOOK_S = 0.1  # between two looks, each of which reads a list of all processes
 PLACE_S = 1.0  # that a process has to say which line it is in, before it is ended
 PLACES_B = 100_000  # of what it says then
+END_S = 5.0  # that a process has to end which says no more
 
 
 class Worker:
@@ -119,10 +120,10 @@ class Worker:
     def _end(self) -> str:
         """Say how it ended by itself."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)
+            self._process.wait(timeout=END_S)
         code = self._process.returncode
         if code is None:
-            return "something wrote on the line on which tests say what they find"
+            return "it wrote where the tests say what they find, or closed that"
         if code < 0:
             return f"it ended the Python that ran it: {signal.Signals(-code).name}"
         return f"it ended the Python that ran it, with exit code {code}"
