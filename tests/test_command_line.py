@@ -8,7 +8,7 @@ import pytest
 
 from workbook.__main__ import main
 from workbook.diagnosis import Health, Row, diagnosis_of
-from workbook.exercises.progress import Progress
+from workbook.exercises.progress import entries, note_check
 from workbook.exercises.report import Outcome
 from workbook.models.weights import WeightsError
 
@@ -96,7 +96,7 @@ def test_fetch_model_without_a_network(monkeypatch, capsys):
 
 def test_progress_is_a_table(capsys):
     """progress names every exercise"""
-    Progress().checked("who_writes", Outcome.PASSED)
+    note_check("who_writes", Outcome.PASSED)
     assert leave("progress") == 0
     out = capsys.readouterr().out
     assert "who_writes" in out
@@ -108,10 +108,10 @@ def test_progress_is_a_table(capsys):
 )
 def test_reset_asks_first(monkeypatch, capsys, answer, left):
     """reset asks before it forgets"""
-    Progress().checked("who_writes", Outcome.PASSED)
+    note_check("who_writes", Outcome.PASSED)
     monkeypatch.setattr("builtins.input", lambda question: answer)
     assert leave("reset") == 0
-    assert list(Progress().entries()) == left
+    assert list(entries()) == left
 
 
 @pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
@@ -121,14 +121,14 @@ def test_nobody_answers(monkeypatch, capsys, end):
     def no_answer(question):
         raise end
 
-    Progress().checked("who_writes", Outcome.PASSED)
+    note_check("who_writes", Outcome.PASSED)
     monkeypatch.setattr("builtins.input", no_answer)
     assert leave("reset") == 130
-    assert list(Progress().entries()) == ["who_writes"]
+    assert list(entries()) == ["who_writes"]
 
 
 def test_reset_can_be_told_not_to_ask(capsys):
     """--yes is for scripts"""
-    Progress().checked("who_writes", Outcome.PASSED)
+    note_check("who_writes", Outcome.PASSED)
     assert leave("reset", "who_writes", "--yes") == 0
-    assert Progress().entries() == {}
+    assert entries() == {}

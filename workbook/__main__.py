@@ -40,8 +40,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             add("--from", metavar="FOLDER", help="a folder of wheels: no network")
         elif name == "serve-model":
             command.add_argument("--port", type=int, default=8765)
-        elif name == "wheelhouse":
-            command.add_argument("folder", type=Path, help="new, or begun before")
         elif name == "grade":
             add = partial(command.add_argument, type=Path)
             add("folder", help="one subfolder a learner, or a single notebook")
@@ -115,7 +113,8 @@ def _collect(options: argparse.Namespace) -> int:
     from workbook.paths import ROOT
 
     print(collected := collect(options.path or ROOT / "notebooks"))
-    return 0 if collected.well else 1
+    well = {"kept", "not attempted"}
+    return 0 if well.issuperset(row[2] for row in collected.rows) else 1
 
 
 def _export(options: argparse.Namespace) -> int:
@@ -129,13 +128,6 @@ def _handout(options: argparse.Namespace) -> int:
     from workbook.grading.handout import handout
 
     print(handout(options.folder, solved=options.solved))
-    return 0
-
-
-def _wheelhouse(options: argparse.Namespace) -> int:
-    from workbook.grading.wheelhouse import wheelhouse
-
-    print(wheelhouse(options.folder))
     return 0
 
 
@@ -205,7 +197,6 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package of its own"),
     "handout": (_handout, "the lessons to read, as pages without a network"),
-    "wheelhouse": (_wheelhouse, "all that a room without a network installs"),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
     "serve": (_serve, "serve tools to other programs, by MCP on stdin and stdout"),
     "trace": (_trace, "look at a run, at two, or at a folder of runs"),

@@ -4,7 +4,7 @@ import functools
 
 import pytest
 
-from workbook.exercises.answer import answer_in, cells_of
+from workbook.exercises.answer import answer_in, cells_of, left_out
 from workbook.exercises.catalogue import CourseError
 
 PLAIN = "def answer(name):\n    # why\n    return name"
@@ -40,6 +40,10 @@ def run(cells, others=()):
         # What names nothing: it is always taken, from its own cell as well.
         (["from math import *\nimport re\nfrom __future__ import annotations",
           "def answer(x: Later = pi): return round(x), re.escape('.')"], (3, "\\.")),
+        # A call for its effect, in its own cell; a name that is only declared global.
+        (["TABLE = {}\ndef fill(t): t['a'] = 1\nN = 0\nfill(TABLE)\nprint(answer)\n"
+          "def answer():\n    global N\n    N += 1\n    return TABLE, N"],
+         ({"a": 1}, 1)),
         (["from math import *\nfrom __future__ import annotations\n"
           "def answer(x: Later = pi): return round(x)"], 3),
     ],
@@ -55,7 +59,7 @@ def test_what_is_needed_comes_along(cells, value):
         "@check\n{}",
         "@workbook.check\n{}",
         "{}\nanswer = check(answer)",
-        "{}\nworkbook.check(answer, traceback=True)",
+        "{}\nworkbook.check(function=answer)",
         "import os\nprint(1)\n{}\nfor name in 'ab':\n    print(answer(name))",
     ],
 )
@@ -81,6 +85,8 @@ def test_another_exercise_becomes_a_part():
         ("TABLE = {}", "TABLE['x'] = 1", {"x": 1}),
         ("TABLE = {'x': 1}", "del TABLE['x']", {}),
         ("TABLE = [1]", "TABLE += [2]", [1, 2]),
+        ("TABLE = [1]", "TABLE = TABLE + [2]", [1, 2]),
+        ("TABLE = [1]", "import os; TABLE += [2]", [1, 2]),
         ("TABLE = 1", "for n in range(3):\n    TABLE += n", 4),
         ("TABLE = {'x': [1]}", "last = TABLE['x'].pop()", {"x": []}),
         ("TABLE = []", "for n in range(3):\n    TABLE.append(n)", [0, 1, 2]),
@@ -95,7 +101,7 @@ def test_a_change_is_taken_with_its_cell_and_refused_in_another(table, change, v
     cells = [table, change, "def answer(): return TABLE"]
     with pytest.raises(CourseError) as info:
         answer_in(cells, "answer")
-    line = change.splitlines()[0]
+    line = change.rpartition("; ")[2].splitlines()[0]
     assert str(info.value) == (
         f"answer uses TABLE, and `{line}` changes it in an earlier cell."
         " Put TABLE and that line into the cell of `def answer`."
@@ -103,6 +109,14 @@ def test_a_change_is_taken_with_its_cell_and_refused_in_another(table, change, v
     found = run([*cells, "\n".join(cells)])()
     assert getattr(found, "x", found) == value
     assert answer_in([*cells[:2], PLAIN], "answer") == f"{PLAIN}\n"
+
+
+def test_calls_of_earlier_cells_that_may_change_what_is_used_are_known():
+    """a call on a value that the function uses is not run, and can be told"""
+    cells = ["TABLE = []\ndef fill(t): t.append(1)", "fill(TABLE)\nprint(TABLE)\nTABLE"]
+    cells += ["other = fill([])\nfill(other)", "def answer(): return fill, TABLE"]
+    assert left_out(cells, "answer") == ["fill(TABLE)"]
+    assert run(cells)()[1] == []
 
 
 def test_what_cannot_be_written_down_is_refused(cell):

@@ -7,14 +7,14 @@ from workbook.exercises.display import Code, Grid, Notice, as_message
 from workbook.exercises.report import Failure, Outcome, Report
 
 NASTY = "<script>alert('$x$')</script>"
-FAILURE = Failure(NASTY, evidence=(("returned", NASTY),), traceback=NASTY)
+FAILURE = Failure(NASTY, evidence=(("returned", NASTY),))
 REPORT = Report(NASTY, Outcome.WRONG, 1, 2, (FAILURE,), NASTY)
 
 
 @pytest.mark.parametrize(
     "thing",
     [
-        as_message(REPORT, with_traceback=True),
+        as_message(REPORT),
         Notice(NASTY, [(" ", NASTY)]),
         Grid([NASTY], [[NASTY]], NASTY),
     ],

@@ -32,6 +32,15 @@ def test_other_cells_and_magics_are_read(kernel, magic):
     assert kernel(CHECK) == PASSED
 
 
+def test_a_call_for_its_effect_is_named_where_the_answer_fails(kernel):
+    """what another cell did to a value is not in the answer, and the check says so"""
+    kernel("KNOWN = {}\ndef fill(known): known['Observation'] = 'runtime'")
+    kernel("fill(KNOWN)")
+    shown = kernel(KNOWN + "\n" + CHECK)
+    assert "The check does not run fill(KNOWN). If that changes what" in shown
+    assert kernel("fill(KNOWN)" + KNOWN + "\n" + CHECK) == PASSED
+
+
 def test_after_a_failure_ours_answers_and_says_so_in_each_cell(kernel):
     """the package's function answers for one that failed, and is not taken for it"""
     said = "Ours runs here: who_writes. Yours has not passed its check."

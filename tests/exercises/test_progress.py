@@ -6,38 +6,37 @@ import sys
 import pytest
 
 from tests.learner import solve
+from workbook.exercises import progress
 from workbook.exercises.catalogue import CourseError
-from workbook.exercises.progress import Progress, reset
+from workbook.exercises.progress import entries, note_check, reset
 from workbook.exercises.report import Outcome
 from workbook.exercises.your_agent import folder, yours
 
 pytestmark = pytest.mark.usefixtures("own_data")
 
 
-@pytest.mark.parametrize(
-    "content", ["{", "[]", '{"who_writes": {"hints": -3}}', "\x00"]
-)
+@pytest.mark.parametrize("content", ["{", "[3]", '{"who_writes": {"hint": 3}}', "\0"])
 def test_a_damaged_file_is_set_aside(capsys, content):
     """a damaged file is kept under another name, with a message, and a new one begun"""
-    kept = Progress()
-    kept.path.parent.mkdir(parents=True)
-    kept.path.write_text(content)
-    kept.checked("who_writes", Outcome.PASSED)
-    assert kept.path.with_name("progress.json.damaged").read_text() == content
+    path = progress.path_of_progress()
+    path.parent.mkdir(parents=True)
+    path.write_text(content)
+    note_check("who_writes", Outcome.PASSED)
+    assert path.with_name("progress.json.damaged").read_text() == content
     assert "could not be read; a new one is begun" in capsys.readouterr().out
-    assert kept.get("who_writes").outcome == "passed"
+    assert entries()["who_writes"].outcome == "passed"
 
 
 def test_two_kernels_lose_nothing():
     """what two processes note at the same time is all there, and whole"""
     code = (
-        "import sys; from workbook.exercises.progress import Progress, Outcome\n"
-        "for n in range(40): Progress().checked(f'{sys.argv[1]}_{n}', Outcome.PASSED)"
+        "import sys; from workbook.exercises.progress import note_check, Outcome\n"
+        "for n in range(40): note_check(f'{sys.argv[1]}_{n}', Outcome.PASSED)"
     )
     kernels = [subprocess.Popen([sys.executable, "-c", code, name]) for name in "ab"]
     assert [kernel.wait(timeout=60) for kernel in kernels] == [0, 0]
-    assert len(Progress().entries()) == 80
-    files = {path.name for path in Progress().path.parent.iterdir()}
+    assert len(entries()) == 80
+    files = {path.name for path in progress.path_of_progress().parent.iterdir()}
     assert files == {"progress.json", ".progress.lock"}
 
 
@@ -45,11 +44,11 @@ def test_two_kernels_lose_nothing():
 def test_one_exercise_or_all_can_be_forgotten(capsys, slug, left):
     """reset forgets the exercise that is named, or all; a misspelt one forgets none"""
     for each in ("who_writes", "parse_turn"):
-        Progress().checked(each, Outcome.PASSED)
+        note_check(each, Outcome.PASSED)
     with pytest.raises(CourseError, match="Did you mean who_writes"):
         reset("who_write", yes=True)
     reset(slug, yes=True)
-    assert list(Progress().entries()) == left
+    assert list(entries()) == left
 
 
 def nobody(text):

@@ -18,7 +18,7 @@ from workbook.exercises.report import Outcome
 
 WHO = find("who_writes")
 COMPUTING, WAITING = "seconds of computing", "seconds of waiting"
-ENDED, ENDS_ALL = "it ended the Python that ran it", "which ends the whole program"
+ENDED, MEMORY = "it ended the Python that ran it", "GB of memory"
 THREAD = "t = threading.Thread(target=time.sleep, args=(99,)); t.start(); t.join()"
 REPR = "class Odd:\n        def __repr__(self):\n            {}\n    return Odd()"
 SWALLOWS = "while True:\n        try:\n            {}\n        except{}: pass"
@@ -39,9 +39,9 @@ def verdict(body, above=""):
 def limits(monkeypatch, right):
     """Return a function that makes the limits of a process small, once it is warm."""
 
-    def small(waiting_s=10.0, memory_b=2**33):
+    def small(computing_s=0.4, waiting_s=10.0, memory_b=2**33):
         assert rules.tested(WHO, right).outcome is Outcome.PASSED
-        monkeypatch.setattr(worker, "COMPUTING_S", 0.4)
+        monkeypatch.setattr(worker, "COMPUTING_S", computing_s)
         monkeypatch.setattr(worker, "WAITING_S", waiting_s)
         monkeypatch.setattr(worker, "MEMORY_B", memory_b)
 
@@ -67,7 +67,7 @@ def limits(monkeypatch, right):
         (SWALLOWS.format("time.sleep(0.001)", ""), None, WAITING),
         ("l = threading.Lock(); l.acquire(); l.acquire()", 2, WAITING),
         (THREAD, 2, WAITING),
-        ("x = [0]\n    while True: x = x + x", 3, "GB of memory"),
+        ("x = [0]\n    while True: x = x + x", 3, MEMORY),
         ("os._exit(0)", None, f"{ENDED}, with exit code 0"),
         ("os._exit(3)", None, f"{ENDED}, with exit code 3"),
         ("os.kill(os.getpid(), signal.SIGKILL)", None, f"{ENDED}: SIGKILL"),
@@ -75,8 +75,6 @@ def limits(monkeypatch, right):
         ("ctypes.string_at(0)", 2, f"{ENDED}: SIGSEGV"),
         ("os.abort()", 2, f"{ENDED}: SIGABRT"),
         ("os.closerange(0, 100); return 'x'", None, ENDED),
-        ("raise KeyboardInterrupt", None, ENDS_ALL),
-        ("import pytest; pytest.exit('now')", None, ENDS_ALL),
         (RUBBISH.format("b'x'"), None, ""),
         (RUBBISH.format("b'[' * 10**5"), None, ""),
         (RUBBISH.format("b'{\"begun\": {}}'"), None, ""),
@@ -85,10 +83,11 @@ def limits(monkeypatch, right):
 )
 def test_what_never_comes_back_is_a_verdict(limits, body, line, words):
     """whatever loops, waits or ends Python is told, with its call and its line"""
-    limits(1.0 if words == WAITING else 10.0, 2**28 if "GB" in words else 2**33)
+    asked = {WAITING: {"waiting_s": 1.0}, MEMORY: {"computing_s": 9, "memory_b": 2**28}}
+    limits(**asked.get(words, {}))
     began = time.monotonic()
     report, evidence = verdict(body)
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 30
     assert (report.outcome, report.passed, report.total) == (Outcome.RAISED, 0, 3)
     assert words in evidence["stopped"]
     assert evidence["called"] == "who_writes('Thought')"
@@ -103,6 +102,7 @@ def test_what_never_comes_back_is_a_verdict(limits, body, line, words):
         ("return sys.stdin.read()", "returned", "''"),
         ("exit(1)", "raised", "SystemExit: 1"),
         ("raise GeneratorExit", "raised", "GeneratorExit"),
+        ("raise KeyboardInterrupt", "raised", "KeyboardInterrupt"),
         ("return who_writes(label)", "raised", "RecursionError: maximum recursion"),
         ("return bytearray(10**13)", "raised", "MemoryError"),
         (REPR.format("exit()"), "returned", "<an Odd whose repr raised SystemExit>"),
@@ -195,17 +195,16 @@ def test_a_spare_process_that_has_gone_is_replaced(monkeypatch, spares, right):
     assert spares == []  # none is begun ahead where many share a machine
 
 
-@pytest.mark.parametrize(("idle_s", "close"), [(0.1, False), (600, True)])
-def test_it_ends_when_nobody_asks_or_its_kernel_has_gone(idle_s, close):
+@pytest.mark.parametrize(("idle_s", "code"), [(0.1, 1), (600, 0)])
+def test_it_ends_when_nobody_asks_or_its_kernel_has_gone(idle_s, code):
     """a process that waits too long for a check, or for nobody, ends by itself"""
-    code = (
-        f"from workbook.exercises import tester as t; t.IDLE_S = {idle_s}; t.main('')"
-    )
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        if close:
+    run = f"from workbook.exercises import tester as t; t.IDLE_S = {idle_s}; t.main('')"
+    with subprocess.Popen(
+        [sys.executable, "-c", run], stdin=subprocess.PIPE
+    ) as process:
+        if code == 0:
             process.stdin.close()
-        assert process.wait(timeout=20) == 0
+        assert process.wait(timeout=20) == code
 
 
 def test_without_a_kernel_an_answer_ends_too():
@@ -213,9 +212,10 @@ def test_without_a_kernel_an_answer_ends_too():
     code = "from workbook.exercises import tester as t; t.ORPHAN_S = 0.3; t.main('')"
     text = "def who_writes(label):\n    while True: pass\n"
     job = json.dumps({"slug": "who_writes", "text": text, "tests": ""})
-    command, options = [sys.executable, "-c", code], {"timeout": 20, "text": True}
+    command, options = [sys.executable, "-c", code], {"timeout": 60, "text": True}
     ended = subprocess.run(command, input=job, capture_output=True, **options)
-    assert 'File "<who_writes>", line 2' in ended.stderr
+    assert ended.returncode == 1
+    assert '"found"' not in ended.stdout
 
 
 @pytest.mark.parametrize("then", ["return pid", "while True: time.sleep(1)"])

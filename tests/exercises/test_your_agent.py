@@ -160,9 +160,9 @@ def test_your_agent_shows_each_part_once_the_learners_lit(lesson):
     drawn = your_agent(lesson)
     parts = {slug for slug, e in exercises().items() if e.role}
     own = {slug for slug in parts if exercises()[slug].lesson.startswith(lesson)}
-    shown = [slug for column in drawn.columns().values() for slug, _, _ in column]
+    shown = [slug for column in drawn.columns.values() for slug, _, _ in column]
     assert sorted(shown) == sorted(own)
-    assert set(drawn.columns()) == {exercises()[slug].role for slug in own} <= {*ROLES}
+    assert set(drawn.columns) == {exercises()[slug].role for slug in own} <= {*ROLES}
     assert drawn.title == f"your agent: 1 of {len(parts)} parts are yours"
     assert [sign in repr(drawn) for sign in ("★ drive", "· advance")] == [True, True]
     assert [slug for slug in shown if slug not in drawn._repr_html_()] == []

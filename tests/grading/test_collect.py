@@ -26,12 +26,12 @@ def test_what_passes_is_kept_and_the_newest_counts(tmp_path):
 def test_what_does_not_pass_is_not_kept(tmp_path):
     """a function that raises is a row that says so, a stub is none to worry about"""
     write_cells(tmp_path / "n.ipynb", RAISES.format(slug="who_writes"))
-    collected = collect(tmp_path)
-    assert [row[1:3] for row in collected.rows] == [("who_writes", "your code raised")]
-    assert not collected.well
+    rows = collect(tmp_path).rows
+    assert [row[1:3] for row in rows] == [("who_writes", "your code raised")]
+    assert main(["collect", str(tmp_path)]) == 1
     stub = "def who_writes(label):\n    raise NotImplementedError"
     write_cells(tmp_path / "n.ipynb", stub)
-    assert collect(tmp_path).well
+    assert main(["collect", str(tmp_path)]) == 0
     assert not path_of("who_writes").exists()
 
 

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from workbook.exercises.catalogue import CourseError
+from workbook.exercises.display import notebook
 
 CHANGING = {  # methods that change what they belong to
     "add", "append", "appendleft", "clear", "discard", "extend", "extendleft", "insert",
     "pop", "popitem", "popleft", "register", "remove", "reverse", "setdefault", "sort",
     "update",
 }  # fmt: skip
+DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 PART_IMPORT = "from workbook.exercises.your_agent import part"
 
 
@@ -33,10 +35,15 @@ class Statement(NamedTuple):
     text: str
     binds: frozenset[str]  # names that it defines, assigns or imports
     changes: frozenset[str]  # names whose value it changes: `TABLE.append(row)`
+    uses: frozenset[str]  # names that it looks up, in functions as well
 
     @property
     def is_import(self) -> bool:
         return isinstance(self.node, ast.Import | ast.ImportFrom)
+
+    @property
+    def is_definition(self) -> bool:
+        return self.is_import or isinstance(self.node, DEFINITIONS)
 
 
 def cells_of(function: Callable[..., Any]) -> list[str]:
@@ -54,10 +61,9 @@ def cells_of(function: Callable[..., Any]) -> list[str]:
             f" what it needs in the same cell."
         )
     file = getattr(getattr(function, "__code__", None), "co_filename", "<string>")
-    home = getattr(function, "__globals__", {})
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    if shell and home is shell.user_ns and file != "<string>":  # not made by `exec`
+    shell = notebook()
+    is_of_a_cell = shell and getattr(function, "__globals__", {}) is shell.user_ns
+    if is_of_a_cell and file != "<string>":  # not made by `exec`
         return list(shell.history_manager.input_hist_raw)
     lines = linecache.getlines(file)
     if not lines:
@@ -80,17 +86,13 @@ def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> st
         CourseError: an earlier cell changes what the function uses, for example by
             `TABLE.append(row)`; the message says what to do.
     """
-    read = [_statements(cell) for cell in cells]
-    at = [number for number, found in enumerate(read) if _defines(found, slug)]
-    if not at:
-        raise LookupError(f"no cell defines {slug}")
-    home = read[at[-1]]
-    earlier = [each for found in read[: at[-1]] for each in found]
+    home, earlier = _split(cells, slug)
     needed, parts = _needed(slug, home, earlier, set(others))
-    for number, each in enumerate(earlier):
-        before = [found for found in earlier[: number + 1] if found in needed]
-        values = {name for e in before if not e.is_import for name in e.binds}
-        if (found := values & each.changes) and each not in needed:
+    values = set[str]()  # that are used, and have been bound so far
+    for each in earlier:
+        if each in needed:
+            values |= set() if each.is_import else each.binds
+        elif found := values & each.changes:
             used, line = ", ".join(sorted(found)), each.text.splitlines()[0]
             raise CourseError(
                 f"{slug} uses {used}, and `{line}` changes it in an earlier cell."
@@ -103,6 +105,29 @@ def answer_in(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> st
     top = sorted(dict.fromkeys(top), key=lambda line: "__future__" not in line)
     rest = [each.text for each in taken if not each.is_import]
     return "\n\n\n".join(["\n".join(top), *rest]).strip() + "\n"
+
+
+def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> list[str]:
+    """Return the last three calls of earlier cells that may change what is used.
+
+    `fill(TABLE)` may, and is not in the answer: what else it does nobody knows.
+    """
+    home, earlier = _split(cells, slug)
+    needed, _ = _needed(slug, home, earlier, set(others))
+    values = {n for e in needed if not e.is_definition for n in e.binds}
+    calls = [e for e in earlier if isinstance(e.node, ast.Expr) and e not in needed]
+    left = [e for e in calls if "(" in e.text and values & e.uses - {slug}]
+    lines = [e.text.splitlines()[0] for e in left if "print" not in e.uses]
+    return list(dict.fromkeys(lines))[-3:]
+
+
+def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
+    """Return the last cell that defines the function, and what is above it."""
+    read = [_statements(cell) for cell in cells]
+    at = [number for number, found in enumerate(read) if _defines(found, slug)]
+    if not at:
+        raise LookupError(f"no cell defines {slug}")
+    return read[at[-1]], [each for found in read[: at[-1]] for each in found]
 
 
 def _needed(
@@ -118,13 +143,16 @@ def _needed(
             continue
         known.add(name)
         own = [each for each in home if name in each.binds | each.changes]
-        if all(name in each.changes for each in own):  # it has its value from before
+        if not any(name in each.binds for each in own):  # it has its value from before
             if name in others:
                 parts.add(name)
             else:
                 own += [each for each in earlier if name in each.binds][-1:]
+        if not all(each.is_definition for each in own):  # `fill(TABLE)` belongs to it
+            calls = [each for each in home if isinstance(each.node, ast.Expr)]
+            own += [e for e in calls if name in e.uses and slug not in e.uses]
         needed.update(own)
-        names += [used for each in own for used in _used(each.text)]
+        names += [used for each in own for used in each.uses]
     return needed, parts
 
 
@@ -143,7 +171,6 @@ def run_text(slug: str, text: str, name: str) -> Callable[..., Any]:
     return function
 
 
-@lru_cache(maxsize=512)  # the same cells are asked for again and again
 def to_python(cell: str) -> str:
     """Return a cell with its magics turned into calls, as IPython does."""
     from IPython.core.inputtransformer2 import TransformerManager
@@ -152,7 +179,7 @@ def to_python(cell: str) -> str:
     return str(TransformerManager().transform_cell(code))  # type: ignore[no-untyped-call]
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=512)  # the same cells are asked for again and again
 def _statements(cell: str) -> list[Statement]:
     """Return a cell's statements, without `f = check(f)`; none of what is no Python."""
     try:
@@ -160,16 +187,18 @@ def _statements(cell: str) -> list[Statement]:
         nodes = ast.parse(code).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
-    found, lines = [], code.splitlines()
+    found = []
     for node in nodes:
         if _is_check(getattr(node, "value", None)):
             continue
-        text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
+        text = ast.get_source_segment(code, node) or ""
         for each in reversed(getattr(node, "decorator_list", [])):
             if not _is_check(each):
                 text = f"@{ast.unparse(each)}\n{text}"
-        binds = frozenset() if isinstance(node, ast.Expr) else frozenset(_bound(node))
-        found.append(Statement(node, text, binds, frozenset(_changed(node))))
+        binds, changes = _bound(node, text)
+        changes |= set(_changed(node))
+        names = frozenset(binds), frozenset(changes), frozenset(_used(text))
+        found.append(Statement(node, text, *names))
     return found
 
 
@@ -184,22 +213,28 @@ def _defines(statements: list[Statement], slug: str) -> bool:
     return any(isinstance(e.node, kinds) and e.node.name == slug for e in statements)
 
 
-def _bound(node: ast.stmt) -> Iterator[str]:
+def _bound(node: ast.stmt, text: str) -> tuple[set[str], set[str]]:
+    """Return the names that get a value, and those whose old value goes into it."""
     if isinstance(node, ast.Import | ast.ImportFrom):
-        yield from ((a.asname or a.name).partition(".")[0] for a in node.names)
-        return
+        return {(a.asname or a.name).partition(".")[0] for a in node.names}, set()
+    if isinstance(node, DEFINITIONS):
+        return {node.name}, set()
     added = [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
     stored = [n for n in ast.walk(node) if isinstance(getattr(n, "ctx", 0), ast.Store)]
-    new = {getattr(n, "id", "") for n in stored if n not in added}
-    old = {getattr(n, "id", "") for n in added} - new  # `X += 1` only changes X
-    for symbol in symtable.symtable(ast.unparse(node), "cell", "exec").get_symbols():
+    changes = {getattr(n, "id", "") for n in added}
+    changes -= {getattr(n, "id", "") for n in stored if n not in added}
+    binds = set[str]()
+    for symbol in symtable.symtable(text, "cell", "exec").get_symbols():
         if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
-            yield from {symbol.get_name()} - old
+            binds.add(symbol.get_name())
+            if symbol.is_referenced() and isinstance(node, ast.Assign):  # `X = X + 1`
+                changes.add(symbol.get_name())
+    return binds - changes, changes
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose value a statement changes in place, in a loop as well."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+    if isinstance(node, DEFINITIONS):
         return
     for each in ast.walk(node):
         match each:
@@ -207,8 +242,6 @@ def _changed(node: ast.stmt) -> Iterator[str]:
                 yield _root(each)
             case ast.Subscript(ctx=ast.Store() | ast.Del()):
                 yield _root(each)
-            case ast.AugAssign(target=ast.Name(id=name)):
-                yield name
             case ast.Call(func=ast.Attribute(attr=name) as method) if name in CHANGING:
                 yield _root(method)
 
@@ -227,6 +260,7 @@ def _used(text: str) -> list[str]:
         tables += table.get_children()
         for symbol in table.get_symbols():
             outside = symbol.is_global() or table.get_type() == "module"
-            if outside and symbol.is_referenced():
+            looked_up = symbol.is_referenced() or symbol.is_declared_global()
+            if outside and looked_up:
                 names.append(symbol.get_name())
     return names

@@ -12,41 +12,58 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.answer import answer_in, cells_of
+from workbook.exercises.answer import answer_in, cells_of, left_out
 from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
 from workbook.exercises.display import Code, Notice, as_message, show, tell_ours
-from workbook.exercises.progress import Progress
+from workbook.exercises.progress import Entry, entries, note_check, note_hint
 from workbook.exercises.report import Outcome, shorten
 from workbook.exercises.worker import tested
 from workbook.exercises.your_agent import path_of, write
 
 Function = Callable[..., Any]
+KEPT = "Your agent keeps the one that passed before. This cell gives ours."
+MOVE = "If that changes what your function uses, put it into the cell of `def"
 
 
-def check(function: Function, *, traceback: bool = False) -> Function:
+def check(function: Function) -> Function:
     """Test your function, say what it does not do yet, and return one that works.
 
     That is yours when it passes, and then a part of your agent, too (see `yours`).
     Otherwise it is the package's, so that a notebook goes on; it says so when a cell
     runs it. `parse_turn = check(parse_turn)` stands below your `def`, or `@check` above
-    it. `traceback` asks for the whole traceback of the first failure.
+    it.
     """
     answer = function
     with _said():
-        near = exercises().get(near_miss(getattr(function, "__name__", "")) or "")
-        answer = instead(near.function()) if near else function
-        exercise = find(named_for_check(function))
-        slug = exercise.slug
-        text = answer_in(cells_of(function), slug, exercises().keys() - {slug})
+        slug = _name_of(function, "check")
+        if near := near_miss(slug):
+            answer = instead(exercises()[near].function())
+        else:
+            raise CourseError(
+                f"check goes by a function's own name, and this one's is {slug}. Give"
+                " `def` the name of the exercise; a decorator needs functools.wraps."
+            )
+        exercise = find(slug)
+        if inspect.unwrap(function) is inspect.unwrap(exercise.function()):
+            raise CourseError(
+                f"{slug} is the package's own function: there is nothing of yours to"
+                f" check. Put your `def {slug}` above the check, in the same cell."
+            )
+        cells, others = cells_of(function), exercises().keys() - {slug}
+        text = answer_in(cells, slug, others)
         report = tested(exercise, text)
+        notes = []
         if report.outcome is Outcome.PASSED:
             write(exercise, text)
             answer = function
         elif path_of(slug).exists():
-            note = "Your agent keeps the one that passed before. This cell gives ours."
-            report = replace(report, note=f"{note} {report.note}".strip())
-        show(as_message(report, with_traceback=traceback))
-        Progress().checked(slug, report.outcome)
+            notes.append(KEPT)
+        if report.failures and (lines := left_out(cells, slug, others)):
+            named = ", ".join(f"`{line}`" for line in lines)
+            notes.append(f"The check does not run {named}. {MOVE} {slug}`.")
+        report = replace(report, note=" ".join([*notes, report.note]).strip())
+        show(as_message(report))
+        note_check(slug, report.outcome)
     return answer
 
 
@@ -62,17 +79,6 @@ def instead(ours: Function) -> Function:
         return ours(*args, **kwargs)
 
     return answers
-
-
-def named_for_check(function: Function) -> str:
-    """Return the exercise that a function answers; a `CourseError`: it answers none."""
-    slug = _name_of(function, "check")
-    if inspect.unwrap(function) is inspect.unwrap(find(slug).function()):
-        raise CourseError(
-            f"{slug} is the package's own function: there is nothing of yours to"
-            f" check. Put your `def {slug}` above the check, in the same cell."
-        )
-    return slug
 
 
 @contextmanager
@@ -103,7 +109,7 @@ def hint(function: Function | str) -> None:
     """Show the next hint. There are three: a pointer, a plan, code with a gap."""
     with _said():
         exercise = find(_name_of(function, "hint"))
-        seen, hints = Progress().get(exercise.slug).hints, exercise.hints
+        seen, hints = entries().get(exercise.slug, Entry()).hints, exercise.hints
         number = min(seen + 1, len(hints))
         words = hints[: min(number, len(hints) - 1)]
         lines = [(" ", f"{n}. {text}") for n, text in enumerate(words, 1)]
@@ -112,7 +118,7 @@ def hint(function: Function | str) -> None:
         show(Notice(f"{exercise.slug} · hint {number} of {len(hints)}", lines))
         if number == len(hints):
             show(Code("all but one piece, ___", hints[-1]))
-        Progress().hint_seen(exercise.slug, number)
+        note_hint(exercise.slug, number)
 
 
 def solution(function: Function | str) -> None:

@@ -1,7 +1,5 @@
 """Your agent, drawn: the parts that a run uses, in the order of a step, yours lit."""
 
-from collections.abc import Iterable
-
 from workbook.exercises.catalogue import exercises
 from workbook.exercises.your_agent import folder, state
 from workbook.paths import template
@@ -12,46 +10,34 @@ ABOUT = "★ yours · ours ! yours did not pass when it was last looked at"
 
 
 class YourAgent:
-    """Parts by what they do, and whose each is.
+    """Parts by what they do: of each its slug, its sign, and whose it is.
 
-    The parts of one lesson, "05", or all. An exercise is a part where its entry names
-    a role.
+    An exercise is a part where its entry names a role. Those of one lesson, "05", are
+    shown, or all.
     """
 
     def __init__(self, lesson: str = "") -> None:
-        parts = {slug: e.lesson for slug, e in exercises().items() if e.role}
-        self.states = {slug: state(slug) for slug in parts}
-        of_lesson = [slug for slug in parts if parts[slug].startswith(lesson)]
-        self.shown = of_lesson or list(parts)
-
-    def columns(self) -> dict[str, list[tuple[str, str, str]]]:
-        """Return, by role, the parts to be shown: slug, sign, whose."""
-        found = {role: list(self._of(role)) for role in ROLES}
-        return {role: parts for role, parts in found.items() if parts}
-
-    def _of(self, role: str) -> Iterable[tuple[str, str, str]]:
-        for slug in self.shown:
-            if exercises()[slug].role == role:
-                yield slug, SIGNS[self.states[slug]], self.states[slug]
-
-    @property
-    def title(self) -> str:
-        """How many of all parts are the learner's."""
-        own = sum(whose == "yours" for whose in self.states.values())
-        return f"your agent: {own} of {len(self.states)} parts are yours"
+        parts = {slug: each for slug, each in exercises().items() if each.role}
+        states = {slug: state(slug) for slug in parts}
+        own = [slug for slug in parts if parts[slug].lesson.startswith(lesson)] or parts
+        self.columns: dict[str, list[tuple[str, str, str]]] = {}
+        for role in ROLES:
+            if found := [slug for slug in own if parts[slug].role == role]:
+                marked = [(slug, SIGNS[states[slug]], states[slug]) for slug in found]
+                self.columns[role] = marked
+        count = [*states.values()].count("yours")
+        self.title = f"your agent: {count} of {len(parts)} parts are yours"
 
     def __repr__(self) -> str:
         lines = [f"{self.title} ({folder()})"]
-        for role, parts in self.columns().items():
+        for role, parts in self.columns.items():
             told = "  ".join(f"{sign} {slug}" for slug, sign, _ in parts)
             lines.append(f"  {role:18} {told}")
         return "\n".join([*lines, f"  {ABOUT}"])
 
     def _repr_html_(self) -> str:
         shown = template("shown.html").module.agent
-        return str(shown(self.title, self.columns(), ABOUT))
+        return str(shown(self.title, self.columns, ABOUT))
 
 
-def your_agent(lesson: str = "") -> YourAgent:
-    """Return a picture of your agent: the parts of a lesson, "05", or all of them."""
-    return YourAgent(lesson)
+your_agent = YourAgent  # what one types

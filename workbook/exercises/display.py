@@ -6,7 +6,7 @@ with a fallback, so that they can be read on a dark page and on a light one.
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,11 +21,18 @@ _NAME = re.compile("(?<!`)`([^`\n]+)`(?!`)")  # in the course's own words
 NAMED = 5  # failures that are named; the others are counted
 
 
+def notebook() -> Any:
+    """Return IPython's shell, or None where no notebook runs."""
+    ipython = sys.modules.get("IPython")
+    return ipython.get_ipython() if ipython else None
+
+
 def show(thing: object) -> None:
     """Display a thing in a notebook, or print its text."""
-    ipython = sys.modules.get("IPython")
-    if ipython and ipython.get_ipython():
-        ipython.display.display(thing)
+    if notebook():
+        from IPython.display import display
+
+        display(thing)  # type: ignore[no-untyped-call]
         return
     coding = getattr(sys.stdout, "encoding", None) or "utf-8"
     print(str(thing).encode(coding, "replace").decode(coding))  # it may lack the ✗
@@ -36,11 +43,10 @@ _told: set[tuple[int, str]] = set()  # a run of a cell, an exercise
 
 def tell_ours(*slugs: str) -> None:
     """Say in a notebook, once a cell, that the package's functions run in it."""
-    ipython = sys.modules.get("IPython")
-    shell = ipython.get_ipython() if ipython else None
-    new = [s for s in slugs if shell and (shell.execution_count, s) not in _told]
-    if shell and new:
-        _told.update((shell.execution_count, slug) for slug in new)
+    cell = shell.execution_count if (shell := notebook()) else 0
+    new = [slug for slug in slugs if cell and (cell, slug) not in _told]
+    if new:
+        _told.update((cell, slug) for slug in new)
         words = f"Ours runs here: {', '.join(new)}. Yours has not passed its check."
         show(Notice(words, colour=GREY))
 
@@ -73,7 +79,7 @@ class Notice:
         return str(shown(self.title, lines, self.colour, GREY))
 
 
-def as_message(report: Report, *, with_traceback: bool = False) -> Notice:
+def as_message(report: Report) -> Notice:
     """Return a report as a learner reads it: of the first failure, the evidence too."""
     lines = [("!", report.note)] if report.note else []
     attempted = report.outcome is not Outcome.NOT_ATTEMPTED
@@ -81,7 +87,6 @@ def as_message(report: Report, *, with_traceback: bool = False) -> Notice:
         lines.append(("✗" if attempted else " ", failure.requirement))
         if attempted and number == 0:
             lines += failure.evidence
-            lines += [("traceback", failure.traceback)] if with_traceback else []
     if more := len(report.failures[NAMED:]):
         lines.append(("✗", f"and {more} more"))
     if report.passed < report.total:
@@ -145,10 +150,6 @@ class Prediction:
         self.question, self.choices = question, [str(choice) for choice in choices]
         self.guess = ""
 
-    def choose(self, guess: str) -> None:
-        """Keep a guess; a later one replaces it."""
-        self.guess = guess.strip()
-
     def reveal(self, happened: object) -> None:
         """Show what was guessed, and what happened."""
         guess = self.guess or "nothing: no guess was made"
@@ -169,8 +170,11 @@ class Prediction:
             box.style.button_width = "auto"
         else:
             box = widgets.Text(value=self.guess, placeholder="your guess")
-        box.observe(lambda change: self.choose(change["new"] or ""), "value")
+        box.observe(self._keep, "value")
         return box.add_class("predict")
+
+    def _keep(self, change: Mapping[str, str | None]) -> None:
+        self.guess = (change["new"] or "").strip()
 
     def _ipython_display_(self) -> None:
         # The question in an output of its own: it is there where no widget runs.

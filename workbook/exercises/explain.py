@@ -9,11 +9,9 @@ is said by the values that it compared, or by the message that it has.
 """
 
 import ast
-import inspect
 import re
 import textwrap
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from types import FunctionType
 from typing import NamedTuple
@@ -27,27 +25,12 @@ from workbook.exercises.report import (
     difference,
     differs,
     error_place,
-    full_traceback,
     shorten,
     written,
 )
-from workbook.exercises.watch import (
-    ArgumentChanged,
-    InputAsked,
-    RecordedCall,
-    Watch,
-)
+from workbook.exercises.watch import ArgumentChanged, RecordedCall, Watch
 
 Evidence = Iterator[tuple[str, str]]  # label, text
-
-CAUSES: dict[type[BaseException], str] = {  # the first kind that fits counts
-    ArgumentChanged: "work on a copy, and return that",
-    RecursionError: "the function calls itself too many times in a row",
-    SystemExit: "return a value; exit() would end the whole program",
-    InputAsked: "what you need is in the arguments",
-    UnboundLocalError: "a variable gets its value only on some ways through",
-    NameError: "a misspelt name, or one from a cell that has not been run",
-}
 
 
 class Comparison(NamedTuple):
@@ -86,11 +69,9 @@ def explain(seen: Seen) -> Failure:
     evidence += _outcome(seen, call, right)
     if call and call.printed.strip():
         evidence.append(("printed", clip(repr(call.printed), LONG)))
-    if cause := _cause(seen, call, right) or _advice(more, call):
-        evidence.append(("perhaps", cause))
-    traceback = full_traceback(seen.error)
-    name = seen.test.__name__
-    return Failure(required, name, tuple(evidence), seen.raised, traceback)
+    if guess := _advice(more, call):
+        evidence.append(("perhaps", guess))
+    return Failure(required, seen.test.__name__, tuple(evidence), seen.raised)
 
 
 def requirement(test: FunctionType) -> str:
@@ -105,14 +86,12 @@ def _paragraphs(test: FunctionType) -> list[str]:
 
 def _advice(paragraphs: list[str], call: RecordedCall | None) -> str:
     """Return the test's own guess, where what came of the call carries it."""
+    error = call.error if call else None
+    came = type(error).__name__ if error else written(call and call.result, str)
     for paragraph in paragraphs:
-        if guess := re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph):
-            came = call and (type(call.error).__name__ if call.error else call.result)
-            if guess[1] and written(came, str) not in guess[1].split(" or "):
-                continue
-            if guess[1]:
-                return guess[2]
-            return "" if call and call.error else guess[2]
+        guess = re.match(r"perhaps(?:, of ([^:]*))?: (.*)", paragraph)
+        if guess and (came in guess[1].split(" or ") if guess[1] else not error):
+            return guess[2]
     return ""
 
 
@@ -123,7 +102,7 @@ def _subject(seen: Seen) -> tuple[RecordedCall | None, tuple[object, ...]]:
     """
     calls = list(seen.watch.calls)
     if seen.raised:
-        calls = [c for c in calls if c.error is seen.error] or calls
+        calls = [c for c in calls if c.error is seen.error]
     elif seen.compared and seen.compared.operator in ("==", "is"):
         texts, sides = _sides(seen.statement), seen.compared[1:]
         for text, value, other in zip(texts, sides, sides[::-1], strict=False):
@@ -132,6 +111,18 @@ def _subject(seen: Seen) -> tuple[RecordedCall | None, tuple[object, ...]]:
                 if not call.error and call.result is value:
                     return call, (other,)
     return (calls[-1] if calls else None), ()
+
+
+def _sides(statement: str) -> tuple[str, ...]:
+    """Return the two sides of what an `assert` compares."""
+    try:
+        body = ast.parse(textwrap.dedent(statement).strip()).body
+    except SyntaxError:  # of `with …:`, without its block
+        return ()
+    match body:
+        case [ast.Assert(test=ast.Compare(left=left, comparators=[right]))]:
+            return ast.unparse(left), ast.unparse(right)
+    return ()
 
 
 def _outcome(
@@ -168,70 +159,21 @@ def _asserted(seen: Seen, call: RecordedCall | None) -> Evidence:
     error, compared = seen.error, seen.compared
     if not isinstance(error, AssertionError):
         yield "but", f"what came back cannot be used: {describe_error(error)}"
-    elif reason := _reason(error):
-        yield "expected", reason
+    elif reason := _reason(error):  # it says what the test saw
+        yield "but", reason
     elif compared:
         operator, left, right = compared.operator, *map(shorten, compared[1:])
         if operator in ("==", "is"):
-            name = _attribute(seen, call)
-            yield "expected", f"its {name} is {right}" if name else right
+            name = "".join(_sides(seen.statement)[:1]).rpartition(".")[2]
+            value = getattr(call and call.result, name, _asserted)  # or none of its own
+            is_own = not differs(value, compared.left)
+            yield "expected", f"its {name} is {right}" if is_own else right
             yield "but", f"it is {left}"
         else:
             yield "expected", f"{left} {operator} {right}"
-
-
-def _attribute(seen: Seen, call: RecordedCall | None) -> str:
-    """Return which attribute of the result was compared, or ""."""
-    match _condition(seen.statement), call, seen.compared:
-        case ast.Compare(left=ast.Attribute(attr=name)), RecordedCall(result=r), found:
-            if found and hasattr(r, name) and not differs(getattr(r, name), found.left):
-                return name
-    return ""
-
-
-def _condition(statement: str) -> ast.expr | None:
-    """Return what an `assert` asserts."""
-    with suppress(SyntaxError):  # of `with …:`, without its block
-        match ast.parse(textwrap.dedent(statement).strip()).body:
-            case [ast.Assert(test=test)]:
-                return test
-    return None
-
-
-def _sides(statement: str) -> tuple[str, ...]:
-    """Return the two sides of what an `assert` compares."""
-    match _condition(statement):
-        case ast.Compare(left=left, comparators=[right]):
-            return ast.unparse(left), ast.unparse(right)
-    return ()
 
 
 def _reason(error: BaseException) -> str:
     """Return the message of an `assert` that has one."""
     message, _, _ = f"\n{written(error, str)}".partition("\nassert ")
     return clip(message.strip(), 300)
-
-
-def _cause(seen: Seen, call: RecordedCall | None, right: tuple[object, ...]) -> str:
-    """Return a cause that the evidence carries, in a few words, or an empty text."""
-    error, watch = seen.error, seen.watch
-    if seen.raised or isinstance(error, ArgumentChanged):
-        own = f"{watch.original.__name__}()"
-        if isinstance(error, TypeError) and own in written(error, str):
-            return "keep the parameters of the stub: the tests call it with them"
-        return next((CAUSES[kind] for kind in CAUSES if isinstance(error, kind)), "")
-    if call is None or call.error or not right or right[0] is None:
-        return ""
-    if call.result is None and not _returns_something(watch):
-        prints = "it prints its result; return it instead"
-        return prints if call.printed.strip() else "no return gives its result back"
-    return ""
-
-
-def _returns_something(watch: Watch) -> bool:
-    """Return whether a `return` with a value stands in the function's own lines."""
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(watch.original)))
-    except (OSError, TypeError, SyntaxError):  # a lambda in the middle of a line
-        return True
-    return any(isinstance(node, ast.Return) and node.value for node in ast.walk(tree))

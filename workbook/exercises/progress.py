@@ -3,14 +3,15 @@
 One small JSON file. When it cannot be read or written, exercises work all the same.
 """
 
+import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 from filelock import FileLock
-from pydantic import NonNegativeInt, TypeAdapter
 
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
 from workbook.exercises.display import Grid, Notice, show
@@ -24,72 +25,73 @@ class Entry:
     """One exercise: the last outcome, how often it was checked, hints seen."""
 
     outcome: str = ""
-    checks: NonNegativeInt = 0
-    hints: NonNegativeInt = 0
+    checks: int = 0
+    hints: int = 0
     passed_at: str = ""  # the first time, UTC, ISO 8601
 
 
-FORMAT = TypeAdapter(dict[str, Entry])
+def path_of_progress() -> Path:
+    return user_data() / "progress.json"
 
 
-class Progress:
-    """The file. Each change reads it afresh, under a lock: two kernels may be at it."""
+def entries() -> dict[str, Entry]:
+    """Return what is known, by slug; a damaged file is set aside, and said so."""
+    path = path_of_progress()
+    try:
+        rows = json.loads(path.read_bytes()).items()
+        return {slug: Entry(**row) for slug, row in rows}
+    except OSError:  # there is none, or it cannot be reached
+        return {}
+    except (ValueError, TypeError, AttributeError):
+        aside = path.with_name(f"{path.name}.damaged")
+        with suppress(OSError):
+            os.replace(path, aside)
+        title = "The file with your progress could not be read; a new one is begun."
+        show(Notice(title, [(" ", f"The old one is kept as {aside}.")]))
+        return {}
 
-    def __init__(self) -> None:
-        self.path = user_data() / "progress.json"
 
-    def entries(self) -> dict[str, Entry]:
-        """Return what is known, by slug; a damaged file is set aside, and said so."""
-        try:
-            return FORMAT.validate_json(self.path.read_bytes())
-        except FileNotFoundError:
-            return {}
-        except (OSError, ValueError):
-            aside = self.path.with_name(self.path.name + ".damaged")
-            try:
-                os.replace(self.path, aside)
-            except OSError:
-                aside = self.path
-            title = "The file with your progress could not be read; a new one is begun."
-            show(Notice(title, [(" ", f"The old one is kept as {aside}.")]))
-            return {}
+@contextmanager
+def changed() -> Iterator[dict[str, Entry]]:
+    """Yield what is known, and keep it as it is afterwards: two kernels may be at it.
 
-    def get(self, slug: str) -> Entry:
-        return self.entries().get(slug, Entry())
+    CourseError: the folder cannot be written.
+    """
+    path = path_of_progress()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(path.with_name(".progress.lock")):
+            yield (known := entries())
+            new = path.with_name(".progress.new")
+            rows = {slug: asdict(entry) for slug, entry in known.items()}
+            new.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+            os.replace(new, path)
+    except OSError as error:
+        raise CourseError(
+            f"Progress could not be kept in {path.parent}: {error.strerror}."
+            " Set WORKBOOK_DATA to a folder that you may write to."
+        ) from None
 
-    def checked(self, slug: str, outcome: Outcome) -> None:
-        """Note the outcome of a check. What was passed once stays passed."""
-        with self.changed() as entries:
-            entry = entries.setdefault(slug, Entry())
-            entry.outcome = str(outcome)
-            entry.checks += outcome is not Outcome.NOT_ATTEMPTED
-            if outcome is Outcome.PASSED and not entry.passed_at:
-                entry.passed_at = datetime.now(UTC).isoformat(timespec="seconds")
 
-    def hint_seen(self, slug: str, number: int) -> None:
-        with self.changed() as entries:
-            entries.setdefault(slug, Entry()).hints = number
+def note_check(slug: str, outcome: Outcome) -> None:
+    """Note the outcome of a check. What was passed once stays passed."""
+    with changed() as known:
+        entry = known.setdefault(slug, Entry())
+        entry.outcome = str(outcome)
+        entry.checks += outcome is not Outcome.NOT_ATTEMPTED
+        if outcome is Outcome.PASSED and not entry.passed_at:
+            entry.passed_at = datetime.now(UTC).isoformat(timespec="seconds")
 
-    @contextmanager
-    def changed(self) -> Iterator[dict[str, Entry]]:
-        """Yield what is known, and keep it as it is afterwards."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(self.path.with_name(".progress.lock")):
-                yield (entries := self.entries())
-                new = self.path.with_name(".progress.new")
-                new.write_bytes(FORMAT.dump_json(entries, indent=1))
-                os.replace(new, self.path)
-        except OSError as error:
-            raise CourseError(
-                f"Progress could not be kept in {self.path.parent}: {error.strerror}."
-                " Set WORKBOOK_DATA to a folder that you may write to."
-            ) from None
+
+def note_hint(slug: str, number: int) -> None:
+    """Note up to which number the hints were seen."""
+    with changed() as known:
+        known.setdefault(slug, Entry()).hints = number
 
 
 def progress() -> Grid:
     """Return a table of the exercises and what you have done with them."""
-    rows, known = [], Progress().entries()
+    rows, known = [], entries()
     for slug, exercise in exercises().items():
         entry = known.get(slug, Entry())
         outcome = "passed" if entry.passed_at else entry.outcome or "not attempted"
@@ -121,9 +123,9 @@ def reset(slug: str | None = None, *, yes: bool = False) -> None:
     if not agreed:
         show(Notice("Nothing was changed."))
         return
-    with Progress().changed() as entries:
-        for name in slugs if slug else list(entries):
-            entries.pop(name, None)
+    with changed() as known:
+        for name in slugs if slug else list(known):
+            known.pop(name, None)
         (folder() / "removed").mkdir(parents=True, exist_ok=True)
         for path in kept:
             os.replace(path, folder() / "removed" / path.name)

@@ -8,12 +8,13 @@ Whether a test ever ends is for whoever started the process to see; see `worker`
 import sys
 import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from types import MappingProxyType, ModuleType
 from typing import Any, Literal
 
 import pytest
 from _pytest.assertion import util as assertion_util
+from hypothesis import HealthCheck, Phase, settings
 
 from workbook.exercises.catalogue import CourseError, Exercise, exercises
 from workbook.exercises.explain import Comparison, Seen, explain, requirement
@@ -24,7 +25,7 @@ from workbook.exercises.report import (
     describe_error,
     error_in_words,
 )
-from workbook.exercises.watch import Printed, Watch
+from workbook.exercises.watch import Watch
 from workbook.paths import ROOT
 
 _UNUSED = """
@@ -38,6 +39,15 @@ _ARGUMENTS = [
     *(f"--rootdir={ROOT}", f"--confcutdir={ROOT}", "-o", "addopts="),
 ]
 _raises = pytest.raises
+QUICK = "workbook-check"  # hypothesis without a database, the same way each time
+settings.register_profile(
+    QUICK,
+    settings.get_profile("ci"),
+    max_examples=25,
+    phases=[Phase.explicit, Phase.generate, Phase.shrink],
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 def run_tests(
@@ -58,16 +68,18 @@ def run_tests(
     run = _Run(exercise, Watch(function, slug, begin), tell)
     plugins = [run, fixtures(**{slug: lambda: run.watch.function})]
     quiet = warnings.catch_warnings(action="ignore")  # of marks without their plugin
+    profile = settings.get_current_profile_name()
+    settings.load_profile(QUICK)
     with quiet, pytest.MonkeyPatch.context() as patch:
         for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS"):
             patch.delenv(name, raising=False)
         patch.setattr(pytest, "raises", run.raises)
         patch.setattr(assertion_util, "_config", None)  # pytest leaves it set
-        _import_afresh(patch, exercise)
-        with redirect_stdout(Printed()), redirect_stderr(Printed()), _quick():
-            code = pytest.main([*_ARGUMENTS, str(exercise.tests_path)], plugins=plugins)
-    if code == pytest.ExitCode.INTERRUPTED and not run.broken:
-        raise KeyboardInterrupt
+        for name, module in [*sys.modules.items()]:  # what it imports it sees compare
+            if getattr(module, "__file__", None) == str(exercise.tests_path):
+                patch.delitem(sys.modules, name)
+        code = pytest.main([*_ARGUMENTS, str(exercise.tests_path)], plugins=plugins)
+    settings.load_profile(profile)
     if code == pytest.ExitCode.INTERNAL_ERROR:  # never a pass, whatever was not found
         run.broken = run.broken or "pytest itself broke"
     if run.broken or not run.requirements:
@@ -90,32 +102,8 @@ def fixtures(**subjects: Callable[[], Callable[..., Any]]) -> ModuleType:
     return plugin
 
 
-def _import_afresh(patch: pytest.MonkeyPatch, exercise: Exercise) -> None:
-    """Let pytest import the test file itself: only then it sees what is compared."""
-    for name, module in list(sys.modules.items()):
-        if getattr(module, "__file__", None) == str(exercise.tests_path):
-            patch.delitem(sys.modules, name)
-
-
-@contextmanager
-def _quick() -> Iterator[None]:
-    """Let property tests run without a database, the same way each time."""
-    from hypothesis import HealthCheck, Phase, settings
-
-    before = settings.get_current_profile_name()
-    settings.register_profile(
-        "workbook-check",
-        settings.get_profile("ci"),  # no database, no deadline, not random
-        max_examples=25,
-        phases=[Phase.explicit, Phase.generate, Phase.shrink],
-        report_multiple_bugs=False,
-        suppress_health_check=list(HealthCheck),
-    )
-    settings.load_profile("workbook-check")
-    try:
-        yield
-    finally:
-        settings.load_profile(before)
+class EndsAll(AssertionError):  # noqa: N818 - what happened
+    """The function raised what would end pytest: KeyboardInterrupt, its own Exit."""
 
 
 class _Run:
@@ -158,7 +146,10 @@ class _Run:
         self._compared, self._wanted = None, ""
         # pytest's own explanation compares line by line: minutes, for a megabyte.
         assertion_util._reprcompare = self._compare
-        yield
+        try:
+            yield
+        except (KeyboardInterrupt, pytest.exit.Exception) as error:
+            raise EndsAll from error
 
     def _compare(self, *found: Any) -> None:
         self._compared = Comparison(*found)
@@ -175,14 +166,15 @@ class _Run:
         return pytest.TestReport(item.nodeid, item.location, {}, end, None, "call")
 
     def _failure(self, item: pytest.Function, info: Any) -> Failure:
+        error = info.value.__cause__ if info.type is EndsAll else info.value
         own = [entry for entry in info.traceback if entry.path == item.path]
         statement = str(own[-1].statement) if own else ""
-        compared = self._compared if isinstance(info.value, AssertionError) else None
-        found = item.function, info.value, statement, self.watch
+        compared = self._compared if isinstance(error, AssertionError) else None
+        found = item.function, error, statement, self.watch
         try:
             return explain(Seen(*found, compared, self._wanted))
-        except Exception as error:  # an object in the answer is not what it says
-            evidence = (("raised", describe_error(error)),)
+        except Exception as problem:  # an object in the answer is not what it says
+            evidence = (("raised", describe_error(problem)),)
             return Failure(requirement(item.function), item.originalname, evidence)
 
     def report(self, first: Mapping[str, Failure] = MappingProxyType({})) -> Report:

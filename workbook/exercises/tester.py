@@ -11,20 +11,21 @@ import faulthandler
 import json
 import os
 import sys
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import IO, Any
-
-import hypothesis  # noqa: F401 - imported while nobody waits
-import pytest  # noqa: F401
+from typing import Any
 
 from workbook.exercises.answer import run_text
 from workbook.exercises.catalogue import CourseError, find
-from workbook.exercises.report import Report, describe_error, error_place
+from workbook.exercises.report import (
+    Failure,
+    Outcome,
+    Report,
+    describe_error,
+    error_place,
+)
 from workbook.exercises.run_tests import run_tests
 from workbook.exercises.watch import InputAsked
-from workbook.exercises.worker import unready
 
 IDLE_S = 600.0  # after which a process that nobody asks ends
 ORPHAN_S = 300.0  # after which it ends in the middle of an answer: its kernel has gone
@@ -44,44 +45,37 @@ def main(room: str) -> None:
         while line:
             line = line[os.write(told, line) :]
 
+    def end_after(seconds: float) -> None:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=places)
+
     with contextlib.suppress(Exception):  # of a room there is nothing to be told yet
         find(room).function()
-    while line := _next_line(jobs):
-        faulthandler.dump_traceback_later(ORPHAN_S, exit=True, file=places)
+    end_after(IDLE_S)
+    while line := jobs.readline():
+        end_after(ORPHAN_S)
         try:
-            say(found=_tested(json.loads(line), say).as_dict())
+            say(found=_tested(say=say, **json.loads(line)).as_dict())
         except CourseError as error:
             say(refused=str(error))
-        except KeyboardInterrupt:  # nobody is there to ask for it
-            say(lost="it raised KeyboardInterrupt, which ends the whole program")
-        faulthandler.cancel_dump_traceback_later()
+        end_after(IDLE_S)
 
 
-def _next_line(jobs: IO[bytes]) -> bytes:
-    """Return the next line; who waits too long for one ends."""
-    idle = threading.Timer(IDLE_S, os._exit, [0])
-    idle.daemon = True
-    idle.start()
-    try:
-        return jobs.readline()
-    finally:
-        idle.cancel()
-
-
-def _tested(job: Mapping[str, str], say: Callable[..., None]) -> Report:
+def _tested(slug: str, text: str, tests: str, say: Callable[..., None]) -> Report:
     """Return what is found of an answer: whether it can be loaded, and its tests."""
-    exercise = find(job["slug"])
-    exercise = replace(exercise, tests=job["tests"] or exercise.tests)
-    report, file = unready(exercise.slug), f"<{exercise.slug}>"
-    say(begun=report.as_dict())
+    exercise = find(slug)
+    exercise = replace(exercise, tests=tests or exercise.tests)
+    total = len(exercise.requirements())
+    failure, file = Failure("its cell can be run", raised=True), f"<{slug}>"
+    unready = Report(slug, Outcome.RAISED, total=total, failures=(failure,))
+    say(begun=unready.as_dict())
     try:
-        function = run_text(exercise.slug, job["text"], file)
+        function = run_text(slug, text, file)
     except BaseException as error:
         evidence = [("raised", describe_error(error))]
         if place := error_place(error, file):
             evidence.append(("at", place))
-        failure = replace(report.failures[0], evidence=tuple(evidence))
-        return replace(report, failures=(failure,))
+        failure = replace(failure, evidence=tuple(evidence))
+        return replace(unready, failures=(failure,))
     return run_tests(
         exercise,
         function,

@@ -64,7 +64,6 @@ class Watch:
         self.original, self.name, self.begin = original, name, begin
         self.calls: deque[RecordedCall] = deque(maxlen=50)
         self.count = 0
-        self.values = 0  # calls that gave something else than None
         self.unwritten = 0  # calls that met the stub's own error, or no code at all
         code = getattr(inspect.unwrap(original), "__code__", None)
         self.file = code.co_filename if code else ""
@@ -84,7 +83,6 @@ class Watch:
         try:
             with redirect_stdout(printed), redirect_stderr(printed):
                 call.result = self.original(*args, **kwargs)
-            self.values += call.result is not None
             self.unwritten += bool(self.empty) and call.result is None
         except BaseException as error:
             call.error = error
@@ -121,17 +119,16 @@ def own_equality(result: Any, function: Callable[..., Any]) -> str:
 
     What `@dataclass` writes is Python's own.
     """
-    module, values = getattr(inspect.unwrap(function), "__module__", None), [result]
-    own_file = getattr(getattr(function, "__code__", None), "co_filename", None)
+    own, values = inspect.unwrap(function), [result]
+    own_file = getattr(getattr(own, "__code__", None), "co_filename", None)
+    modules = getattr(own, "__module__", None), "unittest.mock"
     for value in values:  # it grows
-        for kind in type(value).__mro__:
-            if equal := vars(kind).get("__eq__"):
-                generated = getattr(equal, "__code__", equal)
-                file = getattr(generated, "co_filename", "")
-                theirs = kind.__module__ in (module, "unittest.mock")
-                if file == own_file or (theirs and file != "<string>"):  # a dataclass's
-                    return kind.__name__
-                break
+        kind = next(each for each in type(value).__mro__ if "__eq__" in vars(each))
+        code = getattr(vars(kind)["__eq__"], "__code__", None)
+        file = getattr(code, "co_filename", "")
+        theirs = file == own_file or kind.__module__ in modules
+        if theirs and not (is_dataclass(kind) and file == "<string>"):
+            return kind.__name__
         if len(values) > 1000:
             break
         if isinstance(value, list | tuple | set | frozenset):

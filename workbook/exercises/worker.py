@@ -18,16 +18,14 @@ import sys
 import tempfile
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import IO
 
 import psutil
 
-from workbook.exercises.catalogue import CourseError, Exercise, find
-from workbook.exercises.report import Failure, Outcome, Report, place_in
+from workbook.exercises.catalogue import CourseError, Exercise
+from workbook.exercises.report import Report, place_in
 from workbook.paths import ROOT, user_cache, user_data
 
 COMPUTING_S = 2.0  # that one test may take
@@ -37,7 +35,8 @@ MEMORY_B = 2 * 2**30  # that a process may hold
 LINE_B, LINES = 2**20, 200  # of one line that it says; that may wait to be read
 LOOK_S = 0.1  # between two looks, each of which reads a list of all processes
 PLACE_S = 1.0  # that a process has to say which line it is in, before it is ended
-READY = Failure("its cell can be run", raised=True)
+PLACES_B = 100_000  # of what it says then
+END_S = 5.0  # that a process has to end which says no more
 
 
 class Worker:
@@ -56,36 +55,29 @@ class Worker:
         room: str = "",
     ) -> None:
         self._folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self._places = tempfile.TemporaryFile()  # noqa: SIM115 - see `close`
         variables = dict(os.environ if env is None else env)
         variables["PYTHONPATH"] = str(ROOT)
         if not wrapper:
             variables |= dict.fromkeys(("TMPDIR", "TEMP", "TMP"), self._folder.name)
         if env is None:
-            variables |= {"WORKBOOK_DATA": str(user_data())}  # it may be relative
-            variables |= {"WORKBOOK_CACHE": str(user_cache())}
+            variables["WORKBOOK_DATA"] = str(user_data())  # it may be relative
+            variables["WORKBOOK_CACHE"] = str(user_cache())
             kept = str(user_cache() / "hypothesis")  # its tables of characters
-            variables |= {"HYPOTHESIS_STORAGE_DIRECTORY": kept}
+            variables["HYPOTHESIS_STORAGE_DIRECTORY"] = kept
         self._process = subprocess.Popen(
             [*wrapper, sys.executable, "-m", "workbook.exercises.tester", room],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._places,
             cwd=self._folder.name,
             env=variables,
             start_new_session=True,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
         self._told: queue.Queue[bytes] = queue.Queue(LINES)  # b"" at its end
-        self._places: deque[bytes] = deque(maxlen=100)
-        for stream, keep in (
-            (self._process.stdout, partial(self._told.put, timeout=WALL_S)),
-            (self._process.stderr, self._places.append),
-        ):
-            assert stream
-            self._listening = threading.Thread(
-                target=_listen, args=(stream, keep), daemon=True
-            )
-            self._listening.start()  # the last one listens to where it is
+        lines = self._process.stdout, self._told
+        threading.Thread(target=_listen, args=lines, daemon=True).start()
 
     @property
     def ended(self) -> bool:
@@ -105,9 +97,7 @@ class Worker:
             assert self._process.stdin
             self._process.stdin.write(job.encode() + b"\n")
             self._process.stdin.flush()
-        while True:
-            if why := watched.over(begun=report is not None):
-                return self._lost(report, call, text, why)
+        while not (why := watched.over(begun=report is not None)):
             try:
                 match json.loads(self._told.get(timeout=LOOK_S)):
                     case {"refused": str(reason)}:
@@ -119,21 +109,21 @@ class Worker:
                         watched.begin()
                     case {"found": dict(found)}:
                         return Report.from_dict({**found, "slug": slug})
-                    case {"lost": str(why)}:
-                        return self._lost(report, call, text, why)
             except queue.Empty:
                 continue
-            except (ValueError, TypeError, KeyError, RecursionError):
+            except (ValueError, RecursionError):
                 # Nothing, or nothing of ours: an answer can write there, too.
-                return self._lost(report, call, text, self._end())
+                why = self._end()
+                break
+        return self._lost(report, call, text, why)
 
     def _end(self) -> str:
         """Say how it ended by itself."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(timeout=1)
+            self._process.wait(timeout=END_S)
         code = self._process.returncode
         if code is None:
-            return "something wrote on the line on which tests say what they find"
+            return "it wrote where the tests say what they find, or closed that"
         if code < 0:
             return f"it ended the Python that ran it: {signal.Signals(-code).name}"
         return f"it ended the Python that ran it, with exit code {code}"
@@ -141,8 +131,10 @@ class Worker:
     def _lost(self, report: Report | None, call: str, text: str, why: str) -> Report:
         """Return the report of a test from which the process did not come back."""
         self._ask_where()
+        size = self._places.seek(0, os.SEEK_END)
+        self._places.seek(max(0, size - PLACES_B))
+        dumped = self._places.read().decode(errors="replace").strip()
         self.close()
-        dumped = b"".join(self._places).decode(errors="replace").strip()
         if report is None:  # no answer has been looked at
             last = dumped.splitlines()[-1:] or [why]
             raise CourseError(f"No test could be begun: {last[0]}.")
@@ -156,14 +148,12 @@ class Worker:
 
     def _ask_where(self) -> None:
         """Let faulthandler say which line is running; Windows has no such signal."""
-        if os.name == "posix":
-            for each in _family(self._process.pid):
-                with contextlib.suppress(psutil.Error):
-                    if each.cmdline()[:1] == [sys.executable]:
-                        each.send_signal(signal.SIGABRT)
-                        each.wait(PLACE_S)
-                        break
-        self._listening.join(PLACE_S)
+        for each in _family(self._process.pid) if os.name == "posix" else ():
+            with contextlib.suppress(psutil.Error):
+                if each.cmdline()[:1] == [sys.executable]:
+                    each.send_signal(signal.SIGABRT)
+                    each.wait(PLACE_S)
+                    break
 
     def close(self) -> None:
         """End it, and whatever it has begun."""
@@ -171,43 +161,44 @@ class Worker:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
         self._process.wait()
-        if self._process.stdin:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
+        with contextlib.suppress(OSError):
+            assert self._process.stdin
+            self._process.stdin.close()
+        self._places.close()
         self._folder.cleanup()
 
 
-def _listen(stream: IO[bytes], keep: Callable[[bytes], object]) -> None:
+def _listen(stream: IO[bytes], told: "queue.Queue[bytes]") -> None:
     """Hand on each line, then b""; nobody listens to a line without an end."""
     with stream, contextlib.suppress(queue.Full):
         while (line := stream.readline(LINE_B)).endswith(b"\n"):
-            keep(line)
-        keep(b"")
+            told.put(line, timeout=WALL_S)
+        told.put(b"", timeout=WALL_S)
 
 
 class _Watched:
     """What a process and its children have taken, since a test began."""
 
     def __init__(self, pid: int) -> None:
-        self.pid = pid
+        self.pid, self.looked_s = pid, time.monotonic()
+        self.total_s, *_ = _taken(pid)
         self.begin()
 
     def begin(self) -> None:
-        self.began_s = self.looked_s = time.monotonic()
+        self.began_s = time.monotonic()
         self.computed_s = self.waited_s = 0.0
-        self.before_s = self._taken()[0]
 
     def over(self, begun: bool) -> str:
         """Say which limit is passed, or nothing. Until it has begun there is one."""
         now = time.monotonic()
         if (passed_s := now - self.looked_s) < LOOK_S:
             return ""
-        taken_s, held_b, runs = self._taken()
-        computed_s = max(0.0, taken_s - self.before_s)
-        waits = computed_s < passed_s / 2 and not runs
-        self.looked_s, self.before_s = now, taken_s
+        total_s, held_b, runs = _taken(self.pid)
+        computed_s = max(0.0, total_s - self.total_s)
+        self.looked_s, self.total_s = now, total_s
         self.computed_s += computed_s
-        self.waited_s += passed_s if waits else 0.0
+        if computed_s < passed_s / 2 and not runs:
+            self.waited_s += passed_s
         if now - self.began_s > WALL_S:
             return f"not finished after {WALL_S:g} seconds"
         if begun and held_b > MEMORY_B:
@@ -218,16 +209,17 @@ class _Watched:
             return f"not finished after {WAITING_S:g} seconds of waiting"
         return ""
 
-    def _taken(self) -> tuple[float, int, bool]:
-        """Return seconds of computing, bytes of memory, and whether it is running."""
-        computed_s, held_b, runs = 0.0, 0, False
-        for each in _family(self.pid):
-            with contextlib.suppress(psutil.Error):
-                times = each.cpu_times()
-                computed_s += times.user + times.system
-                held_b += each.memory_info().rss
-                runs |= each.status() == psutil.STATUS_RUNNING
-        return computed_s, held_b, runs
+
+def _taken(pid: int) -> tuple[float, int, bool]:
+    """Return seconds of computing, bytes of memory, and whether it is running."""
+    total_s, held_b, runs = 0.0, 0, False
+    for each in _family(pid):
+        with contextlib.suppress(psutil.Error):
+            times = each.cpu_times()
+            total_s += times.user + times.system
+            held_b += each.memory_info().rss
+            runs |= each.status() == psutil.STATUS_RUNNING
+    return total_s, held_b, runs
 
 
 def _family(pid: int) -> list[psutil.Process]:
@@ -236,12 +228,6 @@ def _family(pid: int) -> list[psutil.Process]:
         process = psutil.Process(pid)
         return [process, *process.children(recursive=True)]
     return []
-
-
-def unready(slug: str) -> Report:
-    """Return what holds of an answer whose cell never ends."""
-    total = len(find(slug).requirements())
-    return Report(slug, Outcome.RAISED, total=total, failures=(READY,))
 
 
 # In the kernel: one process is ready for the next check.

@@ -7,7 +7,6 @@ passed: after a change of the tests, or of the file, it has to pass once more.
 
 import hashlib
 import inspect
-import linecache
 import os
 import sys
 import traceback
@@ -111,16 +110,13 @@ class Part:
         return f"<{self.exercise.slug}: {self.whose}{since}>"
 
     def _key(self) -> tuple[Path, int]:
-        return self.path, self.path.stat().st_mtime_ns
+        return self.path, self.path.stat().st_mtime_ns if self.path.exists() else 0
 
     def _yours(self) -> tuple[Function | None, str]:
         """Return the function that is kept, or why it is not used."""
-        try:
-            key = self._key()
-        except OSError:
-            return None, ""
+        key = self._key()
         if key not in _loaded:
-            _loaded[key] = self._read()
+            _loaded[key] = self._read() if key[1] else (None, "")
         return _loaded[key]
 
     def _read(self) -> tuple[Function | None, str]:
@@ -131,8 +127,7 @@ class Part:
             if f"{first}\n" != seal(exercise, text):
                 report = tested(exercise, text)
                 if report.outcome is not Outcome.PASSED:
-                    why = [failure.requirement for failure in report.failures]
-                    return None, f"it does not pass: {why[0]}"
+                    return None, f"it does not pass: {report.failures[0].requirement}"
                 write(exercise, text)
             # The first line stays, so that a line's number is that of the file.
             return run_text(exercise.slug, f"{first}\n{text}", str(self.path)), ""
@@ -141,24 +136,32 @@ class Part:
 
     def _called(self, function: Function, args: Any, kwargs: Any) -> Any:
         """Call the learner's function; PartBroken for what its card does not allow."""
-        exercise = self.exercise
+        exercise, file = self.exercise, str(self.path)
         try:
             result = function(*args, **kwargs)
         except (KeyboardInterrupt, PartBroken):
             raise
         except BaseException as error:
-            kinds = {kind.__name__ for kind in type(error).__mro__}
-            file = function.__code__.co_filename
-            foreign = exercise.calls_back and _frames(error)[-1][0] != file
-            if foreign or kinds & set(exercise.raises):
+            frames = traceback.extract_tb(error.__traceback__)
+            foreign = exercise.calls_back and frames[-1].filename != file
+            if foreign or {k.__name__ for k in type(error).__mro__} & {
+                *exercise.raises
+            }:
                 raise
-            raise broke(exercise.slug, error, file) from error
+            where = ""
+            for frame in frames:  # the innermost of the learner's own comes last
+                if frame.filename == file:
+                    line = clip(frame.line or "", 80)
+                    where = f" in line {frame.lineno} of {self.path.name} (`{line}`)"
+            raise PartBroken(
+                f"your {exercise.slug} broke{where}: {describe_error(error)}."
+            ) from error
         wanted = typing.get_type_hints(self.__wrapped__).get("return")
         if not fits(result, wanted):
-            name = inspect.formatannotation(wanted)
+            given = clip(", ".join(map(shorten, args)), 160)
             raise PartBroken(
-                f"your {exercise.slug} returned {shorten(result, 80)} for"
-                f" {clip(', '.join(map(shorten, args)), 160)}; it owes {name}."
+                f"your {exercise.slug} returned {shorten(result, 80)} for {given};"
+                f" it owes {inspect.formatannotation(wanted)}."
             )
         return result
 
@@ -169,15 +172,15 @@ class Parts(dict[str, Function]):
     def line(self) -> str:
         """Say which parts have been called since this was last asked, and whose."""
         parts = [p for p in self.values() if isinstance(p, Part) and p.calls]
-        said = []
+        told = []
         for whose in ("yours", "ours"):
-            names = [p.exercise.slug for p in parts if p.whose == whose]
-            said += [f"{whose}: {', '.join(names)}"] if names else []
-        problems = [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
-        for part in parts:
-            part.calls = 0
-        told = "; ".join(said) or "no part was used"
-        return "\n".join([f"parts in this run · {told}", *problems])
+            if names := [p.exercise.slug for p in parts if p.whose == whose]:
+                told.append(f"{whose}: {', '.join(names)}")
+        lines = [f"parts in this run · {'; '.join(told) or 'no part was used'}"]
+        lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
+        for each in parts:
+            each.calls = 0
+        return "\n".join(lines)
 
 
 def yours(slug: str) -> Part:
@@ -186,15 +189,13 @@ def yours(slug: str) -> Part:
     One that breaks gives way to ours with a line that says where, and the lesson goes
     on.
     """
-    found = part(slug)
+    found = Part(slug)
     if found.whose == "ours":
         tell_ours(slug)
     return found
 
 
-def part(slug: str) -> Part:
-    """Return the same, and say nothing: as a kept file asks for it."""
-    return Part(slug)
+part = Part  # the same, and says nothing: as a kept file asks for it
 
 
 def your_parts(*slugs: str) -> Parts:
@@ -212,24 +213,6 @@ def state(slug: str) -> str:
     """Say whose function your agent has: yours, ours, or ours while yours is stale."""
     part = Part(slug)
     return "stale" if part.problem else part.whose
-
-
-def broke(slug: str, error: BaseException, file: str) -> PartBroken:
-    """Return the error that says which part broke, in which line, and how."""
-    lines = [number for name, number in _frames(error) if name == file]
-    if isinstance(error, SyntaxError) and error.filename == file:
-        lines = [error.lineno or 1]
-    where = ""
-    if lines:
-        text = clip(linecache.getline(file, lines[-1]).strip(), 80)
-        where = f" in line {lines[-1]} of {Path(file).name} (`{text}`)"
-    return PartBroken(f"your {slug} broke{where}: {describe_error(error)}.")
-
-
-def _frames(error: BaseException) -> list[tuple[str, int]]:
-    """Return the file and the line of each frame of a traceback, the innermost last."""
-    frames = traceback.walk_tb(error.__traceback__)
-    return [(frame.f_code.co_filename, line) for frame, line in frames]
 
 
 def fits(value: object, wanted: Any) -> bool:

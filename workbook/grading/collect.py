@@ -10,15 +10,7 @@ from workbook.grading.grade import grade_book
 from workbook.grading.notebooks import books_in
 
 
-class Collected(Grid):
-    """A row an exercise; `well` unless an answer was found that was not kept."""
-
-    @property
-    def well(self) -> bool:
-        return all(row[2] in ("kept", Outcome.NOT_ATTEMPTED) for row in self.rows)
-
-
-def collect(path: Path) -> Collected:
+def collect(path: Path) -> Grid:
     """Test each answer in the notebooks at or below a path; keep those that pass.
 
     Of several notebooks with an exercise, the one that was saved last counts. A part
@@ -37,4 +29,4 @@ def collect(path: Path) -> Collected:
             rows.append((book.name, slug, said, why))
     kept = sum(row[2] == "kept" for row in rows)
     head = ("notebook", "exercise", "outcome", "")
-    return Collected(head, rows, f"{kept} kept; what was kept before stays")
+    return Grid(head, rows, f"{kept} kept; what was kept before stays")

@@ -18,6 +18,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
+from pydantic import TypeAdapter
+
 from workbook.exercises.answer import answer_in
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.display import as_message
@@ -27,10 +29,10 @@ from workbook.grading.confinement import bubblewrap, environment
 from workbook.grading.notebooks import Book, books_in
 from workbook.paths import DATA, ROOT, template
 
-HEAD = ("learner", "notebook", "exercise", "outcome", "met", "of", "not met", "note")
 FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet would calculate begins so
 PARSING = Lock()  # Python 3.11 fails now and then where two threads parse
 Reports = dict[str, Report]  # by exercise
+KEPT = TypeAdapter(Reports)
 
 
 @dataclass
@@ -91,12 +93,10 @@ def grade_books(
         about = (stamp, book.learner, book.name, *book.slugs, *book.cells)
         path = kept / f"{_digest(*about)}.json"
         if path.exists():
-            found = json.loads(path.read_text(encoding="utf-8"))
-            return Paper(book, {slug: Report.from_dict(found[slug]) for slug in found})
+            return Paper(book, KEPT.validate_json(path.read_bytes()))
         paper = grade_book(book, wrapper, environment())
         if not paper.problem:
-            found = {slug: report.as_dict() for slug, report in paper.reports.items()}
-            path.with_suffix(".new").write_text(json.dumps(found), encoding="utf-8")
+            path.with_suffix(".new").write_bytes(KEPT.dump_json(paper.reports))
             os.replace(path.with_suffix(".new"), path)
         return paper
 
@@ -120,9 +120,9 @@ def grade_book(
     The `total` of a report is always the number of the exercise's tests.
     """
     paper, worker = Paper(book, problem=book.problem), None
-    with PARSING:
-        tests = {slug: len(exercises()[slug].requirements()) for slug in book.slugs}
-    for slug, of in tests.items():
+    for slug in book.slugs:
+        with PARSING:
+            of = len(exercises()[slug].requirements())
         report = Report(slug, Outcome.NOT_ATTEMPTED, 0, of)
         try:
             if book.problem:
@@ -159,7 +159,8 @@ def _digest(*texts: str) -> str:
 
 def write_results(papers: Iterable[Paper], path: Path) -> None:
     """Write a table with a row an exercise, or one that says why there is none."""
-    rows: list[Sequence[object]] = [HEAD]
+    head = "learner", "notebook", "exercise", "outcome", "met", "of", "not met", "note"
+    rows: list[Sequence[object]] = [head]
     for paper in sorted(papers, key=lambda paper: paper.book.learner.casefold()):
         whose = (paper.book.learner, paper.book.name)
         for slug, each in paper.reports.items():
@@ -194,9 +195,8 @@ def _write(rows: Iterable[Sequence[object]], path: Path) -> None:
 def write_feedback(papers: Sequence[Paper], folder: Path) -> None:
     """Write a page for each learner, with nobody else's name in it."""
     folder.mkdir(exist_ok=True)
-    page = template(
-        "classroom/feedback.html", exercises=exercises(), message=as_message
-    )
+    known = {"exercises": exercises(), "message": as_message}
+    page = template("classroom/feedback.html", **known)
     for name in {paper.book.learner for paper in papers}:
         own = [paper for paper in papers if paper.book.learner == name]
         plain = re.sub(r"[^\w-]", "_", name)[:60]  # what any system takes for a file

@@ -6,7 +6,6 @@ be graded, or why it cannot be read.
 
 import json
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from workbook.exercises.catalogue import CourseError, exercises, lessons
 from workbook.exercises.report import describe_error
 
 LARGEST_B = 20_000_000
-HIDDEN = re.compile(r"/(\.\w|__MACOSX)")  # checkpoints, and what archives add
+HIDDEN = re.compile(r"[/\\](\.\w|__MACOSX)")  # checkpoints, and what archives add
 DEFINED = re.compile(r"\bdef (\w+) *\(")
 
 
@@ -36,21 +35,6 @@ class Book:
     cells: tuple[str, ...] = ()
     slugs: tuple[str, ...] = ()  # all exercises of its lesson
     problem: str = ""  # why it cannot be graded
-
-
-def notebooks_in(path: Path) -> list[Path]:
-    """Return the notebooks at or below a path, the newest last.
-
-    Folders that are links are not entered. CourseError: there is no notebook.
-    """
-    found = [path] if path.is_file() else path.rglob("*.ipynb")
-    shown = [
-        p for p in found if not HIDDEN.search(f"/{p.relative_to(path).as_posix()}")
-    ]
-    if not shown:
-        what = "holds no notebook" if path.is_dir() else "is not there"
-        raise CourseError(f"{path} {what}. Give a notebook or a folder.")
-    return sorted(shown, key=lambda each: (each.lstat().st_mtime, each))
 
 
 def read_cells(path: Path) -> list[Cell]:
@@ -75,10 +59,17 @@ def books_in(folder: Path) -> list[Book]:
     """Return what each learner handed in: of two with one exercise the last counts.
 
     A learner is a folder directly below; a notebook beside those folders has its own
-    name for one. What cannot be read comes first, the newest last.
+    name for one. What cannot be read comes first, the newest last. Folders that are
+    links are not entered. CourseError: there is no notebook.
     """
     home = folder if folder.is_dir() else folder.parent
-    books = [_book(path, home) for path in notebooks_in(folder)]
+    found = [folder] if folder.is_file() else folder.rglob("*.ipynb")
+    shown = [path for path in found if not HIDDEN.search(f"/{path.relative_to(home)}")]
+    if not shown:
+        what = "holds no notebook" if folder.is_dir() else "is not there"
+        raise CourseError(f"{folder} {what}. Give a notebook or a folder.")
+    shown.sort(key=lambda each: (each.lstat().st_mtime, each))
+    books = [_book(path, home) for path in shown]
     known = {book.learner for book in books}
     for path in home.iterdir() if folder == home else ():
         is_learner = path.is_dir() and not HIDDEN.search(f"/{path.name}")
@@ -89,27 +80,22 @@ def books_in(folder: Path) -> list[Book]:
 
 def _book(path: Path, home: Path) -> Book:
     learner, *below = path.relative_to(home).parts
-    cells, problem = tuple[str, ...](), ""
+    text, cells, problem = "", tuple[str, ...](), ""
     try:
         if not path.resolve().is_relative_to(home.resolve() / learner):
             raise CourseError("it is a link that leads elsewhere: not followed")
         if not path.is_file() or path.stat().st_size > LARGEST_B:
             raise CourseError(f"it is no file, or has more than {LARGEST_B:,} bytes")
-        cells = (path.read_bytes().decode("utf-8", "replace"),)
+        text = path.read_bytes().decode("utf-8", "replace")
         cells = tuple(cell.source for cell in read_cells(path))
     except (OSError, RuntimeError, CourseError) as error:  # of links in a circle, too
         problem = str(error)
-    slugs = _slugs(path.name, cells)
+    # The file's name tells its lesson, otherwise the functions in it do.
+    chosen = {lesson for lesson in lessons() if path.name.startswith(lesson)}
+    defined = {*DEFINED.findall("\n".join(cells) or text)}
+    chosen = chosen or {exercises()[s].lesson for s in defined & exercises().keys()}
+    slugs = tuple(slug for slug, each in exercises().items() if each.lesson in chosen)
     if not slugs and not problem:
         problem = "none of the exercises is in it"
     name = "/".join(below) or path.name
     return Book(learner if below else path.stem, name, cells, slugs, problem)
-
-
-def _slugs(name: str, cells: Sequence[str]) -> tuple[str, ...]:
-    """Return all exercises of the lesson that the file's name, or its text, tells."""
-    chosen = {lesson for lesson in lessons() if name.startswith(lesson)}
-    if not chosen:
-        defined = {name for cell in cells for name in DEFINED.findall(cell)}
-        chosen = {exercises()[slug].lesson for slug in defined & exercises().keys()}
-    return tuple(slug for slug, each in exercises().items() if each.lesson in chosen)

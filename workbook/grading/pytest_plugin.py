@@ -4,7 +4,8 @@ By default a fixture `parse_turn` is the package's function: the package is test
 With `--answers PATH` each exercise of each notebook is one item, and all there is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from workbook.exercises.display import as_message
 from workbook.exercises.report import Outcome
 from workbook.exercises.run_tests import fixtures
 from workbook.grading.confinement import bubblewrap, environment
-from workbook.grading.grade import Paper, grade_book, write_results
+from workbook.grading.grade import Paper, grade_book
 from workbook.grading.notebooks import Book, books_in
 
 
@@ -22,7 +23,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("workbook", "exercises of the workbook")
     words = "grade a notebook, or a folder with one subfolder a learner; no other test"
     group.addoption("--answers", metavar="PATH", type=Path, help=words)
-    group.addoption("--answers-csv", metavar="FILE", type=Path, help="the results")
     words = "grade without bubblewrap, where you trust the authors"
     group.addoption("--answers-unconfined", action="store_true", help=words)
 
@@ -30,23 +30,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(fixtures(), "workbook-fixtures")
     if path := config.getoption("--answers"):
+        unconfined = config.getoption("--answers-unconfined")
         try:
-            unconfined = config.getoption("--answers-unconfined")
-            wrapper = [] if unconfined else bubblewrap(path)
-            plugin = Answers(books_in(path), wrapper, config.getoption("--answers-csv"))
+            answers = Answers(books_in(path), [] if unconfined else bubblewrap(path))
         except CourseError as error:
             raise pytest.UsageError(str(error)) from None
-        config.pluginmanager.register(plugin, "workbook-answers")
+        config.pluginmanager.register(answers, "workbook-answers")
 
 
 class ExerciseItem(pytest.Item):
     """One exercise of one notebook: `ann/01_naive_loop.ipynb::parse_turn`."""
 
-    answers: "Answers"
-    book: Book
+    paper: Callable[[], Paper]  # the notebook is graded when it is first asked for
 
     def runtest(self) -> None:
-        paper = self.answers.paper(self.book)
+        paper = self.paper()
         report = paper.reports[self.name]
         if paper.problem:
             pytest.fail(paper.problem, pytrace=False)
@@ -60,33 +58,22 @@ class ExerciseItem(pytest.Item):
 
 
 class Answers:
-    """Has exercises in place of tests; each notebook is graded when it is its turn."""
+    """Has exercises in place of tests."""
 
-    def __init__(
-        self, books: Sequence[Book], wrapper: Sequence[str], table: Path | None
-    ) -> None:
-        self.books, self.wrapper, self.table = books, wrapper, table
-        self.papers: dict[Book, Paper] = {}
-
-    def paper(self, book: Book) -> Paper:
-        if book not in self.papers:
-            self.papers[book] = grade_book(book, self.wrapper, environment())
-        return self.papers[book]
+    def __init__(self, books: Sequence[Book], wrapper: Sequence[str]) -> None:
+        self.books, self.wrapper = books, wrapper
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self, session: pytest.Session) -> bool:
         for book in self.books:
+            paper = cache(partial(grade_book, book, self.wrapper, environment()))
             for slug in book.slugs:
                 name = f"{book.learner}/{book.name}::{slug}"
                 item = ExerciseItem.from_parent(session, name=slug, nodeid=name)
-                item.answers, item.book = self, book
+                item.paper = paper
                 session.items.append(item)
         hook, config, items = session.config.hook, session.config, session.items
         hook.pytest_collection_modifyitems(session=session, config=config, items=items)
         session.testscollected = len(items)  # `-k` has chosen among them
         hook.pytest_collection_finish(session=session)
         return True
-
-    def pytest_sessionfinish(self) -> None:
-        if self.table:
-            write_results(self.papers.values(), self.table)
