@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         elif name == "export":
             command.add_argument("folder", type=Path, help="a new or empty folder")
+            words = "renew the parts and the runtime of the agent that is there"
+            command.add_argument("--update", action="store_true", help=words)
         elif name == "handout":
             command.add_argument("folder", type=Path, help="a new or empty folder")
             command.add_argument("--solved", action="store_true", help="with answers")
@@ -123,7 +125,7 @@ def _collect(options: argparse.Namespace) -> int:
 def _export(options: argparse.Namespace) -> int:
     from workbook.exercises.export import export
 
-    print(export(options.folder))
+    print(export(options.folder, options.update))
     return 0
 
 
