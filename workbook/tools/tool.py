@@ -9,8 +9,11 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum, EnumType
 from functools import cached_property
-from typing import Any
+from textwrap import dedent
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from jsonschema_rs import Draft202012Validator
 
@@ -67,8 +70,13 @@ class Tool:
             raise ContractError(
                 f"{self.name}: timeout_s is {limit}; use seconds or None"
             )
+        if self.effect not in list(Effect):
+            effects = " or ".join(Effect)
+            raise ContractError(
+                f"{self.name}: effect is {self.effect!r}; use {effects}"
+            )
+        object.__setattr__(self, "effect", Effect(self.effect))
         try:
-            object.__setattr__(self, "effect", Effect(self.effect))
             object.__setattr__(self, "parameters", closed_schema(self.parameters))
         except ValueError as error:
             raise ContractError(f"{self.name}: {error}") from None
@@ -112,3 +120,114 @@ def type_name(part: Any) -> str:
     if "anyOf" in part:
         return " | ".join(dict.fromkeys(type_name(each) for each in part["anyOf"]))
     return " | ".join(sorted(types_of(part))) or "any"
+
+
+def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
+    """Make a `Tool` of a typed function: `@tool` or `@tool(effect="write")`.
+
+    The schema comes from the type hints; an argument with a default need not be given.
+    The first paragraph of the docstring is the description, and its "Args:" section
+    describes the arguments. A result that is no dict becomes `{"result": value}`.
+
+    Args:
+        function: a function, or a method of an object: `tool(shop.order)`.
+        fields: fields of `Tool`, such as name, effect and timeout_s.
+
+    Raises:
+        ContractError: what the function lacks, or which type JSON does not have.
+    """
+    if function is None:
+        return lambda decorated: tool(decorated, **fields)
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        raise ContractError(f"{function!r} is no function: wrap it in a def")
+    name = fields.pop("name", function.__name__)
+    text = inspect.getdoc(function) or ""
+    try:
+        if inspect.iscoroutinefunction(function):
+            raise ContractError("nobody awaits an async function: use a plain def")
+        if not text:
+            raise ContractError("write a docstring: a model chooses by it")
+        properties, required, adapters = _arguments_of(function, text)
+    except ContractError as error:
+        raise ContractError(f"{name}: {error}") from None
+
+    def run(**arguments: Any) -> dict[str, Any]:
+        # The registry has checked the values: only those of an Enum become something
+        # else, its members.
+        values = {n: adapters[n].validate_python(v) for n, v in arguments.items()}
+        result = function(**values)
+        return result if isinstance(result, dict) else {"result": result}
+
+    description = " ".join(text.split("\n\n")[0].split())
+    schema = {"properties": properties, "required": required}
+    return Tool(name, description, schema, run, **fields)
+
+
+def _arguments_of(
+    function: Callable[..., Any], text: str
+) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
+    """Return a schema for each argument, the required ones, a type adapter for each."""
+    from pydantic import TypeAdapter
+
+    try:
+        hints = get_type_hints(function)
+    except NameError as error:
+        raise ContractError(f"a type hint means nothing here: {error}") from None
+    section = re.search(r"^Args:\n((?:[ \n].*\n?)+)", text, re.MULTILINE)
+    entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
+    notes = {entry.split(":")[0].split(" ")[0]: entry for entry in entries}
+    properties, required = {}, []
+    for name, given in inspect.signature(function).parameters.items():
+        if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
+            raise ContractError(f"{given} is not given by name: use plain arguments")
+        if name not in hints:
+            raise ContractError(f"{name} has no type hint: write {name}: str, say")
+        try:
+            properties[name] = schema_of(hints[name])
+        except ContractError as error:
+            raise ContractError(f"{name}: {error}") from None
+        if name in notes:
+            note = notes[name].partition(":")[2]
+            properties[name]["description"] = " ".join(note.split())
+        if given.default is given.empty:
+            required.append(name)
+    return properties, required, {name: TypeAdapter(hints[name]) for name in properties}
+
+
+_JSON_TYPES = {
+    str: "string",
+    int: "integer",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+    list: "array",
+    dict: "object",
+}
+
+
+def schema_of(hint: Any) -> dict[str, Any]:
+    """Return the JSON Schema of a type hint; ContractError for what JSON has not.
+
+    >>> schema_of(list[int | None])
+    {'type': 'array', 'items': {'type': ['integer', 'null']}}
+    """
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if isinstance(kind, EnumType):
+        members: list[Enum] = list(kind)
+        return schema_of(Literal[tuple(member.value for member in members)])
+    if kind is Literal:
+        texts = all(isinstance(value, str) for value in inner)
+        return {**({"type": "string"} if texts else {}), "enum": list(inner)}
+    if kind in (Union, UnionType):
+        parts = [schema_of(each) for each in inner]
+        if all(list(part) == ["type"] for part in parts):
+            return {"type": [part["type"] for part in parts]}
+        return {"anyOf": parts}
+    if kind is list and inner:
+        return {"type": "array", "items": schema_of(inner[0])}
+    if kind is dict and inner and inner[0] is str:
+        return {"type": "object", "additionalProperties": schema_of(inner[1])}
+    if isinstance(hint, type) and hint in _JSON_TYPES:
+        return {"type": _JSON_TYPES[hint]}
+    known = "str, int, float, bool, None, list[…], dict[str, …], Literal, Enum, unions"
+    raise ContractError(f"JSON has no {hint!r}; use {known}")
