@@ -24,7 +24,7 @@ from typing import Any
 
 import terminal
 from config import Config, read_config
-from parts import PARTS, PartError
+from parts import PartError, line_of, part, yours
 
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Exit
@@ -77,8 +77,13 @@ def get_model(name: str, config: Config) -> Any:
 
 def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[Tool]:
     """Return the tools of tools.py, of the folder, and of the MCP servers."""
-    import tools
-
+    try:
+        import tools
+    except (PartError, ContractError):
+        raise
+    except Exception as error:
+        where = f"tools.py{line_of(error, HOME / 'tools.py')}"
+        raise Wrong(f"{where}: {type(error).__name__}: {error}.") from None
     found = [each for each in vars(tools).values() if isinstance(each, Tool)]
     if folder is not None:
         from workspace import folder_tools
@@ -104,7 +109,7 @@ class Agent:
 
     def machine(self, calls: bool, mode: str = "", **options: Any) -> GuardedMachine:
         """Return the machine: your table, your driver, your guards, where you have."""
-        table = PARTS.get("agent_table", agent_table)()
+        table = part(agent_table)()
         context = self.config["limits"]["context"]
         if isinstance(self.model, Prefilled):
             context = min(context, 7_000)  # the local model reads 8,192
@@ -116,7 +121,7 @@ class Agent:
             "ask": self.person,
             "ledger": Ledger(self.state / "ledger.db"),
             "context_tokens": context,
-            "parts": PARTS,
+            "parts": yours(),
             "parallel": True,
             "adapter": FunctionCalls if calls else TextTurns,
         }
@@ -165,7 +170,7 @@ class Agent:
                 terminal.show(event)
         calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
         machine = self.machine(calls, began["mode"], budget=budget)
-        ended: Exit = PARTS.get("replay", replay)(trace, machine)
+        ended: Exit = part(replay)(trace, machine)
         return ended
 
 

@@ -8,12 +8,12 @@ once. What a tool raises becomes an observation that the model reads.
 
 from pathlib import Path
 
-from parts import PARTS
+from parts import part, yours
 
 from workbook.tools.calculator import safe_eval
 from workbook.tools.tool import tool
 
-evaluate = PARTS.get("safe_eval", safe_eval)
+evaluate = part(safe_eval)
 NOTES = Path(__file__).with_name("notes.txt")
 
 
@@ -39,5 +39,5 @@ def add_note(text: str) -> str:
     return f"added to {NOTES.name}"
 
 
-if "percent_tool" in PARTS:  # your tool of the course
-    percent = PARTS["percent_tool"]()
+if "percent_tool" in yours():  # your tool of the course
+    percent = yours()["percent_tool"]()

@@ -6,7 +6,8 @@ it.
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -26,9 +27,9 @@ def rewritten(text: str) -> str:
 
 @cache
 def modules() -> dict[str, Path]:
-    """Return the package's modules by name; a room's name is its `__init__`."""
+    """Return the modules of the package and of its tests, by name."""
     found = {}
-    for path in (ROOT / NAME).rglob("*.py"):
+    for path in [*(ROOT / NAME).rglob("*.py"), *(ROOT / "tests").rglob("*.py")]:
         parts = path.relative_to(ROOT).with_suffix("").parts
         found[".".join(parts).removesuffix(".__init__")] = path
     return found
@@ -65,7 +66,7 @@ def closure(texts: Iterable[str]) -> set[str]:
 def foreign(names: Iterable[str]) -> set[str]:
     """Return the packages of others that modules import, wherever they do."""
     tops = {each.partition(".")[0] for name in names for each in imported(tree_of(name))}
-    return tops - {NAME}
+    return tops - {NAME, "tests", *sys.stdlib_module_names}
 
 
 def data_files(names: Iterable[str]) -> set[str]:
@@ -77,6 +78,15 @@ def data_files(names: Iterable[str]) -> set[str]:
                 case ast.BinOp(ast.Name("DATA"), ast.Div(), ast.Constant(str(name))):
                     found.add(name)
     return found
+
+
+def in_place(text: str, helpers: Iterable[str]) -> str:
+    """Return a text that finds modules which only tests need in `tests/helpers`."""
+    for name in sorted(helpers, key=len, reverse=True):
+        if name.startswith(f"{NAME}."):
+            there = name.replace(NAME, "tests.helpers", 1)
+            text = re.sub(rf"\b{re.escape(name)}\b", there, text)
+    return text
 
 
 def part_text(exercise: Exercise, text: str, own: set[str]) -> str:
@@ -99,13 +109,8 @@ def part_text(exercise: Exercise, text: str, own: set[str]) -> str:
     return "\n".join(call.sub(home, line) for line in lines) + "\n"
 
 
-def tests_of(exercise: Exercise, place: Callable[[str], str]) -> str:
-    """Return a test file of one part: the tests that take it, and what these need.
-
-    Args:
-        exercise: whose tests.
-        place: returns the name under which a module is exported.
-    """
+def tests_of(exercise: Exercise) -> str:
+    """Return a test file of one part: the tests that take it, and what these need."""
     body = ast.parse(exercise.tests_path.read_text(encoding="utf-8")).body
     taken = [each for each in body if exercise.slug in _arguments(each)]
     taken = [each for each in taken if getattr(each, "name", "")[:5] == "test_"]
@@ -121,31 +126,28 @@ def tests_of(exercise: Exercise, place: Callable[[str], str]) -> str:
     imports, rest = [], []
     for each in body:
         if isinstance(each, ast.Import | ast.ImportFrom):
-            imports += _only(each, used, place)
+            imports += _only(each, used)
         elif each in taken:
             rest.append(ast.unparse(each))
-    fixtures = [_fixture(slug, slug == exercise.slug) for slug in subjects]
+    fixtures = [_fixture(slug) for slug in subjects]
     needs_pytest = [] if "import pytest" in imports else ["import pytest"]
-    lines += [*imports, *needs_pytest, "from parts import PARTS"]
+    lines += [*imports, *needs_pytest, "from parts import part"]
     return "\n".join(lines) + "\n\n\n" + "\n\n\n".join([*fixtures, *rest]) + "\n"
 
 
-def _fixture(slug: str, is_part: bool) -> str:
+def _fixture(slug: str) -> str:
     module, _, name = exercises()[slug].target.partition(":")
-    ours = f"    from {module} import {name}\n\n    return PARTS.get({slug!r}, {name})"
-    body = f"    return PARTS[{slug!r}]" if is_part else ours
+    body = f"    from {module} import {name}\n\n    return part({name})"
     return f'@pytest.fixture(scope="session")\ndef {slug}():\n{body}'
 
 
-def _only(
-    node: ast.Import | ast.ImportFrom, used: set[str], place: Callable[[str], str]
-) -> list[str]:
+def _only(node: ast.Import | ast.ImportFrom, used: set[str]) -> list[str]:
     """Return an import less the names that nothing uses."""
     names = [n for n in node.names if (n.asname or n.name).partition(".")[0] in used]
     if not names:
         return []
     if isinstance(node, ast.ImportFrom):
-        node = ast.ImportFrom(place(node.module or ""), names, node.level)
+        node = ast.ImportFrom(node.module, names, node.level)
     else:
         node = ast.Import(names)
     return [ast.unparse(node)]

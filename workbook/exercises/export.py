@@ -7,6 +7,7 @@ copy of the package that these import.
 import hashlib
 import json
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,7 @@ from workbook.exercises.closure import (
     NAME,
     closure,
     data_files,
+    in_place,
     modules,
     part_text,
     rewritten,
@@ -35,6 +37,8 @@ RECORD = ".exported.json"
 RENEWED = ("parts/", "data/", f"{COPY}/")
 NOT_OURS = {"exercises", "stage", "grading", "evaluation", "props", "langchain_trace"}
 """Rooms of the course that no exported agent needs."""
+
+DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
 
 
 class Package(NamedTuple):
@@ -80,8 +84,8 @@ def packed() -> Package:
         for path in sorted(TEMPLATES.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    code = [text for name, text in files.items() if name.endswith(".py")]
-    needed = closure(code)
+    code = [name for name in files if name.endswith(".py") and name[:6] != "tests/"]
+    needed = closure(files[name] for name in code)
     run = [s for s, e in exercises().items() if e.role and e.target.split(":")[0] in needed]
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]
@@ -132,17 +136,17 @@ def _copies(needed: set[str]) -> dict[str, str]:
 
 
 def _tests(own: list[str], needed: set[str]) -> dict[str, str]:
-    """Return a test file a part, and the helpers that they import."""
-
-    def place(module: str) -> str:
-        if module.partition(".")[0] == NAME and module not in needed:
-            return module.replace(NAME, "tests.helpers", 1)
-        return module
-
-    files = {}
-    for slug in own:
-        text = tests_of(exercises()[slug], place)
-        files[f"tests/test_{slug}.py"] = text
+    """Return a test file a part, and the modules and data that only tests need."""
+    texts = {f"tests/parts/test_{s}.py": tests_of(exercises()[s]) for s in own}
+    helpers = closure(texts.values()) - needed
+    for name in helpers - {NAME, "tests"}:
+        place = modules()[name].relative_to(ROOT).as_posix()
+        place = place.replace(f"{NAME}/", "tests/helpers/", 1)
+        texts[place] = modules()[name].read_text(encoding="utf-8")
+    files = {place: in_place(text, helpers) for place, text in texts.items()}
+    read = data_files(helpers).union(*map(DATA_FILE.findall, texts.values()))
+    for name in read:
+        files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
     return files
 
 

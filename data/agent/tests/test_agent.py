@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.endpoint import call, endpoint, refusal
+from tests.fake_endpoint import call, endpoint, refusal
 
 HOME = Path(__file__).resolve().parents[1]
 SUM = "What is 17% of 2350, plus 12?"
