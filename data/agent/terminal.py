@@ -6,8 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from workbook.fsm.machine import Exit
-from workbook.guardrails.approval import Answer, Approve, Edit, Reject, Request
-from workbook.guardrails.approval import digest_of_call
+from workbook.guardrails.approval import (
+    Answer,
+    Approve,
+    Edit,
+    Reject,
+    Request,
+    digest_of_call,
+)
 from workbook.guardrails.budget import Prices
 from workbook.record.trace import Trace
 from workbook.tools.tool import Tool
@@ -51,7 +57,7 @@ def in_a_line(event: dict[str, Any]) -> str:
         case {"kind": "observation", "text": str(text)}:
             return f"  <- {_short(text)}"
         case {"kind": "decision", "who": who, "what": what, "why": why}:
-            return f"  ({who}: {what}, {_short(str(why))})"
+            return f"  ({who}: {what}{', ' if why else ''}{_short(str(why))})"
     return ""
 
 
@@ -106,9 +112,10 @@ def in_words(ended: Exit, path: Path) -> str:
     """Say how a run ended that has no answer, and what can be done."""
     if ended.state == "PENDING":
         return f"It waits for your yes or no: python agent.py --resume {path}"
-    name, colon, words = ended.message.partition(": ")
-    message = f"{name.rpartition('.')[2]}{colon}{words}"
-    return f"{ended.state}: {message}. Its trace: {path}"
+    kind, colon, words = ended.message.partition(": ")
+    said = f"{ended.state}: {kind.rpartition('.')[2]}{colon}{words}"
+    hint = "\nThe limits are in config.toml." if ended.state == "EXHAUSTED" else ""
+    return f"{said}\nIts trace: {path}{hint}"
 
 
 def as_data(ended: Exit, path: Path, prices: Prices | None) -> dict[str, Any]:
@@ -168,9 +175,7 @@ def _typed() -> str:
     return input().strip()
 
 
-def _command(
-    word: str, rest: str, agent: Any, runs: list[tuple[Exit, Path]]
-) -> None:
+def _command(word: str, rest: str, agent: Any, runs: list[tuple[Exit, Path]]) -> None:
     match word, rest:
         case "/trace", "" if runs:
             ended, path = runs[-1]

@@ -65,7 +65,9 @@ def closure(texts: Iterable[str]) -> set[str]:
 
 def foreign(names: Iterable[str]) -> set[str]:
     """Return the packages of others that modules import, wherever they do."""
-    tops = {each.partition(".")[0] for name in names for each in imported(tree_of(name))}
+    tops = {
+        each.partition(".")[0] for name in names for each in imported(tree_of(name))
+    }
     return tops - {NAME, "tests", *sys.stdlib_module_names}
 
 

@@ -45,6 +45,7 @@ class Package(NamedTuple):
     """An agent to be exported: its files as texts by place, and what is said of it."""
 
     files: dict[str, str]
+    parts: list[str]  # those that are the learner's own
     said: str
 
 
@@ -86,7 +87,9 @@ def packed() -> Package:
     }
     code = [name for name in files if name.endswith(".py") and name[:6] != "tests/"]
     needed = closure(files[name] for name in code)
-    run = [s for s, e in exercises().items() if e.role and e.target.split(":")[0] in needed]
+    run = [
+        s for s, e in exercises().items() if e.role and e.target.split(":")[0] in needed
+    ]
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]
     parts, refused = {}, list[str]()
@@ -115,14 +118,14 @@ def packed() -> Package:
     readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
     known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
     files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)
-    return Package(files, said)
+    return Package(files, own, said)
 
 
 def _copies(needed: set[str]) -> dict[str, str]:
     """Return the copy of the package: of its root no more than the version."""
-    lines = f"version {workbook.__version__}. Its licence is in LICENSE beside it."
-    root = f'"""The runtime of a ReAct agent, {lines}"""\n\n'
-    files = {f"{COPY}/__init__.py": f'{root}__version__ = "{workbook.__version__}"\n'}
+    root = (TEMPLATES / COPY / "__init__.py").read_text(encoding="utf-8")
+    root = root.replace("VERSION", workbook.__version__)
+    files = {f"{COPY}/__init__.py": root}
     for name in needed - {NAME}:
         path = modules()[name]
         place = Path(COPY, path.relative_to(ROOT / NAME)).as_posix()

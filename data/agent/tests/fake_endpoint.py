@@ -1,4 +1,4 @@
-"""A small endpoint on loopback that speaks chat completions and says what it is told."""
+"""An endpoint on loopback that speaks chat completions and says what it is told."""
 
 import json
 import threading
