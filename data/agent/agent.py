@@ -40,6 +40,7 @@ from workbook.record.events import TraceError
 from workbook.record.replay import replay
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
+from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import ContractError, Tool
 
 HOME = Path(__file__).resolve().parent
@@ -104,7 +105,9 @@ def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[To
     if servers := config["mcp"]["servers"]:
         from servers import server_tools
 
-        found += server_tools(servers, {tool.name for tool in found}, opened)
+        seen = HOME / config["files"]["state"] / "servers.json"
+        names = {tool.name for tool in found}
+        found += server_tools(servers, names, seen, opened)
     return found
 
 
@@ -284,7 +287,7 @@ def main() -> int:
     except OSError as problem:
         terminal.say(f"{problem.filename or 'the output'}: {problem.strerror}")
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except RuntimeError as problem:
+    except (RuntimeError, ToolFailure) as problem:
         terminal.say(f"{type(problem).__name__}: {problem}")
     except KeyboardInterrupt:
         terminal.say("stopped")
