@@ -159,7 +159,7 @@ def test_an_update_renews_what_is_ours_and_leaves_what_is_the_users(mine):
     said = export(mine, update=True)
     assert "new: parts/parse_turn.py" in said
     for name in names:
-        renewed = name.startswith(("parts/", "runtime/", "data/"))
+        renewed = name.startswith(("parts/", "runtime/", "data/", "servers/"))
         assert ("# mine" in (mine / name).read_text()) != renewed, name
         if renewed:
             assert "# mine" in (mine / f"{name}.yours").read_text()

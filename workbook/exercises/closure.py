@@ -20,9 +20,21 @@ COPY = "runtime"
 """What the copy of the package is called where it is exported."""
 
 
+EXTRAS = {"workbook.trust": "servers"}
+"""Rooms that only an optional part of the agent needs: copied beside that part."""
+
+
 def rewritten(text: str) -> str:
-    """Return a text in which the package's name is that of its copy."""
+    """Return a text in which the package's names are those of its copies."""
+    for name, place in EXTRAS.items():
+        text = text.replace(name, place)
     return text.replace(NAME, COPY)
+
+
+def place_of(module: str) -> str:
+    """Return where a module is copied to."""
+    path = modules()[module].relative_to(ROOT).with_suffix("")
+    return rewritten(".".join(path.parts)).replace(".", "/") + ".py"
 
 
 @cache

@@ -19,12 +19,14 @@ import workbook
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.closure import (
     COPY,
+    EXTRAS,
     NAME,
     closure,
     data_files,
     in_place,
     modules,
     part_text,
+    place_of,
     rewritten,
     tests_of,
 )
@@ -34,7 +36,7 @@ from workbook.paths import DATA, ROOT
 TEMPLATES = DATA / "agent"
 RECORD = ".exported.json"
 """Which files were written, each with its digest: a changed one is the user's own."""
-RENEWED = ("parts/", "data/", f"{COPY}/")
+RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
 NOT_OURS = {"exercises", "stage", "grading", "evaluation", "props", "langchain_trace"}
 """Rooms of the course that no exported agent needs."""
 
@@ -102,10 +104,8 @@ def packed() -> Package:
         else:
             parts[f"parts/{slug}.py"] = text
     own = [Path(name).stem for name in parts]
-    files |= parts
     needed |= closure(parts.values())
-    files |= _copies(needed)
-    files |= _tests(own, needed)
+    files = _copies(needed) | files | parts | _tests(own, needed)
     ours = [slug for slug in run if slug not in own]
     said = f"Yours: {', '.join(own) or 'none'}.\nOurs: {', '.join(ours) or 'none'}."
     if stale:
@@ -114,6 +114,8 @@ def packed() -> Package:
         said += f"\nLeft out, since the course does not leave: {', '.join(refused)}."
     licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
     files = {name: rewritten(text) for name, text in files.items()}
+    root = f"{COPY}/__init__.py"
+    files[root] = files[root].replace("VERSION", workbook.__version__)
     files |= {"LICENSE": licence, f"{COPY}/LICENSE": licence}
     readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
     known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
@@ -122,19 +124,16 @@ def packed() -> Package:
 
 
 def _copies(needed: set[str]) -> dict[str, str]:
-    """Return the copy of the package: of its root no more than the version."""
-    root = (TEMPLATES / COPY / "__init__.py").read_text(encoding="utf-8")
-    root = root.replace("VERSION", workbook.__version__)
-    files = {f"{COPY}/__init__.py": root}
-    for name in needed - {NAME}:
-        path = modules()[name]
-        place = Path(COPY, path.relative_to(ROOT / NAME)).as_posix()
-        files[place] = path.read_text(encoding="utf-8")
+    """Return the copies of modules, by place, and the data that they read."""
+    files = {
+        place_of(name): modules()[name].read_text(encoding="utf-8")
+        for name in needed - {NAME, *EXTRAS}
+    }
+    rooms = {Path(place).parent for place in files}
+    for room in rooms:  # one whose __init__ nobody imports
+        files.setdefault((room / "__init__.py").as_posix(), "")
     for name in data_files(needed):
         files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
-    rooms = {Path(place).parent for place in files if place.startswith(COPY)}
-    for room in rooms:  # a room whose __init__ nobody imports
-        files.setdefault((room / "__init__.py").as_posix(), "")
     return files
 
 
