@@ -147,6 +147,8 @@ def _completion(answer: dict[str, Any]) -> Completion:
     for call in message.get("tool_calls") or ():
         function = call["function"]
         arguments = _arguments(function.get("arguments") or "{}")
+        if choice.get("finish_reason") == "length" and "unreadable" in arguments:
+            break  # a call that was cut is no call
         requests.append(ToolRequest(function["name"], arguments, call.get("id") or ""))
     usual = "tool_calls" if requests else "stop"
     return Completion(

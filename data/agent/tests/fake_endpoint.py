@@ -44,8 +44,11 @@ class Server:
         if calls:
             message["tool_calls"] = calls
         reason, written = ("tool_calls" if calls else "stop"), len(str(turn)) // 4
-        if written > body.get("max_tokens", written):
-            reason, message = "length", {"role": "assistant", "content": ""}
+        most = body.get("max_tokens", written)
+        if written > most:  # cut in the middle of the last call, as real ones are
+            reason, written = "length", most
+            function = message["tool_calls"][-1]["function"]
+            function["arguments"] = function["arguments"][: 4 * most]
         usage = {"prompt_tokens": len(str(body)) // 4, "completion_tokens": written}
         choice = {"index": 0, "message": message, "finish_reason": reason}
         return 200, {"choices": [choice], "usage": usage}

@@ -144,6 +144,25 @@ def test_it_mends_a_folder_after_a_yes(agent, tmp_path):
     assert sorted(p.name for p in place.iterdir()) == ["double.py", "test_double.py"]
 
 
+def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
+    """a call that was cut is not made; the model is told, and edits a passage"""
+    place, config = tmp_path / "project", agent.home / "config.toml"
+    place.mkdir()
+    config.write_text(config.read_text().replace("4096", "600"))
+    long = "".join(f"LINE_{n} = {n}\n" for n in range(400)) + BUG
+    (place / "double.py").write_text(long)
+    (place / "test_double.py").write_text(TEST)
+    whole = {"path": "double.py", "text": long.replace(" + 1", "")}
+    edit = {"path": "double.py", "old": "n + n + 1", "new": "n + n"}
+    turns = [call("write_file", whole, "a")], [call("edit_file", edit, "b")], "Done."
+    with endpoint(*turns) as server:
+        ask = ["--model", "fake", "--folder", place, "Mend the failing test."]
+        done = agent(*ask, url=server.url, typed="yes\n")
+    assert (done.returncode, done.stdout) == (0, "Done.\n"), done.stderr
+    assert "cut" in server.asked[1]["messages"][-1]["content"]
+    assert (place / "double.py").read_text() == whole["text"]
+
+
 @pytest.mark.parametrize(
     ("file", "text", "word"),
     [
