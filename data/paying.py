@@ -14,7 +14,7 @@ from workbook import your_parts
 from workbook.guardrails.approval import Approve, Reject, digest_of_call
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
-from workbook.models import Script
+from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.record import Trace, TraceWriter
 from workbook.stage.scenarios import load

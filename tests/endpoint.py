@@ -47,7 +47,9 @@ def endpoint(*turns, usage=None):
                 over.wait(turn.silence_s)
                 self.say(turn.status, turn.body)
                 return
-            answer = script.chat(body["messages"], tools=body.get("tools", ()))
+            cap = body.get("max_tokens", body.get("max_completion_tokens"))
+            said = {"stop": body.get("stop") or (), "max_tokens": cap}
+            answer = script.chat(body["messages"], tools=body.get("tools", ()), **said)
             counts = {
                 "prompt_tokens": answer.usage.input,
                 "completion_tokens": answer.usage.output,

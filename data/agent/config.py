@@ -40,7 +40,11 @@ CHOICES = {
 }
 
 
-class ConfigError(ValueError):
+class UsageError(Exception):
+    """The agent was asked wrongly; the message says what to do."""
+
+
+class ConfigError(UsageError):
     """Something in config.toml is wrong; the message says what and where."""
 
 

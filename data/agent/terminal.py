@@ -1,5 +1,6 @@
 """What a person at the terminal sees, answers and types."""
 
+import argparse
 import json
 import sys
 from pathlib import Path
@@ -23,8 +24,38 @@ HELP = """\
 /cost               what this conversation has cost
 /mode plan|build    plan: nothing is written; build: you are asked before each write
 /quit               end (so does Ctrl-D); Ctrl-C stops a run that goes on"""
+CODES = {
+    "DONE": 0,
+    "ERROR": 1,
+    "EXHAUSTED": 3,
+    "STUCK": 3,
+    "PENDING": 4,
+    "CANCELLED": 130,
+}
+"""The exit code of each end; 2 is for what was asked wrongly."""
 HISTORY_CHARS = 8_000  # of earlier questions and answers, the latest ones
 SHOWN_CHARS = 300  # of an argument or a result, in a line
+
+
+def read_options(about: str) -> argparse.Namespace:
+    """Return what was asked for on the command line; `about` is shown by --help."""
+    about, _, rest = about.partition("\n\n")
+    raw = argparse.RawDescriptionHelpFormatter
+    options = argparse.ArgumentParser(
+        "agent.py", None, about, rest, formatter_class=raw
+    )
+    add = options.add_argument
+    add("question", nargs="?", help="without one, a conversation begins")
+    add("--model", default="", metavar="NAME", help="openai:NAME, NAME or local")
+    add("--mode", default="", choices=["plan", "build"], help="plan: it writes nothing")
+    add("--folder", type=Path, help="its tools may read, test and change this folder")
+    which = options.add_mutually_exclusive_group().add_argument
+    which("--trace", type=Path, metavar="FILE", help="keep the run there, a new file")
+    which("--replay", type=Path, metavar="FILE", help="look at that run again")
+    which("--resume", type=Path, metavar="FILE", help="go on with that run")
+    add("--json", action="store_true", help="print one JSON object, for programs")
+    add("--tools", action="store_true", help="list the tools")
+    return options.parse_args()
 
 
 def say(text: str) -> None:
@@ -106,6 +137,17 @@ def with_history(history: list[tuple[str, str]], question: str) -> str:
     if not told:
         return question
     return f"Earlier in this conversation:\n{''.join(told)}\nNow: {question}"
+
+
+def report(ended: Exit, path: Path, prices: Prices | None, as_json: bool) -> int:
+    """Print the answer, or why there is none, and return the exit code."""
+    if as_json:
+        print(json.dumps(as_data(ended, path, prices)), flush=True)
+    elif ended.answer is not None:
+        print(ended.answer, flush=True)
+    else:
+        say(in_words(ended, path))
+    return CODES[ended.state]
 
 
 def in_words(ended: Exit, path: Path) -> str:

@@ -11,7 +11,8 @@ from workbook.evaluation.questions import (
     wiki_world,
 )
 from workbook.loop.prompting import load_exemplars
-from workbook.models import Completion, Script, Usage
+from workbook.models.base import Completion, Usage
+from workbook.models.script import Script
 from workbook.props.wiki import wiki_tasks
 
 QUESTIONS = (

@@ -10,8 +10,8 @@ from workbook.evaluation.judge import (
     read_score,
     score_changes,
 )
-from workbook.models import Script
 from workbook.models.base import Completion, Usage
+from workbook.models.script import Script
 
 PAIRS = [("Capital of Japan?", "Kyoto", "Tokyo"), ("1 + 1?", "2", "3")]
 

@@ -95,6 +95,7 @@ def test_what_a_stopped_model_did_not_count_is_estimated():
 
     class Uncounted:
         name = "uncounted"
+        streams = True
 
         def complete(self, prompt, *, stop=(), on_text=None):
             assert on_text("Thought: half a")
@@ -114,6 +115,7 @@ def test_a_model_that_nobody_waits_for_is_stopped():
 
     class Slow:
         name = "slow"
+        streams = True
 
         def complete(self, prompt, *, stop=(), on_text=None):
             told.append(on_text("a"))

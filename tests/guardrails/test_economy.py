@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
 from workbook.guardrails.economy import FROM_CACHE, Cached, Escalate
-from workbook.models.base import Completion, ToolRequest, Usage, takes
+from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect, ToolCall, ToolFailure
@@ -295,5 +295,5 @@ def test_it_takes_what_each_of_its_models_takes():
         def complete(self, prompt, *, stop=()):
             return Completion("Final Answer: 1")
 
-    assert takes(Escalate([Script([]), Script([])]).complete, "max_tokens")
-    assert not takes(Escalate([Script([]), Plain()]).complete, "max_tokens")
+    assert Escalate([Script([]), Script([])]).streams
+    assert not Escalate([Script([]), Plain()]).streams

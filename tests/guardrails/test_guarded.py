@@ -348,6 +348,7 @@ def test_a_call_that_nobody_heard_of_again_counts_whole():
 
     class Hung:
         name = "hung"
+        streams = True
 
         def complete(self, prompt, *, stop=(), max_tokens=None):
             threading.Event().wait(30)

@@ -10,7 +10,7 @@ from workbook.langchain_trace.agents import (
     run_classic,
     run_graph,
 )
-from workbook.models.base import WithoutStop
+from workbook.models.langchain import WithoutStop
 from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import play

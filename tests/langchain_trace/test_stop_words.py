@@ -4,7 +4,7 @@ import pytest
 
 from workbook.langchain_trace.agents import run_classic
 from workbook.langchain_trace.classic import few_shot
-from workbook.models.base import WithoutStop
+from workbook.models.langchain import WithoutStop
 from workbook.models.local import LocalTextModel
 
 QUESTION = "What is 37 * 89?"

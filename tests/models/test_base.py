@@ -1,34 +1,43 @@
-"""Two ways to change what a model is asked."""
+"""A model whose answers begin with a cue, and the one that gets no stop sequences."""
 
-from workbook.models import Script
-from workbook.models.base import Prefilled, WithoutStop
+from workbook.models.base import Completion, Prefilled
+from workbook.models.langchain import WithoutStop
+from workbook.models.script import Script
+
+
+class Plain:
+    """A model as a learner may write one."""
+
+    name = "plain"
+
+    def complete(self, prompt, *, stop=()):
+        return Completion("Final Answer: 6")
 
 
 def test_the_cue_is_sent_and_stands_in_front_of_the_answer():
     """the model goes on behind the cue, and the turn has the cue in it"""
-    script = Script([" I add."])
-
-    answer = Prefilled(script, "Thought:").complete("1+1?\n", stop=["\nObservation:"])
-
-    assert answer.text == "Thought: I add."
-    assert script.requests[0].prompt == "1+1?\nThought:"
-    assert script.requests[0].stop == ("\nObservation:",)
-
-
-def test_the_cue_is_counted_with_the_prompt():
-    """a model that counts counts the cue too; one that cannot does not pretend to"""
-    prompt, counting = "Question: 1+1?\n", Script([])
-
-    assert Prefilled(counting, "Thought:").count(prompt) == counting.count(
-        prompt + "Thought:"
+    script, told = Script([" I add. I add."]), []
+    model = Prefilled(script, "Thought:")
+    answer = model.complete(
+        "1+1?\n", stop=["\nO"], max_tokens=2, on_text=lambda text: told.append(text)
     )
-    assert not hasattr(Prefilled(WithoutStop(counting), "Thought:"), "count")
+    assert answer.text == "".join(told) == "Thought: I add. "
+    assert answer.finish_reason == "length"
+    assert script.requests[0].prompt == "1+1?\nThought:"
+    assert script.requests[0].stop == ("\nO",)
+
+
+def test_a_wrapper_can_do_what_its_model_can():
+    """the cue is counted; a model without cap and stream is asked without them"""
+    prompt, counting = "Question: 1+1?\n", Script([])
+    counted = Prefilled(counting, "Thought:").count(prompt)
+    assert counted == counting.count(f"{prompt}Thought:")
+    assert not hasattr(Prefilled(Plain(), "Thought:"), "count")
+    for wrap in (WithoutStop, lambda model: Prefilled(model, "Thought:")):
+        assert (wrap(counting).streams, wrap(Plain()).streams) == (True, False)
 
 
 def test_stop_sequences_can_be_left_out():
     """without stop words the model writes its own Observation"""
-    script = Script(["Action Input: 1\nObservation: 2"])
-
-    answer = WithoutStop(script).complete("p", stop=["\nObservation:"])
-
-    assert answer.text == "Action Input: 1\nObservation: 2"
+    text = "Action Input: 1\nObservation: 2"
+    assert WithoutStop(Script([text])).complete("p", stop=["\nO"]).text == text

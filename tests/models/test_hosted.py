@@ -1,186 +1,245 @@
-"""A hosted model: its key is asked for by name, and shown nowhere."""
+"""A hosted model over the wire: its calls, its faults, wrong usage, and the key."""
 
-import asyncio
 import json
-import threading
 import traceback
-from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
+from langchain_openai import ChatOpenAI
 
-from workbook.models.choice import MissingKey, UnknownModel, get_model
-from workbook.models.hosted import HostedModelError
+from tests.endpoint import Fault, endpoint
+from workbook.fsm import FunctionCalls, Machine, TextTurns
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.machine import guarded
+from workbook.langchain_trace.agents import graph_agent, run_classic
+from workbook.models.base import ChatModel, Completion, TextModel, ToolRequest, Usage
+from workbook.models.choice import get_model
+from workbook.models.hosted import HostedModel, HostedModelError
+from workbook.models.langchain import LangChainModel, text_llm
+from workbook.record.writer import TraceWriter
+from workbook.tools.calculator import calculator
+from workbook.tools.registry import ToolRegistry
 
-SECRET = "sk-very-secret-0123456789"
-
-
-class Endpoint(BaseHTTPRequestHandler):
-    """An endpoint that refuses everybody and repeats their key."""
-
-    def do_POST(self):
-        asked = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.bodies.append(json.loads(asked))
-        self.server.keys.append(self.headers["Authorization"])
-        said = f"no such key: {self.headers['Authorization']}"
-        body = json.dumps({"error": {"message": said}}).encode()
-        self.send_response(401)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        """Print nothing."""
+KEY = "sk-made-up-0123456789abcdef"
+BOTH = [
+    ToolRequest("Calculator", {"expression": "1+1"}, "a"),
+    ToolRequest("Calculator", {"expression": "2+2"}, "b"),
+]
+TEXT = ["Action: Calculator\nAction Input: 40+2", "Final Answer: 42"]
+HELLO = [{"role": "user", "content": "hello"}]
 
 
-@pytest.fixture
-def endpoint(monkeypatch):
-    server = HTTPServer(("127.0.0.1", 0), Endpoint)
-    server.keys, server.bodies = [], []
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{server.server_port}/v1")
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+def ours(url, **options):
+    """Our client; it tries once, and waits for a second."""
+    usual = {"api_key": KEY, "retries": 0, "timeout_s": 1}
+    return HostedModel("fake", base_url=url, **{**usual, **options})
 
 
-@pytest.fixture(autouse=True)
-def no_settings(monkeypatch):
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+def langchains(url):
+    """LangChain's client of the same endpoint."""
+    return LangChainModel(ChatOpenAI(model="fake", base_url=url, api_key=KEY))
 
 
-def test_a_missing_key_is_named():
-    """without a key the message names the variable and what needs none"""
-    with pytest.raises(MissingKey) as error:
-        get_model("gpt-4o-mini")
-
-    for words in ("'gpt-4o-mini'", "OPENAI_API_KEY", "OPENAI_BASE_URL", "local"):
-        assert words in str(error.value)
+CLIENTS = pytest.mark.parametrize("client", [ours, langchains])
+STREAMED = pytest.mark.parametrize("on_text", [None, lambda piece: None])
 
 
-@pytest.mark.parametrize("key", ["“sk-quoted”", "sk-two words", "sk-\x07"])
-def test_a_key_copied_wrongly_is_said_without_showing_it(monkeypatch, key):
-    """a key with impossible characters is refused before it is sent"""
-    monkeypatch.setenv("OPENAI_API_KEY", key)
-
-    with pytest.raises(MissingKey, match="copy the key again") as error:
-        get_model("gpt-4o-mini")
-    assert key not in str(error.value)
+def machine(model, adapter=FunctionCalls, **options):
+    return Machine(model, ToolRegistry([calculator()]), adapter=adapter, **options)
 
 
-def test_a_line_break_behind_the_key_is_forgiven(monkeypatch):
-    """space around a key does not belong to it"""
-    monkeypatch.setenv("OPENAI_API_KEY", f" {SECRET}\n")
+@CLIENTS
+@STREAMED
+def test_calls_go_over_the_wire_and_their_results_back(client, on_text):
+    """two calls in one turn, two observations under their ids, then the answer"""
+    told = TraceWriter()
+    with endpoint(BOTH, "2 and 4") as server:
+        agent = machine(client(server.url), on_text=on_text, hook=told)
+        end = agent.run("1+1, 2+2?")
+    assert (end.state, end.answer, end.spent.steps) == ("DONE", "2 and 4", 2)
+    assert [e["text"] for e in told.trace().of("observation")] == ["2", "4"]
+    sent = server.asked[1]["messages"]
+    answered = [(m["tool_call_id"], m["content"]) for m in sent if m["role"] == "tool"]
+    assert answered == [("a", "2"), ("b", "4")]
+    names = [tool["function"]["name"] for tool in server.asked[0]["tools"]]
+    assert names == ["Calculator"]
+    assert end.spent.usage.holds
 
-    assert get_model("m").openai_api_key.get_secret_value() == SECRET
+
+def test_create_agent_makes_the_same_calls():
+    """LangChain's agent gets the same answer by its own client and by ours"""
+    for of_langchain in (True, False):
+        with endpoint(BOTH, "2 and 4") as server:
+            chat = langchains(server.url).model if of_langchain else ours(server.url)
+            said = graph_agent(chat, [calculator()]).invoke({"messages": HELLO})
+        assert said["messages"][-1].content == "2 and 4"
+        assert [m.content for m in said["messages"] if m.type == "tool"] == ["2", "4"]
 
 
-def test_an_endpoint_of_ones_own_needs_no_key(endpoint):
-    """with OPENAI_BASE_URL set a placeholder is sent in place of a key"""
-    with pytest.raises(Exception, match="no such key"):
-        get_model("llama3.2:3b", max_retries=0).invoke("hi")
+@CLIENTS
+@STREAMED
+def test_a_text_agent_asks_the_same_endpoint(client, on_text):
+    """text turns are sent as one message, and the observation comes with the next"""
+    with endpoint(*TEXT) as server:
+        end = machine(client(server.url), TextTurns, on_text=on_text).run("40+2?")
+    assert (end.state, end.answer) == ("DONE", "42")
+    assert "Observation: 42" in server.asked[1]["messages"][0]["content"]
+    assert server.asked[0]["stop"] == ["\nObservation:"]
 
-    assert endpoint.keys == ["Bearer none-needed"]
+
+def test_the_classic_text_agent_asks_it_too():
+    """AgentExecutor runs on the same endpoint by either client"""
+    for client in (ours, langchains):
+        told = TraceWriter()
+        with endpoint(*TEXT) as server:
+            model = client(server.url)
+            llm = text_llm(getattr(model, "model", model))
+            run_classic(llm, [calculator()], "40+2?", emit=told)
+        assert told.trace().end["answer"] == "42"
+
+
+@STREAMED
+def test_arguments_that_are_no_json_are_refused_in_words(on_text):
+    """half an object as arguments is no call, and the run goes on"""
+    half = ToolRequest("Calculator", '{"expression": ')
+    with endpoint([half], "fine") as server:
+        end = machine(ours(server.url), on_text=on_text).run("?")
+    assert (end.state, end.answer) == ("DONE", "fine")
+    assert "Error" in json.dumps(server.asked[1]["messages"])
+
+
+WHOLE = b'{"id":"x","object":"chat.completion","created":1,"model":"m","choices":%s}'
+NONE = "sent what is no chat completion"
 
 
 @pytest.mark.parametrize(
-    "url", ["localhost:11434/v1", "http://[1", "http://", "ollama"]
-)
-def test_a_base_url_that_is_none_is_said(monkeypatch, url):
-    """without http:// in front nothing can be asked, and the message shows how"""
-    monkeypatch.setenv("OPENAI_BASE_URL", url)
-
-    with pytest.raises(UnknownModel, match=r"OPENAI_BASE_URL.*http://localhost"):
-        get_model("llama3.2:3b")
-
-
-@pytest.mark.parametrize(
-    ("options", "key"),
+    ("fault", "words"),
     [
-        ({"api_key": SECRET}, SECRET),
-        ({"base_url": "http://127.0.0.1:9/v1"}, "none-needed"),
+        (Fault(400, b'{"error": {"message": "too long"}}'), "answered 400: too long"),
+        (Fault(401, b'{"error": {"message": "no %s"}}' % KEY.encode()), "no [secret]"),
+        (Fault(429, b'{"error": {"message": "slowly"}}'), "answered 429: slowly"),
+        (Fault(500, b"oops"), "answered 500: oops"),
+        (Fault(silence_s=9), "does not answer (ReadTimeout)"),
+        (Fault(body=b'{"id": "x", "choi'), NONE),
+        (Fault(body=b""), NONE),
+        (Fault(body=b"<html>a proxy</html>"), NONE),
+        (Fault(body=b"[1, 2]"), NONE),
+        (Fault(body=WHOLE % b"[]"), NONE),
+        (Fault(body=WHOLE % b"null"), NONE),
+        (Fault(body=WHOLE % b'[{"index": 0, "message": null}]'), NONE),
+        (Fault(body=WHOLE % b'[{"message": {"content": 3}}]'), NONE),
+        (Fault(body=b'data: {"choices": [{"delta": {"content": "4"}}]}\n\n'), NONE),
+        (Fault(body=b'data: {"choices": [{"del'), NONE),
+        (Fault(body=b'data: {"choices": []}\n\n'), NONE),
     ],
 )
-def test_a_key_or_an_endpoint_may_be_given(options, key):
-    """what is given as an option need not stand in the environment"""
-    assert get_model("m", **options).openai_api_key.get_secret_value() == key
+@STREAMED
+def test_a_fault_ends_the_run_in_a_sentence(fault, words, on_text):
+    """what an endpoint refuses or garbles is said, without the key"""
+    with endpoint(fault) as server:
+        end = machine(ours(server.url), on_text=on_text).run("?")
+    assert end.state == "ERROR"
+    assert words in end.message
+    assert KEY not in end.message
 
 
-def test_an_endpoint_that_does_not_answer_is_named(monkeypatch):
-    """an error about a connection says which host it was, and where that is set"""
-    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
-
-    with pytest.raises(Exception, match="Connection error") as error:
-        get_model("m", max_retries=0).invoke("hi")
-    (note,) = error.value.__notes__
-    assert note == "127.0.0.1 does not answer: see OPENAI_BASE_URL."
-
-
-def test_the_key_is_in_no_repr(monkeypatch):
-    """neither the model nor a bound one shows the key"""
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    model = get_model("gpt-4o-mini")
-
-    assert SECRET not in f"{model!r} {model} {model.bind(stop=['x'])!r}"
-    assert SECRET not in str(model.model_dump())
-
-
-def invoke(model):
-    model.invoke("hi")
-
-
-def stream(model):
-    list(model.stream("hi"))
-
-
-def ainvoke(model):
-    asyncio.run(model.ainvoke("hi"))
-
-
-def astream(model):
-    async def read():
-        return [chunk async for chunk in model.astream("hi")]
-
-    asyncio.run(read())
-
-
-@pytest.mark.parametrize("ask", [invoke, stream, ainvoke, astream])
-def test_the_key_is_in_no_error(endpoint, monkeypatch, ask):
+@STREAMED
+def test_the_key_is_in_no_error_and_no_repr(on_text):
     """an endpoint that repeats the key does not get it onto the screen"""
-    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-    model = get_model("gpt-4o-mini", max_retries=0)
-
-    with pytest.raises(HostedModelError, match=r"AuthenticationError.*secret") as error:
-        ask(model)
-
-    assert endpoint.keys == [f"Bearer {SECRET}"]
-    assert SECRET not in "".join(traceback.format_exception(error.value))
-
-
-@pytest.mark.parametrize(
-    ("options", "cap"),
-    [({}, 512), ({"max_tokens": 9}, 9), ({"max_completion_tokens": 9}, 9)],
-)
-@pytest.mark.parametrize("own", [False, True])
-def test_every_request_has_a_cap(endpoint, monkeypatch, options, cap, own):
-    """512 tokens unless asked otherwise, by the name that the endpoint knows"""
-    if not own:
-        monkeypatch.delenv("OPENAI_BASE_URL")
-    model = get_model("m", api_key=SECRET, **options)
-
-    sent = model._get_request_payload("hi")
-
-    assert sent["max_tokens" if own else "max_completion_tokens"] == cap
-    assert len({"max_tokens", "max_completion_tokens"} & sent.keys()) == 1
+    with endpoint(Fault(401, b'{"error": {"message": "%s"}}' % KEY.encode())) as server:
+        model = ours(server.url)
+        with pytest.raises(HostedModelError) as error:
+            model.chat(HELLO, on_text=on_text)
+    assert server.keys == [f"Bearer {KEY}"]
+    assert KEY not in "".join(traceback.format_exception(error.value))
+    assert KEY not in f"{model!r} {get_model('m', api_key=KEY)!r}"
 
 
-@pytest.mark.parametrize("ask", [invoke, stream, ainvoke, astream])
-def test_the_cap_is_sent(endpoint, ask):
-    """however the model is asked, the cap is in the request"""
-    with pytest.raises(Exception, match="no such key"):
-        ask(get_model("m", max_retries=0))
+def test_a_busy_endpoint_is_asked_again(monkeypatch):
+    """after 429 or 500 it waits a little longer each time, and at most so often"""
+    waited = []
+    monkeypatch.setattr("workbook.models.hosted.time.sleep", waited.append)
+    with endpoint(Fault(429, b"{}"), Fault(500, b"{}"), "at last") as server:
+        assert ours(server.url, retries=2).complete("?").text == "at last"
+    assert waited == [1.0, 2.0]
 
-    assert [body["max_tokens"] for body in endpoint.bodies] == [512]
+
+@pytest.mark.parametrize(("status", "times"), [(503, 2), (400, 1), (401, 1)])
+def test_it_gives_up(monkeypatch, status, times):
+    """a busy endpoint is asked once more with `retries=1`, one that refuses is not"""
+    monkeypatch.setattr("workbook.models.hosted.time.sleep", lambda seconds: None)
+    with endpoint(Fault(status), Fault(status), "never sent") as server:
+        model = ours(server.url, retries=1)
+        with pytest.raises(HostedModelError, match=str(status)):
+            model.complete("?")
+    assert len(server.asked) == times
+
+
+def test_a_stream_is_stopped_when_it_is_told_to():
+    """pieces are told as they come; what was written up to then is the answer"""
+    pieces = []
+
+    def listen(piece):
+        pieces.append(piece)
+        return len(pieces) == 2
+
+    with endpoint("one two three") as server:
+        answer = ours(server.url).complete("?", on_text=listen)
+    assert answer == Completion("one two ", finish_reason="cancelled")
+    assert pieces == ["one ", "two "]
+
+
+@STREAMED
+def test_what_is_reported_is_kept(on_text):
+    """text, calls, usage and reason are the same in one piece and in many"""
+    turn = Completion("I add.", tool_requests=tuple(BOTH), finish_reason="tool_calls")
+    with endpoint(
+        turn, usage={"prompt_tokens_details": {"cached_tokens": 2}}
+    ) as server:
+        answer = ours(server.url).chat(HELLO, on_text=on_text)
+    assert (answer.text, answer.tool_requests) == ("I add.", tuple(BOTH))
+    assert answer.finish_reason == "tool_calls"
+    assert answer.usage == Usage(3, answer.usage.output, 2)
+    assert isinstance(ours("http://x/v1"), TextModel)
+    assert isinstance(ours("http://x/v1"), ChatModel)
+
+
+@pytest.mark.parametrize(("own", "asked", "cap"), [(9, None, 9), (9, 4, 4), (4, 9, 4)])
+def test_every_request_has_a_cap(own, asked, cap):
+    """the smaller cap holds, by the name that the endpoint knows"""
+    with endpoint("a" * 99) as server:
+        model = ours(server.url, max_tokens=own)
+        answer = model.complete("?", max_tokens=asked)
+    assert (answer.usage.output, answer.finish_reason) == (cap, "length")
+    assert server.asked[0]["max_tokens"] == cap
+    assert HostedModel("m").options["max_completion_tokens"] == 512
+
+
+USAGES = [
+    {},
+    {"prompt_tokens": -(10**9)},
+    {"prompt_tokens": None},
+    {"prompt_tokens": "many"},
+    {"completion_tokens": -5},
+    {"prompt_tokens": 0, "completion_tokens": 0},
+    {"prompt_tokens_details": {"cached_tokens": 10**6}},
+    {"prompt_tokens_details": "none"},
+]
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+@CLIENTS
+@pytest.mark.parametrize("usage", USAGES, ids=str)
+def test_usage_that_cannot_be_widens_no_budget(client, usage):
+    """what was counted wrongly or not at all is estimated, and the trace says so"""
+    calls = [ToolRequest("Calculator", {"expression": f"{n}+1"}) for n in range(9)]
+    told, budget = TraceWriter(), Budget(tokens=900)
+    if client is langchains and usage == USAGES[-1]:
+        usage = USAGES[0]  # ChatOpenAI itself breaks on it
+    with endpoint(*calls, "done", usage=usage) as server:
+        options = {"adapter": FunctionCalls, "hook": told, "budget": budget}
+        end = guarded(client(server.url), [calculator()], **options).run("?")
+    assert end.state == "EXHAUSTED"
+    assert 0 < end.spent.usage.input <= 900
+    turns = told.trace().of("model_turn")
+    assert turns
+    assert all(turn["usage"]["estimated"] for turn in turns)

@@ -1,26 +1,31 @@
 """The scripted model where LangChain expects a chat model."""
 
-import asyncio
+import itertools
 
 import pytest
 from langchain.agents import create_agent
 from langchain_classic.agents import AgentExecutor, create_react_agent
-from langchain_classic.chains import LLMMathChain
 from langchain_core.language_models import FakeListLLM
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    HumanMessage,
+    ToolMessage,
+)
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import PromptTemplate
 from langchain_core.runnables import RunnableLambda
 from langchain_core.tools import Tool, tool
 
-from workbook.models import Completion, Script, ToolRequest, Usage
+from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.langchain import (
     LangChainModel,
     ScriptedModel,
     from_message,
     text_llm,
 )
-from workbook.models.script import ScriptExhausted
+from workbook.models.script import Script, ScriptExhausted
 
 CALL = ToolRequest("multiply", {"a": 6, "b": 7}, "call_1")
 
@@ -78,17 +83,6 @@ def test_it_streams():
     ]
 
 
-def test_it_works_without_waiting():
-    """the asynchronous calls give the same answers"""
-
-    async def ask():
-        model = ScriptedModel(["one", "two"])
-        streamed = [chunk.text async for chunk in model.astream("p")]
-        return "".join(streamed), (await model.ainvoke("p")).content
-
-    assert asyncio.run(ask()) == ("one", "two")
-
-
 @pytest.mark.parametrize("ask", ["invoke", "stream"])
 def test_errors_come_out_as_they_are(ask):
     """an error in the script, and its end, reach the caller"""
@@ -98,23 +92,6 @@ def test_errors_come_out_as_they_are(ask):
         list(getattr(model, ask)("p"))
     with pytest.raises(ScriptExhausted, match="request 2"):
         list(getattr(model, ask)("p"))
-
-
-def test_it_shares_a_script():
-    """a script that was begun elsewhere goes on here"""
-    script = Script(["one", "two"])
-    script.complete("p")
-
-    assert ScriptedModel(script=script).invoke("p").content == "two"
-
-
-def test_it_sees_only_its_window():
-    """of a long history the model sees the end"""
-    model = ScriptedModel([lambda seen: f"I see {seen!r}"], window_tokens=2)
-
-    answer = model.invoke([HumanMessage("keep it short"), HumanMessage("go")])
-
-    assert answer.content == r"I see 'ser: go\n'"
 
 
 def test_a_message_reworded_in_place_is_sent_as_it_is_now():
@@ -164,16 +141,6 @@ def test_it_drives_the_classic_agent():
     assert "Observation: 42" in model.script.requests[1].prompt[0]["content"]
 
 
-def test_it_drives_the_math_chain():
-    """the calculator chain gets its expression up to the stop sequence"""
-    model = ScriptedModel(["```text\n100*0.2\n```\n```output\n19\n```"])
-
-    answer = LLMMathChain.from_llm(model).invoke({"question": "20 % of 100?"})
-
-    assert answer["answer"] == "Answer: 20.0"
-    assert "```output" in model.script.requests[0].stop
-
-
 def test_an_llm_of_ours_keeps_usage_and_stop():
     """a text model is a LangChain LLM with its token counts, cut at stop"""
     script = Script(["Thought: one\nObservation: 2"])
@@ -200,13 +167,6 @@ def test_a_chat_model_continues_a_prompt():
     answer = LangChainModel(model).complete("1234", stop=["\nObservation:"])
 
     assert answer == Completion("Action Input: 1", Usage(3, 4, 0))
-
-
-def test_what_was_bound_stays_bound():
-    """a model that was bound to a stop sequence keeps it"""
-    model = ScriptedModel(["a\nObservation: 2"]).bind(stop=["\nObservation:"])
-
-    assert LangChainModel(model).complete("p").text == "a"
 
 
 def test_a_chat_model_answers_messages():
@@ -288,3 +248,73 @@ def test_an_answer_that_was_cut_says_so():
     for model in (chat, llm, chat | StrOutputParser()):
         answer = LangChainModel(model).complete("Count.")
         assert (answer.text, answer.finish_reason) == ("One, two,", "length")
+
+
+# told while it is written
+
+
+class Listener:
+    """An `on_text` that keeps what it is told, and says stop after so many pieces."""
+
+    def __init__(self, stop_after=None):
+        self.pieces, self.stop_after = [], stop_after
+
+    def __call__(self, text):
+        self.pieces.append(text)
+        return len(self.pieces) == self.stop_after
+
+
+def talking():
+    return GenericFakeChatModel(messages=iter([AIMessage("one two three")]))
+
+
+@pytest.mark.parametrize("make", [talking, lambda: talking() | StrOutputParser()])
+def test_a_langchain_model_streams(make):
+    """pieces are told, and added up they are the answer; a stop is kept to"""
+    whole, cut = Listener(), Listener(stop_after=2)
+    answer = LangChainModel(make()).complete("p", on_text=whole)
+    assert len(whole.pieces) > 2
+    assert "".join(whole.pieces) == answer.text == "one two three"
+    stopped = LangChainModel(make()).complete("p", on_text=cut)
+    assert stopped == Completion("one ", finish_reason="cancelled")
+
+
+def test_a_langchain_model_keeps_to_the_smaller_cap():
+    """the cap of one call reaches the model, unless its own is smaller"""
+    answer = LangChainModel(ScriptedModel(["abcdefghij"])).complete("p", max_tokens=2)
+    assert (answer.text, answer.usage.output) == ("abcdefgh", 2)
+
+
+class Endless:
+    """A model of LangChain's kind whose text has no end."""
+
+    name = "endless"
+
+    def stream(self, asked, config):
+        self.chunks = (piece for piece in itertools.repeat("a"))
+        return self.chunks
+
+
+def test_a_stream_that_was_stopped_is_closed():
+    """what writes on for ever is told that nobody listens"""
+    model = Endless()
+    assert LangChainModel(model).complete("p", on_text=Listener(3)).text == "aaa"
+    assert next(model.chunks, "closed") == "closed"
+
+
+@pytest.mark.parametrize(
+    ("written", "arguments"),
+    [
+        ('{"yen": 100}', {"yen": 100}),
+        ('{"yen": 10', {"unreadable": '{"yen": 10'}),
+        ("", {}),
+    ],
+)
+def test_half_a_streamed_call_is_not_taken_for_a_whole_one(written, arguments):
+    """LangChain reads half a JSON object as if it were a whole one; here it is none"""
+    pieces = [{"name": "pay", "args": "", "id": "c1", "index": 0}]
+    pieces += [{"name": None, "args": a, "id": None, "index": 0} for a in written]
+    message = AIMessageChunk("")
+    for piece in pieces:
+        message += AIMessageChunk("", tool_call_chunks=[piece])
+    assert from_message(message).tool_requests == (ToolRequest("pay", arguments, "c1"),)

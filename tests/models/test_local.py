@@ -6,22 +6,24 @@ import sys
 import threading
 
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
 
-from workbook.models import get_model, get_text_model
 from workbook.models.base import TextModel
-from workbook.models.hosted import local_model
-from workbook.models.langchain import LangChainModel
+from workbook.models.choice import get_model, get_text_model, model_health
+from workbook.models.embeddings import embed
+from workbook.models.hosted import HostedModel
 from workbook.models.local import (
+    NAME,
+    SHARED,
     LocalModelError,
+    LocalServer,
     LocalTextModel,
     close_local_server,
-    embed,
     local_server,
 )
 
 STOP = "\nObservation:"
-
+ENDLESS = 'root ::= "a" root'
+GO = [{"role": "user", "content": "Go."}]
 PROMPT = """Answer with the calculator. Use this format.
 
 Question: What is 12 times 7?
@@ -49,24 +51,24 @@ price?
 """
 
 
-def multiply(a: int, b: int) -> int:
-    """Multiply two numbers."""
-    return a * b
+class Listener:
+    """An `on_text` that keeps what it is told, and says stop after so many pieces."""
 
+    def __init__(self, stop_after=None):
+        self.pieces, self.stop_after = [], stop_after
 
-def test_without_stop_it_makes_up_an_observation(local):
-    """left alone, the model writes the Observation that only a tool can give"""
-    answer = LocalTextModel(max_tokens=64).complete(PROMPT)
-
-    assert STOP in answer.text
+    def __call__(self, text):
+        self.pieces.append(text)
+        return len(self.pieces) == self.stop_after
 
 
 def test_stop_ends_the_turn_before_the_observation(local):
-    """with the stop sequence the completion ends before any Observation"""
+    """left alone the model writes the Observation that only a tool can give"""
+    assert STOP in LocalTextModel(max_tokens=64).complete(PROMPT).text
     answer = local.complete(PROMPT, stop=[STOP])
-
     assert "Observation:" not in answer.text
     assert answer.finish_reason == "stop"
+    assert isinstance(local, TextModel)
 
 
 def test_a_prompt_read_before_is_cached(local):
@@ -74,42 +76,107 @@ def test_a_prompt_read_before_is_cached(local):
     LocalTextModel(max_tokens=1).complete("Something else altogether.")
     first = local.complete(PROMPT, stop=[STOP])
     second = local.complete(f"{PROMPT}Thought:", stop=[STOP])
-
     assert first.usage.cached < 20
-    assert second.usage.cached > 100
-    assert second.usage.input > second.usage.cached
+    assert second.usage.input > second.usage.cached > 100
 
 
 def test_it_reports_tokens_and_time(local):
-    """a completion carries its token counts and llama.cpp's own timings"""
-    answer = LocalTextModel(max_tokens=3).complete("One, two,")
-
-    assert answer.usage.output == 3
-    assert answer.finish_reason == "length"
+    """a completion has its token counts and llama.cpp's own timings, capped"""
+    answer = LocalTextModel(max_tokens=3).complete("One, two,", max_tokens=9)
+    assert (answer.usage.output, answer.finish_reason) == (3, "length")
     assert answer.timings["predicted_n"] == 3
     assert answer.timings["predicted_ms"] > 0
-    assert isinstance(local, TextModel)
+    assert local.complete("One, two,", max_tokens=2).usage.output == 2
+    assert local.options["max_tokens"] == 512
 
 
 def test_greedy_answers_repeat(local):
     """at temperature 0 the same prompt has the same continuation"""
     model = LocalTextModel(max_tokens=12)
-    texts = {model.complete("The three colours are").text for _ in range(3)}
-
-    assert len(texts) == 1
+    assert len({model.complete("The three colours are").text for _ in range(3)}) == 1
 
 
 def test_a_grammar_leaves_no_choice(local):
     """with a grammar only what it allows can be written"""
     model = LocalTextModel(grammar='root ::= "yes" | "no"')
-
     assert model.complete("Is the sky blue?").text in ("yes", "no")
 
 
-def test_a_prompt_that_is_too_long_is_refused(local):
+@pytest.mark.parametrize("on_text", [None, Listener()])
+def test_a_prompt_that_is_too_long_is_refused(local, on_text):
     """a prompt longer than the context is refused, with both sizes"""
     with pytest.raises(LocalModelError, match=r"\d+ tokens.*8192"):
-        local.complete("a " * 9000)
+        local.complete("a " * 9000, on_text=on_text)
+
+
+def test_an_empty_stop_sequence_stops_nothing(local):
+    """llama.cpp takes an empty stop sequence for one that has come"""
+    assert local.complete("One, two,", stop=[""], max_tokens=2).usage.output == 2
+
+
+@pytest.mark.parametrize("prompt", ["", " x\n", "日本語 12345678", "<|im_start|>user"])
+def test_it_counts_as_it_reads(local, prompt):
+    """the tokens counted before a call are those of the usage after it"""
+    assert local.count(prompt) == local.complete(prompt, max_tokens=1).usage.input
+
+
+def test_it_streams(local):
+    """told in pieces, the text, its tokens and its end are those of a whole answer"""
+    listener = Listener()
+    whole = local.complete("One, two,", stop=["seven"])
+    answer = local.complete("One, two,", stop=["seven"], on_text=listener)
+    assert len(listener.pieces) > 2
+    assert "".join(listener.pieces) == answer.text == whole.text
+    assert answer.finish_reason == whole.finish_reason == "stop"
+    assert (answer.usage.input, answer.usage.output) == (
+        whole.usage.input,
+        whole.usage.output,
+    )
+
+
+def test_it_stops_when_it_is_told_to(local):
+    """it stops writing, says what it cost, and has time for the next at once"""
+    endless = LocalTextModel(grammar=ENDLESS, max_tokens=4000)
+    answer = endless.complete("One, two,", on_text=Listener(stop_after=3))
+    assert answer.finish_reason == "cancelled"
+    assert 3 <= answer.usage.output < 100
+    assert answer.usage.input == endless.count("One, two,")
+    assert local.complete("One", max_tokens=1).usage.output == 1
+
+
+# asked as any endpoint is
+
+
+def test_it_is_asked_as_any_endpoint_is(local, monkeypatch):
+    """messages, caps and streams work by its address, without the key or a proxy"""
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-real-0123456789")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    model = get_model("local", max_tokens=6).model
+    listener = Listener()
+    answer = model.chat(GO, on_text=listener)
+    assert "".join(listener.pieces) == answer.text
+    assert (answer.usage.output, answer.finish_reason) == (6, "length")
+    assert "none-needed" in model._client.headers["Authorization"]
+    endless = HostedModel(NAME, base_url=local_server().url, grammar=ENDLESS)
+    assert endless.chat(GO, on_text=Listener(3)).finish_reason == "cancelled"
+    assert endless.chat(GO).usage.output == 512
+
+
+def test_tools_are_answered_in_words(local):
+    """tools and their results bring no error: the model never sees the tools"""
+    model = get_model("local", max_tokens=4).model
+    tool = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    plain, answer = model.chat(GO), model.chat(GO, tools=[tool])
+    assert answer.tool_requests == ()
+    assert answer.usage.input == plain.usage.input
+    function = {"name": "f", "arguments": "{}"}
+    call = {"id": "c1", "type": "function", "function": function}
+    asked = {"role": "assistant", "content": "", "tool_calls": [call]}
+    seen = {"role": "tool", "content": "42", "tool_call_id": "c1"}
+    assert model.chat([*GO, asked, seen]).usage.output <= 4
+
+
+# the server
 
 
 def test_one_server_a_process(local):
@@ -122,174 +189,103 @@ def test_one_server_a_process(local):
         thread.start()
     for thread in threads:
         thread.join()
-
     assert set(found) == {local_server()}
     assert local_server().url.startswith("http://127.0.0.1:")
 
 
-def test_chat_client_speaks_to_it(local):
-    """ChatOpenAI answers, honours stop, and counts tokens"""
-    answer = local_model(max_tokens=8).invoke("Say hello.", stop=["\n"])
-
-    assert answer.content
-    assert "\n" not in answer.content
-    assert answer.usage_metadata["output_tokens"] <= 8
-
-
-def test_chat_client_streams(local):
-    """the text comes in pieces and the usage with the last of them"""
-    chunks = list(local_model(max_tokens=8).stream("Say hello."))
-
-    assert len([chunk for chunk in chunks if chunk.text]) > 2
-    counted = [chunk.usage_metadata for chunk in chunks if chunk.usage_metadata]
-    assert [usage["output_tokens"] for usage in counted] == [8]
-
-
-def test_the_real_key_stays_at_home(local, monkeypatch):
-    """a key in the environment is never sent to the local server"""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-real-0123456789")
-
-    assert local_model().openai_api_key.get_secret_value() == "none-needed"
-
-
-def test_a_proxy_is_not_asked(local, monkeypatch):
-    """proxy settings do not come between the process and itself"""
-    close_local_server()  # the next one starts under these settings
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("http_proxy", "HTTP_PROXY"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-
-    assert LocalTextModel(max_tokens=2).complete("One").usage.output == 2
-    assert local_model(max_tokens=2).invoke("Hi").usage_metadata["output_tokens"] == 2
-
-
-def test_a_closed_server_is_gone_and_starts_again(local):
-    """closing frees the port; the next model starts another server"""
-    host, port = (
-        local_server().url.removeprefix("http://").removesuffix("/v1").split(":")
-    )
-
-    close_local_server()
-
-    with socket.socket() as probe:
-        assert probe.connect_ex((host, int(port))) != 0
-    assert LocalTextModel(max_tokens=2).complete("One").usage.output == 2
-
-
-def test_a_server_that_nobody_asks_can_be_closed(real_weights):
-    """a process that loads the model and asks it nothing comes to its end"""
-    code = (
-        "from workbook.models.local import close_local_server, local_server\n"
-        "for _ in range(3): local_server(); close_local_server()\n"
-        "local_server()"
-    )
-
-    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
-
-    assert done.returncode == 0
-
-
-def test_a_process_ends_while_the_model_writes(real_weights):
-    """who stops waiting for a turn can leave: the end of a program waits for none"""
-    code = (
-        "import threading, time\n"
-        "from workbook.models.local import LocalTextModel, local_server\n"
-        "model = LocalTextModel(max_tokens=4_000)\n"
-        "model.complete('One', max_tokens=1)\n"
-        "threading.Thread(target=model.complete, args=['1 2 3'], daemon=True).start()\n"
-        "while not local_server()._in_flight: time.sleep(0.01)\n"
-        "time.sleep(0.1)"
-    )
-
-    done = subprocess.run([sys.executable, "-c", code], timeout=60, check=False)
-
-    assert done.returncode == 0
-
-
 def test_a_model_outlives_its_server(local):
-    """a model that was made before the server was closed starts the next one"""
+    """closing frees the port; a model that was made before starts the next server"""
     model = LocalTextModel(max_tokens=2)
     model.complete("One")
     before = local_server()
+    host, port = before.url.removeprefix("http://").removesuffix("/v1").split(":")
     close_local_server()
-
+    with socket.socket() as probe:
+        assert probe.connect_ex((host, int(port))) != 0
     assert model.complete("One").usage.output == 2
     with pytest.raises(LocalModelError, match="does not answer"):
         before.post("/v1/completions", {"prompt": "One"})
 
 
-def test_tools_are_answered_in_words(local):
-    """tools bring no error: the model never sees them, and answers in words"""
-    question = [{"role": "user", "content": "What is 6 times 7?"}]
-    model = local_model(max_tokens=4)
-    plain = model.invoke(question)
-
-    answer = model.bind_tools([multiply]).invoke(question)
-
-    assert answer.tool_calls == []
-    assert answer.usage_metadata["input_tokens"] == plain.usage_metadata["input_tokens"]
-
-
-def test_a_history_with_tool_calls_is_read(local):
-    """messages of a run with function calls bring no error either"""
-    call = {"name": "multiply", "args": {"a": 6, "b": 7}, "id": "c1"}
-    messages = [
-        HumanMessage("What is 6 times 7?"),
-        AIMessage("", tool_calls=[call]),
-        ToolMessage("42", tool_call_id="c1"),
-    ]
-
-    answer = local_model(max_tokens=4).invoke(messages)
-
-    assert answer.usage_metadata["output_tokens"] <= 4
+UNASKED = """
+from workbook.models.local import close_local_server, local_server
+for _ in range(3):
+    local_server()
+    close_local_server()
+local_server()
+"""
+WRITING = """
+import threading
+from workbook.models.local import LocalTextModel
+begun = threading.Event()
+model = LocalTextModel(max_tokens=4_000)
+asked = {"args": ["1 2 3"], "kwargs": {"on_text": lambda text: begun.set()}}
+threading.Thread(target=model.complete, **asked, daemon=True).start()
+assert begun.wait(60)
+"""
 
 
-def test_an_empty_stop_sequence_stops_nothing(local):
-    """llama.cpp takes an empty stop sequence for one that has come"""
-    model = LocalTextModel(max_tokens=2)
-
-    assert model.complete("One, two,", stop=[""]).usage.output == 2
+@pytest.mark.parametrize("code", [UNASKED, WRITING], ids=["unasked", "writing"])
+def test_a_process_can_end(real_weights, code):
+    """a program ends although the model was not asked, or is still writing"""
+    done = subprocess.run([sys.executable, "-c", code], timeout=120, check=False)
+    assert done.returncode == 0
 
 
 def test_a_file_that_is_no_model_is_refused(tmp_path):
     """weights that llama.cpp cannot read are named"""
-    from workbook.models.local import LocalServer
-
     (tmp_path / "bad.gguf").write_bytes(b"not a model")
-
     with pytest.raises(LocalModelError, match=r"could not load .*bad\.gguf"):
         LocalServer(str(tmp_path / "bad.gguf"))
 
 
-def test_the_client_fits_the_engines(local):
-    """asked by an engine the client gives text and token counts"""
-    model = LangChainModel(local_model(max_tokens=4))
-    answer = model.complete("One, two,")
-
-    assert (answer.usage.output, answer.finish_reason) == (4, "length")
-    assert model.name == "SmolLM2-135M-Instruct"
+# one server for a class
 
 
-def test_a_reply_without_an_end_is_cut(local, monkeypatch):
-    """the local server, spoken to as any endpoint, ends a runaway reply at the cap"""
-    monkeypatch.setattr("workbook.models.hosted.MAX_TOKENS", 12)
-    monkeypatch.setenv("OPENAI_BASE_URL", local_server().url)
-    monkeypatch.setenv("WORKBOOK_MODEL", "openai:SmolLM2")
-    grammar = {"extra_body": {"grammar": 'root ::= "a" root'}}  # it cannot end
-
-    text = get_text_model(**grammar).complete("Count.")
-    go = [{"role": "user", "content": "Go."}]
-    message = LangChainModel(get_model(**grammar)).chat(go)
-
-    for answer in (text, message):
-        assert (answer.usage.output, answer.finish_reason) == (12, "length")
+@pytest.fixture
+def shared(monkeypatch):
+    """Return a function that names an address as the class's; undone afterwards."""
+    close_local_server()
+    yield lambda address: monkeypatch.setenv(SHARED, address)
+    close_local_server()
 
 
-def test_the_cap_is_512_tokens(local, monkeypatch):
-    """text and chat, the local model is asked for 512 tokens unless told otherwise"""
-    assert local.options["max_tokens"] == local_model().max_tokens == 512
-    assert LocalTextModel(max_tokens=3).options["max_tokens"] == 3
+def test_all_ask_the_one_server(real_weights, shared):
+    """text model and chat client ask the server of `serve-model`, and load nothing"""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "workbook", "serve-model", f"--port={port}"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        variable, _, address = server.stdout.readline().strip().partition("=")
+        assert variable == SHARED
+        shared(f"{address}/v1/")
+        model = get_text_model("local", max_tokens=4)
+        assert model.complete("One, two,").usage.output == 4
+        assert get_model("local", max_tokens=4).invoke("Hello").content
+        assert local_server().url == f"{address}/v1"
+        assert not isinstance(local_server(), LocalServer)
+        assert address in model_health("local")[1]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        assert (done.returncode, str(port) in done.stderr) == (2, True)
+    finally:
+        server.kill()
+        server.communicate()
+
+
+@pytest.mark.parametrize("wrong", ["http://127.0.0.1:9", "127.0.0.1:9", "http://["])
+def test_a_server_that_is_not_there_is_named(shared, wrong):
+    """an address where no model answers is an error that names it and what to do"""
+    shared(wrong)
+    with pytest.raises(LocalModelError, match="serve-model") as error:
+        local_server()
+    assert wrong in str(error.value)
+    well, _, fix = model_health("local")
+    assert (well, SHARED in fix) == (False, True)
+
+
+# a vector for a text
 
 
 def test_a_text_has_a_vector(local):
@@ -301,12 +297,8 @@ def test_a_text_has_a_vector(local):
     assert one != pytest.approx(other, abs=1e-3)
 
 
-def test_of_a_long_text_the_beginning_has_a_vector(local):
-    """a text longer than a batch is cut, and not refused, also within a character"""
+def test_a_long_text_is_cut_and_an_empty_one_refused(local):
+    """a text longer than a batch is cut, also within a character"""
     assert len(embed(["\U0001f375" * 2000])[0]) == 576
-
-
-def test_nothing_has_no_vector(local):
-    """an empty text is told as an error of the model"""
     with pytest.raises(LocalModelError, match="empty"):
         embed([""])

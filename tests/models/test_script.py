@@ -6,25 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.models import Completion, Script, ToolRequest, Usage
-from workbook.models.base import ChatModel, TextModel
+from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.prompts import count_tokens
-from workbook.models.script import Request, ScriptExhausted
+from workbook.models.script import Script, ScriptExhausted
 
 CALL = ToolRequest("Calculator", {"input": "100*0.2"}, "call_1")
 
 
 def user(text):
     return {"role": "user", "content": text}
-
-
-def test_it_is_both_kinds_of_model():
-    """a script can be asked for text and for a message"""
-    script = Script(["hello"])
-
-    assert isinstance(script, TextModel)
-    assert isinstance(script, ChatModel)
-    assert script.name == "scripted"
 
 
 def test_turns_come_in_order():
@@ -43,27 +33,12 @@ def test_stop_cuts_the_turn():
     assert answer.text == "Action Input: 1+1"
 
 
-def test_a_stop_sequence_may_stand_alone():
-    """a text in place of a list is one stop sequence, as in OpenAI's API"""
-    script = Script(["Action Input: 1+1\nObservation: 3"])
-
-    assert script.complete("p", stop="\nObservation:").text == "Action Input: 1+1"
-    assert script.requests[0].stop == ("\nObservation:",)
-
-
 def test_a_turn_goes_on_behind_the_cue_of_the_prompt():
     """a label with which the prompt ends is not said again, and not counted"""
     answer = Script(["Thought: easy"]).complete("Question: 2+2\nThought:")
 
     assert answer.text == " easy"
     assert answer.usage.output == 2
-
-
-def test_without_stop_the_turn_is_whole():
-    """without a stop sequence the model writes its own Observation"""
-    text = "Action Input: 1+1\nObservation: 3"
-
-    assert Script([text]).complete("p").text == text
 
 
 @pytest.mark.parametrize("turn", [CALL, [CALL], (CALL,)])
@@ -225,14 +200,6 @@ def test_every_request_can_be_looked_up(prompts, window):
     assert script.asked == len(prompts)
 
 
-def test_a_request_is_kept_whole():
-    """what was sent is kept, not what the window left of it"""
-    script = Script(["x"], window_tokens=1)
-    script.complete("12345678", stop=["s"])
-
-    assert script.requests == [Request("12345678", ("s",), ())]
-
-
 @settings(deadline=None)
 @given(st.text(), st.integers(1, 20))
 def test_a_window_keeps_the_end(text, tokens):
@@ -275,18 +242,12 @@ def test_a_wrong_script_is_refused_when_it_is_written(turns, message):
 
 @pytest.mark.parametrize(
     "options",
-    [{"window_tokens": 0}, {"loop": True, "repeat_last": True}],
+    [{"window_tokens": 0}, {"repeat_last": True}, {"turns": []}],
 )
 def test_wrong_options_are_refused(options):
-    """a window of nothing, and two ways to go on at once, make no sense"""
-    with pytest.raises(ValueError, match=r"token|starts again"):
-        Script(["a"], **options)
-
-
-def test_nothing_cannot_be_repeated():
-    """a script that goes on for ever needs a turn"""
-    with pytest.raises(ValueError, match="no turn to repeat"):
-        Script([], loop=True)
+    """no window, two ways to go on at once, and nothing to repeat make no sense"""
+    with pytest.raises(ValueError, match=r"token|starts again|no turn to repeat"):
+        Script(**{"turns": ["a"], "loop": True, **options})
 
 
 def test_a_turn_can_be_a_table_of_calls():
@@ -305,12 +266,93 @@ def test_a_turn_can_be_a_table_of_calls():
 
 @pytest.mark.parametrize(
     ("turns", "at_once"),
-    [
-        ([], True),
-        (["a", CALL, ConnectionError("401"), {"text": "b", "times": 3}], True),
-        (["a", lambda seen: "b"], False),
-    ],
+    [([], True), (["a", CALL, OSError("x")], True), (["a", lambda seen: "b"], False)],
 )
 def test_a_script_says_whether_it_answers_at_once(turns, at_once):
     """only a turn that is a function may keep somebody waiting"""
     assert Script(turns).at_once is at_once
+
+
+def test_a_script_can_be_played_again():
+    """the copy is at its first turn, and the script keeps what it was asked"""
+    script = Script(["one", "two"])
+    script.complete("p")
+    assert script.again().complete("q").text == "one"
+    assert script.complete("p").text == "two"
+    assert script.asked == 2
+
+
+# a cap for one call, and a text told while it is written
+
+
+@pytest.mark.parametrize(
+    ("cap", "text", "reason"),
+    [
+        (0, "", "length"),
+        (2, "abcdefgh", "length"),
+        (3, "abcdefghij", "stop"),
+    ],
+)
+def test_a_script_keeps_to_the_cap(cap, text, reason):
+    """a turn is cut after so many tokens, and one that is exactly so long is whole"""
+    answer = Script(["abcdefghij"]).complete("p", max_tokens=cap)
+    assert (answer.text, answer.finish_reason) == (text, reason)
+    assert answer.usage.output == count_tokens(text)
+
+
+def test_a_stop_sequence_comes_before_the_cap():
+    """a turn that stops by itself within the cap was not cut"""
+    answer = Script(["abcd\nO 2"]).complete("p", stop=["\nO"], max_tokens=1)
+    assert (answer.text, answer.finish_reason) == ("abcd", "stop")
+
+
+@pytest.mark.parametrize(("cap", "calls"), [(6, 2), (5, 1), (3, 1), (2, 0)])
+def test_a_call_that_does_not_fit_is_no_call(cap, calls):
+    """half a call is never made: what is left of it is dropped"""
+    call = ToolRequest("add", {"a": 1}, "call_1")  # three tokens
+    answer = Script([[call, call]]).chat([user("p")], max_tokens=cap)
+    assert answer.tool_requests == (call,) * calls
+    assert answer.finish_reason == ("tool_calls" if calls == 2 else "length")
+
+
+def test_a_turn_with_a_usage_of_its_own_keeps_to_the_cap():
+    """what a scripted turn says that it cost is capped too"""
+    turn = Completion("Final Answer: 6", Usage(100, 900))
+    answer = Script([turn]).complete("p", max_tokens=50)
+    assert (answer.usage, answer.finish_reason) == (Usage(100, 50), "length")
+
+
+def test_a_script_says_its_text_in_pieces():
+    """what is told while it is written is the text up to the cap, to the letter"""
+    pieces = []
+    answer = Script(["Thought: easy\n"]).complete(
+        "p", max_tokens=3, on_text=lambda text: pieces.append(text)
+    )
+    assert pieces == ["Thou", "ght:", " eas"]
+    assert answer.text == "Thought: eas"
+
+
+def test_a_script_stops_when_it_is_told_to():
+    """what was said up to then is the answer, and its tokens are counted"""
+    turn, pieces = Completion("abcdefghijkl", tool_requests=(CALL,)), []
+
+    def listen(piece):
+        pieces.append(piece)
+        return len(pieces) == 2
+
+    answer = Script([turn]).chat([user("p")], on_text=listen)
+    assert (answer.text, answer.finish_reason) == ("abcdefgh", "cancelled")
+    assert (answer.usage.output, answer.tool_requests) == (2, ())
+
+
+def test_a_script_counts_a_prompt_as_its_usage_does():
+    """the tokens counted before a call are those of the usage after it"""
+    script, messages = Script(["a"], repeat_last=True), [user("one")]
+    for _ in range(3):
+        assert script.count("a prompt") == script.complete("a prompt").usage.input
+        counted = script.count(messages)
+        assert counted == script.chat(messages).usage.input
+        assert script.count(messages) == counted
+        messages.append(user("and another"))
+    narrow = Script(["a"], window_tokens=5)
+    assert narrow.count("a" * 400) == narrow.complete("a" * 400).usage.input == 5

@@ -12,8 +12,8 @@ from workbook.exercises.report import Outcome
 from workbook.exercises.run_tests import run_tests
 from workbook.fsm import FunctionCalls, Machine
 from workbook.guardrails.machine import guarded
-from workbook.loop.naive import ignore
-from workbook.models import Script, ToolRequest
+from workbook.models.base import ToolRequest, ignore
+from workbook.models.script import Script
 from workbook.paths import ROOT
 from workbook.record import Trace, TraceWriter
 from workbook.record.replay import replay

@@ -9,7 +9,7 @@ from tests.learner import solve, spoil
 from workbook import your_parts
 from workbook.exercises.catalogue import exercises
 from workbook.fsm import TextTurns, assemble
-from workbook.models import Script
+from workbook.models.script import Script
 from workbook.record import Trace
 from workbook.stage import load, museum, play
 from workbook.tools.calculator import calculator

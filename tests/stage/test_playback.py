@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine, State
-from workbook.models import Script, ToolRequest
+from workbook.models.base import ToolRequest
 from workbook.models.prompts import render_messages
+from workbook.models.script import Script
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 from workbook.stage.engines import MUSEUM, SUSPICIOUS, play

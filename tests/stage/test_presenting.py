@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
+from workbook.models.anew import anew
 
 from tests.stage.test_player import press, told
-from workbook.models.anew import anew
 from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
 from workbook.stage.engines import MUSEUM, play

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from workbook.models import Script
+from workbook.models.script import Script
 from workbook.models.weights import fetch_weights
 from workbook.stage import recorded
 from workbook.stage.recorded import (

@@ -87,7 +87,7 @@ def test_playing_twice_gives_the_same_run():
 
 def test_another_model_can_be_asked():
     """The scenario's tools serve any model."""
-    from workbook.models import Script
+    from workbook.models.script import Script
 
     trace = play("price_question", model=Script(["Final Answer: 90"]))
     assert trace.end["answer"] == "90"

@@ -13,7 +13,7 @@ from workbook.evaluation.grading import (
     paired_interval,
     wilson_interval,
 )
-from workbook.models.local import embed
+from workbook.models.embeddings import embed
 from workbook.paths import DATA
 from workbook.trust.recall import Note, RecallByMeaning, first_then, recall
 

@@ -13,8 +13,8 @@ from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.purse import Purse
-from workbook.loop.naive import ignore
 from workbook.loop.reflection import plan_and_act, second_look
+from workbook.models.base import ignore
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
 from workbook.trust.consensus import consensus, vote

@@ -4,7 +4,8 @@ import json
 import unicodedata
 from collections import Counter
 
-from workbook.loop.answers import TOKEN, normalize_answer
+from workbook.guardrails.stuck import TOKEN
+from workbook.loop.answers import normalize_answer
 
 
 def words(value):

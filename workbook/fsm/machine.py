@@ -24,8 +24,7 @@ from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.protocols import Conversation
 from workbook.fsm.run import Make, Parallel, Run
 from workbook.fsm.table import CORE, Event, Rule, State, Table
-from workbook.loop.naive import Emit, ignore
-from workbook.models.base import ChatModel, Completion, TextModel, streams
+from workbook.models.base import ChatModel, Completion, Emit, TextModel, ignore, streams
 from workbook.record.answers import Answering
 from workbook.record.recording import Recording
 from workbook.record.replay import resume

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.protocols import Asked, Conversation, Reply
 from workbook.fsm.table import Event, Rule
-from workbook.loop.naive import Emit
-from workbook.models.base import Completion, Usage
+from workbook.models.base import Completion, Emit, Usage
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry

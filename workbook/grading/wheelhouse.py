@@ -11,7 +11,7 @@ import tomllib
 from pathlib import Path
 
 from workbook.exercises.catalogue import CourseError
-from workbook.models.weights import MB, SMOLLM2
+from workbook.models.weights import SMOLLM2
 from workbook.paths import DATA, ROOT
 
 LOCK = ROOT / "requirements.txt"
@@ -43,7 +43,7 @@ def wheelhouse(folder: Path, lock: Path = LOCK) -> str:
     about = f"{platform.system()} {platform.machine()}, Python {sys.version.split()[0]}"
     told = (DATA / "classroom" / "INSTALL.txt").read_text(encoding="utf-8")
     known = {"target": about, "folder": folder.name, "wheels": len(sizes)}
-    told = told.format(**known, size=sum(sizes) // MB)
+    told = told.format(**known, size=sum(sizes) // 1_000_000)
     (folder / "INSTALL.txt").write_text(told, encoding="utf-8")
     return f"{folder} is whole. INSTALL.txt in it says how to go on."
 

@@ -9,7 +9,14 @@ from typing import Any
 from workbook.fsm.reading import read_words, unless_cut
 from workbook.guardrails.approval import digest_of_call
 from workbook.loop.turns import Malformed, Turn, parse_turn
-from workbook.models.base import ChatModel, Completion, Message, TextModel, Usage
+from workbook.models.base import (
+    ChatModel,
+    Completion,
+    Message,
+    TextModel,
+    Usage,
+    streams,
+)
 from workbook.tools.calls import Effect, Observation, ToolCall
 from workbook.tools.registry import ToolRegistry
 
@@ -68,6 +75,7 @@ class Escalate:
             raise ValueError(f"{len(models)} models, after={after}: at least 1 of each")
         self.models, self.after, self.parse = tuple(models), after, parse
         self.at_once = all(getattr(model, "at_once", False) for model in models)
+        self.streams = all(map(streams, models))
         self.spent: dict[str, Usage] = {}  # by the name of the model
         self.news: list[str] = []  # a sentence for each hand-over
         self._number = self._unreadable = 0

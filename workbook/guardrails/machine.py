@@ -38,7 +38,7 @@ from workbook.guardrails.purse import Purse
 from workbook.guardrails.stopping import observe_cycles, think_within
 from workbook.guardrails.table import GUARDED, ONE_CALL, Guard, Said
 from workbook.loop.turns import parse_turn
-from workbook.models.base import ChatModel, TextModel, takes
+from workbook.models.base import ChatModel, TextModel, streams
 from workbook.record.answers import stopped_by
 from workbook.record.recording import Recording
 from workbook.tools.registry import ToolRegistry
@@ -78,12 +78,10 @@ class GuardedMachine(Machine):
         }
         work = {state: in_its_mode(handler) for state, handler in work.items()}
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
-        given: Any = model
-        ask_model = getattr(given, "complete", None) or given.chat
-        if (budget.counts_tokens or purse) and not takes(ask_model, "max_tokens"):
+        if (budget.counts_tokens or purse) and not streams(model):
             raise ValueError(
-                f"{model.name} takes no max_tokens, so that nothing keeps it within"
-                " tokens or money: give it that argument, or a budget without"
+                f"{model.name} takes no max_tokens, so nothing keeps it within tokens"
+                " or money: give it that and `streams = True`, or another budget"
             )
         self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge

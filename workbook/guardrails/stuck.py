@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from workbook.loop.answers import TOKEN
 from workbook.models.prompts import clip
 from workbook.tools.calls import Observation, ToolCall, result_text, to_json
+
+# One CJK character, or a run of anything else that is not white space.
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 class Seen(NamedTuple):

@@ -18,7 +18,7 @@ from langchain_core.tools import Tool as TextTool
 from workbook.langchain_trace.classic import write_math_block
 from workbook.langchain_trace.function_calls import chat_model
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.loop.naive import Emit
+from workbook.models.base import Emit
 from workbook.models.langchain import text_llm
 from workbook.models.script import Script
 from workbook.tools.adapters import to_langchain

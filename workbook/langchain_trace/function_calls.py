@@ -12,8 +12,9 @@ from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 
 from workbook.loop.turns import Action, Final, parse_turn
-from workbook.models import Completion, Script, ToolRequest
-from workbook.models.langchain import ScriptedModel
+from workbook.models.base import ChatModel, Completion, ToolRequest
+from workbook.models.langchain import ChatModelAdapter, ScriptedModel
+from workbook.models.script import Script
 from workbook.tools.adapters import first_parameter, trusting_arguments
 from workbook.tools.tool import Tool
 
@@ -57,8 +58,10 @@ def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
     """Return a model that calls functions; a TypeError where there is none."""
     if isinstance(model, Script):
         ours = tuple(tool for tool in tools if isinstance(tool, Tool))
-        return CallingModel(script=model, contracts=ours)
+        return CallingModel(model=model, contracts=ours)
     if hasattr(model, "bind_tools"):
         return model
+    if isinstance(model, ChatModel):
+        return ChatModelAdapter(model=model)
     told = f"a {type(model).__name__} cannot call functions"
-    raise TypeError(f"{told}: give a Script or a LangChain chat model")
+    raise TypeError(f"{told}: give a ChatModel or one of LangChain")

@@ -16,8 +16,8 @@ from langchain_core.outputs import LLMResult
 
 from workbook.langchain_trace import messages as read
 from workbook.langchain_trace.run_events import RunEvents
-from workbook.loop.naive import Emit
 from workbook.loop.turns import parse_turn
+from workbook.models.base import Emit
 
 # AgentExecutor runs these two for a name that it does not know, and for a turn that
 # its parser refused. A tool of yours may have the same name.

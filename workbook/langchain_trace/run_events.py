@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
-from workbook.loop.naive import Emit
 from workbook.loop.turns import as_data, parse_turn
+from workbook.models.base import Emit
 from workbook.record.events import Kind
 
 Fields = Mapping[str, Any]

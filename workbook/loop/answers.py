@@ -1,19 +1,15 @@
 """When two answers are the same.
 
 Answers are normalised as HotpotQA's and SQuAD's official scripts do it (Yang et al.,
-EMNLP 2018; Rajpurkar et al., EMNLP 2016), with two additions for Japanese and Chinese:
-full-width letters and digits are made narrow, and F1 counts their characters.
+EMNLP 2018; Rajpurkar et al., EMNLP 2016); besides, full-width letters and digits are
+made half-width.
 """
 
 import re
 import string
 import unicodedata
-from collections import Counter
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
-# One CJK character, or a run of anything else that is not white space.
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
-TOKEN = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 
 
 def normalize_answer(text: str) -> str:
@@ -38,24 +34,3 @@ def normalize_answer(text: str) -> str:
 def exact_match(answer: str, gold: str) -> bool:
     """Return whether two answers are the same once normalised."""
     return normalize_answer(answer) == normalize_answer(gold)
-
-
-def f1(answer: str, gold: str) -> float:
-    """Return the harmonic mean of precision and recall over tokens, from 0 to 1.
-
-    A token is a word, or one character of Japanese, Chinese or Korean. As in HotpotQA,
-    "yes" and "no" are right or wrong as a whole.
-
-    >>> f1("the city of Kyoto", "Kyoto")
-    0.5
-    >>> f1("京都市", "京都")
-    0.8
-    """
-    ours, theirs = normalize_answer(answer), normalize_answer(gold)
-    if ours == theirs:
-        return 1.0
-    if {ours, theirs} & {"yes", "no", "noanswer"}:
-        return 0.0
-    mine, wanted = Counter(TOKEN.findall(ours)), Counter(TOKEN.findall(theirs))
-    shared = (mine & wanted).total()
-    return 2 * shared / (mine.total() + wanted.total())

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from workbook.loop.turns import Action, Final, Turn, as_data, heard, parse_turn
-from workbook.models.base import Completion, TextModel
+from workbook.models.base import Completion, Emit, TextModel
 
 
 def build_history(
@@ -46,12 +46,6 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
 
 
 Tools = Mapping[str, Callable[[str], object]]
-Emit = Callable[..., Any]
-"""Takes a kind of trace event and its fields: `emit("tool_call", tool="Search", …)`."""
-
-
-def ignore(kind: str, /, **fields: Any) -> None:
-    """An `emit` that keeps nothing."""
 
 
 class FuseBlown(RuntimeError):  # noqa: N818 - what happened, not an error's name

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from workbook.loop.naive import Emit, ignore
 from workbook.loop.prompting import (
     METHODS,
     STANDARD,
@@ -30,7 +29,14 @@ from workbook.loop.turns import (
     as_data,
     split_fields,
 )
-from workbook.models.base import ChatModel, Completion, TextModel, Usage
+from workbook.models.base import (
+    ChatModel,
+    Completion,
+    Emit,
+    TextModel,
+    Usage,
+    ignore,
+)
 
 Parse = Callable[[str], tuple[str, str] | None]  # as `parse_bracket_action`
 MAX_STEPS = 7  # the paper's limit on HotpotQA: more did not make it better there

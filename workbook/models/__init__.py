@@ -1,18 +1,5 @@
 """Models to ask: one that plays a script, one that runs here, and any hosted one.
 
-The engines know two protocols, `TextModel` and `ChatModel`; `Script` and the local
-model are both what they take. LangChain is imported by the functions that need it.
+The engines know two protocols, `TextModel` and `ChatModel`, in `base`. `choice` finds
+a model by its name; LangChain is imported by the modules that need it alone.
 """
-
-from workbook.models.base import Completion, ToolRequest, Usage
-from workbook.models.choice import get_model, get_text_model
-from workbook.models.script import Script
-
-__all__ = [
-    "Completion",
-    "Script",
-    "ToolRequest",
-    "Usage",
-    "get_model",
-    "get_text_model",
-]

@@ -6,7 +6,6 @@ these two protocols and nothing else: not LangChain, not HTTP, not llama.cpp.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, TypedDict, runtime_checkable
@@ -15,7 +14,14 @@ MAX_TOKENS = 512
 """What a model of ours may write in one turn, unless it is asked for otherwise."""
 
 OnText: TypeAlias = Callable[[str], bool]
-"""Told each piece of a text as it is written; True means: stop."""
+"""Gets each piece of a text as it is written; returns True to stop the model."""
+
+Emit: TypeAlias = Callable[..., Any]
+"""Takes a kind of trace event and its fields: `emit("tool_call", tool="Search", …)`."""
+
+
+def ignore(kind: str, /, **fields: Any) -> None:
+    """An `emit` that keeps nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +85,11 @@ class Message(TypedDict, total=False):
 
 @runtime_checkable
 class TextModel(Protocol):
-    """A model that continues a prompt; with `at_once = True` it needs no time limit.
+    """A model that continues a prompt.
 
-    A model that has a method `count(prompt)` can say how many tokens it will read.
+    A model may have three more attributes: `streams = True` says that it takes
+    `max_tokens` and `on_text` (others are called without them), `at_once = True` that
+    it needs no time limit, and `count(prompt)` returns how many tokens it will read.
     """
 
     name: str
@@ -96,21 +104,19 @@ class TextModel(Protocol):
     ) -> Completion:
         """Return the continuation of `prompt`, cut before the first stop sequence.
 
-        A model may do without the last two: ask `takes`, and leave out what is None.
-
         Args:
-            prompt: what it continues.
-            stop: where it must not go on; not part of the text.
-            max_tokens: cut there at the latest; the reason is then `length`.
-            on_text: told each piece of the text as it is written. Once it returns
-                True, what was written so far is returned, and the reason is
-                `cancelled`; the usage is empty where the model has not said it.
+            prompt: the text that it continues.
+            stop: texts at which it must end; they are not part of the answer.
+            max_tokens: the most tokens to write; the reason is then `length`.
+            on_text: gets each piece of the text. Once it returns True, the model
+                stops, and the reason is `cancelled`; the usage is empty where the
+                model has not reported it yet.
         """
 
 
 @runtime_checkable
 class ChatModel(Protocol):
-    """A model that answers messages and may ask for tools."""
+    """A model that answers messages and may ask for tools; attributes as above."""
 
     name: str
 
@@ -125,36 +131,24 @@ class ChatModel(Protocol):
     ) -> Completion:
         """Return the next message; `tools` are OpenAI function schemas.
 
-        The other arguments are those of `complete`. A call that was cut is no call.
+        The other arguments are those of `complete`. A call that was cut is dropped.
         """
 
 
-def takes(ask: Callable[..., Any], option: str) -> bool:
-    """Return whether a model's `complete` or `chat` takes `max_tokens` or `on_text`.
-
-    A model that wraps another hands on what it does not name: then the other is asked.
-    """
-    named = inspect.signature(ask).parameters
-    if option in named:
-        return True
-    hands_on = any(p.kind is p.VAR_KEYWORD for p in named.values())
-    wrapper, name = getattr(ask, "__self__", None), getattr(ask, "__name__", "")
-    wrapped = getattr(wrapper, "models", [getattr(wrapper, "model", None)])
-    inner = [getattr(model, name.lstrip("_"), None) for model in wrapped]
-    return hands_on and all(each is None or takes(each, option) for each in inner)
-
-
-def streams(model: TextModel | ChatModel) -> bool:
-    """Return whether a model takes `on_text`, in each of the ways to ask it."""
-    ways = [getattr(model, way, None) for way in ("complete", "chat")]
-    return all(takes(way, "on_text") for way in ways if way is not None)
+def streams(model: Any) -> bool:
+    """Return whether a model says that it takes `max_tokens` and `on_text`."""
+    return bool(getattr(model, "streams", False))
 
 
 class Prefilled:
-    """A model that goes on from a cue, as `Thought:`; a small one would ask on."""
+    """A model whose answer starts with a cue such as `Thought:` (a prefill).
+
+    A small model would otherwise continue with another question.
+    """
 
     def __init__(self, model: TextModel, cue: str) -> None:
         self.name, self.model, self.cue = model.name, model, cue
+        self.streams = streams(model)
         if count := getattr(model, "count", None):
             self.count = lambda prompt: count(prompt + cue)
 
@@ -164,15 +158,3 @@ class Prefilled:
             on_text(self.cue)
         reply = self.model.complete(prompt + self.cue, **options)
         return replace(reply, text=self.cue + reply.text)
-
-
-class WithoutStop:
-    """A model that is never told where to stop: what happens without stop words."""
-
-    def __init__(self, model: TextModel) -> None:
-        self.name, self.model = model.name, model
-
-    def complete(self, prompt: str, **options: Any) -> Completion:
-        """Ask the model and leave out `stop`."""
-        options.pop("stop", None)
-        return self.model.complete(prompt, **options)

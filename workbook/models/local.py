@@ -3,8 +3,8 @@
 Where `WORKBOOK_LOCAL_SERVER` names the address of a server that a class shares
 (`python -m workbook serve-model`), that one is asked, and none is started here.
 
-`LocalTextModel` keeps everything that the server says about tokens and time. For
-LangChain, `hosted.local_model` talks to it as to any other endpoint.
+`LocalTextModel` keeps everything that the server reports about tokens and time. Its
+chat is asked as that of any other endpoint: `HostedModel(NAME, base_url=server.url)`.
 """
 
 import atexit
@@ -19,13 +19,14 @@ from typing import Any
 import httpx
 
 from workbook.models.base import MAX_TOKENS, Completion, OnText, Usage
+from workbook.models.hosted import error_message
 from workbook.models.prompts import stop_sequences
 from workbook.models.weights import fetch_weights
 
+SHARED = "WORKBOOK_LOCAL_SERVER"
 SEED = 1
 NAME = "SmolLM2-135M-Instruct"
 CONTEXT_TOKENS = 8192  # it was trained for so many: prompt and answer together
-EMBEDDED_BYTES = 500  # of a text: no more tokens than llama.cpp reads in one batch, 512
 
 
 class LocalModelError(RuntimeError):
@@ -40,19 +41,19 @@ class ModelServer:
         self.url = f"{address}/v1"
         self._client = httpx.Client(
             base_url=address,
-            trust_env=False,  # no proxy stands between this machine and itself
+            trust_env=False,  # no proxy is between this machine and itself
             timeout=None,
             limits=httpx.Limits(max_keepalive_connections=0),
         )
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Send JSON and return what it answers, or raise a LocalModelError."""
+        """Send JSON and return the answer, or raise a LocalModelError."""
         with self._sent(path, body) as reply:
             answer: dict[str, Any] = json.loads(reply.read())
         return answer
 
     def stream(self, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
-        """Yield an answer's chunks as they are written; closed early, it is stopped."""
+        """Yield an answer's chunks as they are written; closed early, it stops."""
         with self._sent(path, {**body, "stream": True}) as reply:
             for line in reply.iter_lines():
                 if line.startswith("data: {"):
@@ -60,39 +61,39 @@ class ModelServer:
 
     @contextmanager
     def _sent(self, path: str, body: dict[str, Any]) -> Iterator[httpx.Response]:
-        lines: list[socket.socket] = []
+        connections: list[socket.socket] = []
 
         def trace(event: str, about: dict[str, Any]) -> None:
             if event == "connection.connect_tcp.complete":
-                lines.append(about["return_value"].get_extra_info("socket"))
-                self._in_flight.update(lines)
+                connections.append(about["return_value"].get_extra_info("socket"))
+                self._in_flight.update(connections)
 
         more: Any = {"json": body, "extensions": {"trace": trace}}
         try:
             with self._client.stream("POST", path, **more) as reply:
                 if reply.is_error:
-                    said = json.loads(reply.read())["error"]["message"]
+                    said = error_message(reply.read().decode(errors="replace"))
                     raise LocalModelError(f"{NAME}: {said}")
                 yield reply
         except httpx.TransportError as error:
             raise LocalModelError(
-                f"{NAME}: its server does not answer ({error}). Was it closed?"
+                f"{NAME} does not answer at {self.url} ({error}). Was it closed?"
                 " local_server() gives the one that runs."
             ) from None
         finally:
-            self._in_flight.difference_update(lines)
+            self._in_flight.difference_update(connections)
 
     def close(self) -> None:
-        """Give up what is asked of it."""
-        for line in list(self._in_flight):  # it would wait for that request, for ever
+        """Give up the requests in flight; a server waits for them for ever."""
+        for connection in list(self._in_flight):
             with suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class LocalServer(ModelServer):
     """A server in this process, with a GGUF file loaded, on a loopback port.
 
-    The port is a free one unless it is given. One request is answered after another.
+    The port is a free one unless it is given. Requests are answered in turn.
     """
 
     def __init__(self, weights: str, port: int = 0) -> None:
@@ -120,7 +121,8 @@ class LocalServer(ModelServer):
         try:
             self._server: Any = xllamacpp.Server(params)
         except RuntimeError as error:
-            said = f"llama.cpp could not load {weights}: {error}"
+            where = f"{weights}, or could not have port {port or 'any'}"
+            said = f"llama.cpp could not load {where}: {error}"
             raise LocalModelError(said) from None
         super().__init__(self._server.listening_address)
         # A server that is closed before its loop has begun waits for it for ever. The
@@ -134,49 +136,23 @@ class LocalServer(ModelServer):
         self._server = None
 
 
-SHARED = "WORKBOOK_LOCAL_SERVER"
-SHARED_PORT = 8765
-
-
 def shared_server() -> ModelServer | None:
     """Return the server that a class shares, where the variable names its address.
 
-    LocalModelError: no server with our model answers there.
+    LocalModelError: no model answers there.
     """
     address = os.environ.get(SHARED, "").strip().rstrip("/").removesuffix("/v1")
     if not address:
         return None
     try:
-        said = httpx.get(f"{address}/v1/models", timeout=10, trust_env=False).json()
-        found = [row["id"] for row in said["data"]]
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError) as why:
-        found = [f"{type(why).__name__}: {why}"]
-    if NAME not in found:
+        server = ModelServer(address)
+        server.post("/tokenize", {"content": "a"})
+    except (LocalModelError, httpx.InvalidURL, ValueError) as error:
         raise LocalModelError(
-            f"{SHARED}={address}: {NAME} does not answer there ({', '.join(found)})."
-            " Start it with `python -m workbook serve-model`, or unset the variable."
-        )
-    return ModelServer(address)
-
-
-def serve_model(port: int = SHARED_PORT) -> None:
-    """Serve the model to all of this machine until the process is told to end.
-
-    Raises WeightsError or LocalModelError where that cannot be done.
-    """
-    try:
-        with socket.socket() as asked:
-            asked.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            asked.bind(("127.0.0.1", port))
-    except (OSError, OverflowError) as error:
-        told = f"Port {port} cannot be had: {error}. Choose another: --port 8766."
-        raise LocalModelError(told) from None
-    server = LocalServer(str(fetch_weights()), port)
-    print(f"{SHARED}={server.url.removesuffix('/v1')}", flush=True)
-    try:
-        threading.Event().wait()
-    finally:
-        server.close()
+            f"{SHARED}={address}: {NAME} does not answer there ({error!s:.80}). Start"
+            " it with `python -m workbook serve-model`, or unset the variable."
+        ) from None
+    return server
 
 
 _lock = threading.Lock()
@@ -184,9 +160,7 @@ _server: ModelServer | None = None
 
 
 def local_server() -> ModelServer:
-    """Return this process's server; the first call fetches the weights and loads them.
-
-    It is the shared one where there is one.
+    """Return the shared server, or this process's own; the first call starts that.
 
     Raises WeightsError or LocalModelError where that cannot be done.
     """
@@ -199,23 +173,12 @@ def local_server() -> ModelServer:
 
 
 def close_local_server() -> None:
-    """Stop the server; what asks next starts another, but for LangChain's clients."""
+    """Stop the server; the next request of a LocalTextModel starts another."""
     global _server
     with _lock:
         if _server is not None:
             _server.close()
             _server = None
-
-
-def embed(texts: Sequence[str]) -> list[list[float]]:
-    """Return a vector of length 1 for each text: the mean over its tokens, 576 numbers.
-
-    Of a long text its first 500 bytes are read. It was trained to go on with a text and
-    not to tell texts apart; what its vectors are worth has to be measured.
-    """
-    cut = [text.encode()[:EMBEDDED_BYTES].decode(errors="ignore") for text in texts]
-    answer = local_server().post("/v1/embeddings", {"input": cut})
-    return [row["embedding"] for row in answer["data"]]
 
 
 class LocalTextModel:
@@ -226,6 +189,8 @@ class LocalTextModel:
     `timings` of its completions are llama.cpp's: `prompt_n` tokens read in `prompt_ms`,
     `cache_n` not read again, `predicted_n` written in `predicted_ms`.
     """
+
+    streams = True
 
     def __init__(self, **options: Any) -> None:
         self.name = NAME

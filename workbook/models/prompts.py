@@ -45,16 +45,6 @@ def stop_sequences(stop: Sequence[str]) -> tuple[str, ...]:
     return tuple(filter(None, (stop,) if isinstance(stop, str) else stop))
 
 
-def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """Return `text` up to the first place where a stop sequence begins.
-
-    >>> cut_at_stop("Action Input: 1\\nObservation: 2", ["\\nObservation:"])
-    'Action Input: 1'
-    """
-    found = [text.find(sequence) for sequence in stop_sequences(stop)]
-    return text[: min((at for at in found if at >= 0), default=len(text))]
-
-
 def clip(text: str, limit: int) -> str:
     """Return a text of at most `limit` characters; one that was cut ends with "…".
 
@@ -90,13 +80,3 @@ def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
         if one != other:
             return number
     return len(after)
-
-
-def unsaid(prompt: str, turn: str) -> str:
-    """Return a turn less the cue that the prompt ends with: it is not said twice.
-
-    >>> unsaid("Question: 2+2\\nThought:", "Thought: easy")
-    ' easy'
-    """
-    cue = prompt[prompt.rfind("\n") + 1 :]
-    return turn.removeprefix(cue) if cue.endswith(":") else turn

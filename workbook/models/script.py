@@ -5,20 +5,20 @@ context window and token usage as a real model has them.
 """
 
 import builtins
+import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from workbook.models.base import Completion, Message, OnText, ToolRequest, Usage
 from workbook.models.prompts import (
     CHARS_PER_TOKEN,
     count_tokens,
-    cut_at_stop,
     render_messages,
     shared_items,
     stop_sequences,
-    unsaid,
 )
 
 ScriptTurn: TypeAlias = Any  # one of these shapes
@@ -48,15 +48,18 @@ class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error
 class Script:
     """A model that plays a list of turns: a `TextModel` and a `ChatModel`.
 
-    It answers one turn a request; afterwards it starts again (`loop`), says the last
-    one for ever (`repeat_last`), or raises `ScriptExhausted`. It sees only the last
-    `window_tokens` of what it is given. Where a prompt ends with the cue that a turn
-    begins with ("Thought:"), it goes on behind that, as a real model does.
+    It answers each request with the next turn; after the last one it starts again
+    (`loop`), repeats that one (`repeat_last`), or raises `ScriptExhausted`. It sees
+    only the last `window_tokens` of a prompt. If a prompt ends with the cue that a turn
+    begins with ("Thought:"), the cue is not repeated, as with a real model.
 
-    >>> script = Script(["Thought: easy\\nObservation: 4", "Final Answer: 4"])
-    >>> script.complete("Question: 2+2\\n", stop=["\\nObservation:"]).text
+    >>> script = Script(["Thought: easy\nObservation: 4", "Final Answer: 4"])
+    >>> script.complete("Question: 2+2\n", stop=["\nObservation:"]).text
     'Thought: easy'
     """
+
+    name = "scripted"
+    streams = True
 
     def __init__(
         self,
@@ -66,7 +69,6 @@ class Script:
         loop: bool = False,
         repeat_last: bool = False,
     ) -> None:
-        self.name = "scripted"
         self.turns, self.window_tokens = read_turns(turns), window_tokens
         if window_tokens is not None and window_tokens < 1:
             raise ValueError(f"a window has at least one token, not {window_tokens}")
@@ -75,17 +77,23 @@ class Script:
         if (loop or repeat_last) and not self.turns:
             raise ValueError("there is no turn to repeat: give at least one")
         self.loop, self.repeat_last = loop, repeat_last
-        self.at_once = not any(map(callable, self.turns))  # no need of a time limit
+        self.at_once = not any(map(callable, self.turns))  # needs no time limit
         self.forget()
 
     def __repr__(self) -> str:
         return f"Script({[getattr(turn, 'text', turn) for turn in self.turns]!r})"
 
     def forget(self) -> None:
-        """Go back to the first turn, as if nobody had asked for one."""
+        """Go back to the first turn, with no request so far."""
         self._kept: list[tuple[int, Request]] = []  # what is shared, and what is new
         self._last: Any = ""  # the prompt or the messages of the last request
         self._sizes: list[int] = []  # tokens of each of those messages
+
+    def again(self) -> Self:
+        """Return a script at its first turn; this one keeps its requests."""
+        again = copy.copy(self)
+        again.forget()
+        return again
 
     def complete(
         self,
@@ -125,23 +133,14 @@ class Script:
             size = sum([*self._sizes[:known], *_sizes(prompt[known:])])
         return min(size, self.window_tokens or size)
 
-    def _keep(self, prompt: Any, stop: Sequence[str], tools: Any) -> int:
-        """Remember a request, and return how much of the last one it repeats."""
-        alike = type(prompt) is type(self._last)
-        shared = shared_items(self._last, prompt) if alike else 0
-        new = Request(prompt[shared:], stop_sequences(stop), tuple(tools))
-        self._last = prompt
-        self._kept.append((shared, new))
-        return shared
-
     @property
     def asked(self) -> int:
-        """How many requests it has had, the refused ones with them."""
+        """How many requests it has had, those that raised included."""
         return len(self._kept)
 
     @property
     def requests(self) -> list[Request]:
-        """What it was asked, in order."""
+        """The requests, in order."""
         found: list[Request] = []
         prompt: Any = ""
         for shared, new in self._kept:
@@ -153,6 +152,15 @@ class Script:
         """Return the text of a prompt or of messages that is left in the window."""
         text = prompt if isinstance(prompt, str) else render_messages(prompt)
         return text[-(self.window_tokens or len(text)) * CHARS_PER_TOKEN :]
+
+    def _keep(self, prompt: Any, stop: Sequence[str], tools: Any) -> int:
+        """Keep what is new in a request; return how much of the last one it repeats."""
+        alike = type(prompt) is type(self._last)
+        shared = shared_items(self._last, prompt) if alike else 0
+        new = Request(prompt[shared:], stop_sequences(stop), tuple(tools))
+        self._last = prompt
+        self._kept.append((shared, new))
+        return shared
 
     def _next_turn(self, prompt: str | list[Message]) -> Answer:
         number = len(self._kept) - 1
@@ -183,14 +191,13 @@ class Script:
         if usage == Usage():  # not counted yet
             if self.window_tokens is not None and size > self.window_tokens:
                 size, cached = self.window_tokens, 0  # the window's start has moved
-            calls = sum(map(_tokens_of, answer.tool_requests))
-            usage = Usage(size, count_tokens(text) + calls, cached)
+            usage = Usage(size, count_tokens(text) + _size(answer), cached)
         return replace(answer, text=text, usage=usage)
 
 
 def _said(answer: Completion, most: int | None, tell: OnText | None) -> Completion:
-    """Say a turn token by token: up to its cap, or until it is told to stop."""
-    size = count_tokens(answer.text) + sum(map(_tokens_of, answer.tool_requests))
+    """Send a turn token by token: up to its cap, or until it is stopped."""
+    size = count_tokens(answer.text) + _size(answer)
     if most is not None and most < max(size, answer.usage.output):
         answer = _cut(answer, most, "length")
     if tell is not None:
@@ -201,17 +208,16 @@ def _said(answer: Completion, most: int | None, tell: OnText | None) -> Completi
 
 
 def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
-    """Return the first tokens of a turn; a call that is not whole is none."""
-    text, calls = answer.text[: tokens * CHARS_PER_TOKEN], []
-    left = tokens - count_tokens(text)
-    for call in answer.tool_requests:
-        left -= _tokens_of(call)
-        if left < 0:
-            break
-        calls.append(call)
+    """Return the first tokens of a turn; a call that is not whole is dropped."""
+    text, calls = answer.text[: tokens * CHARS_PER_TOKEN], answer.tool_requests
+    while (
+        calls
+        and count_tokens(text) + _size(replace(answer, tool_requests=calls)) > tokens
+    ):
+        calls = calls[:-1]
     usage = replace(answer.usage, output=min(tokens, answer.usage.output))
     return replace(
-        answer, text=text, tool_requests=tuple(calls), usage=usage, finish_reason=reason
+        answer, text=text, tool_requests=calls, usage=usage, finish_reason=reason
     )
 
 
@@ -219,11 +225,33 @@ def _sizes(messages: Sequence[Message]) -> list[int]:
     return [count_tokens(render_messages([message])) for message in messages]
 
 
-def _tokens_of(call: ToolRequest) -> int:
-    try:
-        return count_tokens(f"{call.name}{call.arguments}")
-    except (RecursionError, ValueError):  # deeper or longer than Python writes
-        return count_tokens(call.name)
+def _size(answer: Completion) -> int:
+    """Return the tokens of its calls, those that Python cannot write as none."""
+    size = 0
+    for call in answer.tool_requests:
+        with suppress(RecursionError, ValueError):  # too deep, or too many digits
+            size += count_tokens(f"{call.name}{call.arguments}")
+    return size
+
+
+def cut_at_stop(text: str, stop: Sequence[str]) -> str:
+    """Return `text` up to the first place where a stop sequence begins.
+
+    >>> cut_at_stop("Action Input: 1\\nObservation: 2", ["\\nObservation:"])
+    'Action Input: 1'
+    """
+    found = [text.find(sequence) for sequence in stop_sequences(stop)]
+    return text[: min((at for at in found if at >= 0), default=len(text))]
+
+
+def unsaid(prompt: str, turn: str) -> str:
+    """Return a turn less the cue that the prompt ends with: it is not said twice.
+
+    >>> unsaid("Question: 2+2\\nThought:", "Thought: easy")
+    ' easy'
+    """
+    cue = prompt[prompt.rfind("\n") + 1 :]
+    return turn.removeprefix(cue) if cue.endswith(":") else turn
 
 
 def read_turns(turns: Iterable[ScriptTurn]) -> list[Answer]:

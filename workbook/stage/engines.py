@@ -188,7 +188,7 @@ def play_create_agent(
     from workbook.models.langchain import ScriptedModel
 
     script = isinstance(model, Script)
-    chat = ScriptedModel(script=model) if script else getattr(model, "model", model)
+    chat = ScriptedModel(model=model) if script else getattr(model, "model", model)
     nodes = 2 * scenario.steps + 1
     run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
 

@@ -23,7 +23,8 @@ from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import Guard, Said
 from workbook.loop.naive import naive_loop
-from workbook.models import Script, ToolRequest
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.tools import Tool, ToolRegistry
 from workbook.tools.adapters import trusting_function

@@ -54,7 +54,7 @@ def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
 def own_model(cue: str = "", **settings: Any) -> TextModel | None:
     """Return the hosted model that `WORKBOOK_MODEL` names; else say how to name one.
 
-    `settings` are those of `ChatOpenAI`, such as `max_tokens`.
+    `settings` are those of `HostedModel`, such as `max_tokens`.
     """
     healthy, found, fix = model_health()
     if healthy and model_name() not in ("scripted", "local"):
@@ -100,6 +100,8 @@ def real_result(
 class RecordedModel:
     """A model that says what the real one said to the same prompt and settings."""
 
+    streams = True  # it takes what the real one takes
+
     def __init__(self, lesson: str, settings: dict[str, Any]) -> None:
         path = FOLDER / f"{lesson}.json"
         if not path.exists():
@@ -129,6 +131,8 @@ class RecordedModel:
 
 class Recorder:
     """The real model, with each answer written to the lesson's recording."""
+
+    streams = True
 
     def __init__(self, model: TextModel, lesson: str, settings: dict[str, Any]) -> None:
         self.name, self._model, self._settings = model.name, model, settings

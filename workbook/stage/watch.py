@@ -13,7 +13,6 @@ from typing import Any
 
 from workbook.guardrails.policy import Mode
 from workbook.guardrails.table import Guard
-from workbook.models.anew import anew
 from workbook.models.choice import UnknownModel, model_health, model_name
 from workbook.record import Kind, Trace, TraceEvent
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
@@ -202,7 +201,9 @@ class Player:
             return
         self.reset()
         slug, engine, model = self._chosen()
-        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, anew(model))
+        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
+        if again := getattr(asked, "again", None):
+            asked = again()  # a script plays from its first turn
         run = self.run = Watched(self.playback.add, pause_s)
         mode = self.view.mode.value
         self.you = You(mode, self.playback.hear, self._show)

@@ -15,7 +15,7 @@ from typing import Any
 from workbook.fsm.limits import Spent
 from workbook.fsm.machine import Exit
 from workbook.loop import paper_agent
-from workbook.loop.naive import ignore
+from workbook.models.base import ignore
 from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 
