@@ -204,7 +204,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "progress": (_progress, "what you have done, and the parts of your agent"),
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
-    "export": (_export, "write your agent as a package of its own"),
+    "export": (_export, "write your agent as a package that runs without the course"),
     "handout": (_handout, "the lessons to read, as pages without a network"),
     "wheelhouse": (_wheelhouse, "all that a room without a network installs"),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
