@@ -18,8 +18,8 @@ from workbook.record import TraceWriter
 from workbook.record.replay import replay
 from workbook.stage.capstone import with_guard
 from workbook.tools.calls import Effect
-from workbook.tools.parallel import run_in_parallel
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
 from workbook.trust.grounded import grounded
 from workbook.trust.tainted import with_taint

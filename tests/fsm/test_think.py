@@ -9,7 +9,7 @@ from workbook.models.script import Script
 from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 ACT = "Thought: I calculate.\nAction: Calculator\nAction Input: 2*3"
 FINAL = "Thought: I know.\nFinal Answer: 6"

@@ -20,11 +20,11 @@ from workbook.guardrails.approval import (
 )
 from workbook.guardrails.approval import approve as packaged_approve
 from workbook.props.payment import Payments
-from workbook.tools.arguments import problems_with
+from workbook.tools.arguments import validate_arguments
 from workbook.tools.calls import ToolCall, ToolError
 
 PAY = Payments().tool()
-PROBLEMS = named("problems", partial(problems_with, PAY.validator))
+PROBLEMS = named("problems", partial(validate_arguments, PAY.parameters))
 CALL = ToolCall("Pay", {"payee": "Ada", "amount": 25}, "call_7")
 YES = Approve("call_7", digest_of_call(CALL), who="Eve")
 

@@ -15,7 +15,6 @@ ASKED = {
     "Percent": ('{"amount": 100, "percent": -20}', "80"),
     "Factorial": ("5", "120"),
     "PrimeFactors": ("91", '{"n": 91, "factors": [7, 13]}'),
-    "Voltmeter": ('{"channel": 1, "range": "2V"}', '"status": "warming up'),
     "WikiSearch": ("Marie Curie", '"title": "Marie Curie"'),
     "Plan": ("What is 1+1?", '"do": "calculate"'),
     "ReadLog": ("last night", "the disk of db-3 was full"),
@@ -66,17 +65,6 @@ def test_tools_that_are_made_together_share_a_state():
         assert write.preview("note.txt", "hello").startswith("--- (no file)"), before
         write.run(path="note.txt", text="hello")
         assert read.run(path="note.txt")["text"] == "hello"
-
-
-def test_two_registries_share_no_state():
-    """an instrument in one registry is not warmed up by another's readings"""
-    call = ToolCall(
-        "Voltmeter", {"channel": 1, "range": "2V", "integration_s": 90}, "1"
-    )
-    one, other = (ToolRegistry([builtin_tool("Voltmeter")]) for _ in range(2))
-    first = one.run(call).result
-    assert one.run(call).result["status"] == "ready"
-    assert other.run(call).result == first
 
 
 def test_tools_import_neither_langchain_nor_an_http_client():

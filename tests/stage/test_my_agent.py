@@ -20,7 +20,7 @@ from workbook.record.replay import replay
 from workbook.stage.capstone import Capstone, play_capstone
 from workbook.stage.scenarios import ScenarioError, as_scenario, outcome
 from workbook.tools.calls import Effect
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout
 from workbook.tools.tool import Tool
 
 FIVE = ["tunnel_length", "longer_main_span", "skytree_eiffel", "formula"]

@@ -21,6 +21,13 @@ POINTS = {
 }
 
 
+def nested(depth, kind):
+    value = 1
+    for _ in range(depth):
+        value = [value] if kind is list else {"t": value}
+    return value
+
+
 @pytest.mark.parametrize(
     "arguments", [{"range": "1V"}, {"range": "10V", "samples": 20}], ids=str
 )
@@ -98,17 +105,11 @@ def test_a_closed_schema_is_a_copy():
         ({"properties": {}, "required": ["n"]}, "['n']"),
         ({"properties": {"n": {"$ref": "#/$defs/N"}}}, "/$defs/N"),
         ({"properties": {"n": {"$ref": "https://a.test/n"}}}, "Retrieval is disabled"),
-        ({"properties": {"n": {"$dynamicRef": "#nobody"}}}, "nobody"),
-        ({"$id": "https://a.test/s", "properties": {"n": {"$ref": "t"}}}, "a.test/t"),
-        (
-            {"properties": {"n": {"$id": "https://a.test/n", "$ref": "#/$defs/N"}}},
-            "/$defs/N",
-        ),
         ({"properties": {"n": {"pattern": "("}}}, "regex"),
         ({"properties": {"n": {"enum": [{1, 2}]}}}, "not JSON"),
-        ({"properties": {"n": {"enum": [float("nan")]}}}, "not JSON"),
+        ({"properties": {"n": nested(20_000, dict)}}, "too deeply"),
     ],
-    ids=lambda value: str(value)[:40],
+    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_schema_that_cannot_describe_arguments_is_refused(schema, words):
     """a schema that cannot describe the arguments of a call is refused, and says why"""
@@ -125,80 +126,36 @@ def test_a_definition_may_be_referred_to():
     assert closed_schema(schema)["$defs"] == {"N": {"type": "integer"}}
 
 
-def test_a_schema_nested_too_deeply_is_refused():
-    """a schema deeper than any argument may be is refused, and does not crash"""
-    part = {}
-    for _ in range(20_000):
-        part = {"not": part}
-    with pytest.raises(ValueError, match="too deeply"):
-        closed_schema({"properties": {"n": part}})
-
-
-@pytest.mark.parametrize(
-    ("step", "value", "right"),
-    [
-        (0.01, 19.99, True),
-        (0.01, 19.995, False),
-        (0.1, 0.3, True),
-        (0.5, 10**399, True),
-        (0.5, 1.25, False),
-    ],
-)
-def test_a_multiple_is_one_in_decimals(step, value, right):
+def test_a_multiple_is_one_in_decimals():
     """19.99 is a multiple of 0.01, as it is on paper"""
-    schema = {"properties": {"v": {"type": "number", "multipleOf": step}}}
-    assert (package_validate(schema, {"v": value}) == []) is right
+    schema = {"properties": {"v": {"type": "number", "multipleOf": 0.01}}}
+    assert package_validate(schema, {"v": 19.99}) == []
+    assert package_validate(schema, {"v": 19.995}) != []
 
 
-def nested(depth, kind):
-    value = 1
-    for _ in range(depth):
-        value = [value] if kind is list else {"t": value}
-    return value
+NOT_JSON = {
+    "infinity": float("inf"),
+    "too long a number": 10**5000,
+    "half a character": "\ud800",
+    "half a character in a name": {"\ud800": 1},
+    "a name that is no text": {1: 2},
+    "bytes": b"1",
+    "a set": {1, 2},
+    "101 levels": nested(100, dict),
+    "20,000 levels": nested(20_000, list),
+}
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        float("nan"),
-        float("inf"),
-        -float("inf"),
-        10**5000,
-        "\ud800",
-        {"\ud800": 1},
-        {(1, 2): 3},
-        b"1",
-        {1, 2},
-        nested(101, dict),
-        nested(300, list),
-        nested(960, dict),
-        nested(20_000, list),
-    ],
-    ids=[
-        "nan",
-        "inf",
-        "-inf",
-        "long",
-        "half",
-        "name",
-        "key",
-        "bytes",
-        "set",
-        "101",
-        "300",
-        "960",
-        "20000",
-    ],
-)
-@pytest.mark.parametrize("part", [{}, {"type": "string"}, {"enum": [1]}], ids=str)
+@pytest.mark.parametrize("value", NOT_JSON.values(), ids=NOT_JSON.keys())
+@pytest.mark.parametrize("part", [{}, {"enum": [1]}], ids=str)
 def test_what_json_cannot_hold_is_a_problem(value, part):
     """a value that JSON cannot hold, or nobody could read, is a problem and no crash"""
-    problems = package_validate({"properties": {"v": part}}, {"v": value})
-    assert len(problems) == 1
-    assert problems[0].startswith("arguments: ")
-    assert len(problems[0].encode()) < 200
+    (problem,) = package_validate({"properties": {"v": part}}, {"v": value})
+    assert problem.startswith("arguments: not JSON")
+    assert len(problem.encode()) < 200
 
 
-def test_arguments_may_be_as_deep_as_the_limit():
-    """a hundred levels are taken, the arguments themselves being the first"""
+def test_the_edges_of_what_json_holds():
+    """a hundred levels are taken, and a name of the arguments themselves is a text"""
     assert package_validate({"properties": {"v": {}}}, {"v": nested(99, list)}) == []
+    assert "the name 1 is no text" in package_validate({}, {1: 2})[0]

@@ -23,7 +23,7 @@ from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError
 from workbook.trust.agreed import agreed_rules, changed
 from workbook.trust.stdio import McpServer, ServerError

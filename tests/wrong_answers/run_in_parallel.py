@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import groupby
 
-from workbook.tools.parallel import failed
+from workbook.tools.threads import failed
 
 
 def tried(run, call, caught=Exception):

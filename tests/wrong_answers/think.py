@@ -1,7 +1,7 @@
 """Plausible wrong answers to `think`, each with the test that must catch it."""
 
 from workbook.fsm.table import Event, State
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 
 def heard(run, caught=TimedOut, reads=True):

@@ -12,8 +12,8 @@ from workbook.fsm.machine import Machine
 from workbook.fsm.protocols import Conversation
 from workbook.fsm.table import CORE, State, Table
 from workbook.models.base import ChatModel, TextModel
-from workbook.tools.parallel import run_in_parallel
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
 
 M = TypeVar("M", bound=Machine)

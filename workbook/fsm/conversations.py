@@ -28,7 +28,6 @@ from workbook.loop.turns import (
 )
 from workbook.models.base import ChatModel, Completion, Message, TextModel, ToolRequest
 from workbook.models.prompts import render_messages
-from workbook.tools.adapters import to_openai
 from workbook.tools.calls import (
     NotJson,
     Observation,
@@ -38,6 +37,7 @@ from workbook.tools.calls import (
     to_json,
 )
 from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import to_openai
 
 STOP = ("\nObservation:",)
 TEXT_PREAMBLE = """\

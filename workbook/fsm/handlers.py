@@ -15,7 +15,7 @@ from workbook.fsm.limits import Spent
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 Handler = Callable[[Run], str]
 

@@ -21,7 +21,7 @@ from workbook.models.base import Completion, Emit, Usage
 from workbook.models.prompts import estimate, render_messages
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout
 
 T = TypeVar("T")
 Make = Callable[[ToolCall], Observation]

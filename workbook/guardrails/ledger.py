@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.timeouts import call_with_timeout
+from workbook.tools.threads import call_with_timeout
 from workbook.tools.tool import Tool
 
 COLUMNS = "key TEXT PRIMARY KEY, digest TEXT NOT NULL, result TEXT"

@@ -11,7 +11,7 @@ from typing import Any
 from workbook.props.search import Document, bundled_search
 from workbook.props.web_backends import SERVICES, Backend, Service, failure
 from workbook.tools import Tool, ToolError, ToolFailure
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout
 
 MAX_DOCUMENTS = 10
 MAX_QUERY_CHARS = 300

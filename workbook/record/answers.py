@@ -11,7 +11,7 @@ from typing import Any
 from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.record.events import TraceEvent
 from workbook.tools.calls import Observation, ToolError
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 
 CANCEL, OUT_OF_TIME = "cancel", "out_of_time"
 

@@ -1,27 +1,10 @@
-"""Tools as contracts: what is asked of a tool, what it promises, what comes of it.
+"""Tools as contracts: what a call asks for, what a tool promises, what comes of it."""
 
-An engine needs `ToolRegistry`; everything else is there for whoever defines a tool.
-"""
-
-from workbook.tools.calls import (
-    Effect,
-    ErrorKind,
-    Observation,
-    ToolCall,
-    ToolError,
-    ToolFailure,
-)
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import ContractError, Tool
-
-__all__ = [
-    "ContractError",
-    "Effect",
-    "ErrorKind",
-    "Observation",
-    "Tool",
-    "ToolCall",
-    "ToolError",
-    "ToolFailure",
-    "ToolRegistry",
-]
+from workbook.tools.calls import Effect as Effect
+from workbook.tools.calls import ErrorKind as ErrorKind
+from workbook.tools.calls import Observation as Observation
+from workbook.tools.calls import ToolCall as ToolCall
+from workbook.tools.calls import ToolError as ToolError
+from workbook.tools.calls import ToolFailure as ToolFailure
+from workbook.tools.registry import ToolRegistry as ToolRegistry
+from workbook.tools.tool import Tool as Tool

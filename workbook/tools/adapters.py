@@ -1,18 +1,16 @@
-"""One definition of a tool for every engine.
+"""Tools for engines that know no registry: LangChain's, and functions of a text.
 
-An OpenAI function schema is the name, the description and the parameters; a LangChain
-tool has a function as well. LangChain is imported by the function that needs it.
+LangChain is imported by the function that needs it.
 """
 
 from __future__ import annotations
 
-import copy
 import json
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from workbook.loop.turns import Action
-from workbook.tools.calls import ToolError, ToolFailure, result_text
+from workbook.tools.calls import ToolError, ToolFailure, as_json, result_text
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -24,13 +22,6 @@ class FailedText(str):
     """What came of a call that failed, for an engine of texts: a trace sees `ok`."""
 
     ok = False
-
-
-def to_openai(tool: Tool) -> dict[str, Any]:
-    """Return the function schema that goes into a chat request's `tools`."""
-    about = {"name": tool.name, "description": tool.description}
-    schema = copy.deepcopy(dict(tool.parameters))
-    return {"type": "function", "function": {**about, "parameters": schema}}
 
 
 def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:
@@ -55,7 +46,7 @@ def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:
         name=tool.name,
         func=take_arguments,
         description=tool.description,
-        args_schema=copy.deepcopy(dict(tool.parameters)),
+        args_schema=as_json(tool.parameters),
         handle_tool_error=True,
     )
 

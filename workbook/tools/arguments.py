@@ -1,7 +1,7 @@
 """From what a model wrote to arguments, and what is wrong with them.
 
-The checking is jsonschema_rs's. Around it extra fields are refused, each problem says
-where it is, and neither what is no JSON nor a schema of no arguments reaches it.
+jsonschema_rs does the checking. We refuse extra fields, say where each problem is, and
+keep from it what is not JSON.
 """
 
 import ast
@@ -41,11 +41,21 @@ def read_arguments(
     if fenced := _FENCE.fullmatch(text):
         text = fenced.group(1).strip()
         notes.append("write the input without a code fence")
-    if text.startswith("{"):
-        value = _read_object(schema, text, notes)
-        if value is not None:
-            return value, notes
     name = only_parameter(schema)
+    if text.startswith("{"):
+        try:
+            return dict(_loads(text)), notes
+        except UnreadableInput:
+            raise
+        except (ValueError, RecursionError) as error:
+            reason = getattr(error, "msg", "too deep or too long")
+        if written := _python_dict(text):
+            return written, [*notes, "JSON has double quotes, true, false and null"]
+        if name is None or _LIKE_JSON.match(text):
+            example = example_of(schema)
+            raise UnreadableInput(
+                f"the input is not JSON ({reason}); write it like {example}"
+            )
     if name is not None:
         return {name: _read_value(schema["properties"][name], text)}, notes
     if not schema["properties"] and text.casefold() in NOTHING:
@@ -61,26 +71,6 @@ def only_parameter(schema: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _read_object(
-    schema: Mapping[str, Any], text: str, notes: list[str]
-) -> dict[str, Any] | None:
-    """Return the object, or None when the text is not meant as one."""
-    try:
-        return dict(_loads(text))
-    except UnreadableInput:
-        raise
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", "too deep or too long")
-    written = _python_dict(text)
-    if written is not None:
-        notes.append("JSON has double quotes, true, false and null")
-    elif _LIKE_JSON.match(text) or only_parameter(schema) is None:
-        raise UnreadableInput(
-            f"the input is not JSON ({reason}); write it like {example_of(schema)}"
-        )
-    return written
-
-
 def _read_value(part: Mapping[str, Any], text: str) -> Any:
     types = types_of(part)
     if not types or "string" in types:
@@ -92,11 +82,11 @@ def _read_value(part: Mapping[str, Any], text: str) -> Any:
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_once_each, parse_constant=_refuse)
+    return json.loads(text, object_pairs_hook=_once_each)
 
 
 def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Python would keep the last of two values in silence."""
+    """Refuse a name that is given twice: Python would keep the last value."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -105,28 +95,19 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _refuse(constant: str) -> Any:
-    raise UnreadableInput(f"{constant} is not a number in JSON")
-
-
 def _python_dict(text: str) -> dict[str, Any] | None:
-    """Read a dict as Python writes it, which many models do, as JSON would have it."""
-    if len(text) > 10_000:  # Python's parser has more depth than patience
+    """Read a dict as Python writes it, which many models do; None if it is none."""
+    if len(text) > 10_000:  # Python's parser is slow with many brackets
         return None
     try:
         with warnings.catch_warnings():  # of "\d", and of 1if 1else 2
             warnings.simplefilter("ignore")
             tree = ast.parse(text, mode="eval").body
-        value = ast.literal_eval(tree)
-        plain = json.loads(to_json(value))  # its names become text
+        value = as_json(ast.literal_eval(tree))
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         return None
-    if not isinstance(value, dict) or not all(isinstance(name, str) for name in value):
-        return None
-    for part in ast.walk(tree):
-        if isinstance(part, ast.Dict):
-            _once_each([(str(ast.literal_eval(key)), 0) for key in part.keys if key])
-    return dict(plain)
+    once = isinstance(tree, ast.Dict) and len(tree.keys) == len(value)
+    return value if once else None
 
 
 def example_of(schema: Mapping[str, Any]) -> str:
@@ -152,21 +133,17 @@ def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
     >>> validate_arguments(schema, {"n": 12})
     []
     """
-    validator = validator_for({**schema, "additionalProperties": False})
-    return problems_with(validator, arguments)
-
-
-def problems_with(validator: Draft202012Validator, arguments: Any) -> list[str]:
-    """Return what is wrong with arguments, as `validate_arguments` does."""
     try:
         plain = as_json(arguments)
     except NotJson as error:
         return [f"arguments: not JSON ({error})"]
-    return breaches(validator, plain)
+    return problems_with(
+        validator_for({**schema, "additionalProperties": False}), plain
+    )
 
 
-def breaches(validator: Draft202012Validator, plain: Any) -> list[str]:
-    """Return the same of what `as_json` returned."""
+def problems_with(validator: Draft202012Validator, plain: Any) -> list[str]:
+    """Return what is wrong with JSON data, as `validate_arguments` words it."""
     return sorted(
         f"arguments{_place(error.instance_path)}: {error.message}"
         for error in validator.iter_errors(plain)
@@ -198,9 +175,8 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     for name, part in properties.items():
         if isinstance(part, bool):
             raise ValueError(f"properties.{name} is {part}: say what is allowed there")
-    unknown = [name for name in plain.get("required", ()) if name not in properties]
-    if unknown:
-        raise ValueError(f"required names what properties do not: {unknown}")
+    if unknown := set(plain.get("required", ())) - properties.keys():
+        raise ValueError(f"required names what properties do not: {sorted(unknown)}")
     return plain
 
 

@@ -1,6 +1,7 @@
 """What is asked of a tool and what comes of it, as data for two readers.
 
-Programs look at the fields, the model reads `text()`. Nothing of ours is imported here.
+Programs look at the fields, the model reads `text()`. What goes to a model or a file
+is JSON: `as_json` checks it and copies it, once.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
+
+from workbook.models.prompts import clip
 
 
 class Effect(StrEnum):
@@ -52,10 +55,10 @@ class ToolFailure(Exception):  # noqa: N818 - an outcome that the tool foresaw
     """Raised by a tool that knows why it has no result. The fields of `ToolError`."""
 
     def __init__(
-        self, kind: str, message: str, retryable: bool = False, hint: str = ""
+        self, kind: str, message: object, retryable: bool = False, hint: str = ""
     ) -> None:
         super().__init__(message)
-        self.error = ToolError(kind, message, retryable, hint)
+        self.error = ToolError(kind, str(message), retryable, hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +92,14 @@ class Observation:
         """Return the observation of a call that could not be made."""
         return cls(call_id, False, None, error, tool)
 
-    @cached_property
-    def outcome(self) -> str:
-        """The result or the error, as the model reads it."""
-        return self.error.text() if self.error else result_text(self.result)
-
     def text(self) -> str:
-        """Return what the model reads: what came of it, then a line for each note."""
-        return "\n".join([self.outcome, *(f"Note: {note}" for note in self.notes)])
+        """Return what the model reads: result or error, and a line for each note."""
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        came = self.error.text() if self.error else result_text(self.result)
+        return "\n".join([came, *(f"Note: {note}" for note in self.notes)])
 
 
 def result_text(result: dict[str, Any] | None) -> str:
@@ -107,6 +110,11 @@ def result_text(result: dict[str, Any] | None) -> str:
     return value if isinstance(value, str) else to_json(value)
 
 
+def clipped(text: str, limit: int) -> str:
+    """Return at most `limit` characters, without the halves of surrogate pairs."""
+    return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
+
+
 def to_json(value: object) -> str:
     """Return compact JSON with readable characters; NaN and infinity raise."""
     return _ENCODER.encode(value)
@@ -114,9 +122,7 @@ def to_json(value: object) -> str:
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # made once
 
-# No tool wants more lists and objects inside each other, and what reads and writes JSON
-# gives up at very different depths, or crashes.
-MAX_DEPTH = 100
+MAX_DEPTH = 100  # levels of lists and objects; far deeper ones crash a JSON reader
 
 
 class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
@@ -124,10 +130,10 @@ class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
 
 
 def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
-    """Return a copy of JSON data; NotJson says what in it is none.
+    """Return a copy of JSON data; NotJson says what in it JSON cannot hold.
 
-    That is: NaN and infinity, a number that Python does not write, half a surrogate
-    pair, a key that is no text, an object of another kind, or too many levels.
+    These are NaN and infinity, a number of more than 4,200 digits, half a surrogate
+    pair, a key that is no text, any other type, and more than `MAX_DEPTH` levels.
 
     >>> as_json({"days": (1, 2.5)})
     {'days': [1, 2.5]}
@@ -141,12 +147,12 @@ def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
             raise NotJson(f"{value[:40]!a} has half a character in it") from None
         return str.__str__(value)
     if isinstance(value, int):
-        if value.bit_length() > 14_000:
+        if value.bit_length() > 14_000:  # Python refuses to write it
             raise NotJson("a number has more than 4,200 digits")
         return int(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise NotJson(f"{value} is no number there")
+            raise NotJson(f"{value} is not a number in JSON")
         return float(value)
     if not isinstance(value, list | tuple | dict):
         raise NotJson(f"it has no {type(value).__name__}")

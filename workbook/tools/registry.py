@@ -16,13 +16,7 @@ from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.models.prompts import clip
-from workbook.tools.arguments import (
-    UnreadableInput,
-    breaches,
-    problems_with,
-    read_arguments,
-)
+from workbook.tools.arguments import UnreadableInput, problems_with, read_arguments
 from workbook.tools.calls import (
     Effect,
     ErrorKind,
@@ -32,10 +26,10 @@ from workbook.tools.calls import (
     ToolError,
     ToolFailure,
     as_json,
-    result_text,
+    clipped,
 )
 from workbook.tools.repair import repair_arguments
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout, failed
 from workbook.tools.tool import ContractError, Tool
 
 
@@ -90,24 +84,24 @@ class ToolRegistry:
             return self._unknown(asked)
         try:
             if isinstance(action, Action):
-                asked_with, read = read_arguments(tool.parameters, action.input)
+                written, read = read_arguments(tool.parameters, action.input)
                 notes += read
             else:
-                asked_with, call_id = action.arguments, call_id or action.call_id
-            plain = as_json(asked_with)
+                written, call_id = action.arguments, call_id or action.call_id
+            plain = as_json(written)
         except UnreadableInput as error:
-            return invalid_arguments(tool, [str(error)])
+            return _invalid_arguments(tool, [str(error)])
         except NotJson as error:
-            return invalid_arguments(tool, [f"arguments: not JSON ({error})"])
+            return _invalid_arguments(tool, [f"arguments: not JSON ({error})"])
         arguments, repaired = self._repair(tool.parameters, plain, tool.all_aliases)
         notes += repaired
         if problems := self._problems(tool, arguments):
-            return invalid_arguments(tool, problems, notes)
+            return _invalid_arguments(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
         return ToolCall(tool.name, arguments, call_id, tuple(notes), arguments)
 
     def run(self, call: ToolCall) -> Observation:
-        """Make a call, once it is checked, and return what came of it.
+        """Make a call and return what came of it; `bind` has checked it, or this does.
 
         Never raises for what a model or a tool did, SystemExit included; other signals
         to the program pass, such as KeyboardInterrupt.
@@ -115,22 +109,27 @@ class ToolRegistry:
         tool = self._tools.get(call.name)
         if tool is None:
             return Observation.failed(call.call_id, self._unknown(call.name), call.name)
-        found: list[str] = []
-        if call.checked is not call.arguments:
-            found = self.problems(tool.name, call.arguments)
-        refused = invalid_arguments(tool, found) if found else None
-        seen = refused or self._made(tool, call.arguments)
-        error, result = (seen, None) if isinstance(seen, ToolError) else (None, seen)
-        return Observation(
-            call.call_id, error is None, result, error, call.name, call.notes
-        )
+        checked = call.checked is call.arguments
+        problems = [] if checked else self.problems(call.name, call.arguments)
+        error: ToolError | None
+        try:
+            if not problems:
+                return _made(tool, call)
+            error = _invalid_arguments(tool, problems)
+        except ToolFailure as failure:
+            said, limit = failure.error, tool.max_output_chars
+            message, hint = clipped(said.message, limit), clipped(said.hint, limit)
+            error = replace(said, message=message, hint=hint)
+        except (Exception, SystemExit) as raised:
+            error = failed(call, raised).error
+        return Observation(call.call_id, False, None, error, call.name, call.notes)
 
     def problems(self, name: str, arguments: dict[str, Any]) -> list[str]:
         """Return in sentences what a tool's schema refuses in arguments."""
-        tool = self._tools[name]
-        if self._validate is not None:
-            return self._validate(tool.parameters, arguments)
-        return problems_with(tool.validator, arguments)
+        try:
+            return self._problems(self._tools[name], as_json(arguments))
+        except NotJson as error:
+            return [f"arguments: not JSON ({error})"]
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -144,28 +143,10 @@ class ToolRegistry:
     def __len__(self) -> int:
         return len(self._tools)
 
-    def _made(
-        self, tool: Tool, arguments: Mapping[str, Any]
-    ) -> dict[str, Any] | ToolError:
-        try:
-            return _checked_output(tool, call_tool(tool, arguments))
-        except ToolFailure as failure:
-            error, limit = failure.error, tool.max_output_chars
-            message, hint = (
-                _clipped(str(x), limit) for x in (error.message, error.hint)
-            )
-            return replace(error, message=message, hint=hint)
-        except TimedOut:
-            return timed_out(tool)
-        except (Exception, SystemExit) as error:
-            message = f"{tool.name} raised {type(error).__name__}: {_words_of(error)}."
-            hint = "Try other arguments, or go on without this tool."
-            return ToolError(ErrorKind.TOOL_RAISED, message, hint=hint)
-
-    def _problems(self, tool: Tool, plain: dict[str, Any]) -> list[str]:
+    def _problems(self, tool: Tool, plain: Any) -> list[str]:
         if self._validate is not None:
             return self._validate(tool.parameters, plain)
-        return breaches(tool.validator, plain)
+        return problems_with(tool.validator, plain)
 
     def _find(self, asked: str) -> tuple[Tool | None, list[str]]:
         if asked in self._tools:
@@ -173,75 +154,71 @@ class ToolRegistry:
         same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
         if len(same) != 1:
             return None, []
-        return same[0], [f"the tool is called {same[0].name}, not {_quoted(asked)}"]
+        return same[0], [
+            f"the tool is called {same[0].name}, not {clipped(repr(asked), 60)}"
+        ]
 
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
-        message = f"there is no tool named {_quoted(asked)}."
+        message = f"there is no tool named {clipped(repr(asked), 60)}."
         return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
 def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """Call the function of a tool within its time and return what it returns."""
+    """Call the function of a tool and return what it returns.
+
+    Raises:
+        ToolFailure: it did not come back in time, or says itself why it failed.
+    """
     # What a tool does to its own copy changes neither a trace nor the next attempt.
-    return call_with_timeout(tool.run, as_json(dict(arguments)), tool.timeout_s)
+    arguments = as_json(dict(arguments))
+    try:
+        return call_with_timeout(tool.run, arguments, tool.timeout_s)
+    except TimedOut:
+        # Without a limit of its own, the tool has given up waiting for something else.
+        limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
+        read = tool.effect is Effect.READ
+        unknown = "It may still take effect: find out before you call it again."
+        raise ToolFailure(
+            ErrorKind.TIMEOUT,
+            f"{tool.name} did not answer {limit}.",
+            retryable=read,
+            hint="Ask for less, or go on without it." if read else unknown,
+        ) from None
 
 
-def invalid_arguments(
+def _invalid_arguments(
     tool: Tool, problems: list[str], notes: Sequence[str] = ()
 ) -> ToolError:
     """Return the error of a call that is not made, and how to write it."""
-    listed = "; ".join(_clipped(problem, 200) for problem in problems[:5])
-    advice = "".join(f"{_clipped(note, 200)}. " for note in notes)
+    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
     hint = f"{advice}Use {tool.signature()}."
     return ToolError(ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 
 
-def timed_out(tool: Tool) -> ToolError:
-    """Return the error of a call that did not come back; a WRITE is not retryable."""
-    # Without a limit of its own, the tool has given up waiting for something else.
-    limit = "in time" if tool.timeout_s is None else f"within {tool.timeout_s:g} s"
-    message, read = f"{tool.name} did not answer {limit}.", tool.effect is Effect.READ
-    unknown = "It may still take effect: find out before you call it again."
-    hint = "Ask for less, or go on without it." if read else unknown
-    return ToolError(ErrorKind.TIMEOUT, message, retryable=read, hint=hint)
-
-
-def _checked_output(tool: Tool, output: object) -> dict[str, Any]:
-    """Return the output as plain JSON data, where it is what was promised."""
-    if not isinstance(output, dict):
-        raise _bad_output(tool, f"{type(output).__name__}, not a dict")
+def _made(tool: Tool, call: ToolCall) -> Observation:
+    """Make a call; ToolFailure where its output is not the JSON that was promised."""
+    output, limit = call_tool(tool, call.arguments), tool.max_output_chars
     try:
-        plain: dict[str, Any] = as_json(output)
+        seen = Observation(
+            call.call_id, True, as_json(output), None, call.name, call.notes
+        )
     except NotJson as error:
         raise _bad_output(tool, f"what is not JSON ({error})") from None
-    size, limit = len(result_text(plain)), tool.max_output_chars
-    if size > limit:
-        raise _bad_output(tool, f"{size} characters; the limit is {limit}")
-    return plain
+    if not isinstance(output, dict):
+        raise _bad_output(tool, f"{type(output).__name__}, not a dict")
+    if len(seen.text()) > limit:
+        wrong = f"{len(seen.text())} characters; the limit is {limit}"
+        raise _bad_output(tool, wrong)
+    return seen
 
 
 def _bad_output(tool: Tool, what: str) -> ToolFailure:
     hint = "Ask for less, or go on without this tool."
     return ToolFailure(ErrorKind.BAD_OUTPUT, f"{tool.name} returned {what}.", hint=hint)
-
-
-def _words_of(error: BaseException) -> str:
-    try:
-        return _clipped(str(error), 300)
-    except Exception:  # an error can be broken itself
-        return "it cannot say why"
-
-
-def _quoted(text: str) -> str:
-    return _clipped(repr(text), 60)
-
-
-def _clipped(text: str, limit: int) -> str:
-    """Return at most `limit` characters, without the halves of surrogate pairs."""
-    return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
 
 
 def _plain(name: str) -> str:

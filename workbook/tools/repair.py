@@ -63,8 +63,6 @@ def _rename(
     arguments: dict[str, Any], properties: Mapping[str, Any], aliases: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
     """Give each argument its own name, where exactly one lays claim to it."""
-    if arguments.keys() <= properties.keys():
-        return dict(arguments), []
     meant = {
         given: given if given in properties else aliases.get(given, given)
         for given in arguments
@@ -94,11 +92,8 @@ def _near(value: Any, types: set[str], part: Mapping[str, Any]) -> Any:
 
 def _unquote(text: str) -> str:
     stripped = text.strip()
-    opening, closing = stripped[:1], stripped[-1:]
-    if len(stripped) < 2 or QUOTES.get(opening) != closing:
-        return text
-    inner = stripped[1:-1]
-    return text if opening in inner or closing in inner else inner
+    quoted = len(stripped) > 1 and QUOTES.get(stripped[0]) == stripped[-1]
+    return stripped[1:-1] if quoted else text
 
 
 def _spelled_number(text: str, types: set[str]) -> Any:

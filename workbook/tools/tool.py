@@ -1,7 +1,7 @@
-"""What a tool is: a function, its schema, its effect, its time, in one definition.
+"""What a tool is: a function with its schema, its effect and its time limit.
 
-A definition that cannot be kept is refused when it is made, in a sentence. This module
-knows no call and no registry.
+A definition that no call can keep is refused when it is made, in a sentence. `@tool`
+makes a tool of a typed, documented function.
 """
 
 import inspect
@@ -18,11 +18,12 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from jsonschema_rs import Draft202012Validator
 
 from workbook.tools.arguments import closed_schema, only_parameter, validator_for
-from workbook.tools.calls import Effect, to_json
+from workbook.tools.calls import Effect, as_json, to_json
 from workbook.tools.repair import types_of
 
 # What models and frameworks call the argument of a tool that has only one.
 USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
+NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class ContractError(ValueError):
@@ -55,35 +56,28 @@ class Tool:
     preview: Callable[..., str] | None = None  # what a person sees who is to approve
 
     def __post_init__(self) -> None:
-        # What function calling accepts.
-        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.name):
-            raise ContractError(
-                f"tool name {self.name!r}: use 1 to 64 letters, digits, _ or -"
-            )
-        if not self.description.strip():
-            raise ContractError(f"{self.name}: a model chooses by the description")
-        if not callable(self.run) or inspect.iscoroutinefunction(self.run):
-            words = "use a function, and not an async one: nobody awaits it"
-            raise ContractError(f"{self.name}: run is {self.run!r}; {words}")
-        limit = self.timeout_s
-        if limit is not None and not 0 < limit <= threading.TIMEOUT_MAX:
-            raise ContractError(
-                f"{self.name}: timeout_s is {limit}; use seconds or None"
-            )
-        if self.effect not in list(Effect):
-            effects = " or ".join(Effect)
-            raise ContractError(
-                f"{self.name}: effect is {self.effect!r}; use {effects}"
-            )
-        object.__setattr__(self, "effect", Effect(self.effect))
         try:
             object.__setattr__(self, "parameters", closed_schema(self.parameters))
         except ValueError as error:
-            raise ContractError(f"{self.name}: {error}") from None
-        for name in self.business_key:
-            if name not in self.parameters["properties"]:
-                message = f"business_key names {name!r}, which is no argument"
-                raise ContractError(f"{self.name}: {message}")
+            raise ContractError(f"tool {self.name!r}: {error}") from None
+        limit, effects = self.timeout_s, " or ".join(Effect)
+        unknown = set(self.business_key) - self.parameters["properties"].keys()
+        late = limit is not None and not 0 < limit <= threading.TIMEOUT_MAX
+        wrong = {  # the name is one that function calling accepts
+            "a name has 1 to 64 letters, digits, _ or -": not NAME.fullmatch(self.name),
+            "describe it, in a docstring or a text": not self.description.strip(),
+            f"run is {self.run!r}; use a function": not callable(self.run),
+            "nobody awaits an async function; use a plain def": (
+                inspect.iscoroutinefunction(self.run)
+            ),
+            f"timeout_s is {limit}; use seconds or None": late,
+            f"effect is {self.effect!r}; use {effects}": self.effect not in {*Effect},
+            f"business_key names {unknown}, which are no arguments": bool(unknown),
+        }
+        for words, is_wrong in wrong.items():
+            if is_wrong:
+                raise ContractError(f"tool {self.name!r}: {words}")
+        object.__setattr__(self, "effect", Effect(self.effect))
 
     def __repr__(self) -> str:
         return f"<Tool {self.signature()}: {self.description}>"
@@ -108,6 +102,13 @@ class Tool:
             for name, part in self.parameters["properties"].items()
         )
         return f"{self.name}({', '.join(arguments)})"
+
+
+def to_openai(tool: Tool) -> dict[str, Any]:
+    """Return the function schema that goes into a chat request's `tools`."""
+    about = {"name": tool.name, "description": tool.description}
+    parameters = as_json(tool.parameters)  # a copy
+    return {"type": "function", "function": {**about, "parameters": parameters}}
 
 
 def type_name(part: Any) -> str:
@@ -138,60 +139,63 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     """
     if function is None:
         return lambda decorated: tool(decorated, **fields)
-    if not (inspect.isfunction(function) or inspect.ismethod(function)):
-        raise ContractError(f"{function!r} is no function: wrap it in a def")
-    name = fields.pop("name", function.__name__)
+    from pydantic import TypeAdapter
+
+    is_plain = inspect.isfunction(function) or inspect.ismethod(function)
+    if not is_plain or inspect.iscoroutinefunction(function):
+        raise ContractError(
+            f"{function!r} cannot be a tool: write a plain def, not async"
+        )
     text = inspect.getdoc(function) or ""
-    try:
-        if inspect.iscoroutinefunction(function):
-            raise ContractError("nobody awaits an async function: use a plain def")
-        if not text:
-            raise ContractError("write a docstring: a model chooses by it")
-        properties, required, adapters = _arguments_of(function, text)
-    except ContractError as error:
-        raise ContractError(f"{name}: {error}") from None
+    hints, notes = _hints_of(function), _argument_notes(text)
+    properties = {}
+    for name, hint in hints.items():
+        properties[name] = schema_of(hint, f"{function.__name__}: {name}")
+        if name in notes:
+            properties[name]["description"] = notes[name]
+    given = inspect.signature(function).parameters.values()
+    required = [each.name for each in given if each.default is each.empty]
+    # The registry has checked the values; those of an Enum become its members here.
+    adapters = {name: TypeAdapter(hint) for name, hint in hints.items()}
 
     def run(**arguments: Any) -> dict[str, Any]:
-        # The registry has checked the values: only those of an Enum become something
-        # else, its members.
         values = {n: adapters[n].validate_python(v) for n, v in arguments.items()}
         result = function(**values)
         return result if isinstance(result, dict) else {"result": result}
 
-    description = " ".join(text.split("\n\n")[0].split())
-    schema = {"properties": properties, "required": required}
-    return Tool(name, description, schema, run, **fields)
+    return Tool(
+        name=fields.pop("name", function.__name__),
+        description=" ".join(text.split("\n\n")[0].split()),
+        parameters={"properties": properties, "required": required},
+        run=run,
+        **fields,
+    )
 
 
-def _arguments_of(
-    function: Callable[..., Any], text: str
-) -> tuple[dict[str, Any], list[str], dict[str, Any]]:
-    """Return a schema for each argument, the required ones, a type adapter for each."""
-    from pydantic import TypeAdapter
-
+def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the type of each argument; ContractError for what a call cannot name."""
     try:
-        hints = get_type_hints(function)
+        hints, called = get_type_hints(function), function.__name__
     except NameError as error:
-        raise ContractError(f"a type hint means nothing here: {error}") from None
-    section = re.search(r"^Args:\n((?:[ \n].*\n?)+)", text, re.MULTILINE)
-    entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
-    notes = {entry.split(":")[0].split(" ")[0]: entry for entry in entries}
-    properties, required = {}, []
+        raise ContractError(f"a type of {function!r} is not known: {error}") from None
+    found = {}
     for name, given in inspect.signature(function).parameters.items():
         if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
-            raise ContractError(f"{given} is not given by name: use plain arguments")
+            raise ContractError(f"{called}: {given} is not given by name: write it out")
         if name not in hints:
-            raise ContractError(f"{name} has no type hint: write {name}: str, say")
-        try:
-            properties[name] = schema_of(hints[name])
-        except ContractError as error:
-            raise ContractError(f"{name}: {error}") from None
-        if name in notes:
-            note = notes[name].partition(":")[2]
-            properties[name]["description"] = " ".join(note.split())
-        if given.default is given.empty:
-            required.append(name)
-    return properties, required, {name: TypeAdapter(hints[name]) for name in properties}
+            raise ContractError(
+                f"{called}: {name} has no type hint, such as {name}: str"
+            )
+        found[name] = hints[name]
+    return found
+
+
+def _argument_notes(text: str) -> dict[str, str]:
+    """Return what the "Args:" section of a docstring says of each argument."""
+    section = re.search(r"^Args:\n((?:[ \n].*\n?)+)", text, re.MULTILINE)
+    entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
+    pairs = [entry.partition(":") for entry in entries]
+    return {name.split(" ")[0]: " ".join(note.split()) for name, _, note in pairs}
 
 
 _JSON_TYPES = {
@@ -205,7 +209,7 @@ _JSON_TYPES = {
 }
 
 
-def schema_of(hint: Any) -> dict[str, Any]:
+def schema_of(hint: Any, of: str = "an argument") -> dict[str, Any]:
     """Return the JSON Schema of a type hint; ContractError for what JSON has not.
 
     >>> schema_of(list[int | None])
@@ -214,20 +218,20 @@ def schema_of(hint: Any) -> dict[str, Any]:
     kind, inner = get_origin(hint) or hint, get_args(hint)
     if isinstance(kind, EnumType):
         members: list[Enum] = list(kind)
-        return schema_of(Literal[tuple(member.value for member in members)])
+        return schema_of(Literal[tuple(member.value for member in members)], of)
     if kind is Literal:
         texts = all(isinstance(value, str) for value in inner)
         return {**({"type": "string"} if texts else {}), "enum": list(inner)}
     if kind in (Union, UnionType):
-        parts = [schema_of(each) for each in inner]
+        parts = [schema_of(each, of) for each in inner]
         if all(list(part) == ["type"] for part in parts):
             return {"type": [part["type"] for part in parts]}
         return {"anyOf": parts}
     if kind is list and inner:
-        return {"type": "array", "items": schema_of(inner[0])}
+        return {"type": "array", "items": schema_of(inner[0], of)}
     if kind is dict and inner and inner[0] is str:
-        return {"type": "object", "additionalProperties": schema_of(inner[1])}
+        return {"type": "object", "additionalProperties": schema_of(inner[1], of)}
     if isinstance(hint, type) and hint in _JSON_TYPES:
         return {"type": _JSON_TYPES[hint]}
     known = "str, int, float, bool, None, list[…], dict[str, …], Literal, Enum, unions"
-    raise ContractError(f"JSON has no {hint!r}; use {known}")
+    raise ContractError(f"{of}: JSON has no {hint!r}; use {known}")

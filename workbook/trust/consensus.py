@@ -16,7 +16,7 @@ from workbook.fsm.machine import Exit
 from workbook.fsm.table import State
 from workbook.loop.answers import normalize_answer
 from workbook.models.prompts import clip
-from workbook.tools.timeouts import TimedOut, call_with_timeout
+from workbook.tools.threads import TimedOut, call_with_timeout
 from workbook.trust.comparison import UNITS
 
 VERIFY_S = 30.0  # the most seconds that a verifier may take

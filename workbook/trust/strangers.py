@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from workbook.tools.calls import Effect, ErrorKind, to_json
-from workbook.tools.timeouts import TimedOut
+from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool
 from workbook.trust.stdio import McpServer, ServerError
 
