@@ -77,7 +77,7 @@ def test_doctor_fails_when_a_lesson_would_not_run(monkeypatch, capsys, health, c
 def test_fetch_model_says_where_it_is(monkeypatch, capsys, tmp_path):
     """fetch-model ends with the path of the model"""
     monkeypatch.setattr(
-        "workbook.models.weights.fetch_weights", lambda progress: tmp_path
+        "workbook.models.weights.fetch_weights", lambda source: tmp_path
     )
     assert leave("fetch-model") == 0
     assert str(tmp_path) in capsys.readouterr().out
@@ -86,7 +86,7 @@ def test_fetch_model_says_where_it_is(monkeypatch, capsys, tmp_path):
 def test_fetch_model_without_a_network(monkeypatch, capsys):
     """a download that fails is a message and exit code 1"""
 
-    def fail(progress):
+    def fail(source):
         raise WeightsError("No network: connect.")
 
     monkeypatch.setattr("workbook.models.weights.fetch_weights", fail)

@@ -4,12 +4,10 @@ import pytest
 
 from tests.doubles import named
 from workbook.loop import naive
-from workbook.loop.naive import Fuse, FuseBlown, ignore, reading_loop, traced
+from workbook.loop.naive import Fuse, FuseBlown, reading_loop, traced
 from workbook.loop.turns import Final
-from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 from workbook.record.events import REQUIRED
-from workbook.record.trace import Trace
 from workbook.record.writer import TraceWriter
 
 CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
@@ -103,13 +101,6 @@ def test_nothing_is_caught(naive_loop):
 # what else the package's own does
 
 
-def test_it_sends_no_stop_sequence():
-    """Nothing keeps the model from going on after its action."""
-    model = Script([CALL, "Final Answer: 2"])
-    run(model)
-    assert [request.stop for request in model.requests] == [(), ()]
-
-
 def test_the_trace_tells_the_run_in_order():
     """Every call, tool and answer is told, in order, with the fields of the schema."""
     _, trace = run(Script([CALL, "Final Answer: 2"]))
@@ -123,17 +114,9 @@ def test_the_trace_tells_the_run_in_order():
         assert set(REQUIRED[event["kind"]]) <= set(event)
     assert trace.end["answer"] == "2"
     assert trace.of("tool_call")[0]["arguments"] == {"input": "1+1"}
-
-
-def test_any_loop_can_be_traced():
-    """A trace is made from outside: a loop that knows nothing of it has one too."""
-
-    def loop(model, tools, question):
-        return tools["Sum"](model.complete(question).text)
-
-    answer, trace = run(Script(["1+1"]), loop, {"Sum": lambda text: "two"})
-    assert answer == trace.end["answer"] == "two"
-    assert [len(trace.of(kind)) for kind in ("model_turn", "observation")] == [1, 1]
+    turn = {"kind": "action", "thought": "I add.", "tool": "Sum", "input": "1+1"}
+    first = trace.of("model_turn")[0]
+    assert (first["text"], first["turn"]) == (CALL, turn)
 
 
 def test_a_loop_may_ask_which_tools_there_are():
@@ -151,17 +134,6 @@ def test_a_loop_may_ask_which_tools_there_are():
     assert [call["tool"] for call in trace.trace().of("tool_call")] == ["None"]
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [("I think.", AttributeError), ("Action: None\nAction Input: -", KeyError)],
-    ids=["unreadable turn", "unknown tool"],
-)
-def test_an_unexpected_turn_ends_the_run(text, error):
-    """A turn without an action, and a tool that is not there, raise to the caller."""
-    with pytest.raises(error):
-        run(Script([text]))
-
-
 class Refusal(str):
     """What a tool wrapper hands a loop of texts for a call that failed."""
 
@@ -174,46 +146,6 @@ def test_a_tool_that_says_no_has_failed():
     _, trace = run(Script([CALL, "Final Answer: ?"]), tools=tools)
     (observation,) = trace.of("observation")
     assert (observation["ok"], observation["text"]) == (False, "no sums today")
-
-
-@pytest.mark.parametrize("calls", [1, 3, 12])
-def test_the_fuse_blows_after_its_calls(calls):
-    """A fuse of n lets n calls through and raises at the next one."""
-    model = Script([CALL] * (calls + 1))
-    with pytest.raises(FuseBlown, match=f"asked {calls} times"):
-        run(Fuse(model, calls))
-    assert model.asked == calls
-
-
-def test_the_fuse_passes_everything_on():
-    """Behind a fuse, the model gets the same prompt and stop sequences."""
-    model = Script([Completion("hello", Usage(10, 5, 2))])
-    fuse = Fuse(model)
-    assert fuse.complete("p", stop=["s"]) == Completion("hello", Usage(10, 5, 2))
-    assert fuse.name == model.name
-    assert (model.requests[0].prompt, model.requests[0].stop) == ("p", ("s",))
-
-
-@pytest.mark.parametrize("calls", [0, -1])
-def test_a_fuse_allows_one_call_or_more(calls):
-    """A fuse that allows no call is refused when it is made."""
-    with pytest.raises(ValueError, match=f"not {calls}"):
-        Fuse(Script([]), calls)
-
-
-def test_a_model_turn_says_what_was_parsed():
-    """The trace holds each turn as text and as what our parser makes of it."""
-    _, trace = run(Script([Completion(CALL, Usage(10, 5, 2)), "Final Answer: 2"]))
-    fields = trace.of("model_turn")[0]
-    turn = {"kind": "action", "thought": "I add.", "tool": "Sum", "input": "1+1"}
-    assert (fields["text"], fields["turn"]) == (CALL, turn)
-    assert fields["usage"] == {"input": 10, "output": 5, "cached": 2}
-
-
-def test_ignore_keeps_nothing():
-    """Without a trace, an event is told to nobody."""
-    assert ignore("tool_call", tool="Sum") is None
-    assert Trace(()).end is None
 
 
 # with a parser
@@ -236,14 +168,6 @@ def test_an_unreadable_turn_is_told_to_the_model(text):
     assert "\nObservation: Error: " in model.requests[1].prompt
 
 
-def test_nothing_else_is_mended():
-    """A tool that is not there, and one that raises, still end the run."""
-    with pytest.raises(KeyError):
-        run(Script(["Action: None\nAction Input: -"]), reading_loop)
-    with pytest.raises(ZeroDivisionError):
-        run(Script([CALL]), reading_loop, {"Sum": lambda text: 1 / 0})
-
-
 def test_parser_and_history_are_arguments():
     """Somebody else's parser and history are used in place of ours."""
     model = Script(["88"])
@@ -256,3 +180,31 @@ def test_parser_and_history_are_arguments():
         preamble="Q",
     )
     assert (answer, model.requests[0].prompt) == ("<88>", "Q1+1?[]")
+
+
+@pytest.mark.parametrize("loop", [naive.naive_loop, reading_loop])
+def test_nothing_else_is_mended(loop):
+    """A tool that is not there, and one that raises, end the run of either loop."""
+    with pytest.raises(KeyError):
+        run(Script(["Action: None\nAction Input: -"]), loop)
+    with pytest.raises(ZeroDivisionError):
+        run(Script([CALL]), loop, {"Sum": lambda text: 1 / 0})
+
+
+def test_an_unreadable_turn_ends_the_naive_loop():
+    """A turn without an action raises what the regular expression did not find."""
+    with pytest.raises(AttributeError):
+        run(Script(["I think."]))
+
+
+@pytest.mark.parametrize("calls", [1, 3])
+def test_the_fuse_blows_after_its_calls(calls):
+    """A fuse of n hands n calls on as they are and raises at the next one."""
+    model = Script([CALL] * (calls + 1))
+    with pytest.raises(FuseBlown, match=f"asked {calls} times"):
+        run(Fuse(model, calls))
+    assert model.asked == calls
+    assert {request.stop for request in model.requests} == {()}
+    assert Fuse(Script(["a\nO b"])).complete("p", stop=["\nO"]).text == "a"
+    with pytest.raises(ValueError, match="not 0"):
+        Fuse(model, 0)

@@ -37,23 +37,6 @@ class OnlyChats:
         return self.script.chat(messages, tools=tools, stop=stop)
 
 
-def test_standard_answers_with_one_line():
-    """Standard asks once and takes the line behind "Answer:"."""
-    attempt = run("standard", Script([" 84\nQuestion: 1+1?"]), QUESTION, [])
-    assert (attempt.answer, attempt.calls, attempt.steps) == ("84", 1, ())
-
-
-def test_cot_answers_behind_its_thought():
-    """CoT asks once and takes what stands behind "Answer:"."""
-    script = Script([" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1+1?\nAnswer: 2"])
-    assert run("cot", script, QUESTION, []).answer == "84"
-
-
-def test_cot_without_an_answer_has_none():
-    """A chain of thought that never says "Answer:" gives no answer."""
-    assert run("cot", Script([" 12 * 7 = 84."]), QUESTION, []).answer is None
-
-
 def test_react_thinks_acts_and_finishes():
     """ReAct goes on until Finish: one call a step, and the world's reward is told."""
     attempt = run("react", Script([SUM, END]), QUESTION, [], world())
@@ -62,14 +45,6 @@ def test_react_thinks_acts_and_finishes():
         PaperStep("I know.", "Finish[84]", "Episode finished."),
     )
     assert (attempt.answer, attempt.reward, attempt.calls) == ("84", 1.0, 2)
-
-
-def test_act_acts_without_thinking():
-    """Act gets one action a line."""
-    script = Script([" Sum[12 * 7]", " Finish[84]"])
-    attempt = run("act", script, QUESTION, [], world())
-    assert attempt.steps[0] == PaperStep("", "Sum[12 * 7]", "84")
-    assert attempt.answer == "84"
 
 
 @pytest.mark.parametrize("numbered", [True, False])
@@ -84,13 +59,6 @@ def test_each_prompt_ends_where_the_model_goes_on(numbered):
         f"Observation{one}: 84\nThought{two}:"
     )
     assert script.requests[1].stop[0] == f"\nObservation{two}:"
-
-
-def test_a_made_up_observation_is_stopped():
-    """The stop sequence cuts the reply before the model's own Observation."""
-    made_up = f"{SUM}\nObservation 1: 99\nThought 2: Done.\nAction 2: Finish[99]"
-    attempt = run("react", Script([made_up, END]), QUESTION, [], world())
-    assert attempt.answer == "84"
 
 
 def test_a_reply_without_an_action_is_followed_by_a_second_call():
@@ -129,26 +97,6 @@ def test_actions_may_be_read_by_another():
     assert turns == ["action", "final"]
 
 
-@pytest.mark.parametrize("limit", [1, 3, 7])
-def test_it_gives_up_after_its_steps(limit):
-    """Without Finish, it ends after the limit, without an answer."""
-    script = Script([" Sum[1]"], loop=True)
-    attempt = run("act", script, QUESTION, [], world(), max_steps=limit)
-    assert (len(attempt.steps), attempt.calls, attempt.answer) == (limit, limit, None)
-
-
-def test_the_papers_limit_is_seven_steps():
-    """Unless told otherwise, there are at most seven steps."""
-    attempt = run("act", Script([" Sum[1]"], loop=True), QUESTION, [], world())
-    assert len(attempt.steps) == 7
-
-
-def test_finish_without_words_is_no_answer():
-    """Finish[] ends the run, and gives no answer."""
-    attempt = run("act", Script([" Finish[]"]), QUESTION, [], world())
-    assert (attempt.answer, attempt.calls, attempt.reward) == (None, 1, 0.0)
-
-
 class Garden:
     """A world that knows no Finish; it is over once the rose is watered."""
 
@@ -163,26 +111,6 @@ def test_a_world_may_end_the_run_without_an_answer():
     script = Script([" I water it.\nAction 1: water rose"])
     attempt = run("react", script, "Water the rose.", [], Garden())
     assert (attempt.answer, attempt.reward, attempt.calls) == (None, 1.0, 1)
-
-
-def test_finish_ends_the_run_in_any_world():
-    """A model that finishes is not asked again, whatever the world says to it."""
-    attempt = run("act", Script([" Finish[done]"]), "Water the rose.", [], Garden())
-    assert (attempt.answer, attempt.reward, attempt.calls) == ("done", 0.0, 1)
-
-
-def test_an_invalid_action_is_observed_and_costs_a_step():
-    """The world answers an action that it does not know, and the run goes on."""
-    script = Script([" Fly[home]", " Finish[84]"])
-    attempt = run("act", script, QUESTION, [], world())
-    assert attempt.steps[0].observation.startswith("Invalid action.")
-    assert attempt.answer == "84"
-
-
-def test_words_behind_an_action_do_not_reach_the_world():
-    """Of "Finish[84] and so on" the world gets the action alone."""
-    attempt = run("act", Script([" Finish[84] and so on."]), QUESTION, [], world())
-    assert attempt.reward == 1.0
 
 
 def test_a_long_observation_is_cut():
@@ -212,17 +140,6 @@ def test_a_model_that_only_chats_will_do(method, turns):
     assert QUESTION in message["content"]
 
 
-def test_it_counts_the_tokens_of_every_call():
-    """Usage is the sum over all calls, the second ones with them."""
-    script = Script([" I multiply.", " Sum[1]", END])
-    trace = TraceWriter(secrets=())
-    attempt = run("react", script, QUESTION, [], world(), emit=trace)
-    spent = sum(
-        (Usage(**event["usage"]) for event in trace.trace().of("model_turn")), Usage()
-    )
-    assert attempt.usage == spent != Usage()
-
-
 def test_the_trace_tells_the_run_in_order():
     """The trace has each request, turn, action and observation, and the end."""
     trace = TraceWriter(secrets=())
@@ -236,16 +153,6 @@ def test_the_trace_tells_the_run_in_order():
     assert turns == ["malformed", "action", "final"]
     assert events.end["state"] == "DONE"
     assert events.end["answer"] == "84"
-
-
-@pytest.mark.parametrize("method", ["act", "cot"])
-def test_a_run_without_an_answer_is_told_as_exhausted(method):
-    """A run that gave up says so: EXHAUSTED, no answer."""
-    trace = TraceWriter(secrets=())
-    script = Script(["Sum[1]"], loop=True)
-    run(method, script, QUESTION, [], world(), emit=trace)
-    end = trace.trace().end
-    assert (end["state"], end["answer"]) == ("EXHAUSTED", None)
 
 
 @pytest.mark.parametrize(
@@ -267,13 +174,42 @@ def test_a_reply_is_split_into_thought_and_action(method, reply, expected):
     assert read_step(method, reply) == expected
 
 
-def test_a_method_that_acts_needs_a_world():
-    """Act and ReAct without a world are refused in words."""
-    with pytest.raises(ValueError, match="give it a world"):
-        run("react", Script([]), QUESTION, [])
+@pytest.mark.parametrize(
+    ("method", "turns", "answer", "calls", "reward"),
+    [
+        ("standard", [" 84\nQuestion: 1+1?"], "84", 1, 0.0),
+        ("cot", [" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1?\nAnswer: 2"], "84", 1, 0.0),
+        ("cot", [" 12 * 7 = 84."], None, 1, 0.0),
+        ("act", [" Sum[12 * 7]", " Finish[84] and so on."], "84", 2, 1.0),
+        ("act", [" Fly[home]", " Finish[84]"], "84", 2, 1.0),
+        ("act", [" Finish[]"], None, 1, 0.0),
+        ("act", [" Sum[1]"] * 9, None, 7, 0.0),
+        ("react", [f"{SUM}\nObservation 1: 99\nAction 2: Finish[99]", END], "84", 2, 1),
+    ],
+)
+def test_how_a_run_ends(method, turns, answer, calls, reward):
+    """The line behind "Answer:", or Finish in brackets; no answer after seven steps."""
+    trace = TraceWriter(secrets=())
+    attempt = run(method, Script(turns), QUESTION, [], world(), emit=trace)
+    assert (attempt.answer, attempt.calls, attempt.reward) == (answer, calls, reward)
+    end = trace.trace().end
+    gave_up = answer is None and turns != [" Finish[]"]
+    assert (end["state"] == "EXHAUSTED", end["answer"]) == (gave_up, answer)
+    spent = [Usage(**event["usage"]) for event in trace.trace().of("model_turn")]
+    assert attempt.usage == sum(spent, Usage())
 
 
-def test_an_unknown_method_is_refused_in_words():
-    """A method that is not one of the four is named, and the four are."""
-    with pytest.raises(ValueError, match=r"'tot' is none of .* standard, cot, act"):
-        run("tot", Script([]), QUESTION, [])
+def test_finish_ends_the_run_in_any_world():
+    """A model that finishes is not asked again, whatever the world says to it."""
+    attempt = run("act", Script([" Finish[done]"]), "Water the rose.", [], Garden())
+    assert (attempt.answer, attempt.reward, attempt.calls) == ("done", 0.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "words"),
+    [("react", "give it a world"), ("tot", r"'tot' is none of .* standard, cot, act")],
+)
+def test_what_cannot_be_run_is_refused_in_words(method, words):
+    """A method that acts needs a world, and must be one of the four."""
+    with pytest.raises(ValueError, match=words):
+        run(method, Script([]), QUESTION, [])

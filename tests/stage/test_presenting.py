@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from workbook.models.anew import anew
 
 from tests.stage.test_player import press, told
 from workbook.models.langchain import ScriptedModel
@@ -129,7 +128,6 @@ def test_a_script_that_is_given_plays_again(kind, engine):
     press(shown, "run")
     assert [event["kind"] for event in shown.playback.events] == first
     assert "88" in shown.playback.seen[-1]["answer"]
-    assert anew(model) is not model
 
 
 def test_a_script_that_was_played_elsewhere_begins_anew():
@@ -140,12 +138,6 @@ def test_a_script_that_was_played_elsewhere_begins_anew():
     press(shown, "run")
     assert shown.playback.seen[-1]["answer"] == "88"
     assert model.asked == 1
-
-
-def test_a_model_without_a_script_is_left_as_it_is():
-    """Only what plays a script begins anew"""
-    model = object()
-    assert anew(model) is model
 
 
 @pytest.mark.parametrize("engine", [*MUSEUM, "guarded", "create_agent"])

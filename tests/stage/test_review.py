@@ -37,6 +37,7 @@ class NeverAsked:
     """A model that must not be asked."""
 
     name = "never asked"
+    streams = True
 
     def complete(self, prompt, *, stop=(), max_tokens=None):
         never()

@@ -13,7 +13,6 @@ from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.purse import Purse
-from workbook.loop.reflection import plan_and_act, second_look
 from workbook.models.base import ignore
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
@@ -168,26 +167,3 @@ def test_impossible_counts(counts, k):
     """Counts below 0, and more draws than runs, are refused."""
     with pytest.raises(ValueError, match=f"k = {k}"):
         majority_at_k(counts, k, "88")
-
-
-def test_a_second_look_only_after_a_failure():
-    """A run that failed is followed by one more, with a note; another is not."""
-    asked = []
-
-    def run(question):
-        asked.append(question)
-        return "90" if len(asked) == 1 else "88"
-
-    def note(question, end):
-        return f"Not {end}."
-
-    assert second_look(run, "44 + 44?", lambda end: end != "88", note) == ["90", "88"]
-    assert asked == ["44 + 44?", "44 + 44? Not 90."]
-    assert second_look(run, "44 + 44?", lambda end: end != "88", note) == ["88"]
-
-
-def test_who_acts_sees_the_plan():
-    """The plan stands behind the question of the one who acts."""
-    assert plan_and_act(lambda q: "Plan: add.", str.upper, "1 + 1?") == (
-        "1 + 1? PLAN: ADD."
-    )

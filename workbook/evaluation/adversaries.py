@@ -10,7 +10,7 @@ import re
 
 from workbook.evaluation.tasks import Task
 from workbook.guardrails.stopping import WITHDRAWN
-from workbook.models.script import ScriptTurn
+from workbook.models.script_turns import ScriptTurn
 from workbook.trust.claims import find_citations
 
 KINDS = {

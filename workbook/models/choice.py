@@ -22,7 +22,8 @@ from workbook.models.local import (
     local_server,
     shared_server,
 )
-from workbook.models.script import Script, ScriptTurn
+from workbook.models.script import Script
+from workbook.models.script_turns import ScriptTurn
 from workbook.models.weights import weights_path
 from workbook.paths import user_cache
 

@@ -27,6 +27,8 @@ NO_KEY = "none-needed"  # for an endpoint of one's own
 LOOPBACK = ("127.0.0.1", "localhost")
 TRY_AGAIN = (408, 429, 500, 502, 503, 504)
 LONGEST_WAIT_S = 30.0
+NO_SENSE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What reading an answer raises that is no chat completion, or no JSON."""
 
 
 class HostedModelError(RuntimeError):
@@ -108,10 +110,10 @@ class HostedModel:
                 choice = answer["choices"][0]
                 message, reason = choice["message"], choice.get("finish_reason")
                 return _completion(message, reason, answer.get("usage"))
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             why = f"does not answer ({type(error).__name__}); see OPENAI_BASE_URL"
             raise self._failed(why, error) from None
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except NO_SENSE as error:
             raise self._failed("sent what is no chat completion", repr(error)) from None
 
     def _sent(self, body: dict[str, Any]) -> httpx.Response:
@@ -210,6 +212,6 @@ def _arguments(written: str) -> dict[str, Any]:
     """Return the arguments of a call; those that are no JSON object as `unreadable`."""
     try:
         found = json.loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     return found if isinstance(found, dict) else {"unreadable": written}

@@ -6,6 +6,8 @@
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
+from itertools import chain
+from json import JSONDecodeError
 from typing import Any, cast
 
 from langchain_core.callbacks import BaseCallbackHandler
@@ -32,8 +34,10 @@ from workbook.models.base import (
     Usage,
     streams,
 )
+from workbook.models.hosted import HostedModelError
 from workbook.models.prompts import stop_sequences
-from workbook.models.script import Script, ScriptTurn
+from workbook.models.script import Script
+from workbook.models.script_turns import ScriptTurn
 
 
 class ChatModelAdapter(BaseChatModel):
@@ -202,10 +206,14 @@ class LangChainModel:
             own = getattr(getattr(model, "bound", model), "max_tokens", None)
             options["max_tokens"] = min(max_tokens, own or max_tokens)
         config = {"callbacks": [ending]}
-        if on_text is None:
-            answer = model.invoke(asked, config, **options)
-        else:
-            answer = _streamed(model.stream(asked, config, **options), on_text)
+        try:
+            if on_text is None:
+                answer = model.invoke(asked, config, **options)
+            else:
+                answer = _streamed(model.stream(asked, config, **options), on_text)
+        except (JSONDecodeError, LookupError, TypeError, AttributeError) as error:
+            said = f"{self.name} sent what is no chat completion ({error!r:.200})"
+            raise HostedModelError(said) from error
         if isinstance(answer, Completion):
             return answer
         if isinstance(answer, str):
@@ -234,8 +242,9 @@ class Ending(BaseCallbackHandler):
     reason = "stop"
 
     def on_llm_end(self, response: LLMResult, **kwargs: Any) -> None:
-        info = response.generations[0][0].generation_info or {}
-        self.reason = info.get("finish_reason") or "stop"
+        for generation in chain(*response.generations):
+            info = generation.generation_info or {}
+            self.reason = info.get("finish_reason") or "stop"
 
 
 def from_message(message: AIMessage) -> Completion:

@@ -208,38 +208,23 @@ class LocalTextModel:
     ) -> Completion:
         """Continue the prompt; a server that was closed is started again."""
         body = {**self.options, "prompt": prompt, "stop": stop_sequences(stop)}
+        body["timings_per_token"] = True  # they count the tokens where it is stopped
         if max_tokens is not None:
             body["max_tokens"] = min(max_tokens, body["max_tokens"])
-        if on_text is not None:
-            return _streamed(body, on_text)
-        answer = local_server().post("/v1/completions", body)
-        choice, usage = answer["choices"][0], answer["usage"]
-        cached = (usage.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
-        return Completion(
-            text=choice["text"],
-            usage=Usage(usage["prompt_tokens"], usage["completion_tokens"], cached),
-            finish_reason=choice["finish_reason"],
-            timings=answer.get("timings", {}),
-        )
+        text, reason, timings = "", "stop", {}
+        with closing(local_server().stream("/v1/completions", body)) as chunks:
+            for chunk in chunks:
+                choice, timings = chunk["choices"][0], chunk["timings"]
+                text += choice["text"]
+                reason = choice["finish_reason"]
+                if on_text and choice["text"] and on_text(choice["text"]):
+                    reason = "cancelled"
+                    break
+        cached = timings["cache_n"]
+        usage = Usage(cached + timings["prompt_n"], timings["predicted_n"], cached)
+        return Completion(text, usage, finish_reason=reason, timings=timings)
 
     def count(self, prompt: str) -> int:
         """Return how many tokens it will read of a prompt."""
         body = {"content": prompt, "add_special": True}
         return len(local_server().post("/tokenize", body)["tokens"])
-
-
-def _streamed(body: dict[str, Any], on_text: OnText) -> Completion:
-    """Return what was written up to its end, or until `on_text` said stop."""
-    text, reason, timings = "", "stop", {}
-    body = {**body, "timings_per_token": True}  # they count, also where it is stopped
-    with closing(local_server().stream("/v1/completions", body)) as chunks:
-        for chunk in chunks:
-            choice, timings = chunk["choices"][0], chunk["timings"]
-            text += choice["text"]
-            reason = choice["finish_reason"]
-            if choice["text"] and on_text(choice["text"]):
-                reason = "cancelled"
-                break
-    cached = timings["cache_n"]
-    usage = Usage(cached + timings["prompt_n"], timings["predicted_n"], cached)
-    return Completion(text, usage, finish_reason=reason, timings=timings)

@@ -4,13 +4,11 @@ It makes every lesson exact: the same words in the same order, with stop sequenc
 context window and token usage as a real model has them.
 """
 
-import builtins
 import copy
-import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self, TypeAlias
+from itertools import accumulate
+from typing import Any, Self
 
 from workbook.models.base import Completion, Message, OnText, ToolRequest, Usage
 from workbook.models.prompts import (
@@ -20,16 +18,7 @@ from workbook.models.prompts import (
     shared_items,
     stop_sequences,
 )
-
-ScriptTurn: TypeAlias = Any  # one of these shapes
-SHAPES = (
-    "a text, a Completion, a ToolRequest or a list of them, an exception, a function of"
-    " the text in the window, or a table: text or calls (a list of name, arguments and"
-    " id) or both; raises and message; or if_seen, then and else"
-)
-
-Answer: TypeAlias = Completion | BaseException | Callable[[str], ScriptTurn]
-"""A turn that has been read; a function is asked when its turn has come."""
+from workbook.models.script_turns import Answer, ScriptTurn, read_turn, read_turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +180,17 @@ class Script:
         if usage == Usage():  # not counted yet
             if self.window_tokens is not None and size > self.window_tokens:
                 size, cached = self.window_tokens, 0  # the window's start has moved
-            usage = Usage(size, count_tokens(text) + _size(answer), cached)
+            usage = Usage(
+                size,
+                count_tokens(text) + sum(map(_tokens_of, answer.tool_requests)),
+                cached,
+            )
         return replace(answer, text=text, usage=usage)
 
 
 def _said(answer: Completion, most: int | None, tell: OnText | None) -> Completion:
     """Send a turn token by token: up to its cap, or until it is stopped."""
-    size = count_tokens(answer.text) + _size(answer)
+    size = count_tokens(answer.text) + sum(map(_tokens_of, answer.tool_requests))
     if most is not None and most < max(size, answer.usage.output):
         answer = _cut(answer, most, "length")
     if tell is not None:
@@ -210,28 +203,22 @@ def _said(answer: Completion, most: int | None, tell: OnText | None) -> Completi
 def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
     """Return the first tokens of a turn; a call that is not whole is dropped."""
     text, calls = answer.text[: tokens * CHARS_PER_TOKEN], answer.tool_requests
-    while (
-        calls
-        and count_tokens(text) + _size(replace(answer, tool_requests=calls)) > tokens
-    ):
-        calls = calls[:-1]
+    ends = accumulate(map(_tokens_of, calls), initial=count_tokens(text))
+    fitting = [end for end in ends if end <= tokens][1:]
     usage = replace(answer.usage, output=min(tokens, answer.usage.output))
-    return replace(
-        answer, text=text, tool_requests=calls, usage=usage, finish_reason=reason
-    )
+    requests = calls[: len(fitting)]
+    return Completion(text, usage, requests, reason, answer.timings)
 
 
 def _sizes(messages: Sequence[Message]) -> list[int]:
     return [count_tokens(render_messages([message])) for message in messages]
 
 
-def _size(answer: Completion) -> int:
-    """Return the tokens of its calls, those that Python cannot write as none."""
-    size = 0
-    for call in answer.tool_requests:
-        with suppress(RecursionError, ValueError):  # too deep, or too many digits
-            size += count_tokens(f"{call.name}{call.arguments}")
-    return size
+def _tokens_of(call: ToolRequest) -> int:
+    try:
+        return count_tokens(f"{call.name}{call.arguments}")
+    except (RecursionError, ValueError):  # too deep, or a number of too many digits
+        return count_tokens(call.name)
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
@@ -252,77 +239,3 @@ def unsaid(prompt: str, turn: str) -> str:
     """
     cue = prompt[prompt.rfind("\n") + 1 :]
     return turn.removeprefix(cue) if cue.endswith(":") else turn
-
-
-def read_turns(turns: Iterable[ScriptTurn]) -> list[Answer]:
-    """Return the turns of a script, each checked, with `times` written out.
-
-    TypeError: one text, or a turn of no such shape. ValueError: a wrong table.
-    """
-    if isinstance(turns, (str, Mapping)):
-        raise TypeError(f"a script is a list of turns, not one {type(turns).__name__}")
-    found: list[Answer] = []
-    for number, turn in enumerate(turns, start=1):
-        times = 1
-        if isinstance(turn, Mapping):
-            times = turn.get("times", 1)
-            turn = {key: value for key, value in turn.items() if key != "times"}
-        if type(times) is not int or times < 0:
-            raise ValueError(f"turn {number}: times is {times!r}, not a count")
-        found += [read_turn(turn, f"turn {number}")] * times
-    return found
-
-
-def read_turn(turn: ScriptTurn, where: str) -> Answer:
-    """Return one turn, read and checked; `where` says which it is. Raises as above."""
-    match turn:
-        case str():
-            return Completion(turn)
-        case Completion() | BaseException():
-            return turn
-        case ToolRequest():
-            return _asking([turn])
-        case [ToolRequest(), *rest] if all(isinstance(r, ToolRequest) for r in rest):
-            return _asking(turn)
-        case Mapping():
-            return _read_table(turn, where)
-    if callable(turn) and not isinstance(turn, type):
-        return turn  # type: ignore[no-any-return]
-    raise TypeError(_misfit(turn, where))
-
-
-def _read_table(turn: Mapping[str, Any], where: str) -> Answer:
-    match turn:
-        case {"text": str(text), **rest} if not rest:
-            return Completion(text)
-        case {"calls": [_, *_] as calls, **rest} if rest.keys() <= {"text"}:
-            requests = [_read_call(call, where) for call in calls]
-            return _asking(requests, rest.get("text", ""))
-        case {"raises": str(name), **rest} if rest.keys() <= {"message"}:
-            found = getattr(builtins, name, None)
-            if isinstance(found, type) and issubclass(found, Exception):
-                return found(rest.get("message", ""))
-            raise ValueError(f"{name!r} is not a built-in exception")
-        case {"if_seen": str(part), "then": then, "else": other, **rest} if not rest:
-            read_turn(then, f"{where}, then")
-            read_turn(other, f"{where}, else")
-            return lambda seen: then if part in seen else other
-    raise ValueError(_misfit(turn, where))
-
-
-def _read_call(call: Any, where: str) -> ToolRequest:
-    match call:
-        case {"name": str(name), "arguments": dict(given), "id": str(id_)}:
-            return ToolRequest(name, given, id_)
-        case {"name": str(name), "arguments": dict(given), **rest} if not rest:
-            return ToolRequest(name, given)
-    raise ValueError(_misfit(call, where))
-
-
-def _asking(requests: Iterable[ToolRequest], text: str = "") -> Completion:
-    return Completion(text, tool_requests=tuple(requests), finish_reason="tool_calls")
-
-
-def _misfit(turn: Any, where: str) -> str:
-    shown = json.dumps(turn, default=repr, ensure_ascii=False)[:120]
-    return f"{where} is {shown}. A turn is {SHAPES}."

@@ -19,7 +19,8 @@ from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
 from workbook.guardrails.table import Guard
-from workbook.models.script import Script, read_turns
+from workbook.models.script import Script
+from workbook.models.script_turns import read_turns
 from workbook.paths import DATA
 from workbook.props.catalogue import builtin_tools
 from workbook.record import Kind, Trace
