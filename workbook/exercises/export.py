@@ -37,6 +37,7 @@ TEMPLATES = DATA / "agent"
 RECORD = ".exported.json"
 """Which files were written, each with its digest: a changed one is the user's own."""
 RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
+BESIDE = "renewed, and what you had changed is beside it (.yours)"
 NOT_OURS = {"exercises", "stage", "grading", "evaluation", "props", "langchain_trace"}
 """Rooms of the course that no exported agent needs."""
 
@@ -168,7 +169,7 @@ def _renew(target: Path, files: dict[str, str]) -> str:
         what = _what_to_do(name, there, before.get(name, ""), text)
         if what:
             done.setdefault(what, []).append(name)
-        if what == "kept beside, as you changed it":
+        if what == BESIDE:
             os.replace(path, path.with_name(f"{path.name}.yours"))
         if what == "taken away":
             path.unlink()
@@ -200,7 +201,7 @@ def _what_to_do(name: str, there: str, before: str, text: str | None) -> str:
         return "left out, as you took it away" if before and not renewed else "new"
     if there == before:
         return "renewed"
-    return "kept beside, as you changed it" if renewed else "left, as it is yours"
+    return BESIDE if renewed else "left, as it is yours"
 
 
 @contextmanager
