@@ -58,6 +58,7 @@ def test_nothing_of_the_course_is_left_in_it(mine):
     for path in filter(Path.is_file, mine.rglob("*")):
         if path.name not in ("README.md", "LICENSE"):
             assert "workbook" not in path.read_text(), path
+            assert "python -m runtime" not in path.read_text(), path
     assert (mine / "README.md").read_text().count("workbook") == 1
 
 

@@ -23,10 +23,16 @@ COPY = "runtime"
 EXTRAS = {"workbook.trust": "servers"}
 """Rooms that only an optional part of the agent needs: copied beside that part."""
 
+COMMANDS = {
+    f"python -m {NAME} fetch-model": "python agent.py --model local",
+    f"python -m {NAME} serve-model": "serve-model of the course",
+}
+"""Commands that copied modules speak of, and what takes their place."""
+
 
 def rewritten(text: str) -> str:
     """Return a text in which the package's names are those of its copies."""
-    for name, place in EXTRAS.items():
+    for name, place in {**COMMANDS, **EXTRAS}.items():
         text = text.replace(name, place)
     return text.replace(NAME, COPY)
 
