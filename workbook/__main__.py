@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
         elif name == "export":
             command.add_argument("folder", type=Path, help="a new or empty folder")
+            words = "renew the parts and the runtime of the agent that is there"
+            command.add_argument("--update", action="store_true", help=words)
         elif name == "handout":
             command.add_argument("folder", type=Path, help="a new or empty folder")
             command.add_argument("--solved", action="store_true", help="with answers")
@@ -120,7 +122,7 @@ def _collect(options: argparse.Namespace) -> int:
 def _export(options: argparse.Namespace) -> int:
     from workbook.exercises.export import export
 
-    print(export(options.folder))
+    print(export(options.folder, options.update))
     return 0
 
 
@@ -195,7 +197,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "progress": (_progress, "what you have done, and the parts of your agent"),
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
-    "export": (_export, "write your agent as a package of its own"),
+    "export": (_export, "write your agent as a package that runs without the course"),
     "handout": (_handout, "the lessons to read, as pages without a network"),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
     "serve": (_serve, "serve tools to other programs, by MCP on stdin and stdout"),

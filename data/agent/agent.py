@@ -1,271 +1,227 @@
-"""Your agent, put together from your parts.
+"""Your agent: config.toml, a model, tools and your parts make a machine that answers.
 
-python agent.py                          the price question, on a script
-python agent.py --model local            the same on the small model on this machine
-python agent.py --model NAME "question"  your question to a hosted model
-python agent.py --milestone --model local    five price questions: how many right?
-python agent.py --mend FOLDER            mends the failing test there; a new folder gets
-                                         a sample. You are asked before each write.
-python agent.py --mend FOLDER --plan     the same in plan mode: it writes nothing
-python agent.py --pages                  answers three questions with sources, from
-                                         pages of which one is hostile
-python agent.py --capstone               your scenario, without your guard and with it
-python agent.py --trace FILE             keeps the run there; once more: goes on with
-                                         one that died, or looks back at it
+python agent.py "question"              one answer, on the standard output
+python agent.py                         a conversation; /help says what it knows
+python agent.py --folder F "question"   the same with tools that work in a folder
+python agent.py --resume FILE           go on with a run that waits or was killed
+python agent.py --replay FILE           look at a run again; nothing is called
+
+How it ended: 0 it answered, 1 it failed, 2 it was asked wrongly, 3 a limit or a
+repetition ended it, 4 it waits for you, 130 you stopped it.
 """
 
 import argparse
-import faulthandler
-import json
+import itertools
+import os
+import re
 import sys
-from dataclasses import replace
+import time
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
-from your_agent import PARTS
+import terminal
+from config import Config, UsageError, read_config
+from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, no_model
+from parts import PartError, line_of, part, yours
 
-from workbook.exercises.your_agent import PartBroken
-from workbook.guardrails.budget import Budget
+from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.machine import Exit
+from workbook.fsm.table import agent_table
+from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import (
-    LATER,
-    Approve,
-    Edit,
-    Reject,
-    digest_of_call,
-    no,
-)
+from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.table import guarded_table
-from workbook.models.choice import get_text_model
 from workbook.models.base import Prefilled
-from workbook.models.script import Script
-from workbook.props.city import CODE, QUESTIONS, city_tools, tally
-from workbook.props.workspace import Workspace
-from workbook.record import Trace, TraceWriter
+from workbook.models.hosted import HostedModel
+from workbook.record.divergence import Divergence
+from workbook.record.events import TraceError
 from workbook.record.replay import replay
-from workbook.stage.capstone import play_capstone, with_guard
-from workbook.stage.scenarios import load
-from workbook.tools.calculator import calculator
-from workbook.trust.grounded import grounded
-from workbook.trust.tainted import with_taint
+from workbook.record.trace import Trace
+from workbook.record.writer import TraceWriter
+from workbook.tools.calls import ToolFailure
+from workbook.tools.tool import ContractError, Tool
 
-QUESTION = (
-    "A product costs $100. First 20% is taken off, then 10% is added."
-    " What is the final price?"
-)
-SCRIPT = [
-    "Thought: I take 20% off.\nAction: Percent\n"
-    'Action Input: {"amount": 100, "percent": -20}',
-    "Thought: I add 10%.\nAction: Calculator\nAction Input: 80 + 80*0.1",
-    "Thought: That is the price.\nFinal Answer: 88",
-]
-EXAMPLE = """Answer the question step by step with a calculator.
-
-Question: A book costs $40. 10% is taken off. What is the price?
-Thought: I take 10% off 40.
-Action: Calculator
-Action Input: 40*0.9
-Observation: 36
-Thought: I now know the final answer.
-Final Answer: 36
-
-"""
-MILESTONE = {
-    "A product costs $100. 20% is taken off. What is the price?": "80",
-    "A bag costs $50. 10% is taken off. What is the price?": "45",
-    "A lamp costs $30. 50% is taken off. What is the price?": "15",
-    "A coat costs $200. 25% is taken off. What is the price?": "150",
-    "A pen costs $4. 10% is added. What is the price?": "4.4",
-}
+HOME = Path(__file__).resolve().parent
+REFUSED = re.compile(r"answered (400|404|422|501): .*(tool|function)", re.IGNORECASE)
+"""What an endpoint says that takes no function calls."""
 
 
-def build(model, tools, preamble=None, make=guarded, **options):
-    """Return the machine: your table, your driver, your handler, your guards."""
-    options = {"ask": ask, **options}
-    machine = make(
-        model,
-        tools,
-        table=guarded_table(PARTS["agent_table"]()),
-        budget=Budget(steps=8),
-        ledger=Ledger(Path(__file__).with_name("ledger.db")),
-        parts=PARTS,
-        preamble=preamble,
-        **options,
-    )
-    return with_guard(machine, own.guard) if (own := capstone()) else machine
-
-
-def capstone():
-    """Return your tool, guard and scenario, if lesson 13 is solved; they are used."""
-    mine = PARTS["my_agent"]
-    return mine() if mine.whose == "yours" else None
-
-
-def ask(request):
-    """Show at the terminal what a call would do; where nobody answers, it waits."""
-    shown = request.call.name, request.preview, request.why, request.problem
-    print(*shown, sep="\n", file=sys.stderr)
-    print("yes, no and why, or other arguments as JSON:", file=sys.stderr)
+def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[Tool]:
+    """Return the tools of tools.py, of the folder, and of the MCP servers."""
     try:
-        said = input().strip()
-        if said.startswith("{"):
-            return Edit(json.loads(said), who="you")
-    except EOFError:
-        return LATER
-    except ValueError as problem:
-        return ask(request._replace(problem=f"That is no JSON: {problem}"))
-    if said.lower() in ("y", "yes"):
-        return Approve(request.call.call_id, digest_of_call(request.call), who="you")
-    return Reject(said.removeprefix("no").strip(" ,:"), who="you")
+        import tools
+    except (PartError, ContractError):
+        raise
+    except Exception as error:
+        where = f"tools.py{line_of(error, HOME / 'tools.py')}"
+        raise UsageError(f"{where}: {type(error).__name__}: {error}.") from None
+    found = [each for each in vars(tools).values() if isinstance(each, Tool)]
+    if folder is not None:
+        from workspace import folder_tools
+
+        found += folder_tools(folder, **config["folder"])
+    if servers := config["mcp"]["servers"]:
+        from servers import server_tools
+
+        seen = HOME / config["files"]["state"] / "servers.json"
+        names = {tool.name for tool in found}
+        found += server_tools(servers, names, seen, opened)
+    return found
 
 
-def prices():
-    """Return the tools for questions about prices."""
-    tools = [calculator(evaluate=PARTS["safe_eval"]), PARTS["percent_tool"]()]
-    return tools + ([own.tool] if (own := capstone()) else [])
+@dataclass
+class Agent:
+    """What answers: a model and tools, and how the user wants them used."""
+
+    config: Config
+    model: Any
+    tools: list[Tool]
+    mode: str = ""  # "" is that of config.toml
+    quiet: bool = False  # nothing is shown while it works
+    calls: bool = True  # the model is asked for function calls, else for text turns
+    history: list[tuple[str, str]] = field(default_factory=list)
+
+    def machine(self, calls: bool, mode: str = "", **options: Any) -> GuardedMachine:
+        """Return the machine: your table, your driver, your guards, where you have."""
+        table = part(agent_table)()
+        context = self.config["limits"]["context"]
+        local = isinstance(self.model, Prefilled)
+        usual: dict[str, Any] = {
+            "table": guarded_table(table),
+            "budget": self.config.budget,
+            "rules": self.config.rules,
+            "mode": mode or self.mode or self.config["approval"]["mode"],
+            "ask": self.person,
+            "ledger": Ledger(self.state / "ledger.db"),
+            "context_tokens": min(context, LOCAL_CONTEXT) if local else context,
+            "preamble": LOCAL_EXAMPLE if local else None,
+            "parts": yours(),
+            "parallel": True,
+            "adapter": FunctionCalls if calls else TextTurns,
+        }
+        return guarded(self.model, self.tools, **{**usual, **options})
+
+    @property
+    def state(self) -> Path:
+        """Where traces and the ledger are kept."""
+        return HOME / self.config["files"]["state"]
+
+    def person(self, request: Any) -> Any:
+        """Ask whoever sits at the terminal, if config.toml says so."""
+        if self.config["approval"]["writes"] == "later":
+            return None
+        return terminal.ask(request)
+
+    def ask(self, question: str, path: Path | None = None) -> tuple[Exit, Path]:
+        """Answer a question, and return how it ended and the file of its trace."""
+        path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
+        asked = terminal.with_history(self.history, question)
+        listener = None if self.quiet else terminal.show
+        with TraceWriter(path, listener=listener) as hook:
+            ended = self.machine(self.calls, hook=hook).run(asked)
+        may_change = self.calls and self.config["model"]["calls"] == "auto"
+        if may_change and ended.state == "ERROR" and REFUSED.search(ended.message):
+            terminal.say(f"{self.model.name} takes no function calls: text turns now.")
+            self.calls = False
+            path.unlink()  # it holds a refused request, and nothing else
+            return self.ask(question, path)
+        if ended.answer is not None:
+            self.history.append((question, ended.answer))
+        return ended, path
+
+    def resume(self, path: Path) -> Exit:
+        """Go on with a run that waits, or that was killed, in its own file."""
+        began = read_trace(path).events[0]
+        calls = began["adapter"] == "FunctionCalls"
+        return self.machine(calls, began["mode"]).resume(path)
+
+    def replay(self, path: Path) -> Exit:
+        """Play a run again from its trace: no model, no tool and nobody is asked."""
+        trace = read_trace(path)
+        began = trace.events[0]
+        if not self.quiet:
+            for event in trace:
+                terminal.show(event)
+        calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
+        machine = self.machine(calls, began["mode"], budget=budget)
+        ended: Exit = part(replay)(trace, machine)
+        return ended
 
 
-def mend(name, folder, mode, path):
-    """Let the agent mend the failing test of a folder, and return how it ended."""
-    place = Workspace(folder) if folder.is_dir() else Workspace.sample(folder)
-    task = load("mend_the_test")
-    turns = Script(task.turns[said(path) :])
-    model = turns if name == "scripted" else choose(name)[0]
-    return run(build(model, place.tools(), mode=mode), task.question, path)
+def free(path: Path) -> Path:
+    """Return the path, or one beside it that no file has yet."""
+    others = (path.with_stem(f"{path.stem}_{n}") for n in itertools.count(2))
+    return next(each for each in itertools.chain([path], others) if not each.exists())
 
 
-def said(path):
-    """Return how many turns a trace has: behind them a script goes on."""
-    return len(Trace.read(path).of("model_turn")) if path and path.exists() else 0
-
-
-def run(machine, question, path=None):
-    """Run, and keep the trace in a file; go on with one, or look back at it."""
-    if path is None:
-        return machine.run(question)
-    if not path.exists():
-        with TraceWriter(path) as machine.hook:
-            return machine.run(question)
+def read_trace(path: Path) -> Trace:
+    """Return the trace in a file; TraceError where there is none."""
     trace = Trace.read(path)
-    return look_back(trace, machine) if trace.end else machine.resume(path)
+    if not trace.events or "question" not in trace.events[0]:
+        raise TraceError(f"{path} is no trace of this agent")
+    return trace
 
 
-def look_back(trace, machine):
-    """Play a run again, without a model or a tool, and say what happened in it."""
-    asked = any("answer" in event for event in trace.of("decision"))
-    ended = (replay if asked else PARTS["replay"])(trace, machine)
-    for state, stays in PARTS["state_times"](trace).items():
-        print(f"{state}: {len(stays)} stays, {sum(stays):.4f} s", file=sys.stderr)
-    print(PARTS["success_rate"](trace), file=sys.stderr)
-    for event in trace.of("observation"):
-        if not event["ok"]:
-            why = PARTS["classify_error"](event)
-            print(f"{why}: {event['text']}", file=sys.stderr)
-    return ended
+def as_budget(told: dict[str, Any]) -> Budget:
+    """Return the limits that a trace tells."""
+    limits = {name: value for name, value in told.items() if value is not None}
+    if prices := limits.pop("prices", None):
+        limits["prices"] = Prices(**prices)
+    return Budget(**limits)
 
 
-def show_capstone():
-    """Play your scenario twice, and say how it ends."""
-    own = replace(PARTS["my_agent"](), parts=PARTS)
-    for guard in (False, True):
-        end = play_capstone(own, guard)[0].end or {"state": "it waits", "answer": None}
-        how = f"{'with' if guard else 'without'} the guard"
-        print(f"{how}: {end['state']}, {end['answer'] or end.get('message')}")
+def run(given: argparse.Namespace, opened: ExitStack) -> int:
+    """Do what was asked for, and return the exit code."""
+    config = read_config(HOME / "config.toml")
+    tools = get_tools(config, given.folder, opened)
+    if given.tools:
+        print(terminal.tool_table(tools))
+        return 0
+    model = no_model() if given.replay else get_model(given.model, config)
+    calls = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
+    agent = Agent(config, model, tools, given.mode, given.json, calls)
+    finish = partial(terminal.report, prices=config.budget.prices, as_json=given.json)
+    if path := given.replay or given.resume:
+        asked = read_trace(path).events[0]["question"]
+        if given.question and given.question != asked:
+            raise UsageError(f"{path} is the run of another question: {asked}")
+        what = "Replayed, nothing is called" if given.replay else "Resumed"
+        terminal.say(f"{what}: {path}, {asked!r}")
+        ended = agent.replay(path) if given.replay else agent.resume(path)
+        return finish(ended, path)
+    if given.question is not None and not given.question.strip():
+        raise UsageError("The question is empty.")
+    if given.trace and given.trace.exists():
+        raise UsageError(
+            f"{given.trace} is there already: name a new file for the trace."
+        )
+    if given.question is None:
+        return terminal.converse(agent, given.trace)
+    return finish(*agent.ask(given.question, given.trace))
 
 
-def choose(name, path=None):
-    """Return the model of that name, and what stands before its questions."""
-    if name == "scripted":
-        return get_text_model("scripted", turns=SCRIPT[said(path) :]), None
-    model = get_text_model(name, max_tokens=60)
-    return (Prefilled(model, "Thought:"), EXAMPLE) if name == "local" else (model, None)
-
-
-def milestone(name):
-    """Ask five price questions and say how many answers were right."""
-    right = 0
-    for question, wanted in MILESTONE.items():
-        model, preamble = choose(name)
-        ended = build(model, prices(), preamble).run(question)
-        good = (ended.answer or "").strip().strip("$.") == wanted
-        right += good
-        outcome = "right" if good else f"wrong, {wanted} is right"
-        print(f"{question} {ended.state}: {ended.answer or ended.message} ({outcome})")
-    print(f"{right} of {len(MILESTONE)} right")
-
-
-def pages(name):
-    """Ask three questions about a city, and say what was answered, paid and leaked.
-
-    Who wants to pay is told no; nothing else than the pages asks for it.
-    """
-    traces = []
-    for question, (_, turns) in QUESTIONS.items():
-        model = Script(turns) if name == "scripted" else choose(name)[0]
-        machine = build(model, city_tools(), make=grounded, ask=no)
-        how = {"private": ["Note"], "secret": [CODE], "screened": True, "fence": True}
-        with TraceWriter() as told:
-            machine.hook = told
-            ended = with_taint(machine, **how).run(question)
-        traces.append(told.trace())
-        for event in traces[-1].of("decision"):
-            print(f"  {event['who']}: {event['what']}, {event['why']}", file=sys.stderr)
-        print(f"{question} {ended.state}: {ended.answer or ended.message}")
-    print(tally(traces))
-
-
-def main():
-    """Answer one question, or five, or mend a test."""
-    options = argparse.ArgumentParser(prog="agent.py", description="Your agent.")
-    options.add_argument("question", nargs="?", default=QUESTION)
-    options.add_argument(
-        "--model", default="scripted", help="scripted, local, or a name"
-    )
-    options.add_argument("--milestone", action="store_true", help="five questions")
-    options.add_argument("--pages", action="store_true", help="one of them is hostile")
-    options.add_argument("--capstone", action="store_true", help="your scenario")
-    options.add_argument("--mend", type=Path, metavar="FOLDER", help="a failing test")
-    options.add_argument("--plan", action="store_true", help="write nothing")
-    options.add_argument("--trace", type=Path, metavar="FILE", help="keep the run")
-    given = options.parse_args()
-    if (
-        given.model == "scripted" and not given.mend
-    ):  # a run of milliseconds, unless a part never ends
-        faulthandler.dump_traceback_later(10, exit=True)  # says which, and the line
-    fixed = ": a script, it says the same to any question"
-    asks = f"model: {given.model}{fixed if given.model == 'scripted' else ''}"
-    print(asks, file=sys.stderr)
+def main() -> int:
+    """Run the command line; a sentence and exit code 2 for what was asked wrongly."""
+    given = terminal.read_options(__doc__ or "")
     try:
-        if given.milestone:
-            milestone(given.model)
-            return 0
-        if given.pages:
-            pages(given.model)
-            print(PARTS.line(), file=sys.stderr)
-            return 0
-        if given.capstone:
-            show_capstone()
-            print(PARTS.line(), file=sys.stderr)
-            return 0
-        if given.mend:
-            mode = "plan" if given.plan else "build"
-            ended = mend(given.model, given.mend, mode, given.trace)
-        else:
-            print(f"question: {given.question}", file=sys.stderr)
-            model, preamble = choose(given.model, given.trace)
-            machine = build(model, prices(), preamble)
-            ended = run(machine, given.question, given.trace)
-    except PartBroken as broken:
-        print(broken, file=sys.stderr)
-        return 1
-    except (LookupError, OSError, RuntimeError, ValueError) as problem:
-        print(f"{type(problem).__name__}: {problem}", file=sys.stderr)
-        return 1
-    print(PARTS.line(), file=sys.stderr)
-    print(
-        ended.answer if ended.answer is not None else f"{ended.state}: {ended.message}"
-    )
-    return 0 if ended.answer is not None else 1
+        with ExitStack() as opened:
+            return run(given, opened)
+    except Divergence as problem:
+        terminal.say(f"The agent is not as it was in that run: {problem}")
+    except (UsageError, ContractError, PartError, TraceError, ValueError) as problem:
+        terminal.say(str(problem))
+    except OSError as problem:
+        terminal.say(f"{problem.filename or 'the output'}: {problem.strerror}")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (RuntimeError, ToolFailure) as problem:
+        terminal.say(f"{type(problem).__name__}: {problem}")
+    except KeyboardInterrupt:
+        terminal.say("stopped")
+        return 130
+    return 2
 
 
 if __name__ == "__main__":

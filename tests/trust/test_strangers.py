@@ -25,15 +25,9 @@ from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
 from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError
+from workbook.trust.agreed import agreed_rules, changed
 from workbook.trust.stdio import McpServer, ServerError
-from workbook.trust.strangers import (
-    MOST_CHARS,
-    _contract,
-    agreed_rules,
-    changed,
-    digest,
-    from_mcp,
-)
+from workbook.trust.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.trust.tainted import with_taint
 
 TIME = [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"]

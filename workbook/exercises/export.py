@@ -1,48 +1,207 @@
-"""Your agent as a package of its own: your parts, what assembles them, their tests."""
+"""Your agent as a package that runs without the course: written once, then renewed.
 
+What is written is made of texts: the templates of `data/agent`, your parts, and the
+copy of the package that these import.
+"""
+
+import hashlib
+import json
 import os
-import shutil
+import re
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
-from workbook.exercises.answer import PART_IMPORT
+import workbook
 from workbook.exercises.catalogue import CourseError, exercises
+from workbook.exercises.closure import (
+    COPY,
+    EXTRAS,
+    NAME,
+    closure,
+    data_files,
+    in_place,
+    modules,
+    part_text,
+    place_of,
+    rewritten,
+    tests_of,
+)
 from workbook.exercises.your_agent import Part, path_of
-from workbook.paths import DATA
+from workbook.paths import DATA, ROOT
 
-TEMPLATE = DATA / "agent"
-PLACES = {
-    "agent.py": "agent.py",
-    "parts.py": "your_agent/__init__.py",
-    "test_agent.py": "tests/test_agent.py",
-    "pyproject.toml": "pyproject.toml",
-}
+TEMPLATES = DATA / "agent"
+RECORD = ".exported.json"
+"""Which files were written, each with its digest: a changed one is the user's own."""
+RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
+BESIDE = "renewed, and what you had changed is beside it (.yours)"
+NOT_OURS = {"exercises", "stage", "grading", "evaluation", "props", "langchain_trace"}
+"""Rooms of the course that no exported agent needs."""
+
+DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
 
 
-def export(target: Path) -> str:
-    """Write your agent into a new or empty folder, and say what is in it.
+class Package(NamedTuple):
+    """An agent to be exported: its files as texts by place, and what is said of it."""
 
-    Each part is checked once more. CourseError: the folder holds something, cannot be
-    written, or no part is yours.
+    files: dict[str, str]
+    parts: list[str]  # those that are the learner's own
+    said: str
+
+
+def export(target: Path, update: bool = False) -> str:
+    """Write your agent into a new or empty folder, or renew one; say what was done.
+
+    CourseError: the folder holds something, is no exported agent, or cannot be written.
     """
-    own = [slug for slug in exercises() if Part(slug).whose == "yours"]
-    stale = [slug for slug in exercises() if slug not in own and path_of(slug).exists()]
-    if not own:
+    target = target.expanduser().absolute()
+    there = (target / RECORD).is_file()
+    if update and not there:
         raise CourseError(
-            "No part of the agent is yours yet. Pass an exercise, or run"
-            " `python -m workbook collect` to read your notebooks."
+            f"{target} is no exported agent: it has no {RECORD}. Without --update a new"
+            " one is written."
         )
-    ours = [slug for slug in exercises() if slug not in own]
-    said = f"Yours: {', '.join(own)}.\nOurs: {', '.join(ours) or 'none'}."
+    if there and not update:
+        raise CourseError(
+            f"{target} holds an agent already. `python -m {NAME} export {target}"
+            " --update` renews its parts and its runtime; or name a new folder."
+        )
+    package = packed()
+    if update:
+        return f"{_renew(target, package.files)}\n{package.said}"
+    with whole_folder(target) as whole:
+        for name, text in package.files.items():
+            _put(whole / name, text)
+        _record(whole, {name: _digest(text) for name, text in package.files.items()})
+    return (
+        f"Your agent is in {target}. Its README.md says how to go on.\n{package.said}"
+    )
+
+
+def packed() -> Package:
+    """Return your agent as texts: each part is checked once more."""
+    files = {
+        path.relative_to(TEMPLATES).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(TEMPLATES.rglob("*"))
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    code = [name for name in files if name.endswith(".py") and name[:6] != "tests/"]
+    needed = closure(files[name] for name in code)
+    run = [
+        s for s, e in exercises().items() if e.role and e.target.split(":")[0] in needed
+    ]
+    own = [slug for slug in run if Part(slug).whose == "yours"]
+    stale = [s for s in run if s not in own and path_of(s).exists()]
+    parts, refused = {}, list[str]()
+    for slug in own:
+        text = path_of(slug).read_text(encoding="utf-8")
+        text = part_text(exercises()[slug], text, set(own))
+        rooms = {name.split(".")[1] for name in closure([text]) if "." in name}
+        if rooms & NOT_OURS:
+            refused.append(f"{slug} (it imports {NAME}.{min(rooms & NOT_OURS)})")
+        else:
+            parts[f"parts/{slug}.py"] = text
+    own = [Path(name).stem for name in parts]
+    needed |= closure(parts.values())
+    files = _copies(needed) | files | parts | _tests(own, needed)
+    ours = [slug for slug in run if slug not in own]
+    said = f"Yours: {', '.join(own) or 'none'}.\nOurs: {', '.join(ours) or 'none'}."
     if stale:
         said += f"\nLeft out, since they do not pass any more: {', '.join(stale)}."
-    with whole_folder(target) as whole:
-        _write(whole, own, said)
-    target = target.expanduser().absolute()
-    return f"Your agent is in {target}: python agent.py there answers.\n{said}"
+    if refused:
+        said += f"\nLeft out, since the course does not leave: {', '.join(refused)}."
+    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    files = {name: rewritten(text) for name, text in files.items()}
+    root = f"{COPY}/__init__.py"
+    files[root] = files[root].replace("VERSION", workbook.__version__)
+    files |= {"LICENSE": licence, f"{COPY}/LICENSE": licence}
+    readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
+    known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
+    files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)
+    return Package(files, own, said)
+
+
+def _copies(needed: set[str]) -> dict[str, str]:
+    """Return the copies of modules, by place, and the data that they read."""
+    files = {
+        place_of(name): modules()[name].read_text(encoding="utf-8")
+        for name in needed - {NAME, *EXTRAS}
+    }
+    rooms = {Path(place).parent for place in files}
+    for room in rooms:  # one whose __init__ nobody imports
+        files.setdefault((room / "__init__.py").as_posix(), "")
+    for name in data_files(needed):
+        files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
+    return files
+
+
+def _tests(own: list[str], needed: set[str]) -> dict[str, str]:
+    """Return a test file a part, and the modules and data that only tests need."""
+    texts = {f"tests/parts/test_{s}.py": tests_of(exercises()[s]) for s in own}
+    helpers = closure(texts.values()) - needed
+    for name in helpers - {NAME, "tests"}:
+        place = modules()[name].relative_to(ROOT).as_posix()
+        place = place.replace(f"{NAME}/", "tests/helpers/", 1)
+        texts[place] = modules()[name].read_text(encoding="utf-8")
+    files = {place: in_place(text, helpers) for place, text in texts.items()}
+    read = data_files(helpers).union(*map(DATA_FILE.findall, texts.values()))
+    for name in read:
+        files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
+    return files
+
+
+def _renew(target: Path, files: dict[str, str]) -> str:
+    """Write what is new into an exported agent, and leave alone what the user wrote."""
+    try:
+        before = json.loads((target / RECORD).read_text(encoding="utf-8"))["files"]
+    except (ValueError, LookupError, TypeError, OSError) as error:
+        raise CourseError(
+            f"{target / RECORD} cannot be read ({error}): export into a new folder."
+        ) from None
+    done: dict[str, list[str]] = {}
+    digests = dict(before)
+    for name in sorted({*files, *before}):
+        path, text = target / name, files.get(name)
+        there = _digest(path.read_text(encoding="utf-8")) if path.is_file() else ""
+        what = _what_to_do(name, there, before.get(name, ""), text)
+        if what:
+            done.setdefault(what, []).append(name)
+        if what == BESIDE:
+            os.replace(path, path.with_name(f"{path.name}.yours"))
+        if what == "taken away":
+            path.unlink()
+            digests.pop(name)
+        elif text is not None and not what.startswith("left"):
+            _put(path, text)
+            digests[name] = _digest(text)
+    _record(target, digests)
+    lines = [f"{what}: {', '.join(names)}" for what, names in done.items()]
+    return "\n".join([f"Your agent in {target} is renewed.", *lines])
+
+
+def _what_to_do(name: str, there: str, before: str, text: str | None) -> str:
+    """Return what happens to a file, in words; "" where it is as it should be.
+
+    Args:
+        name: its place.
+        there: the digest of what is there; "" where nothing is.
+        before: the digest of what was exported there; "" where nothing was.
+        text: what is to be there; None: nothing any more.
+    """
+    renewed = name.startswith(RENEWED)
+    if text is None:
+        goes = there and there == before and not name.startswith("parts/")
+        return "taken away" if goes else "left, as it is yours" if there else ""
+    if there == _digest(text):
+        return ""
+    if not there:
+        return "left out, as you took it away" if before and not renewed else "new"
+    if there == before:
+        return "renewed"
+    return BESIDE if renewed else "left, as it is yours"
 
 
 @contextmanager
@@ -54,11 +213,11 @@ def whole_folder(target: Path) -> Iterator[Path]:
     target = target.expanduser().absolute()
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         raise CourseError(f"{target} is no folder. Name a new one.")
-    if target.is_dir() and any(target.iterdir()):
-        raise CourseError(
-            f"{target} is not empty. Name a new folder; nothing was done."
-        )
     try:
+        if target.is_dir() and any(target.iterdir()):
+            raise CourseError(
+                f"{target} is not empty. Name a new folder; nothing was done."
+            )
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as beside:
             whole = Path(beside) / "whole"
@@ -71,14 +230,15 @@ def whole_folder(target: Path) -> Iterator[Path]:
         raise CourseError(f"{target} cannot be written: {error.strerror}.") from None
 
 
-def _write(whole: Path, own: list[str], said: str) -> None:
-    for name, place in PLACES.items():
-        (whole / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(TEMPLATE / name, whole / place)
-    for slug in own:
-        text = path_of(slug).read_text(encoding="utf-8")
-        part = text.replace(PART_IMPORT, "from your_agent import part")
-        (whole / "your_agent" / f"{slug}.py").write_text(part, encoding="utf-8")
-    readme = Template((TEMPLATE / "README.md").read_text(encoding="utf-8"))
-    readme_text = readme.substitute(SAID=said.replace("\n", "\n\n"))
-    (whole / "README.md").write_text(readme_text, encoding="utf-8")
+def _put(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def _record(folder: Path, digests: dict[str, str]) -> None:
+    told = {"version": workbook.__version__, "files": digests}
+    _put(folder / RECORD, json.dumps(told, indent=1, sort_keys=True) + "\n")
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

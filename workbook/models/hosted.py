@@ -189,6 +189,8 @@ def _completion(message: Any, reason: str | None, usage: Any) -> Completion:
         )
         for call in message.get("tool_calls") or ()
     )
+    if reason == "length":  # a call that was cut is no call
+        requests = tuple(r for r in requests if "unreadable" not in r.arguments)
     text = message.get("content") or ""
     if not isinstance(text, str):
         raise TypeError(f"its content is {text!r:.40}")

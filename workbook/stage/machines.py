@@ -29,10 +29,11 @@ from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
 from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
+from workbook.trust.agreed import agreed_rules
 from workbook.trust.grounded import grounded
 from workbook.trust.memory import Memory
 from workbook.trust.recall import recall
-from workbook.trust.strangers import agreed_rules, digest
+from workbook.trust.strangers import digest
 from workbook.trust.taint import Label
 from workbook.trust.tainted import with_taint
 

@@ -1,8 +1,7 @@
 """Tools from strangers: what an MCP server offers, as contracts that hold it.
 
 What a server says of its tools is a stranger's text, and its hints are claims. Whether
-a tool only reads is for the user to say. One whose text is not the one that the user
-agreed to asks a person, by a row of the policy.
+a tool only reads is for the user to say.
 """
 
 from __future__ import annotations
@@ -10,16 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
 from workbook.tools.calls import Effect, ErrorKind, to_json
 from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool
 from workbook.trust.stdio import McpServer, ServerError
-from workbook.trust.taint import rules_under
 
 if TYPE_CHECKING:
     from mcp import ClientSession, types
@@ -138,40 +135,3 @@ def digest(tool: Tool) -> str:
     read = [tool.name, tool.description, tool.parameters]
     canonical = json.dumps(read, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
-
-
-def changed(tools: Iterable[Tool], agreed: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the tools that are not as agreed to, by name: each "new" or "changed".
-
-    >>> from workbook.tools.calculator import calculator
-    >>> tool = calculator()
-    >>> changed([tool], {}), changed([tool], {"Calculator": digest(tool)})
-    ([('Calculator', 'new')], [])
-    """
-    return [
-        (tool.name, "changed" if tool.name in agreed else "new")
-        for tool in tools
-        if agreed.get(tool.name) != digest(tool)
-    ]
-
-
-def agreed_rules(
-    tools: Iterable[Tool],
-    agreed: Mapping[str, str],
-    rules: Sequence[PolicyRule] = POLICY,
-) -> tuple[PolicyRule, ...]:
-    """Return the policy in which a tool that is not as agreed to asks a person.
-
-    What was denied stays denied. `agreed` holds digests by name, as the caller kept
-    them: `{tool.name: digest(tool) for tool in tools}`.
-    """
-    by_name = {tool.name: tool for tool in tools}
-    for name, what in changed(by_name.values(), agreed):
-        why = (
-            "nobody has agreed to this tool"
-            if what == "new"
-            else "it is not as agreed to"
-        )
-        said = Decision(Verdict.ASK, why)
-        rules = rules_under((), rules, [by_name[name]], lambda *_, said=said: said)
-    return tuple(rules)

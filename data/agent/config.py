@@ -1,0 +1,130 @@
+"""Reads config.toml: every value is checked, and what is missing has a default."""
+
+import difflib
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from workbook.guardrails.budget import Budget, Prices
+from workbook.guardrails.permission import POLICY, PolicyRule, Verdict
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "model": {
+        "name": "",
+        "url": "",
+        "calls": "auto",
+        "turn_tokens": 4096,
+        "seconds": 120,
+        "options": {},
+    },
+    "limits": {
+        "steps": 30,
+        "tool_calls": 60,
+        "seconds": 600,
+        "tokens": 200_000,
+        "context": 32_000,
+        "money": math.inf,
+    },
+    "prices": {"currency": "", "date": "", "input": 0, "output": 0, "cached": 0},
+    "approval": {"mode": "build", "writes": "ask", "allow": [], "deny": []},
+    "files": {"state": "state"},
+    "folder": {"tests": ["python", "-m", "unittest", "discover"], "seconds": 60},
+    "mcp": {"servers": {}},
+}
+KINDS = {str: "a text", list: "a list", dict: "a table"}
+CHOICES = {
+    "calls": ("auto", "functions", "text"),
+    "mode": ("build", "plan"),
+    "writes": ("ask", "later", "yes"),
+}
+
+
+class UsageError(Exception):
+    """The agent was asked wrongly; the message says what to do."""
+
+
+class ConfigError(UsageError):
+    """Something in config.toml is wrong; the message says what and where."""
+
+
+class Config(dict[str, dict[str, Any]]):
+    """The tables of config.toml: `config["limits"]["steps"]`."""
+
+    @property
+    def budget(self) -> Budget:
+        """The most that one question may cost."""
+        limits, prices = self["limits"], self["prices"]
+        if limits["money"] < math.inf and not prices["currency"]:
+            raise ConfigError("config.toml, [limits]: money needs a table [prices].")
+        try:
+            return Budget(
+                steps=limits["steps"],
+                tool_calls=limits["tool_calls"],
+                wall_s=limits["seconds"],
+                tokens=limits["tokens"],
+                money=limits["money"],
+                model_s=self["model"]["seconds"],
+                prices=Prices(**prices) if prices["currency"] else None,
+            )
+        except ValueError as error:
+            raise ConfigError(f"config.toml, [limits] or [prices]: {error}") from None
+
+    @property
+    def rules(self) -> tuple[PolicyRule, ...]:
+        """The policy: what is denied, what is allowed, and then the usual rules."""
+        said = self["approval"]
+        rows = [
+            PolicyRule(Verdict.DENY, tool=name, why="config.toml denies it")
+            for name in said["deny"]
+        ]
+        allowed = [*said["allow"], *(["*"] if said["writes"] == "yes" else [])]
+        rows += [
+            PolicyRule(Verdict.ALLOW, "build", tool=name, why="config.toml allows it")
+            for name in allowed
+        ]
+        return (*rows, *POLICY)
+
+
+def read_config(path: Path) -> Config:
+    """Read the file; ConfigError where a name or a value is wrong."""
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise ConfigError(f"{path.name} is no TOML: {error}.") from None
+    config = Config({table: dict(usual) for table, usual in DEFAULTS.items()})
+    for table, values in found.items():
+        _known(table, DEFAULTS, path.name)
+        if not isinstance(values, dict):
+            raise ConfigError(f"{path.name}: {table} is a table: write [{table}]")
+        for name, value in values.items():
+            where = f"{path.name}, [{table}]"
+            _known(name, DEFAULTS[table], where)
+            config[table][name] = _checked(name, value, DEFAULTS[table][name], where)
+    return config
+
+
+def _known(name: str, names: dict[str, Any], where: str) -> None:
+    if name in names:
+        return
+    near = difflib.get_close_matches(name, names, 1)
+    guess = f"Did you mean {near[0]}?" if near else f"It knows {', '.join(names)}."
+    raise ConfigError(f"{where}: there is no {name}. {guess}")
+
+
+def _checked(name: str, value: Any, usual: Any, where: str) -> Any:
+    if name == "date":  # TOML has dates of its own
+        return str(value)
+    if name in CHOICES and value not in CHOICES[name]:
+        known = ", ".join(f'"{each}"' for each in CHOICES[name])
+        raise ConfigError(f"{where}: {name} is {value!r}; use one of {known}.")
+    number = isinstance(usual, int | float)
+    kinds = (int, float) if number else type(usual)
+    if not isinstance(value, kinds) or isinstance(value, bool):
+        kind = "a number" if number else KINDS[type(usual)]
+        raise ConfigError(f"{where}: {name} is {value!r}; use {kind}.")
+    if number and value <= 0 and where.endswith(("[limits]", "[model]", "[folder]")):
+        raise ConfigError(f"{where}: {name} is {value!r}; use more than 0.")
+    return value

