@@ -16,8 +16,8 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Approve, Reject, digest_of_call
 from workbook.models.script import Script
 from workbook.props.payment import Payments
-from workbook.record import Trace, TraceWriter
 from workbook.stage.scenarios import load
+from workbook.traces import Trace, TraceWriter
 
 PARTS = your_parts("decide", "approve", "idempotency_key", "claim")
 

@@ -176,8 +176,8 @@ def _serve(options: argparse.Namespace) -> int:
 
 
 def _trace(options: argparse.Namespace) -> int:
-    from workbook.record.command import trace_command
-    from workbook.record.events import TraceError
+    from workbook.traces.command import trace_command
+    from workbook.traces.events import TraceError
 
     asked = {name: each for name, each in vars(options).items() if name != "command"}
     try:

@@ -25,7 +25,7 @@ INSTALL = "pip install -r requirements.txt"
 def about(*packages: str) -> str:
     """Return the versions of Python, the workbook and `packages`, and the model."""
     from workbook.models.choice import describe_model
-    from workbook.record.show import show_traces_as_tables
+    from workbook.traces.show import show_traces_as_tables
 
     show_traces_as_tables()  # what a notebook's first cell calls
     names = (PROJECT, *packages)

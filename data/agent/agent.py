@@ -27,8 +27,8 @@ from config import Config, UsageError, read_config
 from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, no_model
 from parts import PartError, line_of, part, yours
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
-from workbook.fsm.machine import Exit
+from workbook.fsm.adapters import FunctionCalls, TextTurns
+from workbook.fsm.machine import RunResult
 from workbook.fsm.table import agent_table
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.ledger import Ledger
@@ -36,13 +36,13 @@ from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.table import guarded_table
 from workbook.models.base import Prefilled
 from workbook.models.hosted import HostedModel
-from workbook.record.divergence import Divergence
-from workbook.record.events import TraceError
-from workbook.record.replay import replay
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import ContractError, Tool
+from workbook.traces.divergence import Divergence
+from workbook.traces.events import TraceError
+from workbook.traces.replay import replay
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 HOME = Path(__file__).resolve().parent
 REFUSED = re.compile(r"answered (400|404|422|501): .*(tool|function)", re.IGNORECASE)
@@ -115,7 +115,7 @@ class Agent:
             return None
         return terminal.ask(request)
 
-    def ask(self, question: str, path: Path | None = None) -> tuple[Exit, Path]:
+    def ask(self, question: str, path: Path | None = None) -> tuple[RunResult, Path]:
         """Answer a question, and return how it ended and the file of its trace."""
         path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
         asked = terminal.with_history(self.history, question)
@@ -132,13 +132,13 @@ class Agent:
             self.history.append((question, ended.answer))
         return ended, path
 
-    def resume(self, path: Path) -> Exit:
+    def resume(self, path: Path) -> RunResult:
         """Go on with a run that waits, or that was killed, in its own file."""
         began = read_trace(path).events[0]
         calls = began["adapter"] == "FunctionCalls"
         return self.machine(calls, began["mode"]).resume(path)
 
-    def replay(self, path: Path) -> Exit:
+    def replay(self, path: Path) -> RunResult:
         """Play a run again from its trace: no model, no tool and nobody is asked."""
         trace = read_trace(path)
         began = trace.events[0]
@@ -147,7 +147,7 @@ class Agent:
                 terminal.show(event)
         calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
         machine = self.machine(calls, began["mode"], budget=budget)
-        ended: Exit = part(replay)(trace, machine)
+        ended: RunResult = part(replay)(trace, machine)
         return ended
 
 

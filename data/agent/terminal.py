@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.guardrails.budget import Prices
 from workbook.guardrails.permission import (
     Answer,
@@ -16,8 +16,8 @@ from workbook.guardrails.permission import (
     Request,
     digest_of_call,
 )
-from workbook.record.trace import Trace
 from workbook.tools.tool import Tool
+from workbook.traces.trace import Trace
 
 HELP = """\
 /trace              what happened in the last run
@@ -139,10 +139,10 @@ def with_history(history: list[tuple[str, str]], question: str) -> str:
     return f"Earlier in this conversation:\n{''.join(told)}\nNow: {question}"
 
 
-def report(ended: Exit, path: Path, prices: Prices | None, as_json: bool) -> int:
+def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -> int:
     """Print the answer, or why there is none, and return the exit code."""
     if as_json:
-        print(json.dumps(as_data(ended, path, prices)), flush=True)
+        print(json.dumps(to_dict(ended, path, prices)), flush=True)
     elif ended.answer is not None:
         print(ended.answer, flush=True)
     else:
@@ -150,7 +150,7 @@ def report(ended: Exit, path: Path, prices: Prices | None, as_json: bool) -> int
     return CODES[ended.state]
 
 
-def in_words(ended: Exit, path: Path) -> str:
+def in_words(ended: RunResult, path: Path) -> str:
     """Say how a run ended that has no answer, and what can be done."""
     if ended.state == "PENDING":
         return f"It waits for your yes or no: python agent.py --resume {path}"
@@ -160,7 +160,7 @@ def in_words(ended: Exit, path: Path) -> str:
     return f"{said}\nIts trace: {path}{hint}"
 
 
-def as_data(ended: Exit, path: Path, prices: Prices | None) -> dict[str, Any]:
+def to_dict(ended: RunResult, path: Path, prices: Prices | None) -> dict[str, Any]:
     """Return how a run ended, for programs."""
     spent = ended.spent
     return {
@@ -171,7 +171,7 @@ def as_data(ended: Exit, path: Path, prices: Prices | None) -> dict[str, Any]:
         "steps": spent.steps,
         "tool_calls": spent.tool_calls,
         "seconds": round(spent.wall_s, 3),
-        "tokens": spent.usage.as_data(),
+        "tokens": spent.usage.to_dict(),
         "cost": prices.cost(spent.usage) if prices else None,
         "trace": str(path),
     }
@@ -190,7 +190,7 @@ def tool_table(tools: list[Tool]) -> str:
 def converse(agent: Any, trace: Path | None) -> int:
     """Answer what is typed, line by line, until /quit or Ctrl-D."""
     say(f"{agent.model.name}, {len(agent.tools)} tools. /help says what it knows.")
-    runs: list[tuple[Exit, Path]] = []
+    runs: list[tuple[RunResult, Path]] = []
     while True:
         try:
             line = _typed()
@@ -217,7 +217,9 @@ def _typed() -> str:
     return input().strip()
 
 
-def _command(word: str, rest: str, agent: Any, runs: list[tuple[Exit, Path]]) -> None:
+def _command(
+    word: str, rest: str, agent: Any, runs: list[tuple[RunResult, Path]]
+) -> None:
     match word, rest:
         case "/trace", "" if runs:
             ended, path = runs[-1]
@@ -235,7 +237,7 @@ def _command(word: str, rest: str, agent: Any, runs: list[tuple[Exit, Path]]) ->
             say(HELP)
 
 
-def _cost(ends: list[Exit], prices: Prices | None) -> str:
+def _cost(ends: list[RunResult], prices: Prices | None) -> str:
     usages = [ended.spent.usage for ended in ends]
     steps = sum(ended.spent.steps for ended in ends)
     read, wrote = sum(u.input for u in usages), sum(u.output for u in usages)

@@ -28,11 +28,11 @@ from workbook.langchain_trace.handler import TraceHandler
 from workbook.models.base import ToolRequest
 from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
-from workbook.record.replay import replay
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces.replay import replay
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 QUESTION, KEY = "Is it done?", "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
 ACTION = "Thought: I note it.\nAction: Note\nAction Input: {}"

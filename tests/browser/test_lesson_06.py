@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-HEAD = "def within_budget(spent: Spent, limits: Budget, next_call: NextCall)"
+HEAD = "def within_budget(spent: Spent, budget: Budget, next_call: NextCall)"
 WRONG = f"""{HEAD} -> str | None:
     if spent.steps > limits.steps:
         return "out_of_steps"

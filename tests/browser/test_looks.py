@@ -11,7 +11,7 @@ CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
 READABLE, SMALLEST = 3.0, 11  # contrast of lines and labels; pixels of a letter
 DRAWN = """from workbook.fsm.table import CORE
 from workbook.langchain_trace.diagram import sequence_diagram
-from workbook.record.show import Mermaid
+from workbook.traces.show import Mermaid
 from workbook.stage import play
 from IPython.display import display
 display(Mermaid(CORE.mermaid("THINK"), "The states of an agent"))

@@ -13,8 +13,8 @@ from workbook.evaluation.grade import grade
 from workbook.evaluation.tasks import tasks
 from workbook.evaluation.waste import effects_doubled, steps_wasted
 from workbook.models.script import Script
-from workbook.record.trace import Trace
 from workbook.tools.calculator import safe_eval
+from workbook.traces.trace import Trace
 
 EXPERT = Agent("expert")
 BY_SLUG = {task.slug: task for task in tasks()}

@@ -18,9 +18,9 @@ from workbook.evaluation.grading import paired_difference
 from workbook.models.base import Prefilled
 from workbook.models.local import LocalTextModel
 from workbook.models.script import Script
-from workbook.record.errors import improved_description, patterns
 from workbook.tools.descriptions import lint_description
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.errors import improved_description, patterns
 
 OSLO = CallTask("Oslo, 3 days?", {"city": "Oslo", "days": 3})
 

@@ -20,11 +20,11 @@ from workbook.evaluation.evaluate import bar, evaluate, run_job
 from workbook.evaluation.results import Job
 from workbook.evaluation.tasks import tasks
 from workbook.fsm.limits import Spent
-from workbook.fsm.machine import Exit, Machine
+from workbook.fsm.machine import Machine, RunResult
 from workbook.models.script import Script
 from workbook.props.catalogue import builtin_tools
-from workbook.record.writer import TraceWriter
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.writer import TraceWriter
 
 FIRST = tasks()[0]
 PAY = 'Thought: I pay.\nAction: Pay\nAction Input: {"payee": "Ann", "amount": 5}'
@@ -93,7 +93,7 @@ def test_each_task_has_its_result_in_order(tmp_path, pool):
         (lambda task, folder: 1 / 0, "ERROR", None, "error", "ZeroDivisionError"),
         (lambda task, folder: sys.exit("enough"), "ERROR", None, "error", "enough"),
         (
-            lambda task, folder: Exit("STUCK", "repeated", None, Spent(), ""),
+            lambda task, folder: RunResult("STUCK", "repeated", None, Spent(), ""),
             "STUCK", None, "no answer", "",
         ),
     ],
@@ -211,7 +211,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, state):
             stops.clear()
             if state == "raised":
                 raise KeyboardInterrupt
-            return Exit(state, "cancel", None, Spent(), "")
+            return RunResult(state, "cancel", None, Spent(), "")
         return by_script(task, folder)
 
     with pytest.raises(KeyboardInterrupt):

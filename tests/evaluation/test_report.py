@@ -9,8 +9,8 @@ from workbook.evaluation.evaluate import Result, evaluate
 from workbook.evaluation.report import ablation_table, report, table
 from workbook.evaluation.tasks import tasks
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import play
+from workbook.traces.writer import TraceWriter
 
 
 def a_result(task="a", agent="new", right=True, **fields):
@@ -29,7 +29,7 @@ def expert(task, folder):
         prompt = f"<b>{task.question}</b>"
         told("model_request", prompt=prompt)
         said = Script(list(task.expert[-1:])).complete(prompt)
-        told("model_turn", text=said.text, turn=None, usage=said.usage.as_data())
+        told("model_turn", text=said.text, turn=None, usage=said.usage.to_dict())
         told("run_finished", state="DONE", reason="final_answer", answer=said.text)
     return said.text.partition("Final Answer: ")[2]
 

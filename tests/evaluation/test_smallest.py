@@ -1,7 +1,7 @@
 """A rule that a machine breaks is shown by the smallest script that breaks it."""
 
 from workbook.evaluation.smallest import smallest_script
-from workbook.fsm import CORE, Event, Limits, Machine, Rule, State
+from workbook.fsm import CORE, Event, Limits, Machine, State, Transition
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
@@ -26,7 +26,7 @@ def ends_without_an_answer(table):
 def test_a_planted_bug_has_a_smallest_script():
     """A row that calls an empty-handed end DONE is shown by the one turn it takes."""
     planted = CORE.with_rules(
-        Rule(State.THINK, Event.UNREADABLE_TURN, State.DONE, "planted")
+        Transition(State.THINK, Event.UNREADABLE_TURN, State.DONE, "planted")
     )
     assert smallest_script(TURNS, ends_without_an_answer(planted)) == [HM]
 
@@ -34,7 +34,7 @@ def test_a_planted_bug_has_a_smallest_script():
 def test_what_takes_several_turns_is_shrunk_too():
     """What breaks after two calls only is shown by those, and the simplest end."""
     planted = CORE.with_rules(
-        Rule(State.EXECUTE_TOOL, Event.OUT_OF_TOOL_CALLS, State.DONE, "planted")
+        Transition(State.EXECUTE_TOOL, Event.OUT_OF_TOOL_CALLS, State.DONE, "planted")
     )
     script = smallest_script(TURNS, ends_without_an_answer(planted))
     assert script == [ACT]  # its last turn is repeated, to the limit of three calls

@@ -10,7 +10,7 @@ LIVE = (S.THINK, S.EXECUTE_TOOL, S.OBSERVE)
 
 def made(table):
     """Return the table, if it is one."""
-    assert isinstance(table, Table), "return Table((Rule(…), Rule(…), …))"
+    assert isinstance(table, Table), "return Table((Transition(…), Transition(…), …))"
     return table
 
 

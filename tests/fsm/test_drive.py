@@ -8,9 +8,9 @@ from workbook.fsm.table import (
     CORE,
     Event,
     IllegalTransition,
-    Rule,
     State,
     Table,
+    Transition,
 )
 
 S, E = State, Event
@@ -42,7 +42,7 @@ def ask(state):
 
 HANDLERS = {state: ask(state) for state in (S.THINK, S.EXECUTE_TOOL, S.OBSERVE)}
 ONE_CALL = (E.TOOL_REQUESTED, E.TOOL_RETURNED, E.OBSERVED, E.FINAL_ANSWER)
-NIGHT = Table((Rule("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
+NIGHT = Table((Transition("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
 
 
 class Told:
@@ -131,7 +131,7 @@ def test_a_handler_that_raises_has_failed(drive, error):
 
 def test_what_was_raised_is_told_once(drive):
     """with the row taken after an exception, and no other, call `emit(rule, error)`"""
-    goes_on = CORE.with_rules(Rule(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
+    goes_on = CORE.with_rules(Transition(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
     error, told = ConnectionError("no network"), Told()
     story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)
     drive(goes_on, HANDLERS, story, told)

@@ -20,19 +20,19 @@ from workbook.fsm import (
     IllegalTransition,
     Limits,
     Machine,
-    Rule,
     State,
     Table,
     TextTurns,
+    Transition,
     exits,
 )
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record import TraceWriter
-from workbook.record.events import check_event
 from workbook.tools.calls import Effect, ToolFailure
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
+from workbook.traces.events import check_event
 
 EVENTS = sorted({rule.event for rule in CORE.rules})
 PARAMETERS = {
@@ -77,7 +77,7 @@ WORDS = ("SCREEN", "THINK", "VERIFY", "DONE")
 states = st.sampled_from(WORDS)
 events = st.sampled_from(["observed", "drafted"])
 rules = st.lists(
-    st.builds(Rule, states, events, states, st.just("because")), max_size=7
+    st.builds(Transition, states, events, states, st.just("because")), max_size=7
 )
 
 
@@ -343,9 +343,9 @@ def test_a_call_id_has_its_effect_once(again):
 def test_a_state_before_the_tool_can_keep_every_write_from_running():
     """with a row through POLICY there is no path to a tool around it"""
     rows = (
-        Rule(State.THINK, Event.TOOL_REQUESTED, "POLICY", "may it?"),
-        Rule(State.OBSERVE, Event.MORE_CALLS, "POLICY", "may it?"),
-        Rule("POLICY", "allowed", State.EXECUTE_TOOL, "it may"),
+        Transition(State.THINK, Event.TOOL_REQUESTED, "POLICY", "may it?"),
+        Transition(State.OBSERVE, Event.MORE_CALLS, "POLICY", "may it?"),
+        Transition("POLICY", "allowed", State.EXECUTE_TOOL, "it may"),
         *exits("POLICY"),
     )
     table = CORE.with_rules(*rows)

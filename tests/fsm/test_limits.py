@@ -38,7 +38,7 @@ def test_no_limit():
 def test_limits_are_valid_json():
     """JSON has no infinity: no limit is null in a trace"""
     data = {"steps": None, "tool_calls": 3, "wall_s": 2.5}
-    assert Limits(math.inf, 3, 2.5).as_data() == data
+    assert Limits(math.inf, 3, 2.5).to_dict() == data
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,17 @@ from workbook.fsm import (
     FunctionCalls,
     Limits,
     Machine,
-    Rule,
     State,
     TextTurns,
+    Transition,
     exits,
 )
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record import TraceWriter
 from workbook.tools.calls import Effect, ToolError
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
 
 ECHO = "Thought: ask\nAction: Echo\nAction Input: {}"
 ANSWER = "Thought: done\nFinal Answer: 88"
@@ -364,10 +364,10 @@ def test_the_model_is_never_told_the_same_thing_twice():
 def test_a_new_state_is_rows_and_a_handler():
     """a POLICY state is four rows and one handler; nothing else changes"""
     rows = (
-        Rule(State.THINK, Event.TOOL_REQUESTED, "POLICY", "may it?"),
-        Rule(State.OBSERVE, Event.MORE_CALLS, "POLICY", "may it?"),
-        Rule("POLICY", "allowed", State.EXECUTE_TOOL, "it may"),
-        Rule("POLICY", "denied", State.OBSERVE, "it may not"),
+        Transition(State.THINK, Event.TOOL_REQUESTED, "POLICY", "may it?"),
+        Transition(State.OBSERVE, Event.MORE_CALLS, "POLICY", "may it?"),
+        Transition("POLICY", "allowed", State.EXECUTE_TOOL, "it may"),
+        Transition("POLICY", "denied", State.OBSERVE, "it may not"),
         *exits("POLICY"),
     )
 
@@ -394,15 +394,19 @@ def test_a_new_state_is_rows_and_a_handler():
     ("table", "words"),
     [
         (
-            CORE.with_rules(Rule(State.DONE, Event.OBSERVED, State.THINK, "")),
+            CORE.with_rules(Transition(State.DONE, Event.OBSERVED, State.THINK, "")),
             "DONE is an end",
         ),
         (
-            CORE.with_rules(Rule(State.THINK, "x", "VERIFY", ""), *exits("VERIFY")),
+            CORE.with_rules(
+                Transition(State.THINK, "x", "VERIFY", ""), *exits("VERIFY")
+            ),
             "VERIFY has no handler",
         ),
         (
-            CORE.with_rules(Rule(State.THINK, Event.FAILED, State.OBSERVE, "go on")),
+            CORE.with_rules(
+                Transition(State.THINK, Event.FAILED, State.OBSERVE, "go on")
+            ),
             "THINK needs a row for failed that leads to an end",
         ),
         (CORE.with_rules(start=State.DONE), "it starts in DONE, which is an end"),

@@ -12,13 +12,13 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import PolicyRule, Verdict, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record import TraceWriter
-from workbook.record.replay import replay
 from workbook.stage.capstone import with_guard
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
+from workbook.traces.replay import replay
 from workbook.trust.grounded import grounded
 from workbook.trust.tainted import with_taint
 

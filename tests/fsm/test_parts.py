@@ -9,20 +9,20 @@ from workbook.fsm import (
     CORE,
     Event,
     Machine,
-    Rule,
     State,
     Table,
     TextTurns,
+    Transition,
     assemble,
     drive,
 )
 from workbook.fsm.handlers import think
 from workbook.loop.turns import Final, parse_turn
 from workbook.models.script import Script
-from workbook.record import TraceWriter
 from workbook.stage import play
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
 
 ACT = "Thought: ask\nAction: Echo\nAction Input: 1"
 FINAL = "Final Answer: 88"
@@ -53,7 +53,7 @@ def test_a_table_uses_its_parts():
     """advance and audit of a table are the parts given, with more rows too"""
     table = CORE.using(advance=lambda *a: "A").using(audit=lambda t: ["B"])
     assert (table.advance("any", "event"), table.audit()) == ("A", ["B"])
-    assert table.with_rules(Rule("A", "b", "C", "d")).audit() == ["B"]
+    assert table.with_rules(Transition("A", "b", "C", "d")).audit() == ["B"]
     assert (CORE.audit(), table == CORE) == ([], True)
 
 
@@ -78,11 +78,11 @@ def breaks(table, handlers, context, emit):
 
 
 def invents(table, handlers, context, emit):
-    emit(Rule("THINK", "magic", "HEAVEN", ""), None)
+    emit(Transition("THINK", "magic", "HEAVEN", ""), None)
 
 
 def lies(table, handlers, context, emit):
-    emit(Rule("OBSERVE", "observed", "THINK", ""), None)
+    emit(Transition("OBSERVE", "observed", "THINK", ""), None)
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_driver_that_goes_wrong_has_failed(driver, words, events):
 
 def goes_on(table, handlers, context, emit):
     drive(table, handlers, context, emit)
-    emit(Rule("DONE", "again", "THINK", ""), None)
+    emit(Transition("DONE", "again", "THINK", ""), None)
     return drive(table, handlers, context, emit)
 
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from workbook.fsm import CORE, Event, FunctionCalls, Limits, Machine, State, TextTurns
 from workbook.models.base import Completion, ToolRequest
 from workbook.models.script import Script
-from workbook.record import TraceWriter
 from workbook.tools import Effect, Tool, ToolRegistry
+from workbook.traces import TraceWriter
 
 NUMBER = {
     "type": "object",

@@ -5,14 +5,14 @@ import threading
 
 import pytest
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.models.base import Completion
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.writer import TraceWriter
 
 STEP = "Thought: one and one.\nAction: Calculator\nAction Input: 1 + 1 + 1 + 1 + 1"
 ADAPTERS = [TextTurns, FunctionCalls]

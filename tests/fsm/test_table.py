@@ -10,9 +10,9 @@ from workbook.fsm.table import (
     CORE,
     Event,
     IllegalTransition,
-    Rule,
     State,
     Table,
+    Transition,
     exits,
 )
 
@@ -21,7 +21,7 @@ S, E = State, Event
 
 def table(*rows, start=S.THINK):
     """Return a table of (source, event, target) rows."""
-    return Table(tuple(Rule(*row, why="because") for row in rows), start)
+    return Table(tuple(Transition(*row, why="because") for row in rows), start)
 
 
 SMALL = table(
@@ -110,15 +110,15 @@ def test_an_honest_table_has_no_breach(audit, honest):
 
 def test_two_rows_for_one_event(audit):
     """two rows for the same state and event are a breach: name both"""
-    two = (*SMALL.rules, Rule(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
+    two = (*SMALL.rules, Transition(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
     assert audit(Table(two)) == [Sentence("THINK", "final_answer")]
 
 
-UNREACHED = (Rule("VERIFY", "supported", S.DONE, "true"),)
+UNREACHED = (Transition("VERIFY", "supported", S.DONE, "true"),)
 UNREACHED_PAIR = (
-    Rule("VERIFY", "supported", "POLICY", "true"),
-    Rule("POLICY", "denied", "VERIFY", "look again"),
-    Rule("POLICY", "allowed", S.DONE, "fine"),
+    Transition("VERIFY", "supported", "POLICY", "true"),
+    Transition("POLICY", "denied", "VERIFY", "look again"),
+    Transition("POLICY", "allowed", S.DONE, "fine"),
 )
 
 
@@ -131,11 +131,11 @@ def test_each_state_that_cannot_be_reached(audit, rows, states):
     assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
 
 
-DEAD_END = (Rule(S.THINK, "approval_needed", "PENDING_APPROVAL", "ask"),)
+DEAD_END = (Transition(S.THINK, "approval_needed", "PENDING_APPROVAL", "ask"),)
 CIRCLE = (
-    Rule(S.THINK, "drafted", "VERIFY", "look"),
-    Rule("VERIFY", "unsupported", "POLICY", "ask"),
-    Rule("POLICY", "allowed", "VERIFY", "again"),
+    Transition(S.THINK, "drafted", "VERIFY", "look"),
+    Transition("VERIFY", "unsupported", "POLICY", "ask"),
+    Transition("POLICY", "allowed", "VERIFY", "again"),
 )
 
 
@@ -150,16 +150,16 @@ def test_each_trap(audit, rows, states):
 
 def test_a_way_out_of_an_end(audit):
     """a row that leads out of an end is a breach: name that end"""
-    rows = SMALL.with_rules(Rule(S.DONE, E.OBSERVED, S.THINK, "once more"))
+    rows = SMALL.with_rules(Transition(S.DONE, E.OBSERVED, S.THINK, "once more"))
     assert audit(rows) == [Sentence("DONE")]
 
 
 def test_every_breach_is_reported(audit):
     """report all breaches, not only the first"""
     rows = SMALL.with_rules(
-        Rule(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
-        Rule("VERIFY", "supported", S.DONE, "true"),
-        Rule(S.OBSERVE, "denied", "POLICY", "stay"),
+        Transition(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
+        Transition("VERIFY", "supported", S.DONE, "true"),
+        Transition(S.OBSERVE, "denied", "POLICY", "stay"),
     )
     assert audit(rows) == in_any_order("EXHAUSTED", "VERIFY", "POLICY")
 
@@ -169,7 +169,9 @@ def test_every_breach_is_reported(audit):
 
 def test_words_that_mermaid_would_misread_are_drawn_all_the_same():
     """a state of several words, or called "end", keeps its name as its label"""
-    odd = Table((Rule("waiting; for", "a: b", "end", "paid"),), "waiting; for", {"end"})
+    odd = Table(
+        (Transition("waiting; for", "a: b", "end", "paid"),), "waiting; for", {"end"}
+    )
     drawn = odd.mermaid("end").splitlines()
     assert drawn[0] == "stateDiagram-v2"
     assert any(line.strip().startswith("classDef now ") for line in drawn)
@@ -190,8 +192,8 @@ def test_a_table_holds_only_the_states_that_its_rows_mention():
 def test_more_rows_make_another_table():
     """a new row replaces the one for the same event, and the old table stays"""
     other = SMALL.with_rules(
-        Rule(S.THINK, E.FINAL_ANSWER, "VERIFY", "look first"),
-        Rule("VERIFY", "supported", S.DONE, "true"),
+        Transition(S.THINK, E.FINAL_ANSWER, "VERIFY", "look first"),
+        Transition("VERIFY", "supported", S.DONE, "true"),
         *exits("VERIFY"),
         start=S.OBSERVE,
     )
@@ -204,7 +206,8 @@ def test_more_rows_make_another_table():
 def test_a_table_names_its_ends():
     """the ends are the table's own, and a table with more rows may have more of them"""
     refused = CORE.with_rules(
-        Rule(S.THINK, "suspicious", "REFUSED", "an order in a page"), ends={"REFUSED"}
+        Transition(S.THINK, "suspicious", "REFUSED", "an order in a page"),
+        ends={"REFUSED"},
     )
     assert CORE.ends == {"DONE", "EXHAUSTED", "CANCELLED", "ERROR"}
     assert refused.ends == {*CORE.ends, "REFUSED"}
@@ -224,11 +227,11 @@ def test_words_of_an_enumeration_are_words():
     class Light(Enum):
         RED, GREEN, OFF = "red", "green", "off"
 
-    rows = (Rule(Light.RED, "timer", Light.GREEN, "go"),)
+    rows = (Transition(Light.RED, "timer", Light.GREEN, "go"),)
     lights = Table(rows, Light.RED, ends={Light.OFF})
     assert set(lights.states) == {Light.RED, Light.GREEN}
     assert len(lights.audit()) == 2  # neither of the two leads to an end
-    off = lights.with_rules(Rule(Light.GREEN, "night", Light.OFF, "sleep"))
+    off = lights.with_rules(Transition(Light.GREEN, "night", Light.OFF, "sleep"))
     assert off.audit() == []
     day = ["timer", "night"]
     handlers = dict.fromkeys(off.states, lambda day: day.pop(0))

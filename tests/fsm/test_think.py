@@ -6,10 +6,10 @@ from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.fsm.table import Event, State
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.threads import TimedOut
+from workbook.traces.writer import TraceWriter
 
 ACT = "Thought: I calculate.\nAction: Calculator\nAction Input: 2*3"
 FINAL = "Thought: I know.\nFinal Answer: 6"

@@ -182,6 +182,6 @@ def test_a_budget_is_limits_with_more():
     budget = Budget(steps=2, tokens=9, prices=PRICES)
     assert isinstance(budget, Limits)
     assert budget.before_model_call(Spent(steps=2)) == Event.OUT_OF_STEPS
-    data = budget.as_data()
+    data = budget.to_dict()
     assert (data["tokens"], data["money"]) == (9, None)
     assert data["prices"]["currency"] == "EUR"

@@ -8,7 +8,7 @@ from tests.doubles import named
 from workbook.guardrails.context import (
     EARLIER,
     ContextTooSmall,
-    Part,
+    PromptPart,
     cut,
     extract,
     loose_groups,
@@ -21,7 +21,7 @@ LETTER = named("one token a letter", len)  # so that figures can be read
 
 
 def turn(group, text="", **options):
-    return Part(text or f"Action: Look {group}".ljust(20), group=group, **options)
+    return PromptPart(text or f"Action: Look {group}".ljust(20), group=group, **options)
 
 
 def seen(group, text=""):
@@ -30,7 +30,7 @@ def seen(group, text=""):
 
 def conversation(turns, **options):
     """A question and so many turns: 20 letters each, and their observations."""
-    question = Part("Question: ?".ljust(20), pinned=True, kind="question")
+    question = PromptPart("Question: ?".ljust(20), pinned=True, kind="question")
     steps = [part(n, **options) for n in range(1, turns + 1) for part in (turn, seen)]
     return [question, *steps]
 
@@ -78,7 +78,7 @@ def test_the_summary_has_its_limit_too(fit_context, limit):
 def test_what_is_pinned_never_goes(fit_context):
     """a pinned part stays, word for word, wherever it is"""
     parts = conversation(turns=9)
-    wish = Part("No peanuts. " * 9, pinned=True, kind="observation")
+    wish = PromptPart("No peanuts. " * 9, pinned=True, kind="observation")
     parts.insert(4, wish)
     found = fit_context(parts, 300, count=LETTER, summarise=short)
     for pinned in (parts[0], wish):
@@ -126,7 +126,7 @@ def test_the_newest_turn_goes_last(fit_context):
 
 def test_more_pinned_than_there_is_room_for(fit_context):
     """raise ContextTooSmall, with the limit in its message, if the pinned do not fit"""
-    parts = [Part("No peanuts.", pinned=True), *conversation(turns=1)]
+    parts = [PromptPart("No peanuts.", pinned=True), *conversation(turns=1)]
     with pytest.raises(ContextTooSmall, match="30"):
         fit_context(parts, 30, count=LETTER)
 
@@ -136,7 +136,7 @@ def test_more_pinned_than_there_is_room_for(fit_context):
 
 PARTS = st.lists(
     st.builds(
-        Part,
+        PromptPart,
         st.text("ab. \n", max_size=60),
         st.booleans() | st.just(False),
         st.integers(1, 5) | st.none(),
@@ -166,7 +166,7 @@ def test_it_fits_or_says_that_it_cannot(parts, limit, summarise):
 
 def test_two_parts_with_one_text_are_two():
     """a part without a group is alone: of two that look alike, the older one may go"""
-    parts = [Part("a" * 40), Part("a" * 40), Part("b" * 40)]
+    parts = [PromptPart("a" * 40), PromptPart("a" * 40), PromptPart("b" * 40)]
     found = ours(parts, 100, count=LETTER, summarise=short)
     assert texts(found) == ["(2)", "b" * 40]
     assert texts(ours(parts, 160, count=LETTER)) == texts(parts)
@@ -216,7 +216,7 @@ def test_the_summary_says_which_call_gave_what():
         seen(1, "\nObservation: 2\n"),
         turn(2, "I am not sure."),
     ]
-    old = Part(extract(parts), kind="summary")
+    old = PromptPart(extract(parts), kind="summary")
     new = [turn(3, "…", payload=message), seen(3, "tool: 2\n")]
     assert extract([old, *new]).splitlines() == [
         EARLIER,

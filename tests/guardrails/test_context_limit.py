@@ -6,17 +6,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.guardrails.context import EARLIER, ContextLimit
 from workbook.models.base import ToolRequest
 from workbook.models.prompts import estimate
 from workbook.models.script import Script
-from workbook.record.events import Kind
-from workbook.record.writer import TraceWriter
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces.events import Kind
+from workbook.traces.writer import TraceWriter
 
 WISH = "No peanuts, please."
 SCHEMA = {"type": "object", "properties": {"page": {"type": "string"}}}

@@ -2,15 +2,15 @@
 
 import pytest
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
 from workbook.guardrails.escalation import Escalate
 from workbook.guardrails.machine import guarded
 from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.writer import TraceWriter
 
 ACT = "Thought: I calculate.\nAction: Calculator\nAction Input: 2*3"
 FINAL = "Thought: I know.\nFinal Answer: 6"

@@ -12,9 +12,9 @@ from workbook.guardrails.permission import Approve, Edit, Reject, no, yes
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
+from workbook.traces.writer import TraceWriter
 
 N = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
 READ, WRITE = "Action: Look\nAction Input: {}", "Action: Send\nAction Input: {}"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import LATER, Edit, no, yes
@@ -14,10 +14,10 @@ from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest, Usage
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.tools.calls import ToolFailure
 from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
+from workbook.traces.writer import TraceWriter
 
 SCHEMA = {"properties": {"n": {}}}
 

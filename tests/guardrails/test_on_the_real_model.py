@@ -5,8 +5,8 @@ import pytest
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.models.local import LocalTextModel
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
+from workbook.traces.writer import TraceWriter
 
 QUESTION = "A product costs $100. 20% is taken off, then 10% is added. The price?"
 

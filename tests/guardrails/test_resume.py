@@ -19,17 +19,17 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, Reject, yes
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.shared_budget import SharedBudget
 from workbook.models.base import ToolRequest, Usage
 from workbook.models.script import Script
 from workbook.props.payment import Payments
-from workbook.record.divergence import Divergence
-from workbook.record.events import TraceError
-from workbook.record.recording import Recorded
-from workbook.record.replay import replay
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
+from workbook.traces.divergence import Divergence
+from workbook.traces.events import TraceError
+from workbook.traces.recording import Recorded
+from workbook.traces.replay import replay
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 SUM = "Action: Calculator\nAction Input: 20+5"
 PAY = 'Action: Pay\nAction Input: {"payee": "bookshop", "amount": 25}'
@@ -131,7 +131,7 @@ KILLED = """
     from pathlib import Path
     from tests.guardrails.test_resume import TEXT, machine
     from workbook.guardrails.permission import yes
-    from workbook.record.writer import TraceWriter
+    from workbook.traces.writer import TraceWriter
 
     folder, dies_at = Path(sys.argv[1]), int(sys.argv[2])
 
@@ -248,16 +248,20 @@ def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context, one_call):
 
 @pytest.mark.parametrize("budget", [Budget(tokens=5000), Budget(tokens=200)])
 def test_what_a_purse_allowed_is_in_the_record(tmp_path, budget):
-    """a run that a purse capped or ended is replayed, whatever is in it now"""
+    """a run that a shared capped or ended is replayed, whatever is in it now"""
     with TraceWriter() as hook:
         agent = machine(
-            [SUM, FINAL], tmp_path, hook=hook, handlers={"THINK": Purse(budget).think}
+            [SUM, FINAL],
+            tmp_path,
+            hook=hook,
+            handlers={"THINK": SharedBudget(budget).think},
         )
         end = agent.run("How much?")
-    purse = Purse(budget)
-    again = replay(hook.trace(), machine([], tmp_path, handlers={"THINK": purse.think}))
+    shared = SharedBudget(budget)
+    once_more = machine([], tmp_path, handlers={"THINK": shared.think})
+    again = replay(hook.trace(), once_more)
     assert (again.state, again.reason) == (end.state, end.reason)
-    assert purse.spent() == Spent()
+    assert shared.spent() == Spent()
 
 
 @pytest.mark.parametrize("said", ["yes", SystemExit(3), ValueError("no: time")])

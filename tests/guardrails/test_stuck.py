@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.doubles import named
-from workbook.guardrails.stuck import Cycle, Seen, digest_of, seen
+from workbook.guardrails.stuck import Cycle, StepSeen, digest_of, seen
 from workbook.guardrails.stuck import find_cycle as packaged_find_cycle
 from workbook.guardrails.stuck import same_search as packaged_same_search
 from workbook.tools.calls import Observation, ToolCall, ToolError
@@ -99,7 +99,7 @@ EXACTLY = named("one == other", lambda one, other: one == other)
 
 
 def step(name, digest=FOUND_NOTHING, **arguments):
-    return Seen(name, arguments or {"query": name}, digest)
+    return StepSeen(name, arguments or {"query": name}, digest)
 
 
 A, B, C, D, E = (step(name) for name in "ABCDE")
@@ -144,7 +144,7 @@ def test_answers_that_change_are_no_cycle(find_cycle):
 
 def test_another_tool_with_the_same_arguments_is_no_cycle(find_cycle):
     """the tool must be the same too, not only arguments and digest"""
-    calls = [Seen(tool, {"query": "x"}, FOUND_NOTHING) for tool in "ABC"]
+    calls = [StepSeen(tool, {"query": "x"}, FOUND_NOTHING) for tool in "ABC"]
     assert find_cycle(calls) is None
 
 
@@ -232,7 +232,7 @@ def test_what_is_seen_of_a_call_leaves_our_notes_out():
 
 def test_a_cycle_says_what_was_repeated_and_how_often():
     """The words name each tool, its arguments and the times; long ones are clipped."""
-    long, unread = step("Phone", query="x" * 500), Seen("", {"turn": "Well."}, "")
+    long, unread = step("Phone", query="x" * 500), StepSeen("", {"turn": "Well."}, "")
     words = Cycle((A, long, unread), 3).words()
     named = ('A {"query": "A"}', "Phone", "3 times", "a turn that could not be read")
     assert all(part in words for part in named)

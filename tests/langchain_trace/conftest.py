@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.record.writer import TraceWriter
+from workbook.traces.writer import TraceWriter
 
 
 @pytest.fixture

@@ -12,11 +12,11 @@ from workbook.langchain_trace.agents import (
 )
 from workbook.models.langchain import WithoutStop
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import play
 from workbook.stage.scenarios import load
 from workbook.tools.calls import ToolFailure
 from workbook.tools.tool import Tool
+from workbook.traces.writer import TraceWriter
 
 ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
 ANSWER = "Thought: I know.\nFinal Answer: 42"

@@ -14,8 +14,8 @@ from workbook.langchain_trace.handler import TraceHandler
 from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
-from workbook.record.events import Kind, check_event
-from workbook.record.writer import TraceWriter
+from workbook.traces.events import Kind, check_event
+from workbook.traces.writer import TraceWriter
 
 
 def calls(*names):

@@ -7,8 +7,8 @@ from workbook.loop import naive
 from workbook.loop.naive import Fuse, FuseBlown, reading_loop, traced
 from workbook.loop.turns import Final
 from workbook.models.script import Script
-from workbook.record.events import REQUIRED
-from workbook.record.writer import TraceWriter
+from workbook.traces.events import REQUIRED
+from workbook.traces.writer import TraceWriter
 
 CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
 TOOLS = {"Sum": named("a tool that answers 2", lambda text: 2)}

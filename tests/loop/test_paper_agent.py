@@ -7,8 +7,8 @@ from workbook.loop.prompting import ACT, REACT, PaperStep
 from workbook.loop.text_world import StepResult, ToolWorld
 from workbook.models.base import Usage
 from workbook.models.script import Script
-from workbook.record.events import REQUIRED
-from workbook.record.writer import TraceWriter
+from workbook.traces.events import REQUIRED
+from workbook.traces.writer import TraceWriter
 
 QUESTION = "How many eggs are in 7 boxes of 12?"
 SUM = " I multiply.\nAction 1: Sum[12 * 7]"

@@ -13,10 +13,10 @@ from workbook.loop.turns import (
     Label,
     Malformed,
     Unreadable,
-    as_data,
     heard,
     parse_turn,
     split_fields,
+    to_dict,
 )
 
 PIECES = [
@@ -207,5 +207,5 @@ def test_what_is_kept_reads_as_the_same_turn(text):
 )
 def test_a_turn_as_data_has_its_kind_and_its_fields(turn, data):
     """A trace shows the kind of a turn, then its fields in their order."""
-    assert list(as_data(turn).values()) == data
-    assert list(as_data(turn)) == ["kind", *turn.__dataclass_fields__]
+    assert list(to_dict(turn).values()) == data
+    assert list(to_dict(turn)) == ["kind", *turn.__dataclass_fields__]

@@ -15,9 +15,9 @@ from workbook.models.base import ChatModel, Completion, TextModel, ToolRequest, 
 from workbook.models.choice import get_model
 from workbook.models.hosted import HostedModel, HostedModelError
 from workbook.models.langchain import LangChainModel, text_llm
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.writer import TraceWriter
 
 KEY = "sk-made-up-0123456789abcdef"
 BOTH = [

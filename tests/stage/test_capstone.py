@@ -15,12 +15,12 @@ from workbook.guardrails.machine import guarded
 from workbook.models.base import ToolRequest, ignore
 from workbook.models.script import Script
 from workbook.paths import ROOT
-from workbook.record import Trace, TraceWriter
-from workbook.record.replay import replay
 from workbook.stage.capstone import my_agent as good
 from workbook.stage.capstone import play_capstone, with_guard
 from workbook.stage.scenarios import ScenarioError, as_scenario, scenario_tools
 from workbook.tools import ToolRegistry
+from workbook.traces import Trace, TraceWriter
+from workbook.traces.replay import replay
 
 BAD = runpy.run_path(str(ROOT / "tests/wrong_answers/my_agent.py"))
 

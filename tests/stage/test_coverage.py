@@ -6,21 +6,21 @@ What no scenario takes is taken here by a small run, which says what has to happ
 import pytest
 
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
-from workbook.fsm.table import Event, Rule, State, Table
+from workbook.fsm.table import Event, State, Table, Transition
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, PolicyRule, yes
-from workbook.guardrails.table import GUARDED, Guard
+from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record.coverage import coverage
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import SUSPICIOUS, play
 from workbook.stage.scenarios import slugs
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces.coverage import coverage
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 from workbook.trust.grounded import grounded
 from workbook.trust.tainted import with_taint
 
@@ -175,7 +175,9 @@ def test_no_run_leaves_the_table(taken):
 # what `coverage` counts
 
 LAMP = Table(
-    (Rule("OFF", "on", "LIT", "w"), Rule("LIT", "off", "OUT", "w")), "OFF", {"OUT"}
+    (Transition("OFF", "on", "LIT", "w"), Transition("LIT", "off", "OUT", "w")),
+    "OFF",
+    {"OUT"},
 )
 
 
@@ -226,5 +228,5 @@ def test_all_rows_of_a_large_table_are_shown():
     """A table is never cut in its middle: the row that is missing may be there."""
     shown = str(coverage(GUARDED, []))
     assert shown.count("never") == len(GUARDED.rules)
-    assert Guard.PENDING_APPROVAL in shown
+    assert GuardState.PENDING_APPROVAL in shown
     assert max(map(len, shown.splitlines())) <= 80

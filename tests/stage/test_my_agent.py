@@ -15,13 +15,13 @@ import pytest
 from tests.counting import TimeUp, count_calls
 from workbook.evaluation.grade import grade
 from workbook.evaluation.tasks import tasks
-from workbook.record import TraceError
-from workbook.record.replay import replay
 from workbook.stage.capstone import Capstone, play_capstone
 from workbook.stage.scenarios import ScenarioError, as_scenario, outcome
 from workbook.tools.calls import Effect, Observation, ToolError
 from workbook.tools.threads import TimedOut, call_with_timeout
 from workbook.tools.tool import Tool
+from workbook.traces import TraceError
+from workbook.traces.replay import replay
 
 FIVE = ["tunnel_length", "longer_main_span", "skytree_eiffel", "formula"]
 FIVE = [task for task in tasks() if task.slug in [*FIVE, "order_on_a_page"]]

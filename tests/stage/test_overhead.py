@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbook.record.trace import Trace
 from workbook.stage import overhead
+from workbook.traces.trace import Trace
 
 STEPS = 4
 

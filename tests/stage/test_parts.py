@@ -10,9 +10,9 @@ from workbook import your_parts
 from workbook.exercises.catalogue import exercises
 from workbook.fsm import TextTurns, assemble
 from workbook.models.script import Script
-from workbook.record import Trace
 from workbook.stage import load, museum, play
 from workbook.tools.calculator import calculator
+from workbook.traces import Trace
 
 pytestmark = pytest.mark.usefixtures("own_data")
 

@@ -10,14 +10,14 @@ from workbook.fsm import CORE, FunctionCalls, Limits, Machine, State
 from workbook.models.base import ToolRequest
 from workbook.models.prompts import render_messages
 from workbook.models.script import Script
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import MUSEUM, SUSPICIOUS, play
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import macros, static_html
 from workbook.stage.scenarios import slugs
 from workbook.tools import ToolRegistry
 from workbook.tools.calculator import calculator
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ import pytest
 
 from workbook.models.choice import UnknownModel
 from workbook.models.script import Script
-from workbook.record.trace import Trace
 from workbook.stage.engines import ENGINES, MUSEUM, play
 from workbook.stage.player_view import STYLE
 from workbook.stage.scenarios import ScenarioError, slugs
 from workbook.stage.watch import Watched, model_options, player
+from workbook.traces.trace import Trace
 
 MORE_CALLS = "Calls of the model that a tool made, not among these steps:"
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'

@@ -10,8 +10,6 @@ from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import LATER, Approve, Edit, Reject, Request
 from workbook.models.script import Script
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import in_words, play
 from workbook.stage.form import ApprovalForm
 from workbook.stage.machines import ByScript
@@ -22,6 +20,8 @@ from workbook.stage.scenarios import outcome
 from workbook.stage.watch import Watched, player
 from workbook.tools.calls import ToolCall
 from workbook.tools.tool import Tool
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 MENDED = '"passed": true'
 

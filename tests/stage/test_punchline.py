@@ -5,11 +5,11 @@ import re
 import pytest
 
 from tests.test_instructor_guide import DEMOS
-from workbook.record.trace import Trace
 from workbook.stage.engines import play
 from workbook.stage.playback import Playback
 from workbook.stage.punchline import MOST, Punchline, pins
 from workbook.stage.scenarios import ScenarioError, as_scenario, load, slugs
+from workbook.traces.trace import Trace
 
 POINTS = {
     "made_up_observation": ["Reykjavik has 450,000 people.", "450,000"],

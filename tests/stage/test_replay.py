@@ -20,16 +20,16 @@ from workbook.guardrails.permission import yes
 from workbook.models.script import Script
 from workbook.props.payment import Payments
 from workbook.props.workspace import Workspace
-from workbook.record.divergence import Divergence
-from workbook.record.events import ENVELOPE, TraceError, sealed, to_line
-from workbook.record.recording import Recorded
-from workbook.record.replay import replay
-from workbook.record.trace import Trace, read_events
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import play
 from workbook.stage.machines import ByScript
 from workbook.stage.scenarios import load, scenario_tools, slugs
 from workbook.tools.calls import Effect
+from workbook.traces.divergence import Divergence
+from workbook.traces.events import ENVELOPE, TraceError, sealed, to_line
+from workbook.traces.recording import Recorded
+from workbook.traces.replay import replay
+from workbook.traces.trace import Trace, read_events
+from workbook.traces.writer import TraceWriter
 
 MACHINES = ("fsm", "fsm_calls", "guarded", "guarded_calls")
 OLD = Path(__file__).parents[1] / "record" / "schema_1"
@@ -56,7 +56,7 @@ def test_every_scenario_is_replayed(slug, engine):
     end = trace.end
     assert (exit.state, exit.reason) == (end["state"], end["reason"])
     assert (exit.answer, exit.message) == (end["answer"], end["message"])
-    assert exit.spent.usage.as_data() == end["spent"]["usage"]
+    assert exit.spent.usage.to_dict() == end["spent"]["usage"]
 
 
 @pytest.mark.parametrize("path", sorted(OLD.glob("*.jsonl")), ids=lambda p: p.stem)
@@ -256,7 +256,7 @@ KILLED = """
     import os, signal, sys
     from pathlib import Path
     from tests.stage.test_replay import load, wired
-    from workbook.record.writer import TraceWriter
+    from workbook.traces.writer import TraceWriter
 
     folder, slug, events = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     for seq in range(events):

@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
-from workbook.fsm.table import CORE, Event, Rule, State
+from workbook.fsm.table import CORE, Event, State, Transition
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
@@ -146,7 +146,7 @@ def test_nothing_real_is_touched(tmp_path):
 
 
 def with_row(source, event, target):
-    return CORE.with_rules(Rule(source, event, target, "a bug"))
+    return CORE.with_rules(Transition(source, event, target, "a bug"))
 
 
 def test_a_limit_that_ends_in_done_is_named():

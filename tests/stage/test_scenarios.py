@@ -7,8 +7,6 @@ import pytest
 from workbook.exercises.your_agent import your_parts
 from workbook.loop.naive import build_history, naive_loop
 from workbook.loop.turns import parse_turn
-from workbook.record.equivalence import first_difference
-from workbook.record.events import check_event
 from workbook.stage.engines import ENGINES, MUSEUM, compare, museum, play
 from workbook.stage.scenarios import (
     End,
@@ -19,6 +17,8 @@ from workbook.stage.scenarios import (
     scenario_tools,
     slugs,
 )
+from workbook.traces.equivalence import first_difference
+from workbook.traces.events import check_event
 
 WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'

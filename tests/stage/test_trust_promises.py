@@ -13,9 +13,9 @@ from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.props.web_search import wiki_search
-from workbook.record import TraceWriter
-from workbook.record.replay import replay
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
+from workbook.traces.replay import replay
 from workbook.trust.evidence import Support, audit_answer, evidence_of
 from workbook.trust.grounded import grounded, grounded_table
 from workbook.trust.taint import addresses_in
@@ -105,7 +105,7 @@ def test_whatever_a_script_says_the_promises_hold(
             tainted |= event["tool"] == "WikiSearch" and event["ok"]
     if end.state == "DONE":
         said = end.answer.split("\n\nReferences:\n")[0]
-        verdicts = audit_answer(said, evidence_of(Seen(event) for event in seen))
+        verdicts = audit_answer(said, evidence_of(StepSeen(event) for event in seen))
         assert {each.kind for each in verdicts} <= {Support.SUPPORTED}
         if tainted:
             assert set(addresses_in(end.answer)) <= set(addresses_in(question))
@@ -118,7 +118,7 @@ def test_whatever_a_script_says_the_promises_hold(
         assert (again.state, again.answer) == (end.state, end.answer)
 
 
-class Seen:
+class StepSeen:
     """An observation, as the trace has it."""
 
     def __init__(self, event):

@@ -7,12 +7,12 @@ import pytest
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record import TraceWriter
-from workbook.record.replay import replay
 from workbook.stage import machines
 from workbook.stage.engines import museum, play
 from workbook.stage.machines import ByScript, play_machine, suspicious
 from workbook.stage.scenarios import load, outcome, scenario_tools, slugs
+from workbook.traces import TraceWriter
+from workbook.traces.replay import replay
 from workbook.trust.evidence import Support
 from workbook.trust.screen import screen
 from workbook.trust.taint import addresses_in

@@ -480,7 +480,7 @@ def test_the_text_of_an_observation(seen, text):
 def test_the_room_is_light():
     """entering the room imports neither LangChain nor what only a few calls need"""
     program = (
-        "import sys, workbook.tools, workbook.tools.registry, workbook.tools.adapters\n"
+        "import sys, workbook.tools, workbook.tools.registry, workbook.tools.formats\n"
         "heavy = {'langchain_core', 'pydantic', 'pandas'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

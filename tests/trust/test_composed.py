@@ -9,10 +9,10 @@ from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.props.payment import Payments
-from workbook.record import TraceWriter
-from workbook.record.replay import replay
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
+from workbook.traces.replay import replay
 from workbook.trust.evidence import Document, references
 from workbook.trust.grounded import HOW_TO_CITE, grounded
 from workbook.trust.memory import Memory

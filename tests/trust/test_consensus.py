@@ -6,11 +6,11 @@ import pytest
 
 from tests.doubles import named
 from workbook.fsm.limits import Spent
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.trust.consensus import answer_of, counted, vote
 
 
-class Run(Exit):
+class Run(RunResult):
     def __repr__(self):
         return f"<{self.state}: {self.answer or self.message}>"
 

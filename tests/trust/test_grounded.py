@@ -11,10 +11,10 @@ from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.props.web_search import wiki_search
-from workbook.record.replay import replay
-from workbook.record.writer import TraceWriter
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces.replay import replay
+from workbook.traces.writer import TraceWriter
 from workbook.trust.evidence import Support, audit_answer, evidence_of
 from workbook.trust.grounded import GROUNDED, TRIES, grounded_table, grounding
 

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.guardrails.ledger import Ledger
-from workbook.record.events import Kind
-from workbook.record.trace import Trace
 from workbook.stage.engines import play
+from workbook.traces.events import Kind
+from workbook.traces.trace import Trace
 from workbook.trust.memory import MAX_CHARS, Memory, MemoryFileError, note_of
 from workbook.trust.recall import Note, RecallByMeaning, first_then, recall, terms
 

@@ -12,7 +12,7 @@ import pytest
 from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.purse import Purse
+from workbook.guardrails.shared_budget import SharedBudget
 from workbook.models.base import ignore
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
@@ -20,14 +20,14 @@ from workbook.trust.consensus import consensus, vote
 from workbook.trust.samples import Plain, ask_k, majority_at_k, pass_at_k, pass_hat_k
 
 
-def make(seed, raises=(), purse=None):
+def make(seed, raises=(), shared=None):
     """Return a machine that answers its seed; at module level, so that it pickles."""
     if seed in raises:
         raise OSError(f"no model for {seed}")
     script = Script([f"Final Answer: city {seed}"])
     about = {"temperature": 0.7}
-    if purse:
-        paid = Purse(Budget(tokens=500), purse)
+    if shared:
+        paid = SharedBudget(Budget(tokens=500), shared)
         return guarded(script, [], handlers={"THINK": paid.think}, about=about)
     return Machine(script, ToolRegistry([]), about=about)
 
@@ -65,7 +65,7 @@ def test_one_machine_for_all_runs():
 
 def test_one_budget_over_all(tmp_path):
     """What one run has spent, in another process too, the next ones do not have."""
-    job = partial(make, purse=tmp_path / "purse.json")
+    job = partial(make, shared=tmp_path / "shared.json")
     with ProcessPoolExecutor(2) as executor:
         runs = ask_k(job, "Where? " * 100, 4, executor=executor)
     assert {each.state for each in runs} == {"DONE", "EXHAUSTED"}

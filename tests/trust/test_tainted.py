@@ -14,13 +14,13 @@ from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no,
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record import TraceWriter
-from workbook.record.divergence import Divergence
-from workbook.record.replay import replay, what_if
-from workbook.record.trace import Trace
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect, ToolFailure
 from workbook.tools.tool import Tool
+from workbook.traces import TraceWriter
+from workbook.traces.divergence import Divergence
+from workbook.traces.replay import replay, what_if
+from workbook.traces.trace import Trace
 from workbook.trust.taint import addresses_in
 from workbook.trust.tainted import ANSWER_DENIED, with_taint
 

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `agent_table`, each with the test that must catch it."""
 
-from workbook.fsm.table import CORE, Event, Rule, State, Table, exits
+from workbook.fsm.table import CORE, Event, Transition, State, Table, exits
 
 
 def returns_the_rules_alone():
@@ -13,11 +13,11 @@ def forgets_cancel_and_failure():
 
 
 def an_unreadable_turn_goes_back_to_the_model():
-    return CORE.with_rules(Rule(State.THINK, Event.UNREADABLE_TURN, State.THINK, "again"))
+    return CORE.with_rules(Transition(State.THINK, Event.UNREADABLE_TURN, State.THINK, "again"))
 
 
 def ends_in_an_error_when_steps_run_out():
-    return CORE.with_rules(Rule(State.THINK, Event.OUT_OF_STEPS, State.ERROR, "too long"))
+    return CORE.with_rules(Transition(State.THINK, Event.OUT_OF_STEPS, State.ERROR, "too long"))
 
 
 def leads_out_of_the_end():
@@ -29,7 +29,7 @@ def forgets_a_second_call():
 
 
 def has_a_row_too_many():
-    return CORE.with_rules(Rule(State.OBSERVE, Event.OUT_OF_TIME, State.EXHAUSTED, "late"))
+    return CORE.with_rules(Transition(State.OBSERVE, Event.OUT_OF_TIME, State.EXHAUSTED, "late"))
 
 
 WRONG = {

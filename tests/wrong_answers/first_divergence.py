@@ -1,7 +1,7 @@
 """Plausible wrong answers to `first_divergence`, each with the test that catches it."""
 
-from workbook.record.divergence import alike
-from workbook.record.divergence import first_divergence as right
+from workbook.traces.divergence import alike
+from workbook.traces.divergence import first_divergence as right
 
 
 def compares_times_too(recorded, told):

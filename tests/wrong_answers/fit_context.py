@@ -2,7 +2,7 @@
 
 from workbook.guardrails.context import (
     ContextTooSmall,
-    Part,
+    PromptPart,
     cut,
     extract,
     loose_groups,
@@ -55,7 +55,7 @@ def drops_part_by_part(parts, limit, **options):
 
 
 def forgets_what_is_pinned(parts, limit, **options):
-    loose = [Part(p.text, p is parts[0], p.group, p.kind) for p in parts]
+    loose = [PromptPart(p.text, p is parts[0], p.group, p.kind) for p in parts]
     return parts if size(parts, len) <= limit else fit(loose, limit, **options)
 
 

@@ -1,8 +1,8 @@
 """Plausible wrong answers to `replay`, each with the test that must catch it."""
 
 from workbook.models.base import Completion
-from workbook.record.answers import as_completion, as_observation
-from workbook.record.divergence import Divergence, first_divergence
+from workbook.traces.answers import as_completion, as_observation
+from workbook.traces.divergence import Divergence, first_divergence
 
 
 def played(trace, machine, told, say=None, check=lambda: None):

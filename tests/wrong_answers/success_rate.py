@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from workbook.record.figures import Rate
+from workbook.traces.metrics import Rate
 
 
 def as_json(arguments):

@@ -14,9 +14,9 @@ from typing import Any
 
 from workbook.evaluation.adversaries import KINDS, adversary
 from workbook.evaluation.tasks import Task
-from workbook.fsm.conversations import TEXT_PREAMBLE
+from workbook.fsm.adapters import TEXT_PREAMBLE
 from workbook.fsm.limits import Spent
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.fsm.table import Event, State
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
@@ -29,10 +29,10 @@ from workbook.models.choice import get_text_model
 from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.props.catalogue import builtin_tools
-from workbook.record.writer import TraceWriter
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
+from workbook.traces.writer import TraceWriter
 from workbook.trust.consensus import consensus
 from workbook.trust.grounded import HOW_TO_CITE, Ground, grounded
 from workbook.trust.tainted import with_taint
@@ -79,7 +79,7 @@ class Agent:
         if self.k < 1:
             raise ValueError(f"k is {self.k}: an agent needs 1 run or more")
 
-    def __call__(self, task: Task, folder: Path) -> Exit:
+    def __call__(self, task: Task, folder: Path) -> RunResult:
         """Work on a task; write run_1.jsonl … into the folder; say how it ended.
 
         Of several runs the answer is what they say together, see `consensus`; what was
@@ -98,7 +98,7 @@ class Agent:
             return replace(runs[0], state=state, answer=None, message=said.why)
         return next(run for run in runs if run.answer == said.answer)
 
-    def _run(self, task: Task, folder: Path, n: int, ledger: Path) -> Exit:
+    def _run(self, task: Task, folder: Path, n: int, ledger: Path) -> RunResult:
         heat = self.temperature if self.k > 1 else 0.0
         sampling = {"seed": self.seed + n, "temperature": heat}
         about = {"agent": self.name, "task": task.slug, "model": self.model, **sampling}
@@ -178,7 +178,7 @@ def citable(tool: Tool) -> Tool:
 
 def _asked_directly(
     model: TextModel, question: str, told: TraceWriter, about: dict[str, Any]
-) -> Exit:
+) -> RunResult:
     """Ask the model once, with nothing but the question; its text is the answer."""
     told("run_started", engine="plain", question=question, tools=[], **about)
     prompt = f"Question: {question}\nAnswer:"
@@ -187,4 +187,4 @@ def _asked_directly(
     answer = turn.answer if isinstance(turn, Final) else reply.text.strip()
     end = State.DONE, Event.FINAL_ANSWER, answer
     told("run_finished", **dict(zip(("state", "reason", "answer"), end, strict=True)))
-    return Exit(*end, Spent(1, usage=reply.usage), told.trace_id)
+    return RunResult(*end, Spent(1, usage=reply.usage), told.trace_id)

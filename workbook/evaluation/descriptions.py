@@ -12,11 +12,11 @@ from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.models.base import TextModel
 from workbook.props.text_world import rows_of
-from workbook.record.events import Kind
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
+from workbook.traces.events import Kind
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 CUE = "Action: Forecast\nAction Input:"
 """What each turn begins with (see `Prefilled`): the tool is chosen, the call is not."""

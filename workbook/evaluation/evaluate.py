@@ -30,7 +30,7 @@ from filelock import FileLock, Timeout
 from workbook.evaluation.grade import grade
 from workbook.evaluation.results import AnyAgent, Job, Result, measured, replace_file
 from workbook.evaluation.tasks import Task
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.paths import user_data
 
 WINDOW = 500  # tasks that are handed out at once: more of them need no more memory
@@ -68,8 +68,8 @@ def evaluate(
 
     Args:
         tasks: each has a slug of its own, which can be the name of a folder.
-        agent: called with a task and a fresh folder for its traces; returns an Exit, an
-            answer, or None. What it raises is the result of that task.
+        agent: called with a task and a fresh folder for its traces; returns a
+            RunResult, an answer, or None. What it raises is the result of that task.
         executor: of `concurrent.futures`, a Dask client's `get_executor()`, or None.
         out: for this agent alone; None is a folder among your data. Traces stay on the
             disk of whoever wrote them, results come here.
@@ -204,12 +204,13 @@ def _end(agent: Any, task: Task, folder: Path) -> tuple[str, str | None, bool, s
     """Return how the agent ended: state, answer, whether it is right, and the error."""
     try:
         end = agent(task, folder)
-        if isinstance(end, Exit):
+        if isinstance(end, RunResult):
             state, answer = str(end.state), end.answer
         elif end is None or isinstance(end, str):
             state, answer = "DONE" if end else "NO_ANSWER", end
         else:
-            raise TypeError(f"the agent returned {end!r:.80}: no Exit, text or None")
+            words = "no RunResult, text or None"
+            raise TypeError(f"the agent returned {end!r:.80}: {words}")
         if state == "CANCELLED":  # the machine took the Ctrl-C that was for us
             raise KeyboardInterrupt
         error = end.message if state == "ERROR" else ""

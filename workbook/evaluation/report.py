@@ -14,9 +14,9 @@ from workbook.evaluation.grading import paired_difference, wilson_interval
 from workbook.evaluation.results import RESULT, AnyAgent, Result, read_result
 from workbook.evaluation.tasks import Task
 from workbook.paths import template
-from workbook.record.figures import Run, each_run, whole_events
-from workbook.record.show import to_html
-from workbook.record.trace import Trace
+from workbook.traces.metrics import Run, each_run, whole_events
+from workbook.traces.show import to_html
+from workbook.traces.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd

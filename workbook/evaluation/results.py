@@ -22,13 +22,13 @@ from workbook.evaluation.waste import (
     failure_mode,
     steps_wasted,
 )
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.fsm.table import State
-from workbook.record.events import Kind
-from workbook.record.figures import each_run, whole_events
+from workbook.traces.events import Kind
+from workbook.traces.metrics import each_run, whole_events
 
 RESULT = "result.json"
-AnyAgent = Callable[[Task, Path], Exit | str | None]
+AnyAgent = Callable[[Task, Path], RunResult | str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Result:
     task: str
     kind: str
     agent: str
-    state: str  # of the Exit; where there is none, DONE of a text and NO_ANSWER of None
+    state: str  # of the run; without one, DONE for a text, NO_ANSWER for None
     answer: str | None
     right: bool
     seconds: float  # the runs' own; measured around the agent where it left no trace

@@ -11,20 +11,20 @@ from contextlib import suppress
 
 from workbook.fsm.table import State
 from workbook.guardrails import ledger
-from workbook.guardrails.table import Guard
+from workbook.guardrails.table import GuardState
 from workbook.props.catalogue import builtin_tool, makers
-from workbook.record.errors import arguments_of, classify_error
-from workbook.record.events import Kind, TraceEvent
 from workbook.tools.calls import Effect, ErrorKind, ToolCall
 from workbook.tools.tool import Tool
+from workbook.traces.errors import arguments_of, classify_error
+from workbook.traces.events import Kind, TraceEvent
 from workbook.trust.grounded import Ground
 
 ENDS = {
     State.ERROR: "error",
     State.CANCELLED: "cancelled",
     State.EXHAUSTED: "out of budget",
-    Guard.STUCK: "stuck",
-    Guard.PENDING: "waits for a person",
+    GuardState.STUCK: "stuck",
+    GuardState.PENDING: "waits for a person",
     Ground.REFUSED: "refused",
 }
 """How a run failed, by the end that it came to."""
@@ -98,8 +98,8 @@ def failure_mode(trace: Iterable[TraceEvent], right: bool) -> str:
     events = [event for event in trace if "parent" not in event]
     last = events[-1] if events else {}
     if last.get("kind") != Kind.RUN_FINISHED:
-        waits = last.get("target") == Guard.PENDING
-        return ENDS[Guard.PENDING] if waits else CUT_SHORT
+        waits = last.get("target") == GuardState.PENDING
+        return ENDS[GuardState.PENDING] if waits else CUT_SHORT
     if last["state"] in ENDS:
         return ENDS[last["state"]]
     seen = [event for event in events if event["kind"] == Kind.OBSERVATION]

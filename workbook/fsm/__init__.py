@@ -4,18 +4,18 @@ The table is data and can be audited and drawn; the driver is a few lines; the w
 each state is a handler. It knows no file format and no framework.
 """
 
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.assemble import assemble
-from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS
 from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Exit, Machine, drive
+from workbook.fsm.machine import Machine, RunResult, drive
 from workbook.fsm.table import (
     CORE,
     Event,
     IllegalTransition,
-    Rule,
     State,
     Table,
+    Transition,
     exits,
 )
 
@@ -23,15 +23,15 @@ __all__ = [
     "CORE",
     "HANDLERS",
     "Event",
-    "Exit",
     "FunctionCalls",
     "IllegalTransition",
     "Limits",
     "Machine",
-    "Rule",
+    "RunResult",
     "State",
     "Table",
     "TextTurns",
+    "Transition",
     "assemble",
     "drive",
     "exits",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from workbook.fsm.conversations import TextTurns
+from workbook.fsm.adapters import TextTurns
 from workbook.fsm.handlers import Handler
 from workbook.fsm.machine import Machine
 from workbook.fsm.reading import Conversation

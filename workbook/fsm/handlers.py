@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 
 from workbook.fsm.limits import Spent
-from workbook.fsm.reading import Asked
+from workbook.fsm.reading import PendingCall
 from workbook.fsm.run import Parallel, Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import Effect, ErrorKind, Observation, ToolCall, ToolError
@@ -52,7 +52,7 @@ def make_ahead(run: Run, may: Callable[[ToolCall, Spent], bool]) -> None:
     parallel = run.options.parallel
     if parallel is None or run.waiting[0].made:
         return
-    ahead: list[Asked] = []
+    ahead: list[PendingCall] = []
     for asked in run.waiting:
         more = replace(run.spent, tool_calls=run.spent.tool_calls + len(ahead))
         if asked.refusal or not (_is_read(run, asked.call) and may(asked.call, more)):
@@ -70,7 +70,7 @@ def make_ahead(run: Run, may: Callable[[ToolCall, Spent], bool]) -> None:
 
 
 def _made_at_once(
-    run: Run, parallel: Parallel, ahead: list[Asked]
+    run: Run, parallel: Parallel, ahead: list[PendingCall]
 ) -> list[Observation]:
     """Return an observation a call, in their order."""
     calls, context = [asked.call for asked in ahead], copy_context()

@@ -42,7 +42,7 @@ class Limits:
                 "and some time"
             )
 
-    def as_data(self) -> dict[str, float | None]:
+    def to_dict(self) -> dict[str, float | None]:
         """Return the limits as JSON has them: null for no limit."""
         most = asdict(self)
         return {name: None if n == math.inf else n for name, n in most.items()}

@@ -16,17 +16,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler, refuse_the_rest, stoppable
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.outside import Live, Make, Outside, Signals
 from workbook.fsm.reading import Conversation
 from workbook.fsm.run import Parallel, Run, RunOptions
-from workbook.fsm.table import CORE, Event, Rule, State, Table
+from workbook.fsm.table import CORE, Event, State, Table, Transition
 from workbook.models.base import ChatModel, Completion, Emit, TextModel, ignore, streams
-from workbook.record.replay import resume
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.replay import resume
 
 C = TypeVar("C")
 
@@ -35,7 +35,7 @@ def drive(
     table: Table,
     handlers: Mapping[str, Callable[[C], str]],
     context: C,
-    emit: Callable[[Rule, BaseException | None], object],
+    emit: Callable[[Transition, BaseException | None], object],
 ) -> str:
     """Ask the state's handler what happened, advance, tell; until an end is reached.
 
@@ -65,7 +65,7 @@ def drive(
 
 
 @dataclass(frozen=True, slots=True)
-class Exit:
+class RunResult:
     """How a run ended."""
 
     state: str  # one of the table's ends
@@ -143,7 +143,7 @@ class Machine:
         names = ", ".join(tool.name for tool in self.tools)
         return f"<machine with {names or 'no tools'}, on {self.model!r}>"
 
-    def run(self, question: str, outside: Outside | None = None) -> Exit:
+    def run(self, question: str, outside: Outside | None = None) -> RunResult:
         """Work on the question until an end is reached; raises nothing on the way.
 
         Args:
@@ -184,8 +184,8 @@ class Machine:
         again._outside = replace(self.live(), **ends)
         return again
 
-    def resume(self, path: Path | str) -> Exit:
-        """Go on with a run that died, from its trace; see `workbook.record.replay`."""
+    def resume(self, path: Path | str) -> RunResult:
+        """Go on with a run that died, from its trace; see `workbook.traces.replay`."""
         return resume(path, self)  # type: ignore[no-any-return]
 
     def with_limits(self, **changes: Any) -> Self:
@@ -220,19 +220,19 @@ class Machine:
             "question": run.question,
             "tools": [tool.name for tool in self.tools],
             "adapter": type(run.conversation).__name__,
-            "limits": self.limits.as_data(),
+            "limits": self.limits.to_dict(),
         }
 
-    def _drive(self, run: Run) -> tuple[Rule, BaseException | None]:
+    def _drive(self, run: Run) -> tuple[Transition, BaseException | None]:
         """Return the row that led to an end, and what was raised there.
 
         A driver that told of no end has FAILED.
         """
         here, entered_at = self.table.start, run.started_at
         states, ends = self.table.states, frozenset(self.table.ends)
-        last: tuple[Rule, BaseException | None]
+        last: tuple[Transition, BaseException | None]
 
-        def told(rule: Rule, raised: BaseException | None) -> None:
+        def told(rule: Transition, raised: BaseException | None) -> None:
             nonlocal here, entered_at, last
             if rule.source != here or here in ends or rule.target not in states:
                 way = f"from {rule.source} to {rule.target!r}"
@@ -257,7 +257,9 @@ class Machine:
                 told(self.table.rows[here, event], error)
         return last
 
-    def _finish(self, run: Run, rule: Rule, raised: BaseException | None) -> Exit:
+    def _finish(
+        self, run: Run, rule: Transition, raised: BaseException | None
+    ) -> RunResult:
         """Close the calls that wait, and tell of the end."""
         refuse_the_rest(run, rule.target)
         end = self._exit(run, rule, raised)
@@ -267,7 +269,9 @@ class Machine:
         run.tell("run_finished", **told, **({"forced": True} if run.forced else {}))
         return self._exit(run, rule, raised)  # the hook may have failed just now
 
-    def _exit(self, run: Run, rule: Rule, raised: BaseException | None) -> Exit:
+    def _exit(
+        self, run: Run, rule: Transition, raised: BaseException | None
+    ) -> RunResult:
         answer = run.answer if rule.target == State.DONE else None
         error = raised if rule.event == Event.FAILED else run.signals.broken
         message = rule.why
@@ -275,7 +279,7 @@ class Machine:
             message = "".join(traceback.format_exception_only(error)).strip()
         trace_id = run.signals.outside.trace_id
         about = run.spent, trace_id, message, run.forced
-        return Exit(rule.target, rule.event, answer, *about)
+        return RunResult(rule.target, rule.event, answer, *about)
 
     def _gaps(self) -> list[str]:
         """Return what the table lacks to be run, honest as it may be."""

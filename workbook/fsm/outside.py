@@ -1,7 +1,7 @@
 """All that a run does not decide itself, and how it hears that it is to stop.
 
 Model, tools, person, clock, hook and cancel are behind one protocol, `Outside`. `Live`
-asks the real ones; `workbook.record.recording.Recorded` answers as a trace has it. So a
+asks the real ones; `workbook.traces.recording.Recorded` answers as a trace has it. So a
 replay is the same run with another outside, and nothing else in it differs.
 """
 
@@ -19,9 +19,9 @@ from typing import Any, Protocol, TypeVar
 
 from workbook.fsm.table import Event
 from workbook.models.base import Completion, Emit, ignore
-from workbook.record.events import TraceEvent
 from workbook.tools.calls import Observation, ToolCall
 from workbook.tools.threads import call_with_timeout
+from workbook.traces.events import TraceEvent
 
 T = TypeVar("T")
 Make = Callable[[ToolCall], Observation]

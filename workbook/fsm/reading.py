@@ -1,4 +1,4 @@
-"""What an adapter makes of a model's turn: a `Reply`, and the calls in it.
+"""What an adapter makes of a model's turn: a `ModelTurn`, and the calls in it.
 
 Where a turn's text alone does not say what it is (words without a call, a turn that was
 cut), it is decided here, for each adapter alike.
@@ -34,7 +34,7 @@ _WRAPPED = re.compile(r"^(?:<tool_call>|```\w*)|(?:</tool_call>|```)$")
 
 
 @dataclass(slots=True)
-class Asked:
+class PendingCall:
     """A tool call as the model asked for it, until it has its observation."""
 
     call: ToolCall
@@ -45,12 +45,12 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelTurn:
     """What the model did in one turn."""
 
     event: str  # TOOL_REQUESTED, FINAL_ANSWER or UNREADABLE_TURN
     turn: dict[str, Any]  # as a trace shows it
-    asked: tuple[Asked, ...] = ()  # in the order in which the calls were written
+    asked: tuple[PendingCall, ...] = ()  # in the order in which the calls were written
     answer: str | None = None
     problem: ToolError | None = None  # what could not be read
 
@@ -67,7 +67,7 @@ class Conversation(Protocol):
 
     def request(self) -> dict[str, Any]: ...
     def ask(self, **options: Any) -> Completion: ...  # options of the model's
-    def read(self, completion: Completion) -> Reply: ...
+    def read(self, completion: Completion) -> ModelTurn: ...
     def observe(self, observation: Observation) -> None: ...  # tell the model
     def withdraw(self, words: str) -> None: ...  # offer no tool, and tell the model so
     @property
@@ -115,11 +115,11 @@ def kept_of(completion: Completion, turn: Turn) -> tuple[str, dict[str, Any]]:
     return kept, notes
 
 
-def unreadable(shown: dict[str, Any], hint: str) -> Reply:
+def unreadable(shown: dict[str, Any], hint: str) -> ModelTurn:
     """Return the reply to a turn that is none; `hint` says how to write one."""
     reason = shown["reason"].replace("_", " ")
     if "cut" in shown:
         reason, hint = "the reply was cut at its limit", f"Write less. {hint}"
     message = f"no step could be read ({reason})."
     problem = ToolError("unreadable_turn", message, hint=hint)
-    return Reply(Event.UNREADABLE_TURN, shown, problem=problem)
+    return ModelTurn(Event.UNREADABLE_TURN, shown, problem=problem)

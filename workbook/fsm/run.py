@@ -15,14 +15,14 @@ from typing import Any
 
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.outside import Make, Signals
-from workbook.fsm.reading import Asked, Conversation, Reply
-from workbook.fsm.table import Event, Rule
+from workbook.fsm.reading import Conversation, ModelTurn, PendingCall
+from workbook.fsm.table import Event, Transition
 from workbook.models.base import Completion, Usage
 from workbook.models.prompts import estimate, render_messages
-from workbook.record.events import TraceEvent
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.threads import TimedOut
+from workbook.traces.events import TraceEvent
 
 Parallel = Callable[
     [Sequence[ToolCall], Make, Callable[[ToolCall], bool]], list[Observation]
@@ -56,7 +56,9 @@ class Run:
     started_at: float = field(init=False)  # seconds, as the clock of outside has them
     max_tokens: int | None = None  # of the next turn
 
-    waiting: deque[Asked] = field(default_factory=deque)  # no observation yet, in order
+    waiting: deque[PendingCall] = field(
+        default_factory=deque
+    )  # no observation yet, in order
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     observed: list[Observation] = field(default_factory=list)  # all there have been
@@ -143,12 +145,12 @@ class Run:
         usage = estimate(sent, completion.text)
         return replace(completion, usage=usage, estimated=True)
 
-    def heard(self, completion: Completion) -> Reply:
+    def heard(self, completion: Completion) -> ModelTurn:
         """Read the model's turn, take it down, and keep what follows from it.
 
         A turn on which the reading breaks is taken down too: somebody will look for it.
         """
-        self.text, usage = completion.text, completion.usage.as_data()
+        self.text, usage = completion.text, completion.usage.to_dict()
         if completion.estimated:
             usage["estimated"] = True
         told: dict[str, Any] = {"text": self.text, "turn": None, "usage": usage}
@@ -171,7 +173,7 @@ class Run:
 
     # its calls: none is left without one observation
 
-    def begin(self, asked: Asked) -> None:
+    def begin(self, asked: PendingCall) -> None:
         """Write down a call before it is made. If that raises, it is not made."""
         if asked.begun:
             return
@@ -244,7 +246,9 @@ class Run:
 
     # the driver
 
-    def moved(self, rule: Rule, raised: BaseException | None, elapsed_s: float) -> None:
+    def moved(
+        self, rule: Transition, raised: BaseException | None, elapsed_s: float
+    ) -> None:
         """Take down a transition, with the call that it is about."""
         about: dict[str, Any] = rule._asdict() | {"elapsed_s": round(elapsed_s, 6)}
         if self.call is not None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from workbook.record.mermaid import escape_mermaid
+from workbook.traces.mermaid import escape_mermaid
 
 
 class State:
@@ -50,7 +50,7 @@ ENDS = frozenset({State.DONE, State.EXHAUSTED, State.CANCELLED, State.ERROR})
 MERMAIDS_OWN = {"class", "classdef", "direction", "end", "note", "state", "style"}
 
 
-class Rule(NamedTuple):
+class Transition(NamedTuple):
     """One row: in `source`, when `event` happens, go to `target`, and `why`."""
 
     source: str
@@ -70,7 +70,7 @@ class Table:
     It contains the states that its rows mention, and no others; for parts, see `using`.
     """
 
-    rules: tuple[Rule, ...]
+    rules: tuple[Transition, ...]
     start: str = State.THINK
     ends: Iterable[str] = ENDS
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict, compare=False)
@@ -78,11 +78,11 @@ class Table:
     def __post_init__(self) -> None:
         if isinstance(self.ends, str):
             raise TypeError(f"ends is the text {self.ends!r}: give a set of states")
-        object.__setattr__(self, "rules", tuple(Rule(*row) for row in self.rules))
+        object.__setattr__(self, "rules", tuple(Transition(*row) for row in self.rules))
         object.__setattr__(self, "ends", frozenset(self.ends))
 
     @cached_property
-    def rows(self) -> dict[tuple[str, str], Rule]:
+    def rows(self) -> dict[tuple[str, str], Transition]:
         """The rows by source and event."""
         return {(rule.source, rule.event): rule for rule in self.rules}
 
@@ -95,7 +95,7 @@ class Table:
         return tuple(sorted(dict.fromkeys(named), key=lambda state: state in self.ends))
 
     def with_rules(
-        self, *rules: Rule, start: str | None = None, ends: Iterable[str] = ()
+        self, *rules: Transition, start: str | None = None, ends: Iterable[str] = ()
     ) -> Table:
         """Return a table with more rows and ends.
 
@@ -153,7 +153,7 @@ def audit(table: Table) -> list[str]:
     One event, one way; every state can be reached; from every live state an end can
     be reached; nothing leads out of an end.
 
-    >>> audit(Table((Rule("RED", "timer", "RED", "again"),), "RED", ends={"OFF"}))
+    >>> audit(Table((Transition("RED", "timer", "RED", "again"),), "RED", ends={"OFF"}))
     ['RED is a trap: no path leads from it to an end']
     """
     counts = Counter((rule.source, rule.event) for rule in table.rules)
@@ -218,14 +218,14 @@ def _closure(seeds: Iterable[str], arrows: list[tuple[str, str]]) -> set[str]:
     return found
 
 
-def exits(*states: str) -> tuple[Rule, ...]:
+def exits(*states: str) -> tuple[Transition, ...]:
     """Return the two rows that every live state needs: cancel and failure."""
     return tuple(
         rule
         for state in states
         for rule in (
-            Rule(state, Event.CANCEL, State.CANCELLED, "the user said stop"),
-            Rule(state, Event.FAILED, State.ERROR, "something raised"),
+            Transition(state, Event.CANCEL, State.CANCELLED, "the user said stop"),
+            Transition(state, Event.FAILED, State.ERROR, "something raised"),
         )
     )
 
@@ -234,16 +234,30 @@ def agent_table() -> Table:
     """Return the table of an agent: what may follow what, from question to answer."""
     S, E = State, Event  # noqa: N806 - the ends come first: so no label is drawn twice
     rows = (
-        Rule(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
-        Rule(S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"),
-        Rule(S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"),
-        Rule(S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"),
-        Rule(S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"),
-        Rule(S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"),
-        Rule(S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"),
-        Rule(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
-        Rule(S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"),
-        Rule(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
+        Transition(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
+        Transition(
+            S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"
+        ),
+        Transition(
+            S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"
+        ),
+        Transition(
+            S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"
+        ),
+        Transition(
+            S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"
+        ),
+        Transition(
+            S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"
+        ),
+        Transition(
+            S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"
+        ),
+        Transition(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
+        Transition(
+            S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"
+        ),
+        Transition(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
     )
     return Table(rows + exits(S.THINK, S.EXECUTE_TOOL, S.OBSERVE))
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Literal
 
 from workbook.fsm.limits import Limits, Spent
-from workbook.guardrails.table import Said
+from workbook.guardrails.table import GuardEvent
 from workbook.models.base import Usage
 
 MILLION = 1_000_000
@@ -95,7 +95,7 @@ class NextCall:
     output_tokens: int = 0  # the cap; 1 to ask whether it may begin
 
 
-def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | None:
+def within_budget(spent: Spent, budget: Budget, next_call: NextCall) -> str | None:
     """Return what would run out with the next call, or None where it is allowed.
 
     Reached exactly is not exceeded; but a call takes time, so there must be some left.
@@ -105,47 +105,47 @@ def within_budget(spent: Spent, limits: Budget, next_call: NextCall) -> str | No
     'out_of_steps'
     """
     if next_call.kind == "tool":
-        return limits.before_tool_call(spent)
-    if ran_out := limits.before_model_call(spent):
+        return budget.before_tool_call(spent)
+    if ran_out := budget.before_model_call(spent):
         return ran_out
     usage = spent.usage + Usage(next_call.input_tokens, next_call.output_tokens)
     if (
-        usage.input > limits.input_tokens
-        or usage.output > limits.output_tokens
-        or usage.input + usage.output > limits.tokens
+        usage.input > budget.input_tokens
+        or usage.output > budget.output_tokens
+        or usage.input + usage.output > budget.tokens
     ):
-        return Said.OUT_OF_TOKENS
-    if limits.prices and limits.prices.cost(usage) > limits.money:
-        return Said.OUT_OF_MONEY
+        return GuardEvent.OUT_OF_TOKENS
+    if budget.prices and budget.prices.cost(usage) > budget.money:
+        return GuardEvent.OUT_OF_MONEY
     return None
 
 
-def room(spent: Spent, limits: Budget, input_tokens: int) -> int | None:
-    """Return how many tokens the model may write, or None where nothing limits it.
+def room(spent: Spent, budget: Budget, input_tokens: int) -> int | None:
+    """Return how many tokens the model may write, or None where nothing budget it.
 
     That is the cap of a call whose prompt has so many tokens, once `within_budget` has
     allowed it with one token to write.
     """
     usage = spent.usage + Usage(input_tokens)
-    left = [limits.output_tokens - usage.output]
-    left.append(limits.tokens - usage.input - usage.output)
-    if limits.prices:
-        left.append(limits.prices.buys(limits.money, usage))
+    left = [budget.output_tokens - usage.output]
+    left.append(budget.tokens - usage.input - usage.output)
+    if budget.prices:
+        left.append(budget.prices.buys(budget.money, usage))
     most = min(left)
     return None if most == math.inf else max(0, math.floor(most))
 
 
-def share_left(spent: Spent, limits: Budget, input_tokens: int = 0) -> float:
+def share_left(spent: Spent, budget: Budget, input_tokens: int = 0) -> float:
     """Return how much is left of what is scarcest: tokens, money or time; 0 to 1.
 
     A prompt of `input_tokens`, which is about to be sent, counts as spent.
     """
-    usage, prices = spent.usage + Usage(input_tokens), limits.prices
+    usage, prices = spent.usage + Usage(input_tokens), budget.prices
     used = [
-        usage.input / limits.input_tokens,
-        usage.output / limits.output_tokens,
-        (usage.input + usage.output) / limits.tokens,
-        spent.wall_s / limits.wall_s,
-        prices.cost(usage) / limits.money if prices else 0.0,
+        usage.input / budget.input_tokens,
+        usage.output / budget.output_tokens,
+        (usage.input + usage.output) / budget.tokens,
+        spent.wall_s / budget.wall_s,
+        prices.cost(usage) / budget.money if prices else 0.0,
     ]
     return max(0.0, 1 - max(used))

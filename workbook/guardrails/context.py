@@ -31,7 +31,7 @@ class ContextTooSmall(ValueError):  # noqa: N818 - what is wrong, not an error's
 
 
 @dataclass(frozen=True, slots=True, eq=False)  # two pieces with one text are still two
-class Part:
+class PromptPart:
     """A piece of a prompt. Parts of one `group` stay together: a call, what it gave."""
 
     text: str
@@ -41,7 +41,7 @@ class Part:
     payload: Any = None  # an adapter's own: the message
 
 
-def extract(parts: list[Part]) -> str:
+def extract(parts: list[PromptPart]) -> str:
     """Return a summary without a model: a line for each group, which call gave what."""
     lines = [EARLIER]
     for group in reversed(groups_of(parts)):
@@ -52,7 +52,7 @@ def extract(parts: list[Part]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _in_short(part: Part) -> str:
+def _in_short(part: PromptPart) -> str:
     """Return a line's worth: the call, with its tool and input, or what it gave."""
     calls = [c["function"] for c in (part.payload or {}).get("tool_calls", ())]
     text = ", ".join(f"{c['name']}({c['arguments']})" for c in calls)
@@ -61,12 +61,12 @@ def _in_short(part: Part) -> str:
 
 
 def fit_context(
-    parts: list[Part],
+    parts: list[PromptPart],
     limit: int,
     *,
     count: Count = count_tokens,
-    summarise: Callable[[list[Part]], str] = extract,
-) -> list[Part]:
+    summarise: Callable[[list[PromptPart]], str] = extract,
+) -> list[PromptPart]:
     """Return parts of at most `limit` tokens; the same ones where they fit already.
 
     Long observations are cut first. Where that is not enough, the oldest groups are
@@ -79,7 +79,7 @@ def fit_context(
     if size(parts, count) <= limit:
         return parts
     parts = [shorten(part, LONG * limit, count) for part in parts]
-    left, dropped = size(parts, count), list[Part]()
+    left, dropped = size(parts, count), list[PromptPart]()
     loose = loose_groups(parts) if left > limit else []
     for group in loose:
         if left <= (limit if group is loose[-1] else KEPT * limit):
@@ -97,13 +97,15 @@ def fit_context(
     return replaced(parts, dropped, summary)
 
 
-def trim(parts: list[Part], limit: int, *, count: Count = count_tokens) -> list[Part]:
+def trim(
+    parts: list[PromptPart], limit: int, *, count: Count = count_tokens
+) -> list[PromptPart]:
     """Return the newest that fits, without a summary: what most frameworks do.
 
     Beyond the limit it drops a little at every turn, so the prompt's beginning changes
     at every turn.
     """
-    left, dropped = size(parts, count), list[Part]()
+    left, dropped = size(parts, count), list[PromptPart]()
     for group in loose_groups(parts):
         if left > limit:
             dropped += group
@@ -111,33 +113,35 @@ def trim(parts: list[Part], limit: int, *, count: Count = count_tokens) -> list[
     return replaced(parts, dropped, "")
 
 
-def size(parts: Iterable[Part], count: Count = count_tokens) -> int:
+def size(parts: Iterable[PromptPart], count: Count = count_tokens) -> int:
     """Return how many tokens the parts take."""
     return sum(count(part.text) for part in parts)
 
 
-def groups_of(parts: list[Part]) -> list[list[Part]]:
+def groups_of(parts: list[PromptPart]) -> list[list[PromptPart]]:
     """Return the parts that stay together, in the order in which they begin."""
-    groups: dict[object, list[Part]] = {}
+    groups: dict[object, list[PromptPart]] = {}
     for part in parts:
         groups.setdefault(part if part.group is None else part.group, []).append(part)
     return list(groups.values())
 
 
-def loose_groups(parts: list[Part]) -> list[list[Part]]:
+def loose_groups(parts: list[PromptPart]) -> list[list[PromptPart]]:
     """Return the groups that may go, the oldest first: nothing in them is pinned."""
     return [g for g in groups_of(parts) if not any(part.pinned for part in g)]
 
 
-def replaced(parts: list[Part], dropped: list[Part], summary: str) -> list[Part]:
+def replaced(
+    parts: list[PromptPart], dropped: list[PromptPart], summary: str
+) -> list[PromptPart]:
     """Return the parts with a summary, unless it is empty, for those dropped."""
     kept = [part for part in parts if part not in dropped]
     if summary:
-        kept.insert(parts.index(dropped[0]), Part(summary, kind="summary"))
+        kept.insert(parts.index(dropped[0]), PromptPart(summary, kind="summary"))
     return kept
 
 
-def shorten(part: Part, most: float, count: Count = count_tokens) -> Part:
+def shorten(part: PromptPart, most: float, count: Count = count_tokens) -> PromptPart:
     """Return an observation of at most `most` tokens; another part as it is."""
     if part.kind != "observation" or part.pinned:
         return part
@@ -185,11 +189,11 @@ class ContextLimit:
         *,
         limit: float,
         pinned: Sequence[str] = (),
-        fit: Callable[..., list[Part]] = fit_context,
+        fit: Callable[..., list[PromptPart]] = fit_context,
     ) -> None:
         self.limit, self.pinned, self.fit = limit, pinned, fit
         self.count: Count = getattr(model, "count", lambda text: estimate(text).input)
-        self.parts, self.news = list[Part](), list[dict[str, Any]]()
+        self.parts, self.news = list[PromptPart](), list[dict[str, Any]]()
         self.tokens = self.group = 0
 
     def with_pins(self, question: str) -> str:
@@ -204,10 +208,10 @@ class ContextLimit:
         pinned = kind == "question"
         if text:
             group = None if pinned else self.group
-            self.parts.append(Part(text, pinned, group, kind, payload))
+            self.parts.append(PromptPart(text, pinned, group, kind, payload))
             self.tokens += self.count(text)
 
-    def fitted(self) -> list[Part] | None:
+    def fitted(self) -> list[PromptPart] | None:
         """Return other pieces once they are beyond the limit; None while they fit."""
         if (before := self.tokens) <= self.limit:
             return None

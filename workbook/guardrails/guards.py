@@ -15,7 +15,7 @@ from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import POLICY, Answer, PolicyRule, Request
-from workbook.guardrails.stuck import Seen
+from workbook.guardrails.stuck import StepSeen
 
 Ask = Callable[[Request], Answer | None]
 """Asks a person about a call; None is: nobody answers now."""
@@ -37,7 +37,7 @@ class Guards:
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     switches: deque[Switch] = field(default_factory=deque)  # of the mode, to come
 
-    seen: deque[Seen] = field(default_factory=lambda: deque(maxlen=LOOK_BACK))
+    seen: deque[StepSeen] = field(default_factory=lambda: deque(maxlen=LOOK_BACK))
     warned: bool = False
     approved: dict[str, str] = field(default_factory=dict)  # call_id to digest
     edits: int = 0  # of the call that waits

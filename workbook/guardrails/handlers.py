@@ -12,7 +12,7 @@ from typing import Any
 
 from workbook.fsm.handlers import Handler, make_ahead
 from workbook.fsm.limits import Spent
-from workbook.fsm.reading import Asked
+from workbook.fsm.reading import PendingCall
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
 from workbook.guardrails.budget import NextCall, room, share_left, within_budget
@@ -29,8 +29,8 @@ from workbook.guardrails.permission import (
     digest_of_call,
     preview,
 )
-from workbook.guardrails.stuck import Seen, find_cycle, same_search, seen
-from workbook.guardrails.table import Said
+from workbook.guardrails.stuck import StepSeen, find_cycle, same_search, seen
+from workbook.guardrails.table import GuardEvent
 from workbook.models.prompts import estimate
 from workbook.tools.calls import Effect, ErrorKind, ToolCall, ToolError
 
@@ -101,21 +101,23 @@ def policy(run: Run) -> str:
         message = f"{call.name} was not called: the tools have been withdrawn."
         return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
     if asked.refusal is not None or asked.made:
-        return Said.ALLOWED  # it is not made, or it was allowed with those before it
+        return (
+            GuardEvent.ALLOWED
+        )  # it is not made, or it was allowed with those before it
     effect = run.tools[call.name].effect
     verdict, guards.why = _decide(guards, call, effect)
     if verdict == Verdict.ASK and _is_approved(guards, call):
-        return Said.ALLOWED
+        return GuardEvent.ALLOWED
     if verdict != Verdict.ALLOW or effect is Effect.WRITE:
         about = {"call_id": call.call_id, "tool": call.name, "mode": guards.mode}
         run.emit("decision", who="policy", what=verdict, why=guards.why, **about)
     if verdict == Verdict.DENY:
         return _deny(run, _denied(guards, call))
     if verdict == Verdict.ASK:
-        return Said.ASK
+        return GuardEvent.ASK
     if effect is Effect.WRITE:
         guards.approved[call.call_id] = digest_of_call(call)
-    return Said.ALLOWED
+    return GuardEvent.ALLOWED
 
 
 def pending_approval(run: Run) -> str:
@@ -125,7 +127,7 @@ def pending_approval(run: Run) -> str:
     request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
     answer = _answer(run, request)
     if answer is None:
-        return Said.SUSPENDED
+        return GuardEvent.SUSPENDED
     kind = type(answer).__name__.lower()
     about: dict[str, Any] = {"call_id": call.call_id, "tool": call.name}
     about["answer"] = {"kind": kind, **answer._asdict()}
@@ -136,16 +138,16 @@ def pending_approval(run: Run) -> str:
     is_error = isinstance(made, ToolError)
     if is_error and not isinstance(answer, Reject) and guards.edits + 1 < EDITS:
         guards.edits, guards.problem = guards.edits + 1, made.text()
-        return Said.EDIT_REFUSED
+        return GuardEvent.EDIT_REFUSED
     guards.edits, guards.problem = 0, ""
     if is_error:
         _deny(run, made)
-        return Said.REJECTED
+        return GuardEvent.REJECTED
     guards.approved[made.call_id] = digest_of_call(made)
     if not isinstance(answer, Edit):
-        return Said.APPROVED
-    run.waiting[0], run.call = Asked(made), made
-    return Said.EDITED
+        return GuardEvent.APPROVED
+    run.waiting[0], run.call = PendingCall(made), made
+    return GuardEvent.EDITED
 
 
 def _answer(run: Run, request: Request) -> Answer | None:
@@ -209,7 +211,7 @@ def _denied(guards: Guards, call: ToolCall) -> ToolError:
 
 def _deny(run: Run, error: ToolError) -> str:
     run.refuse(error)
-    return Said.DENIED
+    return GuardEvent.DENIED
 
 
 def observe_cycles(run: Run) -> str:
@@ -219,7 +221,7 @@ def observe_cycles(run: Run) -> str:
         if run.call is not None and observation.call_id:
             guards.seen.append(seen(run.call, observation))
         else:  # a turn that nobody could read
-            guards.seen.append(Seen("", {"turn": run.text}, ""))
+            guards.seen.append(StepSeen("", {"turn": run.text}, ""))
         same = guards.part(same_search)
         cycle = guards.part(find_cycle)(tuple(guards.seen), same=same)
         if cycle is not None:
@@ -230,7 +232,7 @@ def observe_cycles(run: Run) -> str:
             run.observation = replace(observation, notes=notes)
     run.hand_over()
     if stuck:
-        return Said.REPEATED
+        return GuardEvent.REPEATED
     if run.forced and not run.waiting:
-        return Said.NOT_CONVERGED
-    return Said.MORE_CALLS if run.waiting else Said.OBSERVED
+        return GuardEvent.NOT_CONVERGED
+    return GuardEvent.MORE_CALLS if run.waiting else GuardEvent.OBSERVED

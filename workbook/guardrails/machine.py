@@ -15,13 +15,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.assemble import assemble
-from workbook.fsm.conversations import FunctionCalls, TextTurns
 from workbook.fsm.handlers import HANDLERS, Handler
-from workbook.fsm.machine import Exit, Machine
+from workbook.fsm.machine import Machine, RunResult
 from workbook.fsm.outside import Live, Make, Outside
 from workbook.fsm.run import Run, RunOptions
-from workbook.fsm.table import Rule, State, Table
+from workbook.fsm.table import State, Table, Transition
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import ContextLimit, fit_context
 from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
@@ -35,7 +35,7 @@ from workbook.guardrails.handlers import (
 )
 from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
-from workbook.guardrails.table import GUARDED, ONE_CALL, Guard
+from workbook.guardrails.table import GUARDED, ONE_CALL, GuardState
 from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel, streams
 from workbook.tools.registry import ToolRegistry
@@ -71,9 +71,9 @@ class GuardedMachine(Machine):
             State.THINK: think_within(core[State.THINK]),
             State.EXECUTE_TOOL: execute_allowed,
             State.OBSERVE: observe_cycles,
-            Guard.POLICY: policy,
-            Guard.PENDING_APPROVAL: pending_approval,
-            Guard.ONE_AT_A_TIME: one_at_a_time,
+            GuardState.POLICY: policy,
+            GuardState.PENDING_APPROVAL: pending_approval,
+            GuardState.ONE_AT_A_TIME: one_at_a_time,
         }
         work = {state: in_its_mode(handler) for state, handler in work.items()}
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
@@ -103,7 +103,7 @@ class GuardedMachine(Machine):
         self.mode = str(Mode(mode))
         self._switches.append((self.mode, who, why))
 
-    def resume(self, path: Path | str, approval: Answer | None = None) -> Exit:
+    def resume(self, path: Path | str, approval: Answer | None = None) -> RunResult:
         """Go on with a run that waits, or that died, from its trace; to a new exit.
 
         The machine must be made as the first one was: model, tools, rules. What the
@@ -126,7 +126,7 @@ class GuardedMachine(Machine):
             again.ask = answer
         return super(GuardedMachine, again).resume(path)
 
-    def run(self, question: str, outside: Outside | None = None) -> Exit:
+    def run(self, question: str, outside: Outside | None = None) -> RunResult:
         """Work on the question until an end is reached, or a person is waited for."""
         if outside is None:
             self._switches.clear()
@@ -165,8 +165,10 @@ class GuardedMachine(Machine):
         )
         return super()._about(run) | {"mode": mode}
 
-    def _finish(self, run: Run, rule: Rule, raised: BaseException | None) -> Exit:
-        if rule.target == Guard.PENDING:
+    def _finish(
+        self, run: Run, rule: Transition, raised: BaseException | None
+    ) -> RunResult:
+        if rule.target == GuardState.PENDING:
             return self._exit(run, rule, raised)  # its trace has no end yet
         return super()._finish(run, rule, raised)
 

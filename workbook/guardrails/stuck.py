@@ -17,7 +17,7 @@ from workbook.models.prompts import TOKEN, clip
 from workbook.tools.calls import Observation, ToolCall, result_text, to_json
 
 
-class Seen(NamedTuple):
+class StepSeen(NamedTuple):
     """One thing that a run did, and what came of it.
 
     A turn that could not be read has no tool and its own text for an argument; a final
@@ -32,7 +32,7 @@ class Seen(NamedTuple):
 class Cycle(NamedTuple):
     """Calls that were made one after the other, so many times in a row."""
 
-    calls: tuple[Seen, ...]
+    calls: tuple[StepSeen, ...]
     times: int
 
     def words(self) -> str:
@@ -42,17 +42,17 @@ class Cycle(NamedTuple):
         return f"{what}, {self.times} times, with nothing new: {shown}."
 
 
-def _in_words(step: Seen) -> str:
+def _in_words(step: StepSeen) -> str:
     if not step.tool:
         return "a turn that could not be read"
     return f"{step.tool} {clip(to_json(step.arguments), 120)}"
 
 
-def seen(call: ToolCall, observation: Observation) -> Seen:
+def seen(call: ToolCall, observation: Observation) -> StepSeen:
     """Return a call with what came of it; the notes are ours, and are left out."""
     error = observation.error
     came = error.text() if error else result_text(observation.result)
-    return Seen(call.name, call.arguments, digest_of(came))
+    return StepSeen(call.name, call.arguments, digest_of(came))
 
 
 def digest_of(text: str) -> str:
@@ -88,7 +88,7 @@ def _plain(value: Any) -> tuple[str, ...]:
 
 
 def find_cycle(
-    calls: Sequence[Seen],
+    calls: Sequence[StepSeen],
     *,
     lengths: Iterable[int] = range(1, 6),
     repeats: int = 3,
@@ -105,7 +105,7 @@ def find_cycle(
     equivalent search, and opencode no ping-pong.
     """
 
-    def alike(one: Seen, other: Seen) -> bool:
+    def alike(one: StepSeen, other: StepSeen) -> bool:
         came = one.tool == other.tool and one.digest == other.digest
         return came and same(one.arguments, other.arguments)
 

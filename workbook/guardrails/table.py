@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbook.fsm.table import CORE, Event, Rule, State, Table, exits
+from workbook.fsm.table import CORE, Event, State, Table, Transition, exits
 
 
-class Guard(State):
+class GuardState(State):
     """The states of `GUARDED`: the core's, and those in which a guard has the word."""
 
     POLICY = "POLICY"
@@ -15,7 +15,7 @@ class Guard(State):
     PENDING = "PENDING"  # an end for this process: the run waits in its trace
 
 
-class Said(Event):
+class GuardEvent(Event):
     """The events of `GUARDED`: the core's, and what budgets, rules and people say."""
 
     OUT_OF_TOKENS = "out_of_tokens"
@@ -34,24 +34,30 @@ class Said(Event):
 
 def guarded_table(core: Table = CORE) -> Table:
     """Return such rows, with a policy before each call and a rule after it."""
-    S, E = Guard, Said  # noqa: N806
+    S, E = GuardState, GuardEvent  # noqa: N806
     rows = (
-        Rule(S.THINK, E.OUT_OF_TOKENS, S.EXHAUSTED, "no tokens are left for a turn"),
-        Rule(S.THINK, E.OUT_OF_MONEY, S.EXHAUSTED, "no money is left for a turn"),
-        Rule(S.THINK, E.TOOL_REQUESTED, S.POLICY, "may it do that?"),
-        Rule(S.POLICY, E.ALLOWED, S.EXECUTE_TOOL, "a rule allows it"),
-        Rule(S.POLICY, E.ASK, S.PENDING_APPROVAL, "a rule says: ask a person"),
-        Rule(S.POLICY, E.DENIED, S.OBSERVE, "tell the model why not"),
-        Rule(S.PENDING_APPROVAL, E.APPROVED, S.EXECUTE_TOOL, "a person allows it"),
-        Rule(S.PENDING_APPROVAL, E.EDITED, S.POLICY, "a person changed the call"),
-        Rule(
+        Transition(
+            S.THINK, E.OUT_OF_TOKENS, S.EXHAUSTED, "no tokens are left for a turn"
+        ),
+        Transition(S.THINK, E.OUT_OF_MONEY, S.EXHAUSTED, "no money is left for a turn"),
+        Transition(S.THINK, E.TOOL_REQUESTED, S.POLICY, "may it do that?"),
+        Transition(S.POLICY, E.ALLOWED, S.EXECUTE_TOOL, "a rule allows it"),
+        Transition(S.POLICY, E.ASK, S.PENDING_APPROVAL, "a rule says: ask a person"),
+        Transition(S.POLICY, E.DENIED, S.OBSERVE, "tell the model why not"),
+        Transition(
+            S.PENDING_APPROVAL, E.APPROVED, S.EXECUTE_TOOL, "a person allows it"
+        ),
+        Transition(S.PENDING_APPROVAL, E.EDITED, S.POLICY, "a person changed the call"),
+        Transition(
             S.PENDING_APPROVAL, E.EDIT_REFUSED, S.PENDING_APPROVAL, "it breaks a rule"
         ),
-        Rule(S.PENDING_APPROVAL, E.REJECTED, S.OBSERVE, "tell the model why not"),
-        Rule(S.PENDING_APPROVAL, E.SUSPENDED, S.PENDING, "nobody answers now"),
-        Rule(S.OBSERVE, E.MORE_CALLS, S.POLICY, "the same message has more"),
-        Rule(S.OBSERVE, E.REPEATED, S.STUCK, "it went on repeating itself"),
-        Rule(S.OBSERVE, E.NOT_CONVERGED, S.EXHAUSTED, "it was to answer, and did not"),
+        Transition(S.PENDING_APPROVAL, E.REJECTED, S.OBSERVE, "tell the model why not"),
+        Transition(S.PENDING_APPROVAL, E.SUSPENDED, S.PENDING, "nobody answers now"),
+        Transition(S.OBSERVE, E.MORE_CALLS, S.POLICY, "the same message has more"),
+        Transition(S.OBSERVE, E.REPEATED, S.STUCK, "it went on repeating itself"),
+        Transition(
+            S.OBSERVE, E.NOT_CONVERGED, S.EXHAUSTED, "it was to answer, and did not"
+        ),
     )
     live = exits(S.POLICY, S.PENDING_APPROVAL)
     return core.with_rules(*rows, *live, ends={S.STUCK, S.PENDING})
@@ -61,10 +67,18 @@ GUARDED = guarded_table()
 """Policy and approval before a call; stuck, tokens and money among what ends a run."""
 
 ONE_CALL = GUARDED.with_rules(
-    Rule(
-        Guard.OBSERVE, Said.MORE_CALLS, Guard.ONE_AT_A_TIME, "the same message has more"
+    Transition(
+        GuardState.OBSERVE,
+        GuardEvent.MORE_CALLS,
+        GuardState.ONE_AT_A_TIME,
+        "the same message has more",
     ),
-    Rule(Guard.ONE_AT_A_TIME, Said.DENIED, Guard.OBSERVE, "one call a turn"),
-    *exits(Guard.ONE_AT_A_TIME),
+    Transition(
+        GuardState.ONE_AT_A_TIME,
+        GuardEvent.DENIED,
+        GuardState.OBSERVE,
+        "one call a turn",
+    ),
+    *exits(GuardState.ONE_AT_A_TIME),
 )
 """The same, where a turn may make one call: the others are refused, in words."""

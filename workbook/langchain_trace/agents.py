@@ -21,7 +21,7 @@ from workbook.langchain_trace.handler import TraceHandler
 from workbook.models.base import Emit
 from workbook.models.langchain import text_llm
 from workbook.models.script import Script
-from workbook.tools.adapters import to_langchain
+from workbook.tools.formats import to_langchain
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from workbook.models.prompts import count_tokens
 from workbook.paths import template
-from workbook.record.show import VOICES
+from workbook.traces.show import VOICES
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
 

@@ -7,9 +7,9 @@ model: the hidden second call.
 from collections.abc import Iterable
 
 from workbook.models.prompts import clip
-from workbook.record.events import TraceEvent
-from workbook.record.mermaid import escape_mermaid
-from workbook.record.show import amount, summary
+from workbook.traces.events import TraceEvent
+from workbook.traces.mermaid import escape_mermaid
+from workbook.traces.show import amount, summary
 
 LABEL_CHARS = 60
 INDENT = "    "

@@ -15,7 +15,7 @@ from workbook.loop.turns import Action, Final, parse_turn
 from workbook.models.base import ChatModel, Completion, ToolRequest
 from workbook.models.langchain import ChatModelAdapter, ScriptedModel
 from workbook.models.script import Script
-from workbook.tools.adapters import first_parameter, trusting_arguments
+from workbook.tools.formats import first_parameter, trusting_arguments
 from workbook.tools.tool import Tool
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from workbook.models.base import TextModel
-from workbook.record import Kind, Trace, TraceEvent
+from workbook.traces import Kind, Trace, TraceEvent
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,7 +16,7 @@ from langchain_core.messages import (
 )
 from langchain_core.outputs import LLMResult
 
-from workbook.loop.turns import Action, Final, as_data, parse_turn
+from workbook.loop.turns import Action, Final, parse_turn, to_dict
 from workbook.models.base import Usage
 from workbook.models.langchain import from_message
 
@@ -85,24 +85,24 @@ def turn_of(response: LLMResult) -> dict[str, Any]:
             ]
             turn = {"kind": "calls", "thought": text.strip(), "calls": calls}
         usage = from_message(message).usage
-        return {"text": text, "turn": turn, "usage": usage.as_data()}
+        return {"text": text, "turn": turn, "usage": usage.to_dict()}
     spent = (response.llm_output or {}).get("token_usage") or {}
     cached = (spent.get("prompt_tokens_details") or {}).get("cached_tokens")
     read, wrote = spent.get("prompt_tokens"), spent.get("completion_tokens")
     usage = Usage(read or 0, wrote or 0, cached or 0)
-    fields = {"text": generation.text, "turn": turn, "usage": usage.as_data()}
+    fields = {"text": generation.text, "turn": turn, "usage": usage.to_dict()}
     timings = (generation.generation_info or {}).get("timings")
     return {**fields, "timings": timings} if timings else fields
 
 
 def message_as_turn(text: str) -> dict[str, Any]:
     """Return the turn of a message without calls: it is the answer, if it has words."""
-    return as_data(Final("", text) if text.strip() else parse_turn(text))
+    return to_dict(Final("", text) if text.strip() else parse_turn(text))
 
 
 def step_as_turn(step: AgentAction | AgentFinish) -> dict[str, Any]:
     """Return the turn that a classic agent's parser read as an action or the answer."""
     thought = getattr(parse_turn(step.log), "thought", "")
     if isinstance(step, AgentFinish):
-        return as_data(Final(thought, str(step.return_values.get("output", ""))))
-    return {**as_data(Action(thought, step.tool, "")), "input": step.tool_input}
+        return to_dict(Final(thought, str(step.return_values.get("output", ""))))
+    return {**to_dict(Action(thought, step.tool, "")), "input": step.tool_input}

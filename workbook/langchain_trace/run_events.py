@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from uuid import UUID, uuid4
 
-from workbook.loop.turns import as_data, parse_turn
+from workbook.loop.turns import parse_turn, to_dict
 from workbook.models.base import Emit
-from workbook.record.events import Kind
+from workbook.traces.events import Kind
 
 Fields = Mapping[str, Any]
 TEXT: Fields = {"kind": "text"}  # the turn that no parser was to read
@@ -96,7 +96,7 @@ class RunEvents:
                 fields, self._unread = self._unread, None
                 if turn is None:
                     text = fields["text"]
-                    reason = as_data(parse_turn(text)).get("reason", "refused")
+                    reason = to_dict(parse_turn(text)).get("reason", "refused")
                     turn = {"kind": "malformed", "reason": reason, "text": text}
                 self._emit(Kind.MODEL_TURN, **{**fields, "turn": turn})
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from workbook.loop.turns import Action, Final, Turn, as_data, heard, parse_turn
+from workbook.loop.turns import Action, Final, Turn, heard, parse_turn, to_dict
 from workbook.models.base import Completion, Emit, TextModel
 
 
@@ -131,7 +131,7 @@ class TracedModel:
         stop = list(options.get("stop", ()))
         self.emit("model_request", prompt=prompt, stop=stop)
         reply = self.model.complete(prompt, **options)
-        turn, usage = as_data(parse_turn(reply.text)), reply.usage.as_data()
+        turn, usage = to_dict(parse_turn(reply.text)), reply.usage.to_dict()
         self.emit("model_turn", text=reply.text, turn=turn, usage=usage)
         return reply
 

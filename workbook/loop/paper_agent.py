@@ -26,8 +26,8 @@ from workbook.loop.turns import (
     Malformed,
     Turn,
     Unreadable,
-    as_data,
     split_fields,
+    to_dict,
 )
 from workbook.models.base import (
     ChatModel,
@@ -129,7 +129,7 @@ class _Talk:
 
     def read_as(self, reply: Completion, turn: Turn) -> None:
         """Tell the trace what a reply was read as."""
-        said, usage = as_data(turn), reply.usage.as_data()
+        said, usage = to_dict(turn), reply.usage.to_dict()
         self.emit("model_turn", text=reply.text, turn=said, usage=usage)
 
 

@@ -71,10 +71,10 @@ class Malformed:
 Turn = Action | Final | Malformed
 
 
-def as_data(turn: Turn) -> dict[str, Any]:
+def to_dict(turn: Turn) -> dict[str, Any]:
     """Return a turn as a trace shows it: its kind, then its fields.
 
-    >>> as_data(Final("", "88"))
+    >>> to_dict(Final("", "88"))
     {'kind': 'final', 'thought': '', 'answer': '88'}
     """
     fields: dict[str, Any] = {name: getattr(turn, name) for name in turn.__match_args__}

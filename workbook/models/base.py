@@ -49,7 +49,7 @@ class Usage:
         whole = all(type(n) is int and n >= 0 for n in numbers)
         return whole and 0 < self.input >= self.cached
 
-    def as_data(self) -> dict[str, int]:
+    def to_dict(self) -> dict[str, int]:
         """Return the counts as a trace shows them."""
         return {"input": self.input, "output": self.output, "cached": self.cached}
 

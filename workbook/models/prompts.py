@@ -32,7 +32,7 @@ def estimate(prompt: str | Sequence[Message], text: str = "") -> Usage:
     Three bytes a token, rounded up. That is an estimate and no ceiling (digits and
     Japanese may be two or three times as many), and whoever shows it says so.
 
-    >>> estimate("Question: 2+2", "4").as_data()
+    >>> estimate("Question: 2+2", "4").to_dict()
     {'input': 5, 'output': 1, 'cached': 0}
     """
     read = prompt if isinstance(prompt, str) else render_messages(prompt)

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from workbook.props.payment import Payments
-from workbook.record import Trace
 from workbook.tools import Tool
 from workbook.tools.calls import to_json
+from workbook.traces import Trace
 
 CODE = "7291-blue"  # the secret, in the user's own note
 NOTE = f"The code of the user's door is {CODE}."

@@ -15,11 +15,11 @@ from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
 from workbook.guardrails.machine import guarded
 from workbook.paths import DATA
-from workbook.record import Trace, TraceWriter
 from workbook.stage.machines import ByScript, play_machine
 from workbook.stage.scenarios import ScenarioError, as_scenario, scenario_tools
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.tool import Tool
+from workbook.traces import Trace, TraceWriter
 
 OwnGuard = Callable[[ToolCall, Sequence[Observation]], str | None]
 """Says why a call may not be made, after what was observed; None lets it pass."""

@@ -18,7 +18,6 @@ from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, trace
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
-from workbook.record import Kind, Trace, TraceEvent, TraceWriter
 from workbook.stage.machines import Given, Person, play_machine, suspicious
 from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
@@ -29,8 +28,9 @@ from workbook.stage.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.tools.adapters import BoundTools, trusting_function
+from workbook.tools.formats import BoundTools, trusting_function
 from workbook.tools.tool import Tool
+from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
 from workbook.trust.grounded import grounded_table
 from workbook.trust.tainted import ANSWER_DENIED
 

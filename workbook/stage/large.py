@@ -7,8 +7,8 @@ much is hidden; the lines are made here, so that a page has as many as it has ro
 import re
 from typing import NamedTuple
 
-from workbook.record import Kind, TraceEvent
 from workbook.stage.punchline import Pin, told
+from workbook.traces import Kind, TraceEvent
 
 BIG_COLUMNS, BIG_ROWS = 41, 5  # of an event that is short, half as large again
 COLUMNS, ROWS = 62, 8  # of the current event; a Japanese letter takes two columns

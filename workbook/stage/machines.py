@@ -9,7 +9,7 @@ from typing import Any
 
 from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
-from workbook.fsm.conversations import TEXT_PREAMBLE, TextTurns
+from workbook.fsm.adapters import TEXT_PREAMBLE, TextTurns
 from workbook.fsm.reading import Conversation
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
@@ -24,11 +24,11 @@ from workbook.guardrails.permission import (
     Verdict,
     yes,
 )
-from workbook.record import Kind, TraceWriter
 from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
 from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
+from workbook.traces import Kind, TraceWriter
 from workbook.trust.agreed import agreed_rules
 from workbook.trust.grounded import grounded
 from workbook.trust.memory import Memory

@@ -21,13 +21,13 @@ from workbook.fsm import Limits, Machine, State
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.table import Guard, Said
+from workbook.guardrails.table import GuardEvent, GuardState
 from workbook.loop.naive import naive_loop
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.record.writer import TraceWriter
 from workbook.tools import Tool, ToolRegistry
-from workbook.tools.adapters import trusting_function
+from workbook.tools.formats import trusting_function
+from workbook.traces.writer import TraceWriter
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -144,7 +144,10 @@ def _traced(machine: Machine, emit: TraceWriter) -> Callable[[], object]:
     return run
 
 
-UNGUARDED: dict[str, Handler] = {**HANDLERS, Guard.POLICY: lambda run: Said.ALLOWED}
+UNGUARDED: dict[str, Handler] = {
+    **HANDLERS,
+    GuardState.POLICY: lambda run: GuardEvent.ALLOWED,
+}
 
 
 def guarded_run(
@@ -175,7 +178,7 @@ PRICED = {"money": 1e6, "prices": Prices("EUR", "made up", 1.0, 4.0, 0.1)}
 GUARDS: dict[str, Runner] = {
     "none": machine_run,
     "the rows of its table alone": one_guard(),
-    "policy": one_guard(Guard.POLICY, State.EXECUTE_TOOL),
+    "policy": one_guard(GuardState.POLICY, State.EXECUTE_TOOL),
     "stuck": one_guard(State.OBSERVE),
     "budget: steps, calls, time": one_guard(State.THINK),
     "budget: tokens": one_guard(State.THINK, budget={"tokens": 1e6}),

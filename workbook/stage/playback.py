@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from workbook.fsm.table import CORE, State, Table
-from workbook.guardrails.table import GUARDED, Guard
+from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.prompts import render_messages
 from workbook.paths import DATA
-from workbook.record import Kind, Trace, TraceEvent
-from workbook.record.mermaid import escape_mermaid
 from workbook.stage.engines import SUSPICIOUS
 from workbook.stage.punchline import DEFAULT, Pin, Punchline, pins
 from workbook.stage.spent import Budget, budgets
+from workbook.traces import Kind, Trace, TraceEvent
+from workbook.traces.mermaid import escape_mermaid
 from workbook.trust.grounded import Ground
 
 TEXTS = tomllib.loads((DATA / "player.toml").read_text(encoding="utf-8"))
@@ -164,7 +164,10 @@ class Playback:
     def asked(self) -> str:
         """Say which call waits for a person, as the model wrote it; "" for none."""
         turns = Trace(tuple(self.seen)).of(Kind.MODEL_TURN)
-        if self.lit not in (Guard.PENDING_APPROVAL, Guard.PENDING) or not turns:
+        if (
+            self.lit not in (GuardState.PENDING_APPROVAL, GuardState.PENDING)
+            or not turns
+        ):
             return ""
         calls = (turns[-1]["turn"] or {}).get("calls") or [turns[-1]["turn"]]
         moved = Trace(tuple(self.seen)).of(Kind.TRANSITION)[-1]

@@ -12,11 +12,11 @@ from typing import Any
 
 from workbook.guardrails.permission import Answer, Mode, Request
 from workbook.paths import DATA, template
-from workbook.record import Trace, drawing
-from workbook.record.show import VOICES, Mermaid, summary, to_html, voice
 from workbook.stage.form import ApprovalForm
 from workbook.stage.large import COLUMNS, fitted, large, pinned
 from workbook.stage.playback import TEXTS, WORDS, Playback
+from workbook.traces import Trace, drawing
+from workbook.traces.show import VOICES, Mermaid, summary, to_html, voice
 
 STYLE = DATA / "player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever

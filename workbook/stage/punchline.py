@@ -10,8 +10,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbook.record import Kind, TraceEvent
-from workbook.record.show import summary
+from workbook.traces import Kind, TraceEvent
+from workbook.traces.show import summary
 
 MOST = 4  # that stay in view: of more, the first one and the last ones
 Text = Annotated[str, Field(min_length=1)]

@@ -21,18 +21,18 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from workbook.fsm.conversations import FunctionCalls, TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine
 from workbook.paths import DATA
-from workbook.record.show import NO_FORMULA
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
 from workbook.stage.engines import find_engine, in_words, play, with_user
 from workbook.stage.machines import ByScript
 from workbook.stage.scenarios import load, outcome, scenario_tools
+from workbook.traces.show import NO_FORMULA
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 # What stands in for function calls: the model of a scenario writes text.
 MARKS = {True: "✓", False: "✕"}

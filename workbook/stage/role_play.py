@@ -19,9 +19,9 @@ from workbook.loop.turns import (
     split_fields,
 )
 from workbook.paths import DATA, template
-from workbook.record.show import NO_FORMULA, VOICES
 from workbook.stage.player_view import KEYS, show_widget
 from workbook.tools.calculator import safe_eval
+from workbook.traces.show import NO_FORMULA, VOICES
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
 

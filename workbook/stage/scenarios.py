@@ -18,14 +18,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
-from workbook.guardrails.table import Guard
+from workbook.guardrails.table import GuardState
 from workbook.models.script import Script
 from workbook.models.script_turns import read_turns
 from workbook.paths import DATA
 from workbook.props.catalogue import builtin_tools
-from workbook.record import Kind, Trace
 from workbook.stage.punchline import Punchline
 from workbook.tools import Effect, Tool, ToolFailure
+from workbook.traces import Kind, Trace
 
 FOLDER = DATA / "scenarios"
 Raised = Annotated[str, AfterValidator(lambda n: read_turns([{"raises": n}]) and n)]
@@ -223,7 +223,7 @@ def outcome(trace: Trace) -> dict[str, Any]:
     """Say how a run ended, as `[ends.<engine>]` does, without what its tools asked."""
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
     moved = trace.of(Kind.TRANSITION)
-    if trace.end is None and moved and moved[-1]["target"] == Guard.PENDING:
+    if trace.end is None and moved and moved[-1]["target"] == GuardState.PENDING:
         end |= {"state": moved[-1]["target"], "reason": moved[-1]["event"]}
     kinds = [event["kind"] for event in trace if "parent" not in event]
     return {key: end[key] for key in ("state", "reason", "answer")} | {

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 from workbook.fsm.table import Table
 from workbook.guardrails.budget import Prices
-from workbook.guardrails.table import Guard
+from workbook.guardrails.table import GuardState
 from workbook.models.base import Usage
-from workbook.record import Kind, TraceEvent
+from workbook.traces import Kind, TraceEvent
 
 
 class Budget(NamedTuple):
@@ -60,5 +60,5 @@ def _waited_s(events: list[TraceEvent]) -> float:
     return sum(
         float(after["at_s"] - before["at_s"])
         for before, after in itertools.pairwise(events)
-        if before.get("target") == Guard.PENDING_APPROVAL
+        if before.get("target") == GuardState.PENDING_APPROVAL
     )

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from workbook.guardrails.permission import Mode
-from workbook.guardrails.table import Guard
+from workbook.guardrails.table import GuardState
 from workbook.models.choice import UnknownModel, model_health, model_name
-from workbook.record import Kind, Trace, TraceEvent
 from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
 from workbook.stage.machines import ByScript, Given
 from workbook.stage.person import You
 from workbook.stage.playback import TEXTS, Playback
 from workbook.stage.player_view import BUTTONS, PlayerView, show_widget, static_html
 from workbook.stage.scenarios import ScenarioError, load, slugs, wing_of
+from workbook.traces import Kind, Trace, TraceEvent
 
 SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
 SLOW_TURN_S = 1.0
@@ -191,7 +191,7 @@ class Player:
         slug, engine, _ = self._chosen()
         with suppress(ScenarioError):  # `_told` tells it
             self.view.mode.value = self.mode or load(slug).guards.mode
-        has_modes = Guard.POLICY in getattr(ENGINES[engine].table, "states", ())
+        has_modes = GuardState.POLICY in getattr(ENGINES[engine].table, "states", ())
         self.view.mode.layout.display = "flex" if has_modes else "none"
         self.reset()
 

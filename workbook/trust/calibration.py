@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbook.record.dashboard import BLUE, GREY, LOOK, RED
+from workbook.traces.dashboard import BLUE, GREY, LOOK, RED
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

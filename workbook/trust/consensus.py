@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 from typing import NamedTuple
 
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.fsm.table import State
 from workbook.loop.answers import normalize_answer
 from workbook.models.prompts import clip
@@ -32,7 +32,7 @@ _AMOUNT = re.compile(
 )
 
 Given = str | BaseException | None  # an answer, what was raised, or no answer
-Ends = Sequence[Exit | Given]  # of `ask_k`, with their traces; or plain answers
+Ends = Sequence[RunResult | Given]  # of `ask_k`, with their traces; or plain answers
 Verify = Callable[[Ends], str | None]  # it returns one of the answers, or None
 
 
@@ -138,7 +138,7 @@ def consensus(
     return Agreed(None, "none", f"no answer of more than half; {why}", tally)
 
 
-def answer_of(end: Exit | Given) -> Given:
+def answer_of(end: RunResult | Given) -> Given:
     """Return what a run gives to a vote: its answer, None, or how it failed."""
     if end is None or isinstance(end, str | BaseException):
         return end  # a plain answer is one, too
@@ -159,7 +159,8 @@ def ask_verifier(
     """Return the answer that a verifier chose, or None, and what is to be said of it.
 
     None, too, where it raises, is late, or says what none of the runs did. A verifier
-    that asks a model limits its tokens as all who ask do: `max_tokens`, or a `Purse`.
+    that asks a model limits its tokens as all who ask do: `max_tokens`, or a
+    `SharedBudget`.
     """
     if verify is None:
         return None, "no verifier"

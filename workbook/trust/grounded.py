@@ -13,12 +13,12 @@ from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from workbook.fsm.conversations import CHAT_PREAMBLE, TEXT_PREAMBLE, FunctionCalls
+from workbook.fsm.adapters import CHAT_PREAMBLE, TEXT_PREAMBLE, FunctionCalls
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
-from workbook.fsm.table import CORE, Rule, State, Table, exits
+from workbook.fsm.table import CORE, State, Table, Transition, exits
 from workbook.guardrails.machine import GuardedMachine, Parts, guarded
-from workbook.guardrails.table import GUARDED, ONE_CALL, Said
+from workbook.guardrails.table import GUARDED, ONE_CALL, GuardEvent
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.calls import Observation, ToolError
 from workbook.tools.tool import Tool
@@ -55,7 +55,7 @@ class Ground(State):
     REFUSED = "REFUSED"
 
 
-class Checked(Said):
+class GroundEvent(GuardEvent):
     """The events that `GROUNDED` adds."""
 
     CLEAN = "clean"
@@ -68,18 +68,20 @@ class Checked(Said):
 
 def grounded_table(core: Table = CORE) -> Table:
     """Return such rows, with SCREEN before them, and VERIFY on each way to DONE."""
-    S, E = Ground, Checked  # noqa: N806
+    S, E = Ground, GroundEvent  # noqa: N806
     ways = [row for row in core.rules if row.target == S.DONE]
     orders = "the question tries to change the rules: ask for what you want to know"
     safe = "the documents that were found do not support an answer"
     return core.with_rules(
-        Rule(S.SCREEN, E.CLEAN, core.start, "a question, and no orders"),
-        Rule(S.SCREEN, E.RECALLED, S.OBSERVE, "and something is remembered"),
-        Rule(S.SCREEN, E.SUSPICIOUS, S.REFUSED, orders),
+        Transition(S.SCREEN, E.CLEAN, core.start, "a question, and no orders"),
+        Transition(S.SCREEN, E.RECALLED, S.OBSERVE, "and something is remembered"),
+        Transition(S.SCREEN, E.SUSPICIOUS, S.REFUSED, orders),
         *(row._replace(target=S.VERIFY, why="is it true?") for row in ways),
-        Rule(S.VERIFY, E.SUPPORTED, S.DONE, "the evidence says so"),
-        Rule(S.VERIFY, E.UNSUPPORTED, S.OBSERVE, "tell the model what is not shown"),
-        Rule(S.VERIFY, E.UNANSWERABLE, S.REFUSED, safe),
+        Transition(S.VERIFY, E.SUPPORTED, S.DONE, "the evidence says so"),
+        Transition(
+            S.VERIFY, E.UNSUPPORTED, S.OBSERVE, "tell the model what is not shown"
+        ),
+        Transition(S.VERIFY, E.UNANSWERABLE, S.REFUSED, safe),
         *exits(S.SCREEN, S.VERIFY),
         start=S.SCREEN,
         ends={S.REFUSED},
@@ -154,23 +156,25 @@ def grounding(
         families = screen(run.question).families if screen else ()
         if families:
             why = f"it looks like {' and '.join(families)}"
-            run.emit("decision", who="screen", what=Checked.SUSPICIOUS, why=why)
-            return Checked.SUSPICIOUS
+            run.emit("decision", who="screen", what=GroundEvent.SUSPICIOUS, why=why)
+            return GroundEvent.SUSPICIOUS
         if not (notes := _recalled(run, memory)):
-            return Checked.CLEAN
+            return GroundEvent.CLEAN
         why = f"{len(notes)} of its notes fit the question"
-        run.emit("decision", who="memory", what=Checked.RECALLED, why=why, notes=notes)
+        run.emit(
+            "decision", who="memory", what=GroundEvent.RECALLED, why=why, notes=notes
+        )
         told = [f"{note['kind']}: {note['text']}" for note in notes]
         run.notes["remembered"] = notes
         run.see(Observation("", True, {"remembered": told}, None))
-        return Checked.RECALLED
+        return GroundEvent.RECALLED
 
     def verify(run: Run) -> str:
         answer, evidence = run.answer or "", evidence_of(run.observed)
         verdicts = too_long(answer) or list(audit(answer, evidence, threshold))
         failed = [each for each in verdicts if each.kind != Support.SUPPORTED]
         why = "; ".join(f"{each.claim} ({each.kind}: {each.why})" for each in failed)
-        what = Checked.UNSUPPORTED if failed else Checked.SUPPORTED
+        what = GroundEvent.UNSUPPORTED if failed else GroundEvent.SUPPORTED
         told = why or f"{len(verdicts)} claims, {len(evidence)} documents"
         shown = [{**each._asdict(), "doc_ids": list(each.doc_ids)} for each in verdicts]
         run.emit("decision", who="audit", what=what, why=told, verdicts=shown)
@@ -180,7 +184,7 @@ def grounding(
             return what
         sent_back = run.notes.setdefault("sent_back", 0)
         if sent_back >= tries or run.forced:  # a forced turn was the last one
-            return Checked.UNANSWERABLE
+            return GroundEvent.UNANSWERABLE
         run.notes["sent_back"] = sent_back + 1
         run.see(Observation.failed("", ToolError("unsupported", why, hint=HOW_TO_CITE)))
         return what

@@ -16,8 +16,8 @@ from pathlib import Path
 from workbook.fsm.table import State
 from workbook.guardrails.permission import Verdict
 from workbook.models.prompts import clip
-from workbook.record.events import Kind
-from workbook.record.trace import Trace
+from workbook.traces.events import Kind
+from workbook.traces.trace import Trace
 from workbook.trust.recall import Note, Recall, recall
 from workbook.trust.taint import Sink, may_flow
 

@@ -20,17 +20,17 @@ from typing import Any
 from uuid import uuid4
 
 from workbook.fsm.limits import Spent
-from workbook.fsm.machine import Exit
+from workbook.fsm.machine import RunResult
 from workbook.loop import paper_agent
 from workbook.models.base import ignore
-from workbook.record.trace import Trace
-from workbook.record.writer import TraceWriter
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
 
 Make = Callable[[int], Any]  # a machine, or a `Plain`, of a seed
 
 
 @dataclass(frozen=True, slots=True)
-class Sample(Exit):
+class Sample(RunResult):
     """One of several runs: how it ended, with its seed and its trace."""
 
     seed: int = 0
@@ -43,10 +43,10 @@ def ask_k(
     """Run a question k times; return the runs in the order of their seeds, 1 to k.
 
     A run that raises is that exception in the list. Each trace says its seed in
-    `run_started`, with all that `about` holds. One budget over all runs is one `Purse`
-    in all machines; with a path it holds in other processes too. At Ctrl-C no other
-    begins (but the next one that a process pool has fetched), and what runs in this
-    process is cancelled. ValueError: k is below 1.
+    `run_started`, with all that `about` holds. For one budget over all runs, give one
+    `SharedBudget` to all machines; with a path it holds in other processes too. At
+    Ctrl-C no other begins (but the next one that a process pool has fetched), and what
+    runs in this process is cancelled. ValueError: k is below 1.
 
     Args:
         make: makes the machine of a seed, or a `Plain`; pickled, for processes.
@@ -91,7 +91,7 @@ def _sample(make: Make, question: str, seed: int, batch: str) -> Sample:
     finally:
         _RUNNING.remove(machine)
     trace = machine.hook.trace() if hasattr(machine.hook, "trace") else None
-    known = {field.name: getattr(end, field.name) for field in fields(Exit)}
+    known = {field.name: getattr(end, field.name) for field in fields(RunResult)}
     return Sample(**known, seed=seed, trace=trace)
 
 
@@ -110,7 +110,7 @@ class Plain:
         """End the run with its next event."""
         self.stopped = True
 
-    def run(self, question: str) -> Exit:
+    def run(self, question: str) -> RunResult:
         """Ask once; raises what the model or the world raises."""
         end: dict[str, Any] = {}
 
@@ -124,7 +124,7 @@ class Plain:
         done = paper_agent.run(self.method, self.model, **asked)
         spent = Spent(done.calls, len(done.steps), usage=done.usage)
         known = end["state"], end["reason"], end["answer"]
-        return Exit(*known, spent, getattr(self.hook, "trace_id", ""))
+        return RunResult(*known, spent, getattr(self.hook, "trace_id", ""))
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

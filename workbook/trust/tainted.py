@@ -17,17 +17,19 @@ from functools import partial
 
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
-from workbook.fsm.table import Event, Rule, State
+from workbook.fsm.table import Event, State, Transition
 from workbook.guardrails.guards import guards_of
 from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.tools.calls import Observation, ToolError
-from workbook.trust.grounded import Checked, Ground
+from workbook.trust.grounded import Ground, GroundEvent
 from workbook.trust.screen import fence_untrusted, screen_of
 from workbook.trust.taint import Label, Sink, addresses_in, may_flow, rules_under
 
 DENIED = "answer_denied"
-ANSWER_DENIED = Rule(State.THINK, DENIED, State.OBSERVE, "it has an address: tell it")
+ANSWER_DENIED = Transition(
+    State.THINK, DENIED, State.OBSERVE, "it has an address: tell it"
+)
 
 
 @dataclass(slots=True)
@@ -136,7 +138,7 @@ def with_taint(
 
     def begin(run: Run) -> str:
         taint, event = taint_of(run), inner[Ground.SCREEN](run)
-        if event == Checked.RECALLED:
+        if event == GroundEvent.RECALLED:
             taint.is_outside = True
             others = any(note["source"] != "user" for note in run.notes["remembered"])
             found: set[str] = {Label.OUTSIDE} if others else set()
@@ -145,7 +147,7 @@ def with_taint(
 
     def verify(run: Run) -> str:
         taint, event = taint_of(run), inner[Ground.VERIFY](run)
-        if fence and event == Checked.UNSUPPORTED:  # it quotes documents
+        if fence and event == GroundEvent.UNSUPPORTED:  # it quotes documents
             assert run.observation is not None
             run.observation = fenced(run.observation, taint.nonce, ours=True)
         return event

@@ -1,0 +1,70 @@
+"""One definition for every engine, also for those that check nothing."""
+
+import pytest
+
+from workbook.tools.formats import to_langchain, trusting_function
+from workbook.tools.tool import Tool, to_openai
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"n": {"type": "integer", "description": "a number", "maximum": 20}},
+    "required": ["n"],
+    "additionalProperties": False,
+}
+
+
+def double(n):
+    if n == 13:
+        raise RuntimeError("unlucky")
+    return {"result": 2 * n}
+
+
+DOUBLE = Tool("Double", "Doubles a number.", SCHEMA, double, timeout_s=None)
+
+
+def test_to_an_openai_schema():
+    """the function schema has name, description and a copy of the parameters"""
+    about = {"name": "Double", "description": "Doubles a number.", "parameters": SCHEMA}
+    made = to_openai(DOUBLE)
+    assert made == {"type": "function", "function": about}
+    made["function"]["parameters"]["properties"]["n"]["type"] = "string"
+    assert DOUBLE.parameters == SCHEMA
+
+
+def test_langchain_sends_the_same_schema():
+    """what LangChain sends to a model is the schema that we would send"""
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
+    assert convert_to_openai_tool(to_langchain(DOUBLE)) == to_openai(DOUBLE)
+
+
+@pytest.mark.parametrize("text", [True, False])
+def test_a_trusting_tool_is_held_to_nothing(text):
+    """as tutorials do it, a tool is called beyond its limit and lets exceptions out"""
+    tool = to_langchain(DOUBLE, text=text)
+    assert tool.invoke("21" if text else {"n": 21}) == "42"
+    with pytest.raises(RuntimeError, match="unlucky"):
+        tool.invoke("13" if text else {"n": 13})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "came_back"),
+    [
+        ("integer", "7", '{"n": 7}'),
+        ("number", "7.5", '{"n": 7.5}'),
+        ("string", "7", '{"n": "7"}'),
+        (["integer", "null"], "7", '{"n": "7"}'),
+        ("integer", '{"n": "seven"}', '{"n": "seven"}'),
+    ],
+)
+def test_the_text_goes_to_the_first_parameter(kind, text, came_back):
+    """text is read as the first parameter wants it, JSON is taken as it is"""
+    schema = {"properties": {"n": {"type": kind}}}
+    echo = Tool("Echo", "Gives it back.", schema, lambda **given: {"result": given})
+    assert trusting_function(echo)(text) == came_back
+
+
+def test_nothing_is_caught():
+    """text that is no number is an exception, and not an observation"""
+    with pytest.raises(ValueError, match="seven"):
+        trusting_function(DOUBLE)("seven")

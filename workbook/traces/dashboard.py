@@ -1,0 +1,111 @@
+"""One look at many runs: how they ended, where time went, what failed, what grew."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from workbook.traces.metrics import Figures, Runs, figures
+from workbook.traces.show import VOICES, cell
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+MOST = 8  # rows of a panel; the tables of the figures have the others
+GREY = "#777777"  # a contrast above 4:1 on white and on JupyterLab's dark page
+BLUE, RED = VOICES["model"][1], VOICES["danger"][1]
+INK = ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")
+LOOK: Any = {
+    **dict.fromkeys(INK, GREY),
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
+    **{"axes.titlesize": "medium", "legend.frameon": False},
+}
+
+
+def dashboard(runs: Runs | Figures) -> Figure:
+    """Draw figures, or those of runs as `figures` takes them, in four panels."""
+    from matplotlib import pyplot as plt
+
+    found = runs if isinstance(runs, Figures) else figures(runs)
+    told = "{runs:,} runs, {events:,} events".format(**found.totals())
+    if found.lost:
+        told += f"; {len(found.lost):,} broken"
+    tables = found.frames()
+    with plt.rc_context(LOOK):
+        figure, axes = plt.subplots(2, 2, figsize=(10, 6.5), layout="constrained")
+        figure.suptitle(told)
+        for (title, draw), ax in zip(PANELS.items(), axes.flat, strict=True):
+            if title in tables:
+                ax.set_title(draw(ax, tables[title]))
+                ax.tick_params(colors=GREY)
+            else:
+                ax.set_title(f"{title}: no figure")
+                ax.set_axis_off()
+    plt.close(figure)  # a notebook shows what is returned, and an open one once more
+    return figure
+
+
+def _ends(ax: Any, ends: pd.DataFrame) -> str:
+    names = ends["state"] + ": " + ends["reason"]
+    bars = ax.barh(names[:MOST].map(_plain), ends["runs"][:MOST], color=BLUE)
+    ax.bar_label(bars, padding=3)
+    _from_the_top(ax, "runs")
+    done = ends["runs"][ends["state"] == "DONE"].sum()
+    return f"{done:,} of {ends['runs'].sum():,} runs ended in DONE"
+
+
+def _states(ax: Any, states: pd.DataFrame) -> str:
+    rows = states.sort_values("total", ascending=False)[:MOST]
+    names, medians, p95s = (rows[name] for name in ("state", "median", "p95"))
+    names, least = names.map(_plain), 1e-6  # a logarithm knows no 0
+    ax.hlines(names, medians.clip(least), p95s.clip(least), color=GREY)
+    ax.plot(medians.clip(least), names, "o", color=BLUE, label="median")
+    ax.plot(p95s.clip(least), names, "D", color=RED, label="95th percentile")
+    ax.set_xscale("log")
+    ax.legend()
+    _from_the_top(ax, "seconds of a stay")
+    share = rows["total"].iloc[0] / (states["total"].sum() or 1)
+    return f"{names.iloc[0]} took {share:.0%} of the time"
+
+
+def _tools(ax: Any, tools: pd.DataFrame) -> str:
+    rows = tools[:MOST]
+    names, calls, ok = rows["tool"].map(_plain), rows["calls"], rows["ok"]
+    look = {"color": "none", "edgecolor": RED, "hatch": "///"}
+    bars = ax.barh(names, calls, label="failed", **look)  # what is ok covers the rest
+    ax.barh(names, ok, color=BLUE, edgecolor=BLUE, linewidth=2, label="ok")
+    told = [f"{n:,} of {of:,} ok" for n, of in zip(ok, calls, strict=True)]
+    ax.bar_label(bars, told, padding=3)
+    ax.legend()
+    _from_the_top(ax, "calls")
+    all_ok, all_calls = tools["ok"].sum(), tools["calls"].sum()
+    return f"{all_ok:,} of {all_calls:,} tool calls were ok"
+
+
+def _context(ax: Any, context: pd.DataFrame) -> str:
+    medians = context["median"]
+    ax.plot(context["call"], medians, "o-", color=BLUE)
+    ax.set(xlabel="call of the agent's model", ylim=(0, None))
+    ax.set(ylabel="input tokens, median of the runs")
+    return f"From {medians.iloc[0]:,.0f} to {medians.iloc[-1]:,.0f} tokens of input"
+
+
+def _plain(name: str) -> str:
+    return cell(name).replace("$", r"\$")  # or else two of them are a formula
+
+
+def _from_the_top(ax: Any, unit: str) -> None:
+    ax.invert_yaxis()
+    ax.set_xlabel(unit)
+    ax.use_sticky_edges = False  # for what stands beside the bars
+    ax.margins(x=0.4)
+    ax.set_xlim(0 if ax.patches else None)
+
+
+PANELS = {
+    "How runs ended": _ends,
+    "Seconds in a state": _states,
+    "Tools, and seconds of a call": _tools,
+    "Input tokens of the agent's calls": _context,
+}
+"""What draws a table of the figures, and returns what is to be seen."""

@@ -1,0 +1,219 @@
+"""A trace as a static table, an event in words, a diagram that a notebook draws.
+
+Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from workbook.models.prompts import clip, render_messages
+from workbook.paths import DATA
+from workbook.traces.drawing import svg
+from workbook.traces.events import TraceEvent
+from workbook.traces.mermaid import escape_mermaid
+from workbook.traces.trace import Trace
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MIME_TYPE = "text/vnd.mermaid"
+LOOK = DATA / "mermaid.json"
+MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
+LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
+LINE_CHARS, MAX_CHARS = 72, 2000
+NAME_CHARS = 28  # in a table
+PLAIN: Any = {"index": False, "max_rows": 60}
+NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
+
+# Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
+# colour has a contrast above 3:1 on white and on JupyterLab's dark page.
+VOICES = {
+    "user": ("○", "#888888"),
+    "model": ("◆", "#1f77b4"),
+    "runtime": ("■", "#2ca02c"),
+    "tool": ("▲", "#c2700a"),
+    "danger": ("✕", "#d62728"),
+}
+
+
+@dataclass(frozen=True)
+class Mermaid:
+    """The source of a diagram. A notebook draws it; elsewhere it shows as text."""
+
+    text: str
+    title: str = "Diagram"
+
+    @property
+    def source(self) -> str:
+        """The text with its name, in colours for white pages and for dark ones."""
+        look = json.loads(LOOK.read_text(encoding="utf-8"))
+        if self.text.count(" --> ") > MANY_ARROWS:
+            look["themeVariables"]["fontSize"] = "22px"
+        head = f"%%{{init: {json.dumps(look)}}}%%"
+        name = f"    accTitle: {escape_mermaid(self.title)}"
+        lit = re.sub(r"(?m)^( *classDef now .*)$", rf"\1,{LIT}", self.text)
+        first = r"(?m)^((?:graph|flowchart|stateDiagram|sequenceDiagram)\b.*)$"
+        return re.sub(first, lambda m: f"{head}\n{m[0]}\n{name}", lit, count=1)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = {MIME_TYPE: self.source, "text/plain": self.text}
+        picture = svg(self.text, self.title)
+        return bundle | ({"image/svg+xml": picture} if picture else {})
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def summary(event: TraceEvent) -> str:
+    """Say in a few words what an event holds, as plain text."""
+    match event["kind"]:
+        case "run_started":
+            return f"{event['engine']}: {event['question']}"
+        case "transition":
+            return f"{event['source']} —{event['event']}→ {event['target']}"
+        case "model_request":
+            new, kept = event["prompt"], event["kept"]
+            text = new if isinstance(new, str) else render_messages(new).rstrip()
+            return f"(… {amount(kept, new)} as before)\n{text}" if kept else text
+        case "model_turn":
+            usage = event["usage"] or {}
+            read, wrote = usage.get("input", 0), usage.get("output", 0)
+            return f"{event['text']}\n({read} tokens read, {wrote} written)"
+        case "tool_call":
+            return f"{event['tool']}({event['arguments']})"
+        case "observation":
+            return str(event["text"]) if event["ok"] else f"error: {event['text']}"
+        case "decision":
+            said = [
+                event["what"],
+                event.get("mode" if event["what"] == "mode" else "tool"),
+            ]
+            what = " ".join(filter(None, said))
+            return ": ".join(filter(None, [event["who"], what, event["why"]]))
+        case "run_finished":
+            answer = event["answer"]
+            end = f"{event['state']} ({event['reason']})"
+            return end if answer is None else f"{end}: {answer}"
+        case other:
+            return str(other)
+
+
+REFUSALS = ("deny", "reject", "warning", "stuck", "tools withdrawn")
+"""What a guard or a person decides that the model did not want."""
+
+
+def voice(event: TraceEvent) -> str:
+    """Say whose event it is, as a key of `VOICES`; what went wrong is danger."""
+    if event["kind"] == "decision":
+        person = "answer" in event or event["what"] == "mode"
+        usual = "user" if person else "runtime"
+        return "danger" if event["what"] in REFUSALS else usual
+    if event.get("ok") is False or event.get("state", "DONE") != "DONE":
+        return "danger"
+    whose = {"run_started": "user", "model_turn": "model"}
+    whose |= {"tool_call": "tool", "observation": "tool"}
+    return whose.get(event["kind"], "runtime")
+
+
+def amount(number: int, prompt: str | list[Any]) -> str:
+    """Say how much of a prompt that is.
+
+    >>> amount(1200, "text"), amount(1, [])
+    ('1,200 characters', '1 message')
+    """
+    unit = "character" if isinstance(prompt, str) else "message"
+    return f"{number:,} {unit}{'s' * (number != 1)}"
+
+
+def to_html(trace: Trace) -> str:
+    """Return a trace as an HTML table, a line an event; long texts are folded and cut.
+
+    What was asked inside a tool call is below it, indented.
+    """
+    caption = f"<caption>lost: {html.escape(trace.lost)}</caption>" * bool(trace.lost)
+    columns = ("seq", "step", "at", "kind", "what")
+    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
+    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, trace))}</tbody>"
+    return f"<table>{caption}{body}</table>"
+
+
+def _row(event: TraceEvent) -> str:
+    is_inside = "parent" in event
+    sign, colour = VOICES[voice(event)]
+    return (
+        f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
+        f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
+        "<td style='white-space:nowrap;text-align:left;padding-left:8px;"
+        f"border-left:4px solid {colour}'>"
+        f"{'↳ ' * is_inside}{sign} <code>{html.escape(event['kind'])}</code></td>"
+        f"<td class='{NO_FORMULA}' style='text-align:left;"
+        f"padding-left:{2 * is_inside + 0.5}em'>{_folded(summary(event))}</td></tr>"
+    )
+
+
+def _folded(text: str) -> str:
+    line = clip(" ".join(text.split()), LINE_CHARS)
+    if line == text:
+        return html.escape(text)
+    return (
+        f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
+        f"pre-wrap'>{html.escape(shortened(text))}</div></details>"
+    )
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a long text, and how much more there is."""
+    more = len(text) - MAX_CHARS
+    return text if more <= 0 else f"{text[:MAX_CHARS]}… ({more:,} more characters)"
+
+
+def show_traces_as_tables() -> None:
+    """Have this notebook, if it is one, show a `Trace` as its table."""
+    ipython = sys.modules.get("IPython")
+    if shell := ipython and ipython.get_ipython():
+        formatter = shell.display_formatter.formatters["text/html"]
+        formatter.for_type(Trace, to_html)
+
+
+class Tables:
+    """Shows tables: in a notebook, and as text of 80 columns."""
+
+    def frames(self) -> dict[str, pd.DataFrame]:
+        """Return the tables by title."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        import pandas as pd
+
+        with pd.option_context("display.unicode.east_asian_width", True):
+            return "\n\n".join(
+                f"{title}\n{frame.map(cell).to_string(**PLAIN, line_width=80)}"
+                for title, frame in self.frames().items()
+            )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        tables = "".join(
+            f"<p><b>{html.escape(title)}</b></p>{frame.map(cell).to_html(**PLAIN)}"
+            for title, frame in self.frames().items()
+        )
+        return f"<div class='{NO_FORMULA}'>{tables}</div>"
+
+
+def cell(value: Any) -> str:
+    """Return a value as it stands in a table: a name is cut, a number is short."""
+    if isinstance(value, str):
+        plain = "".join(c if c.isprintable() else " " for c in value)
+        return clip(plain, NAME_CHARS)
+    if value is None or value != value:
+        return "–"
+    if value == int(value) or value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 0.001 else f"{value:.6f}"

@@ -1,0 +1,181 @@
+"""A trace as OpenTelemetry spans, for the tools in which people watch their services.
+
+The names are those of OpenTelemetry's conventions for generative AI (v1.41, all of them
+in development). A span is a stretch of time with a parent: the run, each model call,
+each tool call. What was said is in no span, for it may be sensitive: the trace has it.
+This module alone needs OpenTelemetry's SDK: `pip install opentelemetry-sdk`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from importlib.metadata import entry_points
+from typing import Any
+
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import ReadableSpan
+from opentelemetry.sdk.trace.export import SpanExportResult
+from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+
+from workbook.models.prompts import clip
+from workbook.traces.events import Kind, TraceEvent
+from workbook.traces.trace import Trace
+from workbook.traces.views import error_kind, one_line, totals
+
+UNKNOWN = "_OTHER"  # where the conventions want a word, and the trace has none
+EXPORTER = "OTEL_TRACES_EXPORTER"
+
+
+def to_spans(
+    trace: Trace, *, model: str | None = None, provider: str = UNKNOWN
+) -> list[ReadableSpan]:
+    """Return the spans of a run: `invoke_agent`, and in it `chat` and `execute_tool`.
+
+    A model call that a tool makes is that tool's child. A call without an answer ends
+    with the run, or where it was given up, and has an error; so has a run without an
+    end. The ids are made from the trace's id and the events' numbers, so they are the
+    same each time. `model` and its `provider` (as "openai") are what no trace knows.
+    """
+    if not trace.events:
+        return []
+    first, last, told = trace.events[0], trace.events[-1], totals(trace)
+    served = {"gen_ai.provider.name": provider, "gen_ai.request.model": model}
+    about = served | {
+        "gen_ai.agent.name": first.get("engine"),
+        "workbook.state": told["state"],
+        "workbook.reason": told["reason"],
+        "error.type": None if told["state"] in _NO_ERROR else told["reason"],
+    }
+    root = _span("invoke_agent", trace, first, last, about)
+    spans, tools, ended = [root], dict[int, ReadableSpan](), _ended(trace)
+    for event in trace.of(Kind.MODEL_REQUEST, Kind.TOOL_CALL):
+        above = tools.get(event.get("parent", -1), root)
+        end = ended.get(event["seq"])
+        if event["kind"] == Kind.MODEL_REQUEST:
+            about = served | _of_chat(event, end or {})
+            made = _span("chat", trace, event, end or last, about, above)
+        else:
+            about = _of_tool(event, end)
+            made = _span("execute_tool", trace, event, end or last, about, above)
+            tools[event["seq"]] = made
+        spans.append(made)
+    return spans
+
+
+def export(spans: Sequence[ReadableSpan]) -> None:
+    """Hand spans to the exporter that OTEL_TRACES_EXPORTER names, or else "console".
+
+    Each package with an exporter offers it under a name: `otlp_proto_http` is that of
+    opentelemetry-exporter-otlp-proto-http, which sends them to a collector.
+
+    Raises:
+        ValueError: no installed package has an exporter of that name.
+        RuntimeError: the exporter did not take them.
+    """
+    name = os.environ.get(EXPORTER, "console")
+    found = tuple(entry_points(group="opentelemetry_traces_exporter", name=name))
+    if not found:
+        words = (
+            f"no exporter is called {name!r}: install its package, or set {EXPORTER}"
+        )
+        raise ValueError(words)
+    exporter = found[0].load()()
+    result = exporter.export(spans)
+    exporter.shutdown()
+    if result is not SpanExportResult.SUCCESS:
+        raise RuntimeError(f"the exporter {name!r} did not take the spans")
+
+
+def _span(
+    operation: str,
+    trace: Trace,
+    event: TraceEvent,
+    end: TraceEvent,
+    about: dict[str, Any],
+    above: ReadableSpan | None = None,
+) -> ReadableSpan:
+    run_id, of = str(event["trace_id"]), about.get(_NAMED[operation])
+    began = round(trace.events[0].get("started_unix_s", 0) * 1e3) * 10**6
+    ids = _digest(run_id, 16), _digest(f"{run_id}/{above and event['seq']}", 8)
+    about |= {"gen_ai.operation.name": operation, "gen_ai.conversation.id": run_id}
+    error = about.get("error.type")
+    return ReadableSpan(
+        clip(one_line(f"{operation} {of or ''}"), 100),
+        SpanContext(*ids, False, TraceFlags(TraceFlags.SAMPLED)),
+        above.context if above else None,
+        Resource.create({"service.name": "react-workbook"}),
+        {
+            name: one_line(value) if isinstance(value, str) else value
+            for name, value in about.items()
+            if value not in (None, "")
+        },
+        kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
+        status=Status(StatusCode.ERROR, error) if error else Status(),
+        start_time=began + round(event["at_s"] * 1e9),
+        end_time=began + round(end["at_s"] * 1e9),
+        instrumentation_scope=InstrumentationScope(__name__),
+    )
+
+
+_NO_ERROR = ("DONE", "PENDING")
+_NAMED = {
+    "invoke_agent": "gen_ai.agent.name",
+    "chat": "gen_ai.request.model",
+    "execute_tool": "gen_ai.tool.name",
+}
+
+
+def _of_chat(request: TraceEvent, end: TraceEvent) -> dict[str, Any]:
+    usage = end.get("usage") or {}
+    return {
+        "gen_ai.request.max_tokens": request.get("max_tokens"),
+        "gen_ai.usage.input_tokens": usage.get("input"),
+        "gen_ai.usage.output_tokens": usage.get("output"),
+        "error.type": None if "usage" in end else "no_answer",
+    }
+
+
+def _of_tool(call: TraceEvent, end: TraceEvent | None) -> dict[str, Any]:
+    error = "no_observation" if end is None else None
+    if end and not end["ok"]:
+        error = error_kind(end) or UNKNOWN
+    return {
+        "gen_ai.tool.name": call["tool"],
+        "gen_ai.tool.call.id": call["call_id"],
+        "gen_ai.tool.type": "function",
+        "error.type": error,
+    }
+
+
+def _ended(trace: Trace) -> dict[int, TraceEvent]:
+    """Return the event at which each model call and tool call was over, by its seq.
+
+    For a model call that is the turn, or whatever else came next where it was made; of
+    calls with one id, the first observation belongs to the first.
+    """
+    ended: dict[int, TraceEvent] = {}
+    asked: dict[int | None, int] = {}
+    made: list[TraceEvent] = []
+    for event in trace:
+        where = event.get("parent")
+        if event["kind"] != Kind.DECISION and where in asked:
+            ended[asked.pop(where)] = event
+        if event["kind"] == Kind.MODEL_REQUEST:
+            asked[where] = event["seq"]
+        elif event["kind"] == Kind.TOOL_CALL:
+            made.append(event)
+        elif event["kind"] == Kind.OBSERVATION:
+            by = "call_id" if event["call_id"] else "tool"
+            call = next((each for each in made if each[by] == event[by]), None)
+            if call:
+                made.remove(call)
+                ended[call["seq"]] = event
+    return ended
+
+
+def _digest(text: str, size: int) -> int:
+    found = hashlib.sha256(text.encode("utf-8", "replace")).digest()
+    return int.from_bytes(found[:size])

@@ -1,0 +1,249 @@
+"""One stream of events, four files: the trace, and three views of it for readers.
+
+`run.log` has a line an event and a summary, `chat.md` is for people, `chat.jsonl` has a
+message a line. All are made of what the trace holds, after its secrets were taken out,
+and so they can be made again from the trace alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from workbook.models.prompts import clip
+from workbook.traces.events import Kind, TraceEvent, to_line
+from workbook.traces.show import VOICES, amount, shortened, summary, voice
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
+
+VIEWS = ("run.log", "chat.md", "chat.jsonl")
+EPISODE = ("thought", "action", "observation", "final")
+LINE = 200  # characters of a line in run.log
+
+# What a terminal obeys, what turns the direction of a text, and half a surrogate pair.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+@contextmanager
+def logged(
+    folder: Path | str, *, debug: bool = False, **options: Any
+) -> Iterator[TraceWriter]:
+    """Write trace.jsonl and its three views into a folder, while a run goes on.
+
+    Gives the hook of an engine: `with logged("runs/1") as hook: Machine(…, hook=hook)`.
+    With `debug` each observation is printed as it comes; other options are those of
+    `TraceWriter`. A run that is resumed goes on in its trace: `write_logs` then makes
+    the views anew.
+    """
+    with ExitStack() as files:
+        hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
+        files.callback(hook.close)
+        hook.listener = files.enter_context(_views(Path(folder), debug=debug))
+        yield files.enter_context(hook)
+
+
+def write_logs(trace: Trace, folder: Path | str) -> Path:
+    """Make run.log, chat.md and chat.jsonl of a trace, and return their folder."""
+    with _views(Path(folder), trace.lost) as add:
+        for event in trace:
+            add(event)
+    return Path(folder)
+
+
+@contextmanager
+def _views(
+    folder: Path, lost: str = "", debug: bool = False
+) -> Iterator[Callable[[TraceEvent], None]]:
+    """Give what adds an event to the three files, each time whole and on the disk."""
+    folder.mkdir(parents=True, exist_ok=True)
+    seen: list[TraceEvent] = []
+    with ExitStack() as files:
+        names = [folder / name for name in VIEWS]
+        log, chat, rows = [
+            files.enter_context(name.open("w", encoding="utf-8", newline="\n"))
+            for name in names
+        ]
+
+        def add(event: TraceEvent) -> None:
+            event = json.loads(to_line(event))  # as the trace has it
+            seen.append(event)
+            said = messages(event)
+            log.write(f"{line_of(event)}\n")
+            chat.write("".join(map(_as_markdown, said)))
+            rows.write("".join(map(_as_json, said)))
+            for file in (log, chat, rows):
+                file.flush()
+            if debug and event["kind"] == Kind.OBSERVATION:
+                print(f"[step {event['step']}] {shortened(plain(summary(event)))}")
+
+        try:
+            yield add
+        finally:
+            log.write(f"\n{summary_of(Trace(tuple(seen), lost))}\n")
+
+
+def messages(event: TraceEvent) -> list[dict[str, Any]]:
+    """Return what an event adds to the conversation, as lines of chat.jsonl.
+
+    Each has `step`, `role` (user, assistant, tool, runtime), `type` (question, thought,
+    dropped, action, observation, decision, final) and `content`, a text. An action and
+    an observation have `tool` and `call_id` too, an action its `arguments`, an
+    observation `ok`, a final its `state` and `reason`; what was said inside a tool call
+    has that event's seq as `parent`. A thought that is `unread` is a whole turn in
+    which no step was found; what is `dropped` was written behind a step.
+    """
+    made: list[tuple[str, str, str, dict[str, Any]]] = []
+    call = {name: event.get(name) for name in ("tool", "call_id")}
+    match event["kind"]:
+        case Kind.RUN_STARTED:
+            made = [("user", "question", event["question"], {})]
+        case Kind.MODEL_TURN:
+            turn = event["turn"] or {}
+            read = turn.get("kind") in ("action", "final", "calls")
+            words = turn.get("thought", "") if read else event["text"]
+            unread = {} if read else {"unread": True}
+            made = [("assistant", "thought", words, unread)] if words else []
+            if "dropped" in turn:
+                made.append(("assistant", "dropped", turn["dropped"], {}))
+        case Kind.TOOL_CALL:
+            arguments = json.dumps(event["arguments"], ensure_ascii=False)
+            asked = call | {"arguments": event["arguments"]}
+            made = [("assistant", "action", f"{event['tool']}({arguments})", asked)]
+        case Kind.OBSERVATION:
+            role = "runtime" if event["tool"] is None else "tool"
+            made = [(role, "observation", event["text"], call | {"ok": event["ok"]})]
+        case Kind.DECISION:
+            role = "user" if voice(event) == "user" else "runtime"
+            made = [(role, "decision", summary(event), {})]
+        case Kind.RUN_FINISHED:
+            end = {name: event[name] for name in ("state", "reason")}
+            done = event["state"] == "DONE" and event["answer"] is not None
+            about = event["answer"] or event.get("message") or "no answer"
+            words = event["answer"] if done else f"{end['state']}: {about}"
+            made = [("assistant" if done else "runtime", "final", words, end)]
+    inside = {"parent": event["parent"]} if "parent" in event else {}
+    step = {"step": event["step"]}
+    return [
+        step | {"role": role, "type": kind, "content": str(content)} | more | inside
+        for role, kind, content, more in made
+    ]
+
+
+def as_episode(trace: Trace) -> list[dict[str, Any]]:
+    """Return a run as reports print it: thought, action, observation, …, final.
+
+    The items are those of `messages`, without roles and without what happened inside a
+    tool call. A run that has no end has no final item.
+    """
+    return [
+        {name: value for name, value in each.items() if name != "role"}
+        for event in trace
+        for each in messages(event)
+        if each["type"] in EPISODE and "parent" not in each
+    ]
+
+
+def error_kind(event: TraceEvent) -> str:
+    """Return the kind of a failed observation's error; empty where it has none."""
+    error = event.get("error")
+    return str(error.get("kind", "") if isinstance(error, dict) else error or "")
+
+
+def totals(trace: Trace) -> dict[str, Any]:
+    """Return how a run ended, and what it spent.
+
+    `state`, `reason`, `steps` (the agent's model calls), `tool_calls`, `tokens` (read
+    and written, in tools too; None where no model told), `seconds`, `forced`, `errors`
+    (failed observations by kind).
+    """
+    events = trace.events or ({"kind": "no event", "step": 0, "at_s": 0.0},)
+    last, end = events[-1], trace.end or {}
+    state, reason = "no end", f"after {last.get('event', last['kind'])}"
+    if last.get("event") == "suspended":
+        state, reason = last["target"], last["event"]
+    used = [e["usage"] for e in trace.of(Kind.MODEL_TURN) if e["usage"]]
+    tokens = sum((u.get(way) or 0) for u in used for way in ("input", "output"))
+    calls = [event for event in trace.of(Kind.TOOL_CALL) if "parent" not in event]
+    failed = [event for event in trace.of(Kind.OBSERVATION) if not event["ok"]]
+    spent = end.get("spent") or {}
+    return {
+        "state": end.get("state", state),
+        "reason": end.get("reason", reason),
+        "steps": spent.get("steps", last["step"]),
+        "tool_calls": spent.get("tool_calls", len(calls)),
+        "tokens": tokens if used else None,
+        "seconds": last["at_s"] - events[0]["at_s"],
+        "forced": bool(end.get("forced")),
+        "errors": dict(Counter(error_kind(each) or "no kind" for each in failed)),
+    }
+
+
+def summary_of(trace: Trace) -> str:
+    """Return `totals` as the lines that stand at the end of run.log."""
+    told, why = totals(trace), (trace.end or {}).get("message")
+    tokens = "unknown" if told["tokens"] is None else f"{told['tokens']:,}"
+    rows = {
+        "state": told["state"],
+        "reason": f"{told['reason']}: {why}" if why else told["reason"],
+        "spent": f"steps {told['steps']}, tool calls {told['tool_calls']}, "
+        f"tokens {tokens}, seconds {told['seconds']:.3f}",
+        "forced": "yes, its tools were withdrawn" if told["forced"] else "no",
+        "errors": ", ".join(f"{k} {n}" for k, n in told["errors"].items()) or "none",
+        "lost": trace.lost,
+    }
+    lines = {name: clip(one_line(value), LINE) for name, value in rows.items()}
+    return "\n".join(f"{name:8}{line}" for name, line in lines.items() if line)
+
+
+def line_of(event: TraceEvent) -> str:
+    """Return an event as a line: seconds, step, state or kind, what."""
+    word, what = event["kind"], ""
+    if word == Kind.TRANSITION:
+        word, what = event["target"], f"{event['event']}: {event['why']}"
+    elif word == Kind.MODEL_REQUEST:
+        new, kept = event["prompt"], event["kept"]
+        what = f"{amount(len(new), new)} new, {amount(kept, new)} as before"
+    else:
+        what = summary(event)
+    word = "↳ " * ("parent" in event) + f"{VOICES[voice(event)][0]} {word}"
+    when = f"{event['at_s']:9.3f} s {event['step']:4}"
+    return clip(f"{when}  {one_line(word):18} {one_line(what)}", LINE)
+
+
+def one_line(text: str) -> str:
+    """Return a text on one line, without what a terminal would obey."""
+    return " ".join(plain(text).split())
+
+
+def plain(text: str) -> str:
+    """Return a text in which what cannot be seen is a sign that can."""
+    return _UNSEEN.sub("\N{REPLACEMENT CHARACTER}", "\n".join(text.splitlines()))
+
+
+def _as_json(message: dict[str, Any]) -> str:
+    """Return a line of JSON in which what cannot be seen is escaped as well."""
+    line = to_line(message).decode()
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", line)
+
+
+def _as_markdown(message: dict[str, Any]) -> str:
+    """Return a message in Markdown: our own title, and what was said in a fence.
+
+    Nothing inside a fence is read as Markdown, and the fence is longer than any in it.
+    """
+    title = message["type"].capitalize() + " unread" * ("unread" in message)
+    if tool := message.get("tool"):
+        name = re.sub(r"[^\w.-]", "?", clip(tool, 40))
+        title += f" of `{name}`"
+    title += ": an error" * (message.get("ok") is False)
+    title += ", inside a tool" * ("parent" in message)
+    said = shortened(plain(message["content"])) or "(empty)"
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", said)), 0)
+    return f"### {title} (step {message['step']})\n\n{fence}text\n{said}\n{fence}\n\n"
