@@ -12,6 +12,7 @@ from workbook.models.base import Completion
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
+from workbook.traces.replay import replay
 from workbook.traces.writer import TraceWriter
 
 STEP = "Thought: one and one.\nAction: Calculator\nAction Input: 1 + 1 + 1 + 1 + 1"
@@ -91,6 +92,7 @@ def test_what_a_stopped_model_did_not_count_is_estimated():
     usage = emit.trace().of("model_turn")[0]["usage"]
     assert usage["estimated"]
     assert usage["input"] > usage["output"] > 0
+    assert replay(emit.trace(), machine(Script([]))).state == "CANCELLED"
 
 
 def test_a_model_that_nobody_waits_for_is_stopped():

@@ -19,10 +19,11 @@ def as_completion(event: TraceEvent) -> Completion:
     turn, usage = event["turn"] or {}, event["usage"] or {}
     said = turn["calls"] if turn.get("kind") == "calls" else ()
     reason = "length" if "cut" in turn else "tool_calls" if said else "stop"
-    counted = {name: usage.get(name, 0) for name in ("input", "output", "cached")}
-    if usage.get("estimated"):
-        counted = {}  # it is estimated again
-    return Completion(event["text"], Usage(**counted), requests_in(said), reason)
+    counted = Usage(*(usage.get(name, 0) for name in ("input", "output", "cached")))
+    estimated = bool(usage.get("estimated"))
+    return Completion(
+        event["text"], counted, requests_in(said), reason, estimated=estimated
+    )
 
 
 def as_observation(event: TraceEvent) -> Observation:
