@@ -200,6 +200,14 @@ def test_a_stream_is_stopped_when_it_is_told_to():
     assert pieces == ["one ", "two "]
 
 
+def test_an_error_in_a_stream_is_said():
+    """what an endpoint says in place of the next piece is in the sentence"""
+    said = b'data: {"error": {"message": "overloaded"}}\n\n'
+    with endpoint(Fault(body=said)) as server:
+        with pytest.raises(HostedModelError, match="overloaded"):
+            ours(server.url).complete("?", on_text=lambda piece: False)
+
+
 @STREAMED
 def test_what_is_reported_is_kept(on_text):
     """text, calls, usage and reason are the same in one piece and in many"""

@@ -154,6 +154,8 @@ def _streamed(lines: Iterator[str], on_text: OnText) -> Completion:
         if not line.startswith("data: {"):
             continue
         chunk = json.loads(line.removeprefix("data: "))
+        if "choices" not in chunk:
+            raise ValueError(error_message(line.removeprefix("data: ")))
         usage = chunk.get("usage") or usage
         for choice in chunk["choices"]:
             delta = choice["delta"]
