@@ -9,7 +9,7 @@ import pytest
 from workbook.guardrails.budget import Budget, NextCall
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.shared_budget import SharedBudget, SharedBudgetError
-from workbook.models.base import MAX_TOKENS, Usage
+from workbook.models.base import MAX_TOKENS, Completion, Usage
 from workbook.models.script import Script
 
 CALL = NextCall("model", 60, 40)
@@ -114,6 +114,7 @@ def test_a_call_that_nobody_heard_of_again_counts_whole():
 
     class Hung:
         name = "hung"
+        streams = True
 
         def complete(self, prompt, *, stop=(), max_tokens=None):
             threading.Event().wait(30)
@@ -123,3 +124,31 @@ def test_a_call_that_nobody_heard_of_again_counts_whole():
     guarded(Hung(), [], budget=Budget(model_s=0.05), handlers=work).run("?")
     assert shared.spent().usage.output == MAX_TOKENS
     assert shared.spent().usage.input > 0
+
+
+class Uncapped:
+    """A model that takes no max_tokens."""
+
+    name = "uncapped"
+
+    def complete(self, prompt, *, stop=()):
+        return Completion("Final Answer: 7", Usage(9, 5))
+
+
+def test_a_model_without_a_cap_shares_steps_and_no_tokens():
+    """what nothing keeps within tokens is not asked; steps can be shared by any model"""
+    tokens, steps = SharedBudget(Budget(tokens=5000)), SharedBudget(Budget(steps=1))
+    end = guarded(Uncapped(), [], handlers={"THINK": tokens.think}).run("?")
+    assert end.message.startswith("ValueError: uncapped takes no max_tokens")
+    assert tokens.spent().steps == 0
+    work = {"THINK": steps.think}
+    reasons = [guarded(Uncapped(), [], handlers=work).run("?").reason for _ in "12"]
+    assert reasons == ["final_answer", "out_of_steps"]
+
+
+def test_other_limits_are_checked_as_the_first_ones():
+    """a copy with a limit of tokens is refused where the machine would be"""
+    machine = guarded(Uncapped(), [])
+    assert machine.with_limits(steps=2).run("?").answer == "7"
+    with pytest.raises(ValueError, match=r"uncapped takes no max_tokens"):
+        machine.with_limits(tokens=5000)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 
 from workbook.fsm.limits import Limits, Spent
 from workbook.guardrails.table import GuardEvent
-from workbook.models.base import Usage
+from workbook.models.base import Usage, streams
 
 MILLION = 1_000_000
 
@@ -85,6 +85,15 @@ class Budget(Limits):
         most = (self.input_tokens, self.output_tokens, self.tokens, self.money)
         return min(most) < math.inf
 
+    def check_model(self, model: Any) -> None:
+        """Raise ValueError for a model that nothing keeps within tokens or money."""
+        if self.counts_tokens and not streams(model):
+            raise ValueError(
+                f"{getattr(model, 'name', model)} takes no max_tokens, so that nothing"
+                " keeps it within tokens or money: give it that argument, and say"
+                " `streams = True`, or give a budget without"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class NextCall:
@@ -121,7 +130,7 @@ def within_budget(spent: Spent, budget: Budget, next_call: NextCall) -> str | No
 
 
 def room(spent: Spent, budget: Budget, input_tokens: int) -> int | None:
-    """Return how many tokens the model may write, or None where nothing budget it.
+    """Return how many tokens the model may write, or None where nothing limits it.
 
     That is the cap of a call whose prompt has so many tokens, once `within_budget` has
     allowed it with one token to write.

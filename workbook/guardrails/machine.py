@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.assemble import assemble
@@ -37,7 +37,7 @@ from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
 from workbook.guardrails.table import GUARDED, ONE_CALL, GuardState
 from workbook.loop.turns import parse_turn
-from workbook.models.base import ChatModel, TextModel, streams
+from workbook.models.base import ChatModel, TextModel
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
@@ -77,11 +77,7 @@ class GuardedMachine(Machine):
         }
         work = {state: in_its_mode(handler) for state, handler in work.items()}
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
-        if budget.counts_tokens and not streams(model):
-            raise ValueError(
-                f"{model.name} takes no max_tokens, so that nothing keeps it within"
-                " tokens or money: give it that argument, or a budget without"
-            )
+        budget.check_model(model)
         self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
         self.cache, self.parts = cache, parts or {}
@@ -92,6 +88,12 @@ class GuardedMachine(Machine):
         """Its limits, with those of tokens and money."""
         assert isinstance(self.limits, Budget)
         return self.limits
+
+    def with_limits(self, **changes: Any) -> Self:
+        """Return a copy with other limits; ValueError where its model keeps none."""
+        again = super().with_limits(**changes)
+        again.budget.check_model(again.model)
+        return again
 
     def set_mode(
         self, mode: str, who: str = "user", why: str = "the user said so"
@@ -104,7 +106,7 @@ class GuardedMachine(Machine):
         self._switches.append((self.mode, who, why))
 
     def resume(self, path: Path | str, approval: Answer | None = None) -> RunResult:
-        """Go on with a run that waits, or that died, from its trace; to a new exit.
+        """Go on with a run that waits, or that died, from its trace; to a new end.
 
         The machine must be made as the first one was: model, tools, rules. What the
         record holds is not asked, paid or done again.

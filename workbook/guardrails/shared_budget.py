@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -20,7 +21,7 @@ from workbook.fsm.limits import Spent
 from workbook.fsm.run import Run
 from workbook.guardrails.budget import Budget, NextCall, room, within_budget
 from workbook.guardrails.handlers import tokens_of
-from workbook.models.base import MAX_TOKENS, Usage
+from workbook.models.base import MAX_TOKENS, Usage, streams
 
 
 class SharedBudgetError(RuntimeError):
@@ -48,14 +49,17 @@ class SharedBudget:
                 return str(coming["event"])
             run.max_tokens = coming.get("max_tokens")
             return think(run)
-        size = tokens_of(run.conversation)
+        conversation: Any = run.conversation
+        self.budget.check_model(conversation.model)
+        size = tokens_of(conversation)
         # At most MAX_TOKENS: the first run leaves something over.
         caps = [run.max_tokens, self.room(size), MAX_TOKENS]
         cap = min(cap for cap in caps if cap is not None)
         call = NextCall("model", size, max(cap, 1))
         if ran_out := self.reserve(call):
             return ran_out
-        run.max_tokens, before = cap, run.spent.usage
+        run.max_tokens = cap if streams(conversation.model) else None
+        before = run.spent.usage
         try:
             return think(run)
         finally:
