@@ -136,7 +136,7 @@ class Uncapped:
 
 
 def test_a_model_without_a_cap_shares_steps_and_no_tokens():
-    """what nothing keeps within tokens is not asked; steps can be shared by any model"""
+    """what nothing keeps within tokens is not asked; any model can share steps"""
     tokens, steps = SharedBudget(Budget(tokens=5000)), SharedBudget(Budget(steps=1))
     end = guarded(Uncapped(), [], handlers={"THINK": tokens.think}).run("?")
     assert end.message.startswith("ValueError: uncapped takes no max_tokens")

@@ -203,9 +203,9 @@ def test_a_stream_is_stopped_when_it_is_told_to():
 def test_an_error_in_a_stream_is_said():
     """what an endpoint says in place of the next piece is in the sentence"""
     said = b'data: {"error": {"message": "overloaded"}}\n\n'
-    with endpoint(Fault(body=said)) as server:
-        with pytest.raises(HostedModelError, match="overloaded"):
-            ours(server.url).complete("?", on_text=lambda piece: False)
+    refused = pytest.raises(HostedModelError, match="overloaded")
+    with endpoint(Fault(body=said)) as server, refused:
+        ours(server.url).complete("?", on_text=lambda piece: False)
 
 
 @STREAMED
