@@ -92,10 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _port(text: str) -> int:
-    number = int(text)
-    if not 0 < number < 2**16:
-        raise argparse.ArgumentTypeError(f"{number} is no port: use 1 to 65535")
-    return number
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise argparse.ArgumentTypeError(f"{text} is no port: use 1 to 65535")
+    return int(text)
 
 
 def _doctor(options: argparse.Namespace) -> int:
