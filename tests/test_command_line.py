@@ -30,6 +30,7 @@ def leave(*arguments):
         ([], "the following arguments are required: command"),
         (["progress", "--nope"], "unrecognized arguments: --nope"),
         (["reset", "parse_trun"], "Did you mean parse_turn?"),
+        (["serve-model", "--port", "99999"], "99999 is no port: use 1 to 65535"),
     ],
 )
 def test_wrong_use_is_a_sentence(capsys, arguments, words):
@@ -55,7 +56,7 @@ def test_a_reader_that_has_read_enough():
     assert (run.returncode, run.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("command", [[], ["reset"], ["doctor"], ["fetch-model"]])
+@pytest.mark.parametrize("command", [[], ["reset"], ["grade"], ["fetch-model"]])
 def test_help_reads_well(capsys, monkeypatch, command):
     """--help says what there is, and fits a terminal of 80 columns"""
     monkeypatch.setenv("COLUMNS", "80")

@@ -10,7 +10,7 @@ PACKAGE = ROOT / "workbook"
 LIMIT = 28_600
 LONGEST_FILE = 300
 SUBJECT = {
-    "models", "loop", "tools", "record", "langchain_trace", "fsm", "guardrails",
+    "models", "loop", "tools", "traces", "langchain_trace", "fsm", "guardrails",
     "trust", "evaluation",
 }  # fmt: skip
 PROPS = {"props"}

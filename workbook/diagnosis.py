@@ -167,4 +167,6 @@ def confinement() -> Row:
     try:
         return Row("bubblewrap", Health.WELL, f"{bubblewrap()[0]} (for graders)")
     except CourseError as error:
-        return Row("bubblewrap", Health.NOTE, "of no use here", f"to grade: {error}")
+        return Row(
+            "bubblewrap", Health.NOTE, "confines nothing here", f"to grade: {error}"
+        )

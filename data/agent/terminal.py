@@ -122,7 +122,7 @@ def ask(request: Request) -> Answer | None:
             arguments = None
         if isinstance(arguments, dict):
             return Edit(arguments, who="you")
-        problem = f"{said!r} is none of the four."
+        problem = f"{said!r} is none of the four answers."
 
 
 def with_history(history: list[tuple[str, str]], question: str) -> str:

@@ -90,7 +90,7 @@ class Folder:
         Args:
             path: as list_files names it
             old: the passage as it is, with its spaces
-            new: what stands there afterwards
+            new: the passage that replaces it
         """
         text = self._edited(path, old, new)
         self._place(path).write_text(_bounded(text), encoding="utf-8")

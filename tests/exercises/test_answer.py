@@ -127,7 +127,7 @@ def test_what_cannot_be_written_down_is_refused(cell):
     def answer():
         return live
 
-    with pytest.raises(CourseError, match="uses live of the function in which it"):
+    with pytest.raises(CourseError, match="uses variables of the function around it"):
         cells_of(answer)
     exec("def answer(): return 1", space := {})
     for function in (space["answer"], len):

@@ -67,9 +67,9 @@ MAKE = "def make(x):\n    def who_writes(label): return x\n    return who_writes
         ("def who_write(label): return 'model'", "Did you mean who_writes?"),
         (
             "x = 1\nwho_writes = lambda label: x",
-            "own name, and this one's is <lambda>.",
+            "name, and this one's is <lambda>.",
         ),
-        (f"{MAKE}f = make(1)", "uses x of the function in which it was made"),
+        (f"{MAKE}f = make(1)", "uses variables of the function around it (x)"),
     ],
 )
 def test_what_stands_in_the_way_is_said(cell, capsys, text, words):
@@ -120,7 +120,10 @@ def test_what_was_passed_stays_passed(cell, right, capsys):
     """a later wrong try takes nothing away; untouched stubs are no attempt"""
     for text, keeps in ((WRONG, False), (right, False), (WRONG, True), (STUB, True)):
         check(cell(text))
-        said = "Your agent keeps the one that passed before." in capsys.readouterr().out
+        said = (
+            "Your agent keeps your earlier answer, which passed."
+            in capsys.readouterr().out
+        )
         assert said is keeps
     row = next(row for row in progress().rows if row[1] == "who_writes")
     assert row == ("00", "who_writes", "passed", "3", "", "yours")

@@ -23,7 +23,7 @@ def test_a_damaged_file_is_set_aside(capsys, content):
     path.write_text(content)
     note_check("who_writes", Outcome.PASSED)
     assert path.with_name("progress.json.damaged").read_text() == content
-    assert "could not be read; a new one is begun" in capsys.readouterr().out
+    assert "could not be read. We begin a new one" in capsys.readouterr().out
     assert entries()["who_writes"].outcome == "passed"
 
 

@@ -119,7 +119,7 @@ def test_before_each_test_and_call_it_is_told_what_comes(exercise):
     run_tests(exercise, lambda n: right(n) if n else 1, told.append, calls.append)
     never = [(report.failures[0].test, report.passed) for report in told]
     assert never == 3 * [("test_small", 0)] + [("test_any", 1), ("test_negative", 1)]
-    assert (told[0].total, told[0].note) == (3, "2 of 3 were not looked at.")
+    assert (told[0].total, told[0].note) == (3, "2 of 3 tests were not run.")
     assert calls[:3] == ["double(1)", "double(2)", "double(3)"]
 
 

@@ -92,7 +92,7 @@ def test_what_never_comes_back_is_a_verdict(limits, body, line, words):
     assert words in evidence["stopped"]
     assert evidence["called"] == "who_writes('Thought')"
     assert not line or evidence["at"].startswith(f"line {line} of ")
-    assert report.note == "2 of 3 were not looked at."
+    assert report.note == "2 of 3 tests were not run."
 
 
 @pytest.mark.parametrize(

@@ -85,8 +85,8 @@ def test_a_part_that_breaks_gives_way_to_ours(capsys):
     [
         ("raise RuntimeError('not today')", "broke in line 3 .*not today"),
         ("exit()", "broke in line 3 .*SystemExit"),
-        ("return None", "returned None for 'Thought: x'; it owes .*Malformed"),
-        ("return 'Action'", "returned 'Action' for .*; it owes"),
+        ("return None", "returned None for 'Thought: x'; it has to return .*Malformed"),
+        ("return 'Action'", "returned 'Action' for .*; it has to return"),
     ],
 )
 def test_in_a_run_a_part_that_breaks_ends_it_and_the_next_has_ours(body, words):

@@ -39,3 +39,14 @@ def test_a_path_without_a_notebook_is_said(tmp_path, capsys):
     """a folder without notebooks is said to be one"""
     assert main(["collect", str(tmp_path)]) == 2
     assert "holds no notebook" in capsys.readouterr().err
+
+
+def test_a_notebook_that_cannot_be_read_is_said(tmp_path):
+    """a broken notebook has a row; one without exercises is none to worry about"""
+    write_cells(tmp_path / "scratch.ipynb", "x = 1")
+    assert main(["collect", str(tmp_path)]) == 0
+    (tmp_path / "mine.ipynb").write_text("{")
+    ((name, _, outcome, why),) = collect(tmp_path).rows
+    assert (name, outcome) == ("mine.ipynb", "left out")
+    assert "cannot be read" in why
+    assert main(["collect", str(tmp_path)]) == 1

@@ -189,8 +189,9 @@ def test_tables_and_pages_cannot_be_used_against_their_readers(tmp_path):
 def test_it_refuses_to_grade_unconfined(tmp_path, monkeypatch, capsys):
     """without bubblewrap, and without a wrapper, it has to be told --unconfined"""
     write_cells(tmp_path / "class" / "ann" / f"{LESSON}.ipynb", RIGHT)
-    monkeypatch.setattr(confinement.shutil, "which", lambda name: None)
-    assert main(["grade", str(tmp_path / "class"), str(tmp_path / "out")]) == 2
+    with monkeypatch.context() as patch:
+        patch.setattr(confinement.shutil, "which", lambda name: None)
+        assert main(["grade", str(tmp_path / "class"), str(tmp_path / "out")]) == 2
     assert "--unconfined" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
     for option in ("--unconfined", "--wrapper=nice -n 1"):
@@ -216,3 +217,22 @@ def test_a_program_that_does_not_confine_here_is_said(monkeypatch):
     monkeypatch.setattr(confinement.shutil, "which", lambda name: "/bin/false")
     with pytest.raises(CourseError, match="does not work here"):
         confinement.bubblewrap()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["out", "--unconfined", "--jobs", "0"], "use 1 or more"),
+        (["out", "--wrapper", "'docker run"], "No closing quotation"),
+        (["out", "--wrapper", "no_such_program run"], "no program no_such_program"),
+        (["a_file", "--unconfined"], "Name another folder"),
+    ],
+)
+def test_wrong_use_is_said_in_a_sentence(tmp_path, monkeypatch, capsys, options, said):
+    """what was asked wrongly is named, before anything is graded"""
+    monkeypatch.chdir(tmp_path)
+    write_cells(tmp_path / "class" / "ann" / f"{LESSON}.ipynb", RIGHT)
+    (tmp_path / "a_file").write_text("")
+    assert main(["grade", "class", *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

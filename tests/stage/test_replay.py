@@ -32,7 +32,7 @@ from workbook.traces.trace import Trace, read_events
 from workbook.traces.writer import TraceWriter
 
 MACHINES = ("fsm", "fsm_calls", "guarded", "guarded_calls")
-OLD = Path(__file__).parents[1] / "record" / "schema_1"
+OLD = Path(__file__).parents[1] / "traces" / "schema_1"
 
 
 def played(slug, engine):

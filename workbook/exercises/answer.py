@@ -56,9 +56,9 @@ def cells_of(function: Callable[..., Any]) -> list[str]:
     if getattr(function, "__closure__", None):
         used = ", ".join(function.__code__.co_freevars)
         raise CourseError(
-            f"{name} uses {used} of the function in which it was made, and that cannot"
-            f" be written down. Write `def {name}` at the left margin of a cell, and"
-            f" what it needs in the same cell."
+            f"{name} uses variables of the function around it ({used}), and these"
+            f" cannot be saved as text. Write `def {name}` at the left margin of a"
+            f" cell, with all that it needs in the same cell."
         )
     file = getattr(getattr(function, "__code__", None), "co_filename", "<string>")
     shell = notebook()

@@ -21,7 +21,7 @@ from workbook.exercises.worker import tested
 from workbook.exercises.your_agent import path_of, write
 
 Function = Callable[..., Any]
-KEPT = "Your agent keeps the one that passed before. This cell gives ours."
+KEPT = "Your agent keeps your earlier answer, which passed. Here ours runs."
 MOVE = "If that changes what your function uses, put it into the cell of `def"
 
 
@@ -40,8 +40,9 @@ def check(function: Function) -> Function:
             answer = instead(exercises()[near].function())
         else:
             raise CourseError(
-                f"check goes by a function's own name, and this one's is {slug}. Give"
-                " `def` the name of the exercise; a decorator needs functools.wraps."
+                f"check finds the exercise by the function's name, and this one's is"
+                f" {slug}. Give `def` the name of the exercise; a decorator needs"
+                " functools.wraps."
             )
         exercise = find(slug)
         if inspect.unwrap(function) is inspect.unwrap(exercise.function()):

@@ -141,7 +141,8 @@ def tests_of(exercise: Exercise) -> str:
             if each not in taken and _binds(each) & new:
                 taken.append(each)
                 used |= _names(each)
-    subjects = sorted(used & exercises().keys() - set().union(*map(_binds, taken)))
+    asked = set().union(*map(_arguments, taken))  # and not: imported under that name
+    subjects = sorted(asked & exercises().keys() - set().union(*map(_binds, taken)))
     lines = ['"""What is asked of this part, and whether it does it."""', ""]
     imports, rest = [], []
     for each in body:

@@ -6,7 +6,7 @@ from workbook.paths import template
 
 ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
 SIGNS = {"yours": "★", "ours": "·", "stale": "!"}
-ABOUT = "★ yours · ours ! yours did not pass when it was last looked at"
+ABOUT = "★ yours · ours ! yours did not pass its last check"
 
 
 class YourAgent:

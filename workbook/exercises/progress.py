@@ -46,7 +46,7 @@ def entries() -> dict[str, Entry]:
         aside = path.with_name(f"{path.name}.damaged")
         with suppress(OSError):
             os.replace(path, aside)
-        title = "The file with your progress could not be read; a new one is begun."
+        title = "The file with your progress could not be read. We begin a new one."
         show(Notice(title, [(" ", f"The old one is kept as {aside}.")]))
         return {}
 

@@ -189,5 +189,5 @@ class _Run:
         raised = bool(failures) and failures[0].raised
         outcome = Outcome.RAISED if raised else Outcome.WRONG
         met, left = len(self.begun) - len(failures), total - len(self.begun)
-        note = f"{left} of {total} were not looked at." if left else ""
+        note = f"{left} of {total} tests were not run." if left else ""
         return Report(slug, outcome, met, total, failures, note)

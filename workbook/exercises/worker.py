@@ -123,7 +123,7 @@ class Worker:
             self._process.wait(timeout=END_S)
         code = self._process.returncode
         if code is None:
-            return "it wrote where the tests say what they find, or closed that"
+            return "it wrote into the pipe that the tests report by, or closed it"
         if code < 0:
             return f"it ended the Python that ran it: {signal.Signals(-code).name}"
         return f"it ended the Python that ran it, with exit code {code}"
@@ -137,7 +137,7 @@ class Worker:
         self.close()
         if report is None:  # no answer has been looked at
             last = dumped.splitlines()[-1:] or [why]
-            raise CourseError(f"No test could be begun: {last[0]}.")
+            raise CourseError(f"No test could start: {last[0]}.")
         evidence = [("called", call)] if call else []
         evidence.append(("stopped", why))
         if place := re.search(rf'"<{report.slug}>", line (\d+)', dumped):

@@ -161,7 +161,7 @@ class Part:
             given = clip(", ".join(map(shorten, args)), 160)
             raise PartBroken(
                 f"your {exercise.slug} returned {shorten(result, 80)} for {given};"
-                f" it owes {inspect.formatannotation(wanted)}."
+                f" it has to return {inspect.formatannotation(wanted)}."
             )
         return result
 

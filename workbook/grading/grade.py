@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,22 +62,38 @@ def grade_command(
     out = out or folder.with_name(f"{folder.name}_graded")
     if out.resolve().is_relative_to(folder.resolve()):
         raise CourseError(f"{out} is in the folder that is graded. Name another one.")
-    confined = shlex.split(wrapper) or ([] if unconfined else bubblewrap(folder, out))
+    if jobs is not None and jobs < 1:
+        raise CourseError(f"--jobs is {jobs}: use 1 or more.")
+    confined = command_in(wrapper) or ([] if unconfined else bubblewrap(folder, out))
     try:
         papers = grade_books(books_in(folder), out, confined, jobs)
+        learners: dict[str, Reports] = {paper.book.learner: {} for paper in papers}
+        for paper in papers:
+            learners[paper.book.learner].update(paper.reports)
+        write_results(papers, out / "results.csv")
+        write_marks(learners, out / "marks.csv")
+        write_feedback(papers, out / "feedback")
+        write_class([*learners.values()], out / "class.html")
     except KeyboardInterrupt:
         words = f"stopped; what is done is kept in {out}. The same command goes on."
         print(words, file=sys.stderr)
         return 130
-    learners: dict[str, Reports] = {paper.book.learner: {} for paper in papers}
-    for paper in papers:
-        learners[paper.book.learner].update(paper.reports)
-    write_results(papers, out / "results.csv")
-    write_marks(learners, out / "marks.csv")
-    write_feedback(papers, out / "feedback")
-    write_class([*learners.values()], out / "class.html")
+    except OSError as error:
+        words = f"{error.filename or out}: {error.strerror}. Name another folder."
+        raise CourseError(words) from None
     print(f"{len(papers)} notebooks. Tables and pages are in {out}.")
     return 1 if any(paper.problem for paper in papers) else 0
+
+
+def command_in(wrapper: str) -> list[str]:
+    """Return the words of a command that confines; a CourseError: it cannot be run."""
+    try:
+        words = shlex.split(wrapper)
+    except ValueError as error:
+        raise CourseError(f"--wrapper {wrapper!r} cannot be read: {error}.") from None
+    if words and not shutil.which(words[0]):
+        raise CourseError(f"--wrapper: there is no program {words[0]} here.")
+    return words
 
 
 def grade_books(

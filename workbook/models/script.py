@@ -35,7 +35,7 @@ class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error
 
 
 class Script:
-    """A model that plays a list of turns: a `TextModel` and a `ChatModel`.
+    r"""A model that plays a list of turns: a `TextModel` and a `ChatModel`.
 
     It answers each request with the next turn; after the last one it starts again
     (`loop`), repeats that one (`repeat_last`), or raises `ScriptExhausted`. It sees
