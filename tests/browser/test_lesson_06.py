@@ -4,25 +4,25 @@ from playwright.sync_api import expect
 
 HEAD = "def within_budget(spent: Spent, budget: Budget, next_call: NextCall)"
 WRONG = f"""{HEAD} -> str | None:
-    if spent.steps > limits.steps:
+    if spent.steps > budget.steps:
         return "out_of_steps"
     return None"""
 RIGHT = f"""{HEAD} -> str | None:
     is_tool = next_call.kind == "tool"
-    if is_tool and spent.tool_calls + 1 > limits.tool_calls:
+    if is_tool and spent.tool_calls + 1 > budget.tool_calls:
         return "out_of_tool_calls"
-    if not is_tool and spent.steps + 1 > limits.steps:
+    if not is_tool and spent.steps + 1 > budget.steps:
         return "out_of_steps"
-    if spent.wall_s >= limits.wall_s:
+    if spent.wall_s >= budget.wall_s:
         return "out_of_time"
     if is_tool:
         return None
     usage = spent.usage + Usage(next_call.input_tokens, next_call.output_tokens)
-    pairs = [(usage.input, limits.input_tokens), (usage.output, limits.output_tokens)]
-    pairs.append((usage.input + usage.output, limits.tokens))
+    pairs = [(usage.input, budget.input_tokens), (usage.output, budget.output_tokens)]
+    pairs.append((usage.input + usage.output, budget.tokens))
     if any(used > most for used, most in pairs):
         return "out_of_tokens"
-    if limits.prices and limits.prices.cost(usage) > limits.money:
+    if budget.prices and budget.prices.cost(usage) > budget.money:
         return "out_of_money"
     return None"""
 

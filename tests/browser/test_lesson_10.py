@@ -6,15 +6,16 @@ LESSON = "10_untrusted"
 HEAD = """def may_flow(
     labels: Collection[str], sink: str, rules: Iterable[FlowRule] = FLOWS
 ) -> Decision:
-    said = Decision(Verdict.ALLOW, "no rule is against it")
+    said = None
     for rule in rules:
         matches = sink == rule.sink and rule.labels <= set(labels)
 """
 WRONG = f"""{HEAD}        if matches:
             said = Decision(Verdict(rule.verdict), rule.why)
-    return said"""
+    return said or Decision(Verdict.ALLOW, "no rule is against it")"""
 RIGHT = WRONG.replace(
-    "matches:", "matches and is_stricter(rule.verdict, said.verdict):"
+    "matches:",
+    "matches and (not said or is_stricter(rule.verdict, said.verdict)):",
 )
 
 

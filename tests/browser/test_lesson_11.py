@@ -19,5 +19,5 @@ def test_lesson_11_from_five_runs_to_eight_calls_at_once(lesson):
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
     lesson.pictures_in_both_themes("lesson_11")
 
-    message = ["it is the share of all ways", "expected"]
+    message = ["it is the share of the ways", "expected"]
     lesson.solve("pass_at_k", WRONG, RIGHT, message=message)
