@@ -24,7 +24,7 @@ from typing import Any
 
 import terminal
 from config import Config, UsageError, read_config
-from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, no_model
+from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, name_of, no_model
 from parts import PartError, line_of, part, yours
 
 from workbook.fsm.adapters import FunctionCalls, TextTurns
@@ -82,9 +82,10 @@ class Agent:
     mode: str = ""  # "" is that of config.toml
     quiet: bool = False  # nothing is shown while it works
     calls: bool = True  # the model is asked for function calls, else for text turns
+    about: dict[str, Any] = field(default_factory=dict)  # what a trace keeps of it
     history: list[tuple[str, str]] = field(default_factory=list)
 
-    def machine(self, calls: bool, mode: str = "", **options: Any) -> GuardedMachine:
+    def machine(self, calls: bool, **options: Any) -> GuardedMachine:
         """Return the machine: your table, your driver, your guards, where you have."""
         table = part(agent_table)()
         context = self.config["limits"]["context"]
@@ -93,13 +94,14 @@ class Agent:
             "table": guarded_table(table),
             "budget": self.config.budget,
             "rules": self.config.rules,
-            "mode": mode or self.mode or self.config["approval"]["mode"],
+            "mode": self.mode or self.config["approval"]["mode"],
             "ask": self.person,
             "ledger": Ledger(self.state / "ledger.db"),
             "context_tokens": min(context, LOCAL_CONTEXT) if local else context,
             "preamble": LOCAL_EXAMPLE if local else None,
             "parts": yours(),
             "parallel": True,
+            "about": self.about,
             "adapter": FunctionCalls if calls else TextTurns,
         }
         return guarded(self.model, self.tools, **{**usual, **options})
@@ -134,9 +136,8 @@ class Agent:
 
     def resume(self, path: Path) -> RunResult:
         """Go on with a run that waits, or that was killed, in its own file."""
-        began = read_trace(path).events[0]
-        calls = began["adapter"] == "FunctionCalls"
-        return self.machine(calls, began["mode"]).resume(path)
+        calls = read_trace(path).events[0]["adapter"] == "FunctionCalls"
+        return self.machine(calls, ask=terminal.ask).resume(path)
 
     def replay(self, path: Path) -> RunResult:
         """Play a run again from its trace: no model, no tool and nobody is asked."""
@@ -146,8 +147,7 @@ class Agent:
             for event in trace:
                 terminal.show(event)
         calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
-        machine = self.machine(calls, began["mode"], budget=budget)
-        ended: RunResult = part(replay)(trace, machine)
+        ended: RunResult = part(replay)(trace, self.machine(calls, budget=budget))
         return ended
 
 
@@ -165,6 +165,16 @@ def read_trace(path: Path) -> Trace:
     return trace
 
 
+def as_then(given: argparse.Namespace, path: Path) -> None:
+    """Take from a trace what the run was asked for; UsageError for anything else."""
+    began = read_trace(path).events[0]
+    for name in ("question", "model", "folder", "mode"):
+        was, now = began.get(name) or "", getattr(given, name) or ""
+        if now and str(now) != was:
+            raise UsageError(f"{path}: its {name} was {was or 'none'!r}, not '{now}'.")
+        setattr(given, name, was)
+
+
 def as_budget(told: dict[str, Any]) -> Budget:
     """Return the limits that a trace tells."""
     limits = {name: value for name, value in told.items() if value is not None}
@@ -176,20 +186,25 @@ def as_budget(told: dict[str, Any]) -> Budget:
 def run(given: argparse.Namespace, opened: ExitStack) -> int:
     """Do what was asked for, and return the exit code."""
     config = read_config(HOME / "config.toml")
-    tools = get_tools(config, given.folder, opened)
+    path = given.replay or given.resume
+    given.model = name_of(given.model)
+    given.folder = given.folder and given.folder.resolve()
+    if path:
+        as_then(given, path)
+    folder = Path(given.folder) if given.folder else None
+    tools = get_tools(config, folder, opened)
     if given.tools:
         print(terminal.tool_table(tools))
         return 0
-    model = no_model() if given.replay else get_model(given.model, config)
+    name = given.model or name_of(config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", ""))
+    model = no_model(name) if given.replay else get_model(name, config)
     calls = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
-    agent = Agent(config, model, tools, given.mode, given.json, calls)
+    about = {"model": name, "folder": folder and str(folder)}
+    agent = Agent(config, model, tools, given.mode, given.json, calls, about)
     finish = partial(terminal.report, prices=config.budget.prices, as_json=given.json)
-    if path := given.replay or given.resume:
-        asked = read_trace(path).events[0]["question"]
-        if given.question and given.question != asked:
-            raise UsageError(f"{path} is the run of another question: {asked}")
+    if path:
         what = "Replayed, nothing is called" if given.replay else "Resumed"
-        terminal.say(f"{what}: {path}, {asked!r}")
+        terminal.say(f"{what}: {path}, {given.question!r}")
         ended = agent.replay(path) if given.replay else agent.resume(path)
         return finish(ended, path)
     if given.question is not None and not given.question.strip():

@@ -179,3 +179,25 @@ def test_a_broken_file_is_named(agent, file, text, word):
     assert (done.returncode, done.stdout) == (2, "")
     assert word in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_what_waits_goes_on_with_the_command_that_is_printed(agent, tmp_path):
+    """model and folder are in the trace; a yes is asked for whatever `writes` says"""
+    place, other = tmp_path / "project", tmp_path / "other"
+    place.mkdir()
+    other.mkdir()
+    (agent.home / "config.toml").write_text('[approval]\nwrites = "later"\n')
+    turns = [call("write_file", {"path": "v.py", "text": "V = 1\n"})], "Written."
+    with endpoint(*turns) as server:
+        ask = ["--model", "openai:fake", "--folder", place, "--trace", "later.jsonl"]
+        waits = agent(*ask, "Write V.", url=server.url)
+        assert waits.returncode == 4, waits.stderr
+        command = waits.stderr.rpartition("python agent.py ")[2].split()
+        for wrong in (["--folder", other], ["--model", "b"], ["--mode", "plan"]):
+            done = agent(*wrong, *command, url=server.url, typed="yes\n")
+            assert (done.returncode, "later.jsonl: its" in done.stderr) == (2, True)
+        done = agent(*command, url=server.url, typed="yes\n")
+    assert (done.returncode, done.stdout) == (0, "Written.\n"), done.stderr
+    assert (place / "v.py").read_text() == "V = 1\n"
+    assert not list(other.iterdir())
+    assert agent("--replay", "later.jsonl").stdout == "Written.\n"
