@@ -96,7 +96,7 @@ class Agent:
             "rules": self.config.rules,
             "mode": self.mode or self.config["approval"]["mode"],
             "ask": self.person,
-            "ledger": Ledger(self.state / "ledger.db"),
+            "ledger": Ledger(self.state / "ledger.db", across_runs=False),
             "context_tokens": min(context, LOCAL_CONTEXT) if local else context,
             "preamble": LOCAL_EXAMPLE if local else None,
             "parts": yours(),
@@ -111,6 +111,11 @@ class Agent:
         """Where traces and the ledger are kept."""
         return HOME / self.config["files"]["state"]
 
+    @property
+    def listener(self) -> Any:
+        """What shows each event as it happens."""
+        return terminal.alarm if self.quiet else terminal.show
+
     def person(self, request: Any) -> Any:
         """Ask whoever sits at the terminal, if config.toml says so."""
         if self.config["approval"]["writes"] == "later":
@@ -121,8 +126,7 @@ class Agent:
         """Answer a question, and return how it ended and the file of its trace."""
         path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
         asked = terminal.with_history(self.history, question)
-        listener = None if self.quiet else terminal.show
-        with TraceWriter(path, listener=listener) as hook:
+        with TraceWriter(path, listener=self.listener) as hook:
             ended = self.machine(self.calls, hook=hook).run(asked)
         may_change = self.calls and self.config["model"]["calls"] == "auto"
         if may_change and ended.state == "ERROR" and REFUSED.search(ended.message):
@@ -137,7 +141,8 @@ class Agent:
     def resume(self, path: Path) -> RunResult:
         """Go on with a run that waits, or that was killed, in its own file."""
         calls = read_trace(path).events[0]["adapter"] == "FunctionCalls"
-        return self.machine(calls, ask=terminal.ask).resume(path)
+        hook = TraceWriter(listener=self.listener)
+        return self.machine(calls, ask=terminal.ask, hook=hook).resume(path)
 
     def replay(self, path: Path) -> RunResult:
         """Play a run again from its trace: no model, no tool and nobody is asked."""

@@ -72,6 +72,14 @@ def show(event: dict[str, Any]) -> None:
     """Print an event of a run as it happens, if a person wants to see it."""
     if line := in_a_line(event):
         say(line)
+    alarm(event)
+
+
+def alarm(event: dict[str, Any]) -> None:
+    """Say what a person has to look after: a write that may or may not be done."""
+    match event:
+        case {"kind": "observation", "tool": tool, "error": {"kind": "needs_person"}}:
+            say(f"Look yourself: nobody knows whether {tool} was done. See the trace.")
 
 
 def in_a_line(event: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -201,3 +202,36 @@ def test_what_waits_goes_on_with_the_command_that_is_printed(agent, tmp_path):
     assert (place / "v.py").read_text() == "V = 1\n"
     assert not list(other.iterdir())
     assert agent("--replay", "later.jsonl").stdout == "Written.\n"
+
+
+def test_a_later_run_may_do_it_again_unless_there_is_a_business_key(agent):
+    """twice in one run is once; in another run it is done after its yes"""
+    notes, again = agent.home / "notes.txt", [call("add_note", {"text": "S"}, "again")]
+    tools = agent.home / "tools.py"
+    key = 'effect="write", business_key=("text",)'
+    for wanted in ("S\n", "S\nS\n", "S\nS\nS\n", "S\nS\nS\n"):
+        with endpoint([call("add_note", {"text": "S"})], again, "Noted.") as server:
+            done = agent("--model", "f", "Note S", url=server.url, typed="yes\nyes\n")
+        assert (done.returncode, notes.read_text()) == (0, wanted), done.stderr
+        if wanted.count("S") == 2:
+            tools.write_text(tools.read_text().replace('effect="write"', key))
+    assert "done before" in done.stderr
+
+
+def test_a_run_that_was_killed_in_a_write_is_shown_as_it_goes_on(agent):
+    """what the resumed run does is shown, and that nobody knows of the write"""
+    trace, notes = agent.home / "run.jsonl", agent.home / "notes.txt"
+    with endpoint([call("add_note", {"text": "S"})], "Fine.") as server:
+        ask = ["--model", "f", "--trace", trace, "Note S"]
+        assert agent(*ask, url=server.url, typed="yes\n").returncode == 0
+        lines = trace.read_text().splitlines(keepends=True)
+        begun = next(n for n, line in enumerate(lines) if '"tool_call"' in line)
+        trace.write_text("".join(lines[: begun + 1]))
+        ledger = agent.home / "state" / "ledger.db"
+        with sqlite3.connect(ledger) as db:
+            db.execute("UPDATE claims SET result = NULL")
+        done = agent("--resume", trace, url=server.url)
+    assert (done.returncode, done.stdout) == (0, "Fine.\n"), done.stderr
+    assert "nobody knows whether add_note was done" in done.stderr
+    assert "  <- " in done.stderr
+    assert notes.read_text() == "S\n"
