@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -122,15 +123,15 @@ def ask(request: Request) -> Answer | None:
             return Approve(call.call_id, digest_of_call(call), who="you")
         if word in ("later", "l"):
             return None
-        if word.startswith("n"):
-            return Reject(said[2:].strip(" ,:"), who="you")
+        if no := re.fullmatch(r"no?(?:[ ,:.!]+(?:because )?(.*))?", said, re.I):
+            return Reject(no[1] or "", who="you")
         try:
             arguments = json.loads(said)
         except ValueError:
             arguments = None
         if isinstance(arguments, dict):
             return Edit(arguments, who="you")
-        problem = f"{said!r} is none of the four."
+        problem = "Answer yes, no, later, or a JSON object."
 
 
 def with_history(history: list[tuple[str, str]], question: str) -> str:

@@ -24,9 +24,15 @@ TEST = (
 
 @pytest.fixture
 def agent(tmp_path):
-    """Return a function that runs a copy of the agent and returns its process."""
+    """Return a function that runs a copy of the agent and returns its process.
+
+    Its config.toml is empty, and its tools are example_tools.py.
+    """
     home = tmp_path / "agent"
-    shutil.copytree(HOME, home, ignore=shutil.ignore_patterns("state", ".*", "venv"))
+    left_out = shutil.ignore_patterns("state", ".*", "venv", "notes.txt")
+    shutil.copytree(HOME, home, ignore=left_out)
+    shutil.copy(HOME / "tests" / "example_tools.py", home / "tools.py")
+    (home / "config.toml").write_text("")
 
     def run(*arguments, url="", typed="", **more):
         kept = {k: v for k, v in os.environ.items() if k in ("PATH", "SYSTEMROOT")}
@@ -43,6 +49,13 @@ def agent(tmp_path):
 
     run.home = home
     return run
+
+
+def test_your_own_tools_can_be_listed(agent):
+    """tools.py can be read, whatever is in it"""
+    shutil.copy(HOME / "tools.py", agent.home)
+    done = agent("--tools")
+    assert done.returncode == 0, done.stderr
 
 
 def test_it_answers_with_function_calls(agent):
@@ -149,7 +162,7 @@ def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
     """a call that was cut is not made; the model is told, and edits a passage"""
     place, config = tmp_path / "project", agent.home / "config.toml"
     place.mkdir()
-    config.write_text(config.read_text().replace("4096", "600"))
+    config.write_text("[model]\nturn_tokens = 600\n")
     long = "".join(f"LINE_{n} = {n}\n" for n in range(400)) + BUG
     (place / "double.py").write_text(long)
     (place / "test_double.py").write_text(TEST)
@@ -235,3 +248,28 @@ def test_a_run_that_was_killed_in_a_write_is_shown_as_it_goes_on(agent):
     assert "nobody knows whether add_note was done" in done.stderr
     assert "  <- " in done.stderr
     assert notes.read_text() == "S\n"
+
+
+def test_only_a_no_is_a_no(agent):
+    """'not now' and 'nope' are asked about again; the reason of a no is told whole"""
+    typed = "not now\nnope\nno, because it is late\n"
+    with endpoint([call("add_note", {"text": "x"})], "Then not.") as server:
+        done = agent("--model", "f", "Note x", url=server.url, typed=typed)
+    assert done.stderr.count("Answer yes, no, later, or a JSON object.") == 2
+    told = server.asked[1]["messages"][-1]["content"]
+    assert "no to add_note: it is late." in told
+
+
+def test_a_diff_shows_where_a_file_has_no_last_newline(tmp_path):
+    """lines are lines, also the last one, and the ends of lines are no noise"""
+    from workspace import Folder
+
+    folder = Folder(tmp_path, ["python"], 1)
+    (tmp_path / "one").write_bytes(b"PORT = 80")
+    said = folder.diff_of_write("one", "PORT = 8080\n")
+    assert "-PORT = 80\n\\ No newline at end of file\n+PORT = 8080\n" in said
+    (tmp_path / "two").write_bytes(b"a\r\nb\r\n")
+    assert "\r" not in folder.diff_of_write("two", "a\r\nc\r\n")
+    assert "-b\n+c\n" in folder.diff_of_write("two", "a\r\nc\r\n")
+    assert "-b\\r\n+a\n" in folder.diff_of_write("two", "a\nb\n")
+    assert folder.diff_of_write("two", "a\r\nb\r\n") == "nothing changes"
