@@ -53,11 +53,12 @@ def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[To
     """Return the tools of tools.py, of the folder, and of the MCP servers."""
     try:
         import tools
-    except (PartError, ContractError):
+    except PartError:
         raise
     except Exception as error:
         where = f"tools.py{line_of(error, HOME / 'tools.py')}"
-        raise UsageError(f"{where}: {type(error).__name__}: {error}.") from None
+        kind = "" if isinstance(error, ContractError) else f"{type(error).__name__}: "
+        raise UsageError(f"{where}: {kind}{error}.") from None
     found = [each for each in vars(tools).values() if isinstance(each, Tool)]
     if folder is not None:
         from workspace import folder_tools
@@ -198,10 +199,13 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
         as_then(given, path)
     folder = Path(given.folder) if given.folder else None
     tools = get_tools(config, folder, opened)
+    config.check_names(tool.name for tool in tools)
     if given.tools:
         print(terminal.tool_table(tools))
         return 0
-    name = given.model or name_of(config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", ""))
+    name = given.model or name_of(
+        config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
+    )
     model = no_model(name) if given.replay else get_model(name, config)
     calls = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
     about = {"model": name, "folder": folder and str(folder)}

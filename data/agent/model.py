@@ -79,4 +79,5 @@ def _hosted(name: str, config: Config) -> HostedModel:
         )
     most, options = said["turn_tokens"], said["options"]
     known = {"base_url": url, "api_key": key or NO_KEY, "max_tokens": most}
+    known["timeout_s"] = said["seconds"]
     return HostedModel(name, **known, **options)

@@ -163,10 +163,20 @@ def in_words(ended: RunResult, path: Path) -> str:
     """Say how a run ended that has no answer, and what can be done."""
     if ended.state == "PENDING":
         return f"It waits for your yes or no: python agent.py --resume {path}"
-    kind, colon, words = ended.message.partition(": ")
+    kind, colon, words = message_of(ended, path).partition(": ")
     said = f"{ended.state}: {kind.rpartition('.')[2]}{colon}{words}"
     hint = "\nThe limits are in config.toml." if ended.state == "EXHAUSTED" else ""
+    if "has not answered within" in words:
+        hint = "\nThat time is in config.toml: [model] seconds."
     return f"{said}\nIts trace: {path}{hint}"
+
+
+def message_of(ended: RunResult, path: Path) -> str:
+    """Return the reason of an end in words; of a limit, which one it was."""
+    if ended.reason != "not_converged":
+        return ended.message
+    told = [e["why"] for e in Trace.read(path).of("decision") if e["who"] == "budget"]
+    return f"{told[-1]}, and the model has not answered"
 
 
 def to_dict(ended: RunResult, path: Path, prices: Prices | None) -> dict[str, Any]:
@@ -176,7 +186,7 @@ def to_dict(ended: RunResult, path: Path, prices: Prices | None) -> dict[str, An
         "answer": ended.answer,
         "state": ended.state,
         "reason": ended.reason,
-        "message": ended.message,
+        "message": message_of(ended, path),
         "steps": spent.steps,
         "tool_calls": spent.tool_calls,
         "seconds": round(spent.wall_s, 3),

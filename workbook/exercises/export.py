@@ -117,6 +117,9 @@ def packed() -> Package:
     files = {name: rewritten(text) for name, text in files.items()}
     root = f"{COPY}/__init__.py"
     files[root] = files[root].replace("VERSION", workbook.__version__)
+    files["parts/__init__.py"] = files["parts/__init__.py"].replace(
+        "PARTS", " ".join(run)
+    )
     files |= {"LICENSE": licence, f"{COPY}/LICENSE": licence}
     readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
     known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}

@@ -182,6 +182,22 @@ def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
     [
         ("config.toml", "[limits]\nstep = 3\n", "Did you mean steps?"),
         ("config.toml", "[limits\n", "no TOML"),
+        ("config.toml", "[model]\noptions = { max_tokens = 5 }\n", "turn_tokens"),
+        ("config.toml", "[model]\noptions = { base_url = 'x' }\n", "by url"),
+        ("config.toml", "[model]\noptions = { retries = 'x' }\n", "from 0"),
+        ("config.toml", "[model]\noptions = { d = 2026-01-01 }\n", "be sent"),
+        ("config.toml", "[approval]\ndeny = [3]\n", "use texts"),
+        ("config.toml", "[approval]\ndeny = ['add_notes']\n", "add_note?"),
+        ("config.toml", "[folder]\ntests = []\n", "tests is empty"),
+        ("config.toml", "limits.money = 1\nprices.currency = 'USD'\n", "[prices]"),
+        (
+            "tools.py",
+            "from workbook.tools.tool import tool\n\n\n@tool\ndef a(b):\n"
+            "    return b\n",
+            "tools.py, line 4: a: b has no type hint",
+        ),
+        ("parts/saef_eval.py", "def saef_eval():\n    pass\n", "safe_eval.py"),
+        ("parts/decide.py", "decide = 3\n", "parts/decide.py is broken"),
         ("tools.py", "def broken(:\n", "tools.py"),
         ("parts/parse_turn.py", "def parse_turn(:\n", "parts/parse_turn.py, line 1"),
     ],
@@ -273,3 +289,30 @@ def test_a_diff_shows_where_a_file_has_no_last_newline(tmp_path):
     assert "-b\n+c\n" in folder.diff_of_write("two", "a\r\nc\r\n")
     assert "-b\\r\n+a\n" in folder.diff_of_write("two", "a\nb\n")
     assert folder.diff_of_write("two", "a\r\nb\r\n") == "nothing changes"
+
+
+def test_an_endpoint_that_hangs_is_named_with_its_time(agent):
+    """it is not the run's time that is over; the setting is named"""
+    (agent.home / "config.toml").write_text("[model]\nseconds = 1\n")
+    with endpoint(30) as server:
+        done = agent("--model", "f", SUM, url=server.url)
+    assert done.returncode == 1
+    assert "127.0.0.1 has not answered within 1 s" in done.stderr
+    assert "[model] seconds" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("limits", "why"),
+    [
+        ("steps = 1", "it is the last step"),
+        ("tool_calls = 1", "no tool call is left"),
+        ("tokens = 1500", "of the tokens"),
+    ],
+)
+def test_the_limit_that_ended_a_run_is_named(agent, limits, why):
+    """exit code 3, and which limit it was, also for programs"""
+    (agent.home / "config.toml").write_text(f"[limits]\n{limits}\n")
+    with endpoint(FIRST) as server:
+        done = agent("--model", "f", "--json", SUM, url=server.url)
+    assert done.returncode == 3, done.stderr
+    assert why in json.loads(done.stdout)["message"]
