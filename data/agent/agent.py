@@ -6,8 +6,8 @@ python agent.py --folder F "question"   the same with tools that work in a folde
 python agent.py --resume FILE           go on with a run that waits or was killed
 python agent.py --replay FILE           look at a run again; nothing is called
 
-How it ended: 0 it answered, 1 it failed, 2 it was asked wrongly, 3 a limit or a
-repetition ended it, 4 it waits for you, 130 you stopped it.
+The exit code: 0 it answered, 1 it failed, 2 it was asked wrongly, 3 it was stopped: a
+limit was reached, or it repeated itself, 4 it waits for you, 130 you stopped it.
 """
 
 import argparse
@@ -173,7 +173,11 @@ def read_trace(path: Path) -> Trace:
 
 def as_then(given: argparse.Namespace, path: Path) -> None:
     """Take from a trace what the run was asked for; UsageError for anything else."""
-    began = read_trace(path).events[0]
+    trace = read_trace(path)
+    began = trace.events[0]
+    if given.resume and trace.end:
+        state = trace.end["state"]
+        raise UsageError(f"The run in {path} has ended, in {state}: there is no more.")
     for name in ("question", "model", "folder", "mode"):
         was, now = began.get(name) or "", getattr(given, name) or ""
         if now and str(now) != was:
@@ -222,6 +226,8 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
         raise UsageError(
             f"{given.trace} is there already: name a new file for the trace."
         )
+    if given.question is None and given.json:
+        raise UsageError("--json is for one question: a conversation prints no JSON.")
     if given.question is None:
         return terminal.converse(agent, given.trace)
     return finish(*agent.ask(given.question, given.trace))

@@ -3,6 +3,7 @@
 import argparse
 import json
 import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -62,6 +63,11 @@ def read_options(about: str) -> argparse.Namespace:
 def say(text: str) -> None:
     """Print to the standard error; the standard output is for answers alone."""
     print(printable(text), file=sys.stderr, flush=True)
+
+
+def harmless(text: str) -> str:
+    """Return a text without the control characters that command a terminal."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "?", text)
 
 
 def printable(text: str) -> str:
@@ -153,7 +159,7 @@ def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -
     if as_json:
         print(json.dumps(to_dict(ended, path, prices)), flush=True)
     elif ended.answer is not None:
-        print(ended.answer, flush=True)
+        print(harmless(ended.answer), flush=True)
     else:
         say(in_words(ended, path))
     return CODES[ended.state]
@@ -162,7 +168,8 @@ def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -
 def in_words(ended: RunResult, path: Path) -> str:
     """Say how a run ended that has no answer, and what can be done."""
     if ended.state == "PENDING":
-        return f"It waits for your yes or no: python agent.py --resume {path}"
+        command = f"python agent.py --resume {shlex.quote(str(path))}"
+        return f"It waits for your yes or no. To be asked: {command}"
     kind, colon, words = message_of(ended, path).partition(": ")
     said = f"{ended.state}: {kind.rpartition('.')[2]}{colon}{words}"
     hint = "\nThe limits are in config.toml." if ended.state == "EXHAUSTED" else ""
@@ -226,8 +233,7 @@ def converse(agent: Any, trace: Path | None) -> int:
         elif line:
             ended, path = agent.ask(line, trace)
             runs.append((ended, path))
-            text = ended.answer
-            print(in_words(ended, path) if text is None else text, flush=True)
+            report(ended, path, None, as_json=False)
 
 
 def _typed() -> str:

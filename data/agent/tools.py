@@ -41,5 +41,5 @@ def add_note(text: str) -> str:
     return f"added to {NOTES.name}"
 
 
-if "percent_tool" in yours():  # your tool of the course
+if "percent_tool" in yours():  # a tool that is a part
     percent = yours()["percent_tool"]()

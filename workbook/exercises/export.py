@@ -120,7 +120,7 @@ def packed() -> Package:
     files["parts/__init__.py"] = files["parts/__init__.py"].replace(
         "PARTS", " ".join(run)
     )
-    files |= {"LICENSE": licence, f"{COPY}/LICENSE": licence}
+    files["LICENSE"] = licence
     readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
     known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
     files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)

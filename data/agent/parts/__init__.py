@@ -11,7 +11,7 @@ from typing import Any
 HOME = Path(__file__).parent
 
 
-KNOWN = "PARTS".split()
+KNOWN = ["PARTS"]
 """The functions of the runtime that may be replaced."""
 
 

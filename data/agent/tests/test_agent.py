@@ -316,3 +316,14 @@ def test_the_limit_that_ended_a_run_is_named(agent, limits, why):
         done = agent("--model", "f", "--json", SUM, url=server.url)
     assert done.returncode == 3, done.stderr
     assert why in json.loads(done.stdout)["message"]
+
+
+def test_what_cannot_be_done_is_said_at_once(agent):
+    """an ended run is not resumed, and --json is not for a conversation"""
+    trace = agent.home / "run.jsonl"
+    with endpoint("It is 1\x1b[2J.") as server:
+        done = agent("--model", "f", "--trace", trace, SUM, url=server.url)
+    assert done.stdout == "It is 1?[2J.\n"
+    for options, word in [(["--resume", trace], "has ended"), (["--json"], "--json")]:
+        done = agent(*options, AGENT_MODEL="f", url="http://127.0.0.1:9/v1")
+        assert (done.returncode, word in done.stderr) == (2, True), done.stderr
