@@ -11,7 +11,6 @@ limit was reached, or it repeated itself, 4 it waits for you, 130 you stopped it
 """
 
 import argparse
-import itertools
 import os
 import re
 import sys
@@ -26,11 +25,11 @@ import terminal
 from config import Config, UsageError, read_config
 from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, name_of, no_model
 from parts import PartError, line_of, part, yours
+from runs import as_budget, as_then, free, read_trace, with_history
 
 from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.machine import RunResult
 from workbook.fsm.table import agent_table
-from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.table import guarded_table
@@ -41,7 +40,6 @@ from workbook.tools.tool import ContractError, Tool
 from workbook.traces.divergence import Divergence
 from workbook.traces.events import TraceError
 from workbook.traces.replay import replay
-from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
 HOME = Path(__file__).resolve().parent
@@ -126,7 +124,7 @@ class Agent:
     def ask(self, question: str, path: Path | None = None) -> tuple[RunResult, Path]:
         """Answer a question, and return how it ended and the file of its trace."""
         path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
-        asked = terminal.with_history(self.history, question)
+        asked = with_history(self.history, question)
         with TraceWriter(path, listener=self.listener) as hook:
             ended = self.machine(self.calls, hook=hook).run(asked)
         may_change = self.calls and self.config["model"]["calls"] == "auto"
@@ -155,42 +153,6 @@ class Agent:
         calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
         ended: RunResult = part(replay)(trace, self.machine(calls, budget=budget))
         return ended
-
-
-def free(path: Path) -> Path:
-    """Return the path, or one beside it that no file has yet."""
-    others = (path.with_stem(f"{path.stem}_{n}") for n in itertools.count(2))
-    return next(each for each in itertools.chain([path], others) if not each.exists())
-
-
-def read_trace(path: Path) -> Trace:
-    """Return the trace in a file; TraceError where there is none."""
-    trace = Trace.read(path)
-    if not trace.events or "question" not in trace.events[0]:
-        raise TraceError(f"{path} is no trace of this agent")
-    return trace
-
-
-def as_then(given: argparse.Namespace, path: Path) -> None:
-    """Take from a trace what the run was asked for; UsageError for anything else."""
-    trace = read_trace(path)
-    began = trace.events[0]
-    if given.resume and trace.end:
-        state = trace.end["state"]
-        raise UsageError(f"The run in {path} has ended, in {state}: there is no more.")
-    for name in ("question", "model", "folder", "mode"):
-        was, now = began.get(name) or "", getattr(given, name) or ""
-        if now and str(now) != was:
-            raise UsageError(f"{path}: its {name} was {was or 'none'!r}, not '{now}'.")
-        setattr(given, name, was)
-
-
-def as_budget(told: dict[str, Any]) -> Budget:
-    """Return the limits that a trace tells."""
-    limits = {name: value for name, value in told.items() if value is not None}
-    if prices := limits.pop("prices", None):
-        limits["prices"] = Prices(**prices)
-    return Budget(**limits)
 
 
 def run(given: argparse.Namespace, opened: ExitStack) -> int:

@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from runs import message_of
+
 from workbook.fsm.machine import RunResult
 from workbook.guardrails.budget import Prices
 from workbook.guardrails.permission import (
@@ -35,7 +37,6 @@ CODES = {
     "CANCELLED": 130,
 }
 """The exit code of each end; 2 is for what was asked wrongly."""
-HISTORY_CHARS = 8_000  # of earlier questions and answers, the latest ones
 SHOWN_CHARS = 300  # of an argument or a result, in a line
 
 
@@ -140,20 +141,6 @@ def ask(request: Request) -> Answer | None:
         problem = "Answer yes, no, later, or a JSON object."
 
 
-def with_history(history: list[tuple[str, str]], question: str) -> str:
-    """Return a question with the latest questions and answers before it."""
-    told: list[str] = []
-    size = 0
-    for asked, answer in reversed(history):
-        told.insert(0, f"User: {asked}\nYou: {answer}\n")
-        size += len(told[0])
-        if size > HISTORY_CHARS:
-            break
-    if not told:
-        return question
-    return f"Earlier in this conversation:\n{''.join(told)}\nNow: {question}"
-
-
 def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -> int:
     """Print the answer, or why there is none, and return the exit code."""
     if as_json:
@@ -176,14 +163,6 @@ def in_words(ended: RunResult, path: Path) -> str:
     if "has not answered within" in words:
         hint = "\nThat time is in config.toml: [model] seconds."
     return f"{said}\nIts trace: {path}{hint}"
-
-
-def message_of(ended: RunResult, path: Path) -> str:
-    """Return the reason of an end in words; of a limit, which one it was."""
-    if ended.reason != "not_converged":
-        return ended.message
-    told = [e["why"] for e in Trace.read(path).of("decision") if e["who"] == "budget"]
-    return f"{told[-1]}, and the model has not answered"
 
 
 def to_dict(ended: RunResult, path: Path, prices: Prices | None) -> dict[str, Any]:

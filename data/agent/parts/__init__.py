@@ -11,8 +11,9 @@ from typing import Any
 HOME = Path(__file__).parent
 
 
-KNOWN = ["PARTS"]
+NAMES = "PARTS"
 """The functions of the runtime that may be replaced."""
+KNOWN = NAMES.split()
 
 
 class PartError(Exception):
