@@ -1,9 +1,7 @@
 """Where things are: the checkout, its data and templates, the folders of the user."""
 
 import os
-from functools import cache
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]  # installed with `pip install -e .`
 DATA = ROOT / "data"
@@ -25,16 +23,3 @@ def _chosen(variable: str, usual: str) -> Path:
     import platformdirs
 
     return Path(getattr(platformdirs, usual)("react-workbook"))
-
-
-@cache
-def _pages() -> Any:
-    from jinja2 import Environment, FileSystemLoader
-
-    options: Any = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
-    return Environment(loader=FileSystemLoader(DATA), **options)
-
-
-def template(name: str, **known: Any) -> Any:
-    """Return a page of `data/` that escapes what it shows, and knows these names."""
-    return _pages().get_template(name, globals=known)

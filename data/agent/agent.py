@@ -6,12 +6,11 @@ python agent.py --folder F "question"   the same with tools that work in a folde
 python agent.py --resume FILE           go on with a run that waits or was killed
 python agent.py --replay FILE           look at a run again; nothing is called
 
-How it ended: 0 it answered, 1 it failed, 2 it was asked wrongly, 3 a limit or a
-repetition ended it, 4 it waits for you, 130 you stopped it.
+The exit code: 0 it answered, 1 it failed, 2 it was asked wrongly, 3 it was stopped: a
+limit was reached, or it repeated itself, 4 it waits for you, 130 you stopped it.
 """
 
 import argparse
-import itertools
 import os
 import re
 import sys
@@ -24,13 +23,13 @@ from typing import Any
 
 import terminal
 from config import Config, UsageError, read_config
-from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, no_model
+from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, name_of, no_model
 from parts import PartError, line_of, part, yours
+from runs import as_budget, as_then, free, read_trace, with_history
 
 from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.machine import RunResult
 from workbook.fsm.table import agent_table
-from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.guardrails.table import guarded_table
@@ -41,7 +40,6 @@ from workbook.tools.tool import ContractError, Tool
 from workbook.traces.divergence import Divergence
 from workbook.traces.events import TraceError
 from workbook.traces.replay import replay
-from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
 HOME = Path(__file__).resolve().parent
@@ -53,11 +51,12 @@ def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[To
     """Return the tools of tools.py, of the folder, and of the MCP servers."""
     try:
         import tools
-    except (PartError, ContractError):
+    except PartError:
         raise
     except Exception as error:
         where = f"tools.py{line_of(error, HOME / 'tools.py')}"
-        raise UsageError(f"{where}: {type(error).__name__}: {error}.") from None
+        kind = "" if isinstance(error, ContractError) else f"{type(error).__name__}: "
+        raise UsageError(f"{where}: {kind}{error}.") from None
     found = [each for each in vars(tools).values() if isinstance(each, Tool)]
     if folder is not None:
         from workspace import folder_tools
@@ -82,9 +81,10 @@ class Agent:
     mode: str = ""  # "" is that of config.toml
     quiet: bool = False  # nothing is shown while it works
     calls: bool = True  # the model is asked for function calls, else for text turns
+    about: dict[str, Any] = field(default_factory=dict)  # what a trace keeps of it
     history: list[tuple[str, str]] = field(default_factory=list)
 
-    def machine(self, calls: bool, mode: str = "", **options: Any) -> GuardedMachine:
+    def machine(self, calls: bool, **options: Any) -> GuardedMachine:
         """Return the machine: your table, your driver, your guards, where you have."""
         table = part(agent_table)()
         context = self.config["limits"]["context"]
@@ -93,13 +93,14 @@ class Agent:
             "table": guarded_table(table),
             "budget": self.config.budget,
             "rules": self.config.rules,
-            "mode": mode or self.mode or self.config["approval"]["mode"],
+            "mode": self.mode or self.config["approval"]["mode"],
             "ask": self.person,
-            "ledger": Ledger(self.state / "ledger.db"),
+            "ledger": Ledger(self.state / "ledger.db", across_runs=False),
             "context_tokens": min(context, LOCAL_CONTEXT) if local else context,
             "preamble": LOCAL_EXAMPLE if local else None,
             "parts": yours(),
             "parallel": True,
+            "about": self.about,
             "adapter": FunctionCalls if calls else TextTurns,
         }
         return guarded(self.model, self.tools, **{**usual, **options})
@@ -108,6 +109,11 @@ class Agent:
     def state(self) -> Path:
         """Where traces and the ledger are kept."""
         return HOME / self.config["files"]["state"]
+
+    @property
+    def listener(self) -> Any:
+        """What shows each event as it happens."""
+        return terminal.alarm if self.quiet else terminal.show
 
     def person(self, request: Any) -> Any:
         """Ask whoever sits at the terminal, if config.toml says so."""
@@ -118,9 +124,8 @@ class Agent:
     def ask(self, question: str, path: Path | None = None) -> tuple[RunResult, Path]:
         """Answer a question, and return how it ended and the file of its trace."""
         path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
-        asked = terminal.with_history(self.history, question)
-        listener = None if self.quiet else terminal.show
-        with TraceWriter(path, listener=listener) as hook:
+        asked = with_history(self.history, question)
+        with TraceWriter(path, listener=self.listener) as hook:
             ended = self.machine(self.calls, hook=hook).run(asked)
         may_change = self.calls and self.config["model"]["calls"] == "auto"
         if may_change and ended.state == "ERROR" and REFUSED.search(ended.message):
@@ -134,9 +139,9 @@ class Agent:
 
     def resume(self, path: Path) -> RunResult:
         """Go on with a run that waits, or that was killed, in its own file."""
-        began = read_trace(path).events[0]
-        calls = began["adapter"] == "FunctionCalls"
-        return self.machine(calls, began["mode"]).resume(path)
+        calls = read_trace(path).events[0]["adapter"] == "FunctionCalls"
+        hook = TraceWriter(listener=self.listener)
+        return self.machine(calls, ask=terminal.ask, hook=hook).resume(path)
 
     def replay(self, path: Path) -> RunResult:
         """Play a run again from its trace: no model, no tool and nobody is asked."""
@@ -146,50 +151,35 @@ class Agent:
             for event in trace:
                 terminal.show(event)
         calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
-        machine = self.machine(calls, began["mode"], budget=budget)
-        ended: RunResult = part(replay)(trace, machine)
+        ended: RunResult = part(replay)(trace, self.machine(calls, budget=budget))
         return ended
-
-
-def free(path: Path) -> Path:
-    """Return the path, or one beside it that no file has yet."""
-    others = (path.with_stem(f"{path.stem}_{n}") for n in itertools.count(2))
-    return next(each for each in itertools.chain([path], others) if not each.exists())
-
-
-def read_trace(path: Path) -> Trace:
-    """Return the trace in a file; TraceError where there is none."""
-    trace = Trace.read(path)
-    if not trace.events or "question" not in trace.events[0]:
-        raise TraceError(f"{path} is no trace of this agent")
-    return trace
-
-
-def as_budget(told: dict[str, Any]) -> Budget:
-    """Return the limits that a trace tells."""
-    limits = {name: value for name, value in told.items() if value is not None}
-    if prices := limits.pop("prices", None):
-        limits["prices"] = Prices(**prices)
-    return Budget(**limits)
 
 
 def run(given: argparse.Namespace, opened: ExitStack) -> int:
     """Do what was asked for, and return the exit code."""
     config = read_config(HOME / "config.toml")
-    tools = get_tools(config, given.folder, opened)
+    path = given.replay or given.resume
+    given.model = name_of(given.model)
+    given.folder = given.folder and given.folder.resolve()
+    if path:
+        as_then(given, path)
+    folder = Path(given.folder) if given.folder else None
+    tools = get_tools(config, folder, opened)
+    config.check_names(tool.name for tool in tools)
     if given.tools:
         print(terminal.tool_table(tools))
         return 0
-    model = no_model() if given.replay else get_model(given.model, config)
+    name = given.model or name_of(
+        config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
+    )
+    model = no_model(name) if given.replay else get_model(name, config)
     calls = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
-    agent = Agent(config, model, tools, given.mode, given.json, calls)
+    about = {"model": name, "folder": folder and str(folder)}
+    agent = Agent(config, model, tools, given.mode, given.json, calls, about)
     finish = partial(terminal.report, prices=config.budget.prices, as_json=given.json)
-    if path := given.replay or given.resume:
-        asked = read_trace(path).events[0]["question"]
-        if given.question and given.question != asked:
-            raise UsageError(f"{path} is the run of another question: {asked}")
+    if path:
         what = "Replayed, nothing is called" if given.replay else "Resumed"
-        terminal.say(f"{what}: {path}, {asked!r}")
+        terminal.say(f"{what}: {path}, {given.question!r}")
         ended = agent.replay(path) if given.replay else agent.resume(path)
         return finish(ended, path)
     if given.question is not None and not given.question.strip():
@@ -198,6 +188,8 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
         raise UsageError(
             f"{given.trace} is there already: name a new file for the trace."
         )
+    if given.question is None and given.json:
+        raise UsageError("--json is for one question: a conversation prints no JSON.")
     if given.question is None:
         return terminal.converse(agent, given.trace)
     return finish(*agent.ask(given.question, given.trace))

@@ -1,8 +1,11 @@
 """Reads config.toml: every value is checked, and what is missing has a default."""
 
 import difflib
+import fnmatch
+import json
 import math
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +43,19 @@ CHOICES = {
 }
 
 
+FOLDER_TOOLS = ("list_files", "read_file", "run_tests", "write_file", "edit_file")
+OTHERWISE = {
+    "name": "name",
+    "model": "name",
+    "base_url": "url",
+    "api_key": "the variable OPENAI_API_KEY",
+    "max_tokens": "turn_tokens",
+    "max_completion_tokens": "turn_tokens",
+    "timeout_s": "seconds",
+}
+"""What `options` may not hold, and what sets it."""
+
+
 class UsageError(Exception):
     """The agent was asked wrongly; the message says what to do."""
 
@@ -55,8 +71,12 @@ class Config(dict[str, dict[str, Any]]):
     def budget(self) -> Budget:
         """The most that one question may cost."""
         limits, prices = self["limits"], self["prices"]
-        if limits["money"] < math.inf and not prices["currency"]:
-            raise ConfigError("config.toml, [limits]: money needs a table [prices].")
+        priced = prices["currency"] and (prices["input"] or prices["output"])
+        if limits["money"] < math.inf and not priced:
+            raise ConfigError(
+                "config.toml, [limits]: money needs a table [prices] with a currency"
+                " and what a million input and output tokens cost."
+            )
         try:
             return Budget(
                 steps=limits["steps"],
@@ -64,7 +84,6 @@ class Config(dict[str, dict[str, Any]]):
                 wall_s=limits["seconds"],
                 tokens=limits["tokens"],
                 money=limits["money"],
-                model_s=self["model"]["seconds"],
                 prices=Prices(**prices) if prices["currency"] else None,
             )
         except ValueError as error:
@@ -84,6 +103,14 @@ class Config(dict[str, dict[str, Any]]):
             for name in allowed
         ]
         return (*rows, *POLICY)
+
+    def check_names(self, tools: Iterable[str]) -> None:
+        """Raise ConfigError where `allow` or `deny` names what is no tool."""
+        names = {name.casefold(): "" for name in (*tools, *FOLDER_TOOLS)}
+        for said in ("allow", "deny"):
+            for pattern in self["approval"][said]:
+                if not fnmatch.filter(names, pattern.casefold()):
+                    _known(pattern, names, f"config.toml, [approval] {said}")
 
 
 def read_config(path: Path) -> Config:
@@ -125,6 +152,26 @@ def _checked(name: str, value: Any, usual: Any, where: str) -> Any:
     if not isinstance(value, kinds) or isinstance(value, bool):
         kind = "a number" if number else KINDS[type(usual)]
         raise ConfigError(f"{where}: {name} is {value!r}; use {kind}.")
+    if isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        raise ConfigError(f"{where}: {name} is {value!r}; use texts.")
+    if name == "tests" and not value:
+        raise ConfigError(f"{where}: tests is empty; use the words of a command.")
+    if name == "options":
+        _check_options(value, where)
     if number and value <= 0 and where.endswith(("[limits]", "[model]", "[folder]")):
         raise ConfigError(f"{where}: {name} is {value!r}; use more than 0.")
     return value
+
+
+def _check_options(options: dict[str, Any], where: str) -> None:
+    for key in OTHERWISE.keys() & options:
+        raise ConfigError(f"{where}: options has {key}; set it by {OTHERWISE[key]}.")
+    for key in ("messages", "tools", "stop", "stream") & options.keys():
+        raise ConfigError(f"{where}: options has {key}, which the agent sets itself.")
+    retries = options.get("retries", 0)
+    if not isinstance(retries, int) or retries < 0:
+        raise ConfigError(f"{where}: retries is {retries!r}; use a number from 0.")
+    try:
+        json.dumps(options)
+    except TypeError as error:
+        raise ConfigError(f"{where}: options cannot be sent: {error}.") from None

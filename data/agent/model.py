@@ -30,21 +30,25 @@ Final Answer: 36
 """
 
 
+def name_of(said: str) -> str:
+    """Return a model's name as its endpoint knows it."""
+    return said.strip().removeprefix("openai:").strip()
+
+
 def get_model(name: str, config: Config) -> Any:
-    """Return the model of that name; "" is that of config.toml, or the environment.
+    """Return the model of that name.
 
     UsageError: none is set, or it cannot be had; the message says what to do.
     """
-    name = name or config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
-    name = name.strip().removeprefix("openai:").strip()
     if not name:
         raise UsageError(NO_MODEL)
     return _local() if name == "local" else _hosted(name, config)
 
 
-def no_model() -> HostedModel:
+def no_model(name: str) -> Any:
     """Return a model that nobody asks, for a replay."""
-    return HostedModel("nobody", base_url="http://localhost")
+    nobody = HostedModel("nobody", base_url="http://localhost")
+    return Prefilled(nobody, "Thought:") if name == "local" else nobody
 
 
 def _local() -> Prefilled:
@@ -75,4 +79,5 @@ def _hosted(name: str, config: Config) -> HostedModel:
         )
     most, options = said["turn_tokens"], said["options"]
     known = {"base_url": url, "api_key": key or NO_KEY, "max_tokens": most}
+    known["timeout_s"] = said["seconds"]
     return HostedModel(name, **known, **options)

@@ -2,9 +2,13 @@
 
 import argparse
 import json
+import re
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
+
+from runs import message_of
 
 from workbook.fsm.machine import RunResult
 from workbook.guardrails.budget import Prices
@@ -33,7 +37,6 @@ CODES = {
     "CANCELLED": 130,
 }
 """The exit code of each end; 2 is for what was asked wrongly."""
-HISTORY_CHARS = 8_000  # of earlier questions and answers, the latest ones
 SHOWN_CHARS = 300  # of an argument or a result, in a line
 
 
@@ -63,6 +66,11 @@ def say(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)
 
 
+def harmless(text: str) -> str:
+    """Return a text without the control characters that command a terminal."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "?", text)
+
+
 def printable(text: str) -> str:
     """Return a text without what could command a terminal."""
     return "".join(c if c.isprintable() or c in "\n\t" else "?" for c in text)
@@ -72,6 +80,14 @@ def show(event: dict[str, Any]) -> None:
     """Print an event of a run as it happens, if a person wants to see it."""
     if line := in_a_line(event):
         say(line)
+    alarm(event)
+
+
+def alarm(event: dict[str, Any]) -> None:
+    """Say what a person has to look after: a write that may or may not be done."""
+    match event:
+        case {"kind": "observation", "tool": tool, "error": {"kind": "needs_person"}}:
+            say(f"Look yourself: nobody knows whether {tool} was done. See the trace.")
 
 
 def in_a_line(event: dict[str, Any]) -> str:
@@ -114,29 +130,15 @@ def ask(request: Request) -> Answer | None:
             return Approve(call.call_id, digest_of_call(call), who="you")
         if word in ("later", "l"):
             return None
-        if word.startswith("n"):
-            return Reject(said[2:].strip(" ,:"), who="you")
+        if no := re.fullmatch(r"no?(?:[ ,:.!]+(?:because )?(.*))?", said, re.I):
+            return Reject(no[1] or "", who="you")
         try:
             arguments = json.loads(said)
         except ValueError:
             arguments = None
         if isinstance(arguments, dict):
             return Edit(arguments, who="you")
-        problem = f"{said!r} is none of the four answers."
-
-
-def with_history(history: list[tuple[str, str]], question: str) -> str:
-    """Return a question with the latest questions and answers before it."""
-    told: list[str] = []
-    size = 0
-    for asked, answer in reversed(history):
-        told.insert(0, f"User: {asked}\nYou: {answer}\n")
-        size += len(told[0])
-        if size > HISTORY_CHARS:
-            break
-    if not told:
-        return question
-    return f"Earlier in this conversation:\n{''.join(told)}\nNow: {question}"
+        problem = "Answer yes, no, later, or a JSON object."
 
 
 def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -> int:
@@ -144,7 +146,7 @@ def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -
     if as_json:
         print(json.dumps(to_dict(ended, path, prices)), flush=True)
     elif ended.answer is not None:
-        print(ended.answer, flush=True)
+        print(harmless(ended.answer), flush=True)
     else:
         say(in_words(ended, path))
     return CODES[ended.state]
@@ -153,10 +155,13 @@ def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -
 def in_words(ended: RunResult, path: Path) -> str:
     """Say how a run ended that has no answer, and what can be done."""
     if ended.state == "PENDING":
-        return f"It waits for your yes or no: python agent.py --resume {path}"
-    kind, colon, words = ended.message.partition(": ")
+        command = f"python agent.py --resume {shlex.quote(str(path))}"
+        return f"It waits for your yes or no. To be asked: {command}"
+    kind, colon, words = message_of(ended, path).partition(": ")
     said = f"{ended.state}: {kind.rpartition('.')[2]}{colon}{words}"
     hint = "\nThe limits are in config.toml." if ended.state == "EXHAUSTED" else ""
+    if "has not answered within" in words:
+        hint = "\nThat time is in config.toml: [model] seconds."
     return f"{said}\nIts trace: {path}{hint}"
 
 
@@ -167,7 +172,7 @@ def to_dict(ended: RunResult, path: Path, prices: Prices | None) -> dict[str, An
         "answer": ended.answer,
         "state": ended.state,
         "reason": ended.reason,
-        "message": ended.message,
+        "message": message_of(ended, path),
         "steps": spent.steps,
         "tool_calls": spent.tool_calls,
         "seconds": round(spent.wall_s, 3),
@@ -207,8 +212,7 @@ def converse(agent: Any, trace: Path | None) -> int:
         elif line:
             ended, path = agent.ask(line, trace)
             runs.append((ended, path))
-            text = ended.answer
-            print(in_words(ended, path) if text is None else text, flush=True)
+            report(ended, path, None, as_json=False)
 
 
 def _typed() -> str:

@@ -2,8 +2,10 @@
 
 A typed function with a docstring is a tool: decorate it with @tool. Its name, its types
 and its docstring are what the model reads. `effect="write"` means that it changes
-something: a person is asked first, and the ledger sees to it that the same call is made
-once. What a tool raises becomes an observation that the model reads.
+something: a person is asked first, and in one run, also a resumed one, the same call is
+made once. A later run may make it again, after a new yes. `business_key=("invoice",)`
+names arguments that mean one deed: that one is done once in all runs, whatever is
+answered. What a tool raises becomes an observation that the model reads.
 """
 
 from pathlib import Path
@@ -39,5 +41,5 @@ def add_note(text: str) -> str:
     return f"added to {NOTES.name}"
 
 
-if "percent_tool" in yours():  # your tool of the course
+if "percent_tool" in yours():  # a tool that is a part
     percent = yours()["percent_tool"]()

@@ -6,6 +6,7 @@ sees each change as a diff before it is made.
 
 import difflib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,7 @@ from workbook.tools.tool import Tool, tool
 MAX_FILES = 300
 MAX_CHARS = 40_000  # of a file that is read or written
 MAX_COPIED = 50_000_000  # bytes of the copy in which the tests run
+ENDS = re.compile(r"\r?\n")
 SHOWN_CHARS = 6_000  # of what the tests print, the last ones
 LEFT_OUT = {"node_modules", "__pycache__", "venv", "env", "build", "dist"}
 
@@ -81,7 +83,7 @@ class Folder:
         """
         place = self._place(path)
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(_bounded(text), encoding="utf-8")
+        place.write_text(_bounded(text), encoding="utf-8", newline="")
         return f"written: {path}, {len(text.splitlines())} lines"
 
     def edit_file(self, path: str, old: str, new: str) -> str:
@@ -93,15 +95,18 @@ class Folder:
             new: the passage that replaces it
         """
         text = self._edited(path, old, new)
-        self._place(path).write_text(_bounded(text), encoding="utf-8")
+        self._place(path).write_text(_bounded(text), encoding="utf-8", newline="")
         return f"edited: {path}"
 
     def diff_of_write(self, path: str, text: str) -> str:
         """Return what a write would change, as a unified diff."""
         before = self._text(path)
-        old, new = ((each or "").splitlines(keepends=True) for each in (before, text))
+        old, new = _lines(before or ""), _lines(text)
         names = "(no file)" if before is None else path, path
-        return "".join(difflib.unified_diff(old, new, *names)) or "nothing changes"
+        diff = "".join(difflib.unified_diff(old, new, *names))
+        if set(ENDS.findall(before or "")) == set(ENDS.findall(text)):
+            diff = diff.replace("\r\n", "\n")  # the ends of lines stay as they are
+        return diff.replace("\r", "\\r") or "nothing changes"
 
     def diff_of_edit(self, path: str, old: str, new: str) -> str:
         """Return what an edit would change, as a unified diff."""
@@ -171,6 +176,14 @@ def folder_tools(path: Path, tests: Sequence[str], seconds: float) -> list[Tool]
         tool(effect="write", preview=write, repeatable=True)(folder.write_file),
         tool(effect="write", preview=edit, repeatable=True)(folder.edit_file),
     ]
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines for a diff; where the last one has no end, it says so."""
+    lines = re.findall(r".*\n|.+$", text)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n\\ No newline at end of file\n"
+    return lines
 
 
 def _bounded(text: str) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import Budget, NextCall, Prices, room, share_left
+from workbook.guardrails.budget import Budget, NextCall, Prices, room, scarcest
 from workbook.guardrails.budget import within_budget as ours
 from workbook.models.base import Usage
 
@@ -145,7 +145,7 @@ def test_the_share_left_is_that_of_the_scarcest(used, share):
     limits = Budget(
         tokens=200, output_tokens=100, wall_s=10, money=0.0003, prices=PRICES
     )
-    assert share_left(used, limits) == pytest.approx(share)
+    assert scarcest(used, limits)[0] == pytest.approx(share)
 
 
 # prices and nonsense

@@ -321,3 +321,17 @@ def test_a_file_that_is_no_ledger_is_told(tmp_path, damage):
     with pytest.raises(LedgerError, match=r"ledger\.db cannot be .*restore a copy"):
         payer(Ledger(path), account.tool())(call())
     assert account.made == []
+
+
+@pytest.mark.parametrize(("business_key", "rings"), [((), 2), (("times",), 1)])
+def test_a_ledger_of_single_runs_knows_another_run_by_a_business_key(
+    tmp_path, business_key, rings
+):
+    """twice in a run is once; in another run it is done again, but for such a key"""
+    bell = Bell(business_key=business_key)
+    ledger = Ledger(tmp_path / "ledger.db", across_runs=False)
+    for run_id in ("run_1", "run_2"):
+        make = payer(ledger, bell.tool, run_id)
+        assert make(RING).ok
+        assert make(replace(RING, call_id="again")).ok
+    assert bell.rings == rings

@@ -118,7 +118,7 @@ NONE = "sent what is no chat completion"
         (Fault(401, b'{"error": {"message": "no %s"}}' % KEY.encode()), "no [secret]"),
         (Fault(429, b'{"error": {"message": "slowly"}}'), "answered 429: slowly"),
         (Fault(500, b"oops"), "answered 500: oops"),
-        (Fault(silence_s=9), "does not answer (ReadTimeout)"),
+        (Fault(silence_s=9), "has not answered within 1 s: ReadTimeout"),
         (Fault(body=b'{"id": "x", "choi'), NONE),
         (Fault(body=b""), NONE),
         (Fault(body=b"<html>a proxy</html>"), NONE),

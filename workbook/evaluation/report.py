@@ -13,7 +13,7 @@ from workbook.evaluation.evaluate import OWNER, evaluate, file_name, identity
 from workbook.evaluation.grading import paired_difference, wilson_interval
 from workbook.evaluation.results import RESULT, AnyAgent, Result, read_result
 from workbook.evaluation.tasks import Task
-from workbook.paths import template
+from workbook.pages import template
 from workbook.traces.metrics import Run, each_run, whole_events
 from workbook.traces.show import to_html
 from workbook.traces.trace import Trace

@@ -25,9 +25,12 @@ EXTRAS = {"workbook.trust": "servers"}
 
 COMMANDS = {
     f"python -m {NAME} fetch-model": "python agent.py --model local",
-    f"python -m {NAME} serve-model": "serve-model of the course",
+    f"python -m {NAME} serve-model": "its own command",
+    "pip install mcp": "pip install -e '.[mcp]'",
+    "; the scripted model needs neither": "",
+    "WORKBOOK_": "AGENT_",
 }
-"""Commands that copied modules speak of, and what takes their place."""
+"""What copied modules speak of that an agent has not, and what takes its place."""
 
 
 def rewritten(text: str) -> str:

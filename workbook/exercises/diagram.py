@@ -2,7 +2,7 @@
 
 from workbook.exercises.catalogue import exercises
 from workbook.exercises.your_agent import folder, state
-from workbook.paths import template
+from workbook.pages import template
 
 ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
 SIGNS = {"yours": "★", "ours": "·", "stale": "!"}

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.exercises.report import Outcome, Report
-from workbook.paths import DATA, template
+from workbook.pages import template
+from workbook.paths import DATA
 
 AMBER, GREY = "var(--jp-warn-color1, #b26a00)", "var(--jp-ui-font-color2, #767676)"
 RED, GREEN = "var(--jp-error-color1, #d32f2f)", "var(--jp-success-color1, #2e7d32)"

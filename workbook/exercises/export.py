@@ -117,7 +117,10 @@ def packed() -> Package:
     files = {name: rewritten(text) for name, text in files.items()}
     root = f"{COPY}/__init__.py"
     files[root] = files[root].replace("VERSION", workbook.__version__)
-    files |= {"LICENSE": licence, f"{COPY}/LICENSE": licence}
+    files["parts/__init__.py"] = files["parts/__init__.py"].replace(
+        "PARTS", " ".join(run)
+    )
+    files["LICENSE"] = licence
     readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
     known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
     files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)

@@ -1,4 +1,4 @@
-"""A machine of given parts: a reader's functions where there are some, else ours."""
+"""A machine of given parts: functions of your own where there are some, else ours."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def assemble(
     parallel: bool = False,
     **options: Any,
 ) -> M:
-    """Return a machine of such parts, by the exercise's name, and of ours elsewhere.
+    """Return a machine of such parts, by their names, and of ours elsewhere.
 
     A `table`, an `adapter` and `handlers` go before the parts'; `parallel` lets the
     READ calls of a turn be made at once; `options` are the machine's.

@@ -136,7 +136,7 @@ class Machine:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
         ways = [getattr(model, way, None) for way in ("complete", "chat")]
         if isinstance(model, type) or not any(map(callable, ways)):
-            words = "it has no `complete` and no `chat`: see `get_model` and `Script`"
+            words = "it has no `complete` and no `chat`: see `models.base`"
             raise TypeError(f"{model!r:.60} is no model: {words}")
 
     def __repr__(self) -> str:

@@ -263,4 +263,4 @@ def agent_table() -> Table:
 
 
 CORE = agent_table()
-"""The machine of lesson 05."""
+"""The machine of an agent: think, call a tool, observe."""

@@ -28,7 +28,8 @@ from workbook.exercises.report import Failure, Outcome, Report
 from workbook.exercises.worker import Worker
 from workbook.grading.confinement import bubblewrap, environment
 from workbook.grading.notebooks import Book, books_in
-from workbook.paths import DATA, ROOT, template
+from workbook.pages import template
+from workbook.paths import DATA, ROOT
 
 FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet would calculate begins so
 PARSING = Lock()  # Python 3.11 fails now and then where two threads parse

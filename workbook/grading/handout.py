@@ -12,7 +12,7 @@ from typing import Any
 from workbook.exercises.catalogue import Lesson, exercises, lessons
 from workbook.exercises.check import source_with_helpers
 from workbook.exercises.export import whole_folder
-from workbook.paths import template
+from workbook.pages import template
 
 PAGE = "classroom/handout.html"
 LIGHT, DARK = "default", "github-dark"  # Pygments' names of its colours

@@ -144,17 +144,18 @@ def room(spent: Spent, budget: Budget, input_tokens: int) -> int | None:
     return None if most == math.inf else max(0, math.floor(most))
 
 
-def share_left(spent: Spent, budget: Budget, input_tokens: int = 0) -> float:
-    """Return how much is left of what is scarcest: tokens, money or time; 0 to 1.
+def scarcest(spent: Spent, budget: Budget, input_tokens: int = 0) -> tuple[float, str]:
+    """Return how much is left of what is scarcest, 0 to 1, and what that is.
 
     A prompt of `input_tokens`, which is about to be sent, counts as spent.
     """
     usage, prices = spent.usage + Usage(input_tokens), budget.prices
     used = [
-        usage.input / budget.input_tokens,
-        usage.output / budget.output_tokens,
-        (usage.input + usage.output) / budget.tokens,
-        spent.wall_s / budget.wall_s,
-        prices.cost(usage) / budget.money if prices else 0.0,
+        (usage.input / budget.input_tokens, "input tokens"),
+        (usage.output / budget.output_tokens, "output tokens"),
+        ((usage.input + usage.output) / budget.tokens, "tokens"),
+        (spent.wall_s / budget.wall_s, "seconds"),
+        (prices.cost(usage) / budget.money if prices else 0.0, "money"),
     ]
-    return max(0.0, 1 - max(used))
+    share, what = max(used)
+    return max(0.0, 1 - share), what

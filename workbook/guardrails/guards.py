@@ -45,7 +45,7 @@ class Guards:
     why: str = ""  # the policy's last word
 
     def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the reader's function of that name, or ours."""
+        """Return your function of that name, or ours."""
         return self.parts.get(ours.__name__, ours)
 
 

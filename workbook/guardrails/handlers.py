@@ -15,7 +15,7 @@ from workbook.fsm.limits import Spent
 from workbook.fsm.reading import PendingCall
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import NextCall, room, share_left, within_budget
+from workbook.guardrails.budget import NextCall, room, scarcest, within_budget
 from workbook.guardrails.guards import Guards, guards_of
 from workbook.guardrails.permission import (
     Answer,
@@ -80,8 +80,9 @@ def _last_turn(run: Run, size: int) -> str:
         return "it is the last step"
     if spent.tool_calls + 1 > budget.tool_calls:
         return "no tool call is left"
-    if share_left(spent, budget, size) <= LAST_PART:
-        return f"this prompt leaves at most {LAST_PART:.0%} of a budget"
+    share, what = scarcest(spent, budget, size)
+    if share <= LAST_PART:
+        return f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
     return ""
 
 
@@ -205,7 +206,7 @@ def _is_approved(guards: Guards, call: ToolCall) -> bool:
 
 def _denied(guards: Guards, call: ToolCall) -> ToolError:
     message = f"{call.name} may not be called in {guards.mode} mode: {guards.why}."
-    hint = "Nothing was done. Only the user can change the mode."
+    hint = "Nothing was done. Only the user can change the mode or the rules."
     return ToolError(ErrorKind.DENIED, message, hint=hint)
 
 

@@ -107,10 +107,16 @@ def forget(db: sqlite3.Connection, key: str) -> None:
 
 
 class Ledger:
-    """A SQLite file for any number of threads and processes; may be a LedgerError."""
+    """A SQLite file for any number of threads and processes; may be a LedgerError.
 
-    def __init__(self, path: Path | str) -> None:
-        self.path = Path(path)
+    Args:
+        path: of the file.
+        across_runs: what was done in one run is not done again in another; otherwise
+            that holds only for tools with a `business_key`.
+    """
+
+    def __init__(self, path: Path | str, across_runs: bool = True) -> None:
+        self.path, self.across_runs = Path(path), across_runs
         with self.connection() as db, FileLock(f"{self.path}.lock", timeout=WAIT_S):
             # Two processes that make the file at once would be in each other's way.
             db.execute("PRAGMA journal_mode = WAL")
@@ -128,7 +134,7 @@ class Ledger:
         except (sqlite3.Error, OSError) as error:
             raise LedgerError(
                 f"the ledger {self.path} cannot be read or written: {error}. Nothing is"
-                " begun without it. Mend it or restore a copy: a new one knows nothing."
+                " begun without it. Deleting it lets earlier writes happen again."
             ) from error
 
 
@@ -143,9 +149,10 @@ def once(
 ) -> Callable[[ToolCall], Observation]:
     """Return `make` for calls whose effect must be had once; a READ is made as ever.
 
-    A WRITE has two keys: its call_id in this run, and, across runs, what it does; the
-    second only where once more does harm (it is not `repeatable`). What is unknown is
-    never made: the tool's `look_up` knows, or the error is of kind `needs_person`.
+    A WRITE has two keys: its call_id in this run, and what it does, across runs or, as
+    the ledger says, in this run; the second only where once more does harm (it is not
+    `repeatable`). What is unknown is never made: the tool's `look_up` knows, or the
+    error is of kind `needs_person`.
     """
 
     def make_once(call: ToolCall) -> Observation:
@@ -155,7 +162,9 @@ def once(
         whole = spelled_out(tool, call)
         digest, keys = key(whole), [json.dumps(["call", run_id, call.call_id])]
         if not tool.repeatable:
-            keys.append(key(whole, tool.business_key))
+            deed = key(whole, tool.business_key)
+            in_all = ledger.across_runs or tool.business_key
+            keys.append(deed if in_all else json.dumps(["deed", run_id, deed]))
         with ledger.connection() as db:
             for each in keys:
                 found = claim(db, each, digest)

@@ -195,7 +195,7 @@ def guarded(
         table: other rows, such as `guarded_table(yours)`.
         context_tokens: the prompt is fitted into so many; None is no limit.
         pinned: what the user wants kept in the prompt whatever happens.
-        parts: functions in place of ours, by the exercise's name.
+        parts: functions in place of ours, by name.
         options: `rules`, `mode` ("plan" or "build"), `ask` (a person; without one the
             run is suspended where one is needed), `ledger`, `cache` (such as `Cached`),
             `converge`, and what any `Machine` takes.

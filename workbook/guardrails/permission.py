@@ -186,10 +186,10 @@ def approve(
 
 
 def yes(request: Request) -> Approve:
-    """Approve every call, for tests and lessons."""
+    """Approve every call, where nobody is to be asked."""
     return Approve(request.call.call_id, digest_of_call(request.call), who="yes")
 
 
 def no(request: Request) -> Reject:
-    """Reject every call, for tests and lessons."""
+    """Reject every call, where nobody is to be asked."""
     return Reject("whatever it is", who="no")

@@ -1,4 +1,4 @@
-"""The table of lessons 06 and 07: the core's, with a row for what each guard says."""
+"""The table with guards: the core's, with a row for what each guard says."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbook.models.prompts import count_tokens
-from workbook.paths import template
+from workbook.pages import template
 from workbook.traces.show import VOICES
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")

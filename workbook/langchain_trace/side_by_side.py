@@ -6,7 +6,7 @@ Lines that begin with certain words can be marked. Every text is escaped.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from workbook.paths import template
+from workbook.pages import template
 
 
 @dataclass(frozen=True)

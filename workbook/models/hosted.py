@@ -62,6 +62,7 @@ class HostedModel:
         **options: Any,
     ) -> None:
         self.name, self.retries, self._key = name, retries, api_key
+        self.timeout_s = timeout_s
         # OpenAI's newer models know the cap by a new name, other servers by the old.
         self.cap = "max_tokens" if base_url else "max_completion_tokens"
         usual = {"model": name, "temperature": 0, self.cap: max_tokens}
@@ -110,6 +111,9 @@ class HostedModel:
                 choice = answer["choices"][0]
                 message, reason = choice["message"], choice.get("finish_reason")
                 return _completion(message, reason, answer.get("usage"))
+        except httpx.TimeoutException as error:
+            why = f"has not answered within {self.timeout_s:g} s"
+            raise self._failed(why, type(error).__name__) from None
         except httpx.RequestError as error:
             why = f"does not answer ({type(error).__name__}); see OPENAI_BASE_URL"
             raise self._failed(why, error) from None

@@ -1,6 +1,6 @@
 """The real model, without a key: a server in this process, and a way to ask it.
 
-Where `WORKBOOK_LOCAL_SERVER` names the address of a server that a class shares
+Where `WORKBOOK_LOCAL_SERVER` names the address of a server that several share
 (`python -m workbook serve-model`), that one is asked, and none is started here.
 
 `LocalTextModel` keeps everything that the server reports about tokens and time. Its
@@ -137,7 +137,7 @@ class LocalServer(ModelServer):
 
 
 def shared_server() -> ModelServer | None:
-    """Return the server that a class shares, where the variable names its address.
+    """Return the server that several share, where the variable names its address.
 
     LocalModelError: no model answers there.
     """

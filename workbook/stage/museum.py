@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from workbook.paths import template
+from workbook.pages import template
 from workbook.stage.scenarios import Scenario
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ from functools import partial
 from typing import Any
 
 from workbook.guardrails.permission import Answer, Mode, Request
-from workbook.paths import DATA, template
+from workbook.pages import template
+from workbook.paths import DATA
 from workbook.stage.form import ApprovalForm
 from workbook.stage.large import COLUMNS, fitted, large, pinned
 from workbook.stage.playback import TEXTS, WORDS, Playback

@@ -18,7 +18,8 @@ from workbook.loop.turns import (
     parse_turn,
     split_fields,
 )
-from workbook.paths import DATA, template
+from workbook.pages import template
+from workbook.paths import DATA
 from workbook.stage.player_view import KEYS, show_widget
 from workbook.tools.calculator import safe_eval
 from workbook.traces.show import NO_FORMULA, VOICES

@@ -1,6 +1,6 @@
 """What happened in a run: events, files, tables.
 
-Every engine writes the same events; this room gives them a file, a reader and a face.
+Every engine writes the same events; here they get a file, a reader and a face.
 """
 
 from workbook.traces.events import Kind, TraceError, TraceEvent

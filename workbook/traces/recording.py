@@ -47,6 +47,7 @@ class Recorded(TraceWriter):
             there is none, limits are compared as well, and nothing may come there.
         instead: what is answered first behind the end.
         secrets: as for a `TraceWriter`; those of the first one.
+        listener: gets each event behind the record's end.
 
     Raises:
         TraceError: there is no whole event, one is damaged, or a process writes it.
@@ -60,11 +61,12 @@ class Recorded(TraceWriter):
         *,
         instead: Completion | Observation | None = None,
         secrets: Iterable[str] | None = None,
+        listener: Callable[[TraceEvent], None] | None = None,
     ) -> None:
         path = None if isinstance(source, Trace) else Path(source)
         if path is not None and not path.is_file():
             raise FileNotFoundError(f"there is no trace {path}")
-        super().__init__(path, keep=True, secrets=secrets)
+        super().__init__(path, keep=True, secrets=secrets, listener=listener)
         try:
             end = self._file.end if self._file else 0
             self.recorded, lost = _whole_events(source, end)

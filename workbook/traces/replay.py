@@ -44,13 +44,16 @@ def resume(path: Path | str, machine: Any) -> Any:
 
     What the record holds is not asked, paid or done again; a call whose answer was lost
     is made again, and the trace says so. A call with a secret that the record hides is
-    not made. A run that ended because it could not be written goes on as well.
+    not made. A run that ended because it could not be written goes on as well. The
+    listener of the machine's hook gets each event that is new.
 
     Raises:
         TraceError: this is no trace, or its run has ended.
         Divergence: this machine does something else than the record says.
     """
-    with Recorded(path, machine.live, secrets=_secrets_of(machine)) as record:
+    told: dict[str, Any] = {"secrets": _secrets_of(machine)}
+    told["listener"] = getattr(machine.hook, "listener", None)
+    with Recorded(path, machine.live, **told) as record:
         if record.end is not None:
             state = record.end["state"]
             raise TraceError(f"the run in {path} has ended in {state}: begin a new one")

@@ -1,5 +1,6 @@
-"""Your functions, a file each. Where there is no file, the runtime's own is used."""
+"""Your functions: a file NAME.py that defines NAME replaces the runtime's NAME."""
 
+import difflib
 import functools
 import importlib
 import traceback
@@ -8,6 +9,11 @@ from pathlib import Path
 from typing import Any
 
 HOME = Path(__file__).parent
+
+
+NAMES = "PARTS"
+"""The functions of the runtime that may be replaced."""
+KNOWN = NAMES.split()
 
 
 class PartError(Exception):
@@ -27,9 +33,17 @@ def part(ours: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _load(path: Path) -> Callable[..., Any]:
+    if path.stem not in KNOWN:
+        near = difflib.get_close_matches(path.stem, KNOWN, 1) or KNOWN
+        raise PartError(
+            f"parts/{path.name} replaces nothing: call it {' or '.join(near)}.py; a"
+            " file of your own that a part imports begins with _."
+        )
     try:
         module = importlib.import_module(f"{__name__}.{path.stem}")
         function = getattr(module, path.stem)
+        if not callable(function):
+            raise TypeError(f"{path.stem} is {function!r}, no function")
     except Exception as error:
         said = "".join(traceback.format_exception_only(error)[-1:]).strip()
         raise PartError(

@@ -1,4 +1,4 @@
-"""The runtime of this agent, a copy that is yours; its licence is beside it."""
+"""The runtime of this agent, a copy that is yours, under the MIT licence."""
 
 import sys
 from importlib.util import find_spec
