@@ -134,7 +134,8 @@ class Ledger:
         except (sqlite3.Error, OSError) as error:
             raise LedgerError(
                 f"the ledger {self.path} cannot be read or written: {error}. Nothing is"
-                " begun without it. Deleting it lets earlier writes happen again."
+                " begun without it: restore a copy. Deleting it lets earlier writes"
+                " happen again."
             ) from error
 
 
