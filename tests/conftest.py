@@ -5,6 +5,7 @@ Sockets beyond loopback are blocked by pytest-socket (see `addopts` in pyproject
 
 import json
 import os
+import signal
 import textwrap
 from pathlib import Path
 
@@ -13,6 +14,10 @@ import pytest
 TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
 PLACES = {"browser": 0, "grading": 2, "test_exercises.py": 2, "benchmarks": 4}
+
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C need it
 
 
 def pytest_xdist_auto_num_workers():
