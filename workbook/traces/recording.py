@@ -168,7 +168,8 @@ class Recorded(TraceWriter):
             if self._live_at is None:
                 self._live_at = real
             return ended_at + float(real - self._live_at)
-        if coming.get("event") == OUT_OF_TIME or coming.get("who") == "budget":
+        of_budget = coming.get("who") == "budget" and coming["why"].endswith("seconds")
+        if of_budget or coming.get("event") == OUT_OF_TIME:
             return LATE
         last = self.events[-1] if self.events else coming
         return max(float(last["at_s"]), self._answered_s)
