@@ -1,21 +1,28 @@
-"""Scenarios and engines: playing a run, watching it, laying runs side by side."""
+"""Scenarios and engines: playing a run, watching it, laying runs side by side.
 
-from workbook.stage.engines import compare, museum, play
-from workbook.stage.recorded import own_model, real_model, real_result
-from workbook.stage.role_play import be_the_model
-from workbook.stage.scenarios import load, outcome, slugs
-from workbook.stage.watch import player
+Nothing is imported before it is used: a program that loads a scenario needs no widget.
+"""
 
-__all__ = [
-    "be_the_model",
-    "compare",
-    "load",
-    "museum",
-    "outcome",
-    "own_model",
-    "play",
-    "player",
-    "real_model",
-    "real_result",
-    "slugs",
-]
+import importlib
+from typing import Any
+
+_HOMES = {
+    "be_the_model": "role_play",
+    "compare": "engines",
+    "load": "scenarios",
+    "museum": "engines",
+    "outcome": "scenarios",
+    "own_model": "recorded",
+    "play": "engines",
+    "player": "watch",
+    "real_model": "recorded",
+    "real_result": "recorded",
+    "slugs": "scenarios",
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'workbook.stage' has no attribute {name!r}")
+    return getattr(importlib.import_module(f"workbook.stage.{_HOMES[name]}"), name)

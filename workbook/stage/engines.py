@@ -18,8 +18,8 @@ from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, trace
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
+from workbook.stage.gallery import Ending, Museum
 from workbook.stage.machines import Given, Person, play_machine, suspicious
-from workbook.stage.museum import Ending, Museum
 from workbook.stage.scenarios import (
     Scenario,
     ScenarioError,

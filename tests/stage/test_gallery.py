@@ -7,7 +7,7 @@ import pytest
 from workbook.models.script import Script
 from workbook.stage import engines
 from workbook.stage.engines import MUSEUM, museum, play
-from workbook.stage.museum import Ending, Museum
+from workbook.stage.gallery import Ending, Museum
 from workbook.stage.scenarios import ScenarioError, load, outcome, read_scenario, slugs
 
 
