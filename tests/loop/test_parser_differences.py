@@ -4,6 +4,8 @@ import tomllib
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from workbook.loop.turns import Action, Final, parse_turn
 
 DATA = Path(__file__).parents[2] / "data" / "parser_differences.toml"
@@ -32,36 +34,22 @@ def langchains(parser, text):
     return {"tool": step.tool, "input": step.tool_input}
 
 
-def column(name):
-    return {row["title"]: row[name] for row in ROWS}
-
-
-def outcomes(read):
-    return {row["title"]: read(row["text"]) for row in ROWS}
-
-
-def test_our_outcome_is_as_the_table_says():
-    """parse_turn does on each row what the table says."""
-    assert outcomes(ours) == column("ours")
-
-
-def test_mrkl_does_what_the_table_says():
-    """LangChain's MRKLOutputParser does on each row what the table says."""
+def readers():
+    """Return what reads a text, by the column of the table."""
     from langchain_classic.agents.mrkl.output_parser import MRKLOutputParser
-
-    assert outcomes(partial(langchains, MRKLOutputParser())) == column("mrkl")
-
-
-def test_react_single_does_what_the_table_says():
-    """LangChain's ReActSingleInputOutputParser does what the table says."""
     from langchain_classic.agents.output_parsers import ReActSingleInputOutputParser
 
-    parser = ReActSingleInputOutputParser()
-    assert outcomes(partial(langchains, parser)) == column("react_single")
+    return {
+        "ours": ours,
+        "mrkl": partial(langchains, MRKLOutputParser()),
+        "react_single": partial(langchains, ReActSingleInputOutputParser()),
+    }
 
 
-def test_every_row_is_a_difference_with_a_reason():
-    """A row stands in the table because the parsers part there, and says why."""
-    assert all(row["why"] for row in ROWS)
-    same = [r for r in ROWS if r["ours"] == r["mrkl"] == r["react_single"]]
-    assert same == []
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["title"])
+def test_each_parser_does_what_the_table_says(row):
+    """On each row the parsers part, for a reason, and each does what is written."""
+    read = {name: reader(row["text"]) for name, reader in readers().items()}
+    assert read == {name: row[name] for name in read}
+    assert row["why"]
+    assert not row["ours"] == row["mrkl"] == row["react_single"]

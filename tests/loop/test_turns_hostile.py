@@ -34,22 +34,15 @@ turns = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
         "Thought 1: t\nAction 1: Search\nAction Input 1: a",
         "Thought 1: t\nAction 1: Search\nAction 1 Input 1: a",
         "Thought １：t\nAction １：Search\nAction Input １：a",
-        "Thought: t\r\nAction: Search\r\nAction Input: a\r\n",
         "\u3000Thought: t\n\u3000Action: Search\n\u3000Action Input: a",
-        "- Thought: t\n- Action: Search\n- Action Input: a",
         "* **Thought:** t\n* **Action:** Search\n* **Action Input:** a",
-        "### Thought: t\n### Action: Search\n### Action Input: a",
-        "> Thought: t\n> Action: Search\n> Action Input: a",
         "__Thought__: t\n__Action__: Search\n__Action Input__: a",
         "**Thought: t**\n**Action: Search**\n**Action Input: a**",
         "***Thought:*** t\n***Action:*** Search\n***Action Input***: a",
-        "_Thought:_ t\n_Action:_ Search\n_Action Input_: a",
-        "+ Thought: t\n+ Action: Search\n+ Action Input: a",
         "\ufeffThought: t\n\u200bAction: Search\n\u2060Action Input: a",
         "\xa0Thought\xa0: t\nAction\u202f: Search\nAction\xa0Input\xa0: a",
-        "Thought : t\nAction : Search\nAction Input : a",
         "t\n\nAction:\nSearch\n\nAction Input:\na\n\nObservation: and then",
-        "- * Thought: t\n* * Action: Search\n> * Action Input: a\n- Observation: b",
+        "- * Thought: t\n### Action: Search\n> + Action Input: a\n- Observation: b",
     ],
 )
 def test_labels_in_many_dresses(text):
@@ -57,18 +50,20 @@ def test_labels_in_many_dresses(text):
     assert parse_turn(text) == Action("t", "Search", "a")
 
 
-@pytest.mark.parametrize("value", ["**kwargs", "2**3", "_x_", "a\r\nb", "a: b"])
-def test_an_input_is_not_undressed(value):
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [
+        ("Action Input:", "**kwargs"),
+        ("Action Input:", "_x_"),
+        ("Action Input:", "a\r\nb: c"),
+        ("*Action Input:*", "ls *"),
+        ("*Action Input*:", "ls *"),
+    ],
+)
+def test_an_input_is_not_undressed(label, words):
     """Asterisks, underscores and colons inside an input stay where they are."""
-    turn = parse_turn(f"Action: Python\nAction Input: {value}")
-    assert turn == Action("", "Python", value)
-
-
-@pytest.mark.parametrize("label", ["*Action Input:*", "*Action Input*:"])
-def test_a_label_that_was_closed_undresses_nothing(label):
-    """An asterisk behind the input of a closed label belongs to the input."""
-    turn = parse_turn(f"Action: Shell\n{label} ls *")
-    assert turn == Action("", "Shell", "ls *")
+    turn = parse_turn(f"Action: Shell\n{label} {words}")
+    assert turn == Action("", "Shell", words)
 
 
 @pytest.mark.parametrize(
@@ -82,28 +77,17 @@ def test_a_dressed_up_observation_is_made_up_as_well(label):
 
 
 @pytest.mark.parametrize(
-    "line",
-    [
-        "Actions: a",
-        "Action plan: a",
-        "Reaction: a",
-        "Finally: a",
-        "Final score: a",
-        "Semi-final: a",
-        "The final: a",
-        "1. Final: a",
-    ],
+    "line", ["Actions: a", "Reaction: a", "Final score: a", "1. Final: a"]
 )
 def test_words_that_only_look_like_a_label(line):
     """A longer word that holds a label's letters is no label."""
     assert split_fields(line) == [(Label.THOUGHT, line)]
 
 
-@pytest.mark.parametrize("value", [None, 3, b"Action: a", ["Action: a"]])
-def test_what_is_not_text_is_refused_in_words(value):
+def test_what_is_not_text_is_refused_in_words():
     """Anything but a string is a TypeError that names its type."""
-    with pytest.raises(TypeError, match=f"not {type(value).__name__}"):
-        parse_turn(value)
+    with pytest.raises(TypeError, match="not bytes"):
+        parse_turn(b"Action: a")
 
 
 @given(st.one_of(turns, st.text(max_size=200)))
@@ -117,24 +101,6 @@ def test_any_string_gives_a_turn(text):
         assert turn.tool
         assert turn.tool in text
         assert turn.input in text
-
-
-@given(turns)
-@settings(max_examples=200, deadline=None)
-def test_what_follows_the_first_step_changes_nothing(after):
-    """Nothing that a model writes behind its first step changes that step."""
-    step = "Thought: t\nAction: Search\nAction Input: a\nObservation:"
-    assert parse_turn(step + after) == Action("t", "Search", "a")
-
-
-PIECE = pytest.mark.parametrize(
-    "piece",
-    [
-        " ", "\n", "*", "* ", "1", "\xa0", "```\n", "* * ", "**\n", "action 1 ",
-        "Action: a\n", "**Final Answer: a\n", "Thought: a\n", "Action Input: a\n",
-        "- ", "* * - ", "Final: a\n", "Final:\n", "- Final: a\n", "final ",
-    ],
-)  # fmt: skip
 
 
 def seconds(text):
@@ -151,7 +117,14 @@ def seconds(text):
         gc.enable()
 
 
-@PIECE
+@pytest.mark.parametrize(
+    "piece",
+    [
+        " ", "\n", "*", "* ", "1", "\xa0", "```\n", "* * ", "**\n", "action 1 ",
+        "Action: a\n", "**Final Answer: a\n", "Thought: a\n", "Action Input: a\n",
+        "- ", "* * - ", "Final: a\n", "Final:\n", "- Final: a\n", "final ",
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("start", ["**Action 1", "Final Answer: a\n"])
 def test_ten_times_the_hostile_text_takes_ten_times_as_long(start, piece):
     """Reading time grows with the length of the text and with nothing else."""
@@ -167,7 +140,6 @@ STEP = "Thought: t\nAction: Search\nAction Input: a"
     ("text", "kept", "dropped"),
     [
         (STEP, STEP, ""),
-        (f"\n {STEP}\n", f"\n {STEP}\n", ""),
         (f"{STEP}\nObservation 1: 3", STEP, "Observation 1: 3"),
         (f"Observation: 3\n{STEP}", STEP, "Observation: 3"),
         (f"{STEP}\n{STEP}", STEP, STEP),
@@ -175,9 +147,7 @@ STEP = "Thought: t\nAction: Search\nAction Input: a"
          "Thought: a\n**Final:** 3", "Question: b\nObservation: c"),
         ("Hm.\nAction: a\nOBSERVATION： b\nFinal Answer: c", "Hm.\nAction: a",
          "OBSERVATION： b\nFinal Answer: c"),
-        ("Observation: 3", "", "Observation: 3"),
         ("I do not know.", "I do not know.", ""),
-        ("", "", ""),
     ],
 )  # fmt: skip
 def test_a_turn_is_kept_as_it_was_read(text, kept, dropped):
@@ -197,15 +167,9 @@ def test_what_is_kept_reads_as_the_same_turn(text):
     assert dropped or kept == text
 
 
-@pytest.mark.parametrize(
-    ("turn", "data"),
-    [
-        (Action("t", "Sum", "1+1"), ["action", "t", "Sum", "1+1"]),
-        (Final("t", "2"), ["final", "t", "2"]),
-        (Malformed(Unreadable.NO_STEP, "hm"), ["malformed", "no_step", "hm"]),
-    ],
-)
-def test_a_turn_as_data_has_its_kind_and_its_fields(turn, data):
+def test_a_turn_as_data_has_its_kind_and_its_fields():
     """A trace shows the kind of a turn, then its fields in their order."""
-    assert list(to_dict(turn).values()) == data
-    assert list(to_dict(turn)) == ["kind", *turn.__dataclass_fields__]
+    data = {"kind": "malformed", "reason": "no_step", "text": "hm"}
+    assert to_dict(Malformed(Unreadable.NO_STEP, "hm")) == data
+    data = {"kind": "action", "thought": "t", "tool": "Sum", "input": "1+1"}
+    assert to_dict(Action("t", "Sum", "1+1")) == data

@@ -1,5 +1,6 @@
 """A model whose answers begin with a cue, and the one that gets no stop sequences."""
 
+from tests.models.listener import Listener
 from workbook.models.base import Completion, Prefilled
 from workbook.models.langchain import WithoutStop
 from workbook.models.script import Script
@@ -16,12 +17,10 @@ class Plain:
 
 def test_the_cue_is_sent_and_stands_in_front_of_the_answer():
     """the model goes on behind the cue, and the turn has the cue in it"""
-    script, told = Script([" I add. I add."]), []
+    script, told = Script([" I add. I add."]), Listener()
     model = Prefilled(script, "Thought:")
-    answer = model.complete(
-        "1+1?\n", stop=["\nO"], max_tokens=2, on_text=lambda text: told.append(text)
-    )
-    assert answer.text == "".join(told) == "Thought: I add. "
+    answer = model.complete("1+1?\n", stop=["\nO"], max_tokens=2, on_text=told)
+    assert answer.text == "".join(told.pieces) == "Thought: I add. "
     assert answer.finish_reason == "length"
     assert script.requests[0].prompt == "1+1?\nThought:"
     assert script.requests[0].stop == ("\nO",)

