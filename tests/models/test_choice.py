@@ -94,6 +94,7 @@ def test_a_model_of_ours_or_langchains_is_taken():
         (None, {}, "scripted (", ""),
         (" ", {}, None, "Choose scripted"),
         ("gpt 4", {}, None, "openai:gpt-4o-mini"),
+        ("locl", {}, None, "did you mean 'local'"),
         (None, {NAME: "scriptd"}, None, "WORKBOOK_MODEL='scriptd' names no model; did"),
         ("LOCAL", {}, "local (SmolLM2", "fetch-model"),
         ("m", {}, None, "needs a key, and OPENAI_API_KEY is not set"),

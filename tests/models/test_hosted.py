@@ -8,7 +8,7 @@ from langchain_openai import ChatOpenAI
 
 from tests.endpoint import Fault, endpoint
 from tests.models.listener import Listener
-from workbook.fsm import FunctionCalls, Machine, TextTurns
+from workbook.fsm import FunctionCalls, Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.models.base import Completion, ToolRequest, Usage
@@ -42,8 +42,9 @@ CLIENTS = pytest.mark.parametrize("client", [ours, langchains])
 STREAMED = pytest.mark.parametrize("on_text", [None, lambda piece: None])
 
 
-def machine(model, adapter=FunctionCalls, **options):
-    return Machine(model, ToolRegistry([calculator()]), adapter=adapter, **options)
+def machine(model, **options):
+    tools = ToolRegistry([calculator()])
+    return Machine(model, tools, adapter=FunctionCalls, **options)
 
 
 @CLIENTS
@@ -59,16 +60,6 @@ def test_calls_go_over_the_wire_and_their_results_back(client, on_text):
     names = [tool["function"]["name"] for tool in server.asked[0]["tools"]]
     assert names == ["Calculator"]
     assert end.spent.usage.holds
-
-
-def test_a_text_agent_asks_the_same_endpoint():
-    """text turns are sent as one message, and the observation comes with the next"""
-    turns = ["Action: Calculator\nAction Input: 40+2", "Final Answer: 42"]
-    with endpoint(*turns) as server:
-        end = machine(ours(server.url), TextTurns).run("40+2?")
-    assert (end.state, end.answer) == ("DONE", "42")
-    assert "Observation: 42" in server.asked[1]["messages"][0]["content"]
-    assert server.asked[0]["stop"] == ["\nObservation:"]
 
 
 @STREAMED
@@ -180,9 +171,11 @@ def test_every_request_has_a_cap(own, asked, cap):
     """the smaller cap holds, by the name that the endpoint knows"""
     with endpoint("a" * 99) as server:
         model = ours(server.url, max_tokens=own)
-        answer = model.complete("?", max_tokens=asked)
+        answer = model.complete("?", stop="\nO", max_tokens=asked)
     assert (answer.usage.output, answer.finish_reason) == (cap, "length")
-    assert server.asked[0]["max_tokens"] == cap
+    (sent,) = server.asked
+    assert (sent["max_tokens"], sent["stop"]) == (cap, ["\nO"])
+    assert sent["messages"] == [{"role": "user", "content": "?"}]
     assert HostedModel("m").options["max_completion_tokens"] == 512
 
 
