@@ -70,6 +70,9 @@ def test_arguments_that_are_no_json_are_refused_in_words(on_text):
         end = machine(ours(server.url), on_text=on_text).run("?")
     assert (end.state, end.answer) == ("DONE", "fine")
     assert "Error" in json.dumps(server.asked[1]["messages"])
+    cut = Completion("", tool_requests=(half,), finish_reason="length")
+    with endpoint(cut) as server:
+        assert ours(server.url).chat(HELLO, on_text=on_text).tool_requests == ()
 
 
 WHOLE = b'{"id":"x","object":"chat.completion","created":1,"model":"m","choices":%s}'

@@ -44,17 +44,12 @@ def test_it_drives_todays_agent():
 
 
 def test_an_llm_of_ours_keeps_usage_and_stop():
-    """a text model is a LangChain LLM with its token counts, cut at stop"""
-    script = Script(["Thought: one\nObservation: 2"])
-    result = text_llm(script).generate(["Q\nThought:"], stop=["\nObservation:"])
+    """a text model is a LangChain LLM; one of LangChain's own is taken as it is"""
+    llm = text_llm(Script(["Thought: one\nObservation: 2"]))
+    result = llm.generate(["Q\nThought:"], stop=["\nObservation:"])
     assert result.generations[0][0].text == " one"
     assert result.llm_output["token_usage"]["prompt_tokens"] == 3
-
-
-def test_what_langchain_can_ask_is_taken_as_it_is():
-    """a LangChain model needs no wrapper, and anything else is refused"""
-    model = ScriptedModel(["a"])
-    assert text_llm(model) is model
+    assert text_llm(llm) is llm
     with pytest.raises(TypeError, match="a str cannot continue a prompt"):
         text_llm("gpt-4o-mini")
 

