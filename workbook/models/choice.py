@@ -90,15 +90,12 @@ def get_model(
     """
     from workbook.models.langchain import ChatModelAdapter, ScriptedModel
 
-    chosen = model_name(name)
-    if chosen == "scripted":
-        return ScriptedModel(model=_script(turns, options))
-    if chosen == "local":
+    if model_name(name) == "local":
         usual = {"base_url": local_server().url, "seed": SEED}
         return ChatModelAdapter(model=HostedModel(NAME, **{**usual, **options}))
-    return ChatModelAdapter(
-        model=HostedModel(chosen, **hosted_options(chosen, **options))
-    )
+    model = get_text_model(name, turns=turns, **options)
+    adapter = ScriptedModel if isinstance(model, Script) else ChatModelAdapter
+    return adapter(model=model)
 
 
 def get_text_model(
@@ -112,11 +109,16 @@ def get_text_model(
     The options of the local model are those of `LocalTextModel`.
     """
     chosen = model_name(name)
-    if chosen == "scripted":
-        return _script(turns, options)
     if chosen == "local":
         return LocalTextModel(**options)
-    return HostedModel(chosen, **hosted_options(chosen, **options))
+    if chosen != "scripted":
+        return HostedModel(chosen, **hosted_options(chosen, **options))
+    if turns is None:
+        raise UnknownModel(
+            "The scripted model needs turns to play: get_model('scripted', turns=[…])."
+            f" Or choose another with {VARIABLE}: {CHOICES}."
+        )
+    return Script(turns, **options)
 
 
 def as_text_model(model: Any) -> TextModel:
@@ -132,15 +134,6 @@ def as_text_model(model: Any) -> TextModel:
         f"{model!r:.80} cannot continue a prompt: give a TextModel (a name and"
         " complete(prompt, *, stop)) or a LangChain model"
     )
-
-
-def _script(turns: Iterable[ScriptTurn] | None, options: dict[str, Any]) -> Script:
-    if turns is None:
-        raise UnknownModel(
-            "The scripted model needs turns to play: get_model('scripted', turns=[…])."
-            f" Or choose another with {VARIABLE}: {CHOICES}."
-        )
-    return Script(turns, **options)
 
 
 def hosted_options(
