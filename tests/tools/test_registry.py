@@ -76,16 +76,17 @@ def test_a_wrong_definition_is_refused(change, words):
         Tool(**fields)
 
 
-def test_a_registry_takes_no_second_tool_of_a_name(registry):
+def test_a_registry_takes_no_second_tool_of_a_name():
     """two tools of one name are refused"""
     with pytest.raises(ContractError, match="already a tool named 'Double'"):
-        registry.register(tool())
+        ToolRegistry([tool(), tool()])
 
 
 def test_the_description_for_the_prompt_has_a_line_each(registry):
     """a prompt gets one line a tool: name, arguments with types, description"""
     kinds = [{"type": "array"}, {"enum": ["all"]}, {"const": "none"}, True]
-    registry.register(tool("Tag", {"properties": {"tags": {"anyOf": kinds}}}))
+    tag = tool("Tag", {"properties": {"tags": {"anyOf": kinds}}})
+    registry = ToolRegistry([*registry, tag])
     assert registry.describe().splitlines() == [
         "Double(n: integer): Double it.",
         'Measure(range: "1V" | "10V", seconds: number): Measure it.',
@@ -191,8 +192,8 @@ def test_an_unknown_tool_lists_what_there_is(registry):
     assert "Did you mean Search?" in error.hint
     assert "Double, Measure, Search, Now" in error.hint
     assert registry.run(ToolCall("Serch", {}, "c")).error == error
-    registry.register(tool("se_arch"))  # now two tools could be meant
-    assert registry.bind(Action("", "search", "Kyoto")).kind == "unknown_tool"
+    two = ToolRegistry([*registry, tool("se_arch")])  # two tools could be meant
+    assert two.bind(Action("", "search", "Kyoto")).kind == "unknown_tool"
 
 
 def test_a_call_keeps_its_id_or_gets_a_number(registry):

@@ -34,7 +34,7 @@ from workbook.tools.tool import ContractError, Tool
 
 
 class ToolRegistry:
-    """The tools of an agent, by name.
+    """The tools of an agent, by name; a second one of a name is a ContractError.
 
     `validate` and `repair` stand in for `validate_arguments` and `repair_arguments`.
     """
@@ -50,14 +50,9 @@ class ToolRegistry:
         self._tools: dict[str, Tool] = {}
         self._numbers = itertools.count(1)
         for tool in tools:
-            self.register(tool)
-
-    def register(self, tool: Tool) -> Tool:
-        """Add a tool; a second one of the same name is a ContractError."""
-        if tool.name in self._tools:
-            raise ContractError(f"there is already a tool named {tool.name!r}")
-        self._tools[tool.name] = tool
-        return tool
+            if tool.name in self._tools:
+                raise ContractError(f"there is already a tool named {tool.name!r}")
+            self._tools[tool.name] = tool
 
     def with_tools(self, tools: Iterable[Tool]) -> ToolRegistry:
         """Return a registry of other tools that checks and repairs as this one does."""
