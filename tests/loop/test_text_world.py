@@ -45,7 +45,7 @@ def test_finish_is_rewarded_for_the_right_answer(answer, reward):
         ('He said "Go!" Then he went on.', 20, 'He said "Go!"'),
         ("京都は市です。昔の都です。", 8, "京都は市です。"),
         ("「行け！」と言った。そして行った。", 12, "「行け！」と言った。"),
-        ("two words", 8, "two"),
+        ("It is 3.14 m long", 8, "It is"),
         ("longwordwithoutend", 4, "long"),
         ("anything", 0, ""),
     ],

@@ -62,10 +62,11 @@ def test_calls_go_over_the_wire_and_their_results_back(client, on_text):
     assert end.spent.usage.holds
 
 
+@pytest.mark.parametrize("written", ['{"expression": ', "[1]"])
 @STREAMED
-def test_arguments_that_are_no_json_are_refused_in_words(on_text):
-    """half an object as arguments is no call, and the run goes on"""
-    half = ToolRequest("Calculator", '{"expression": ')
+def test_arguments_that_are_no_json_are_refused_in_words(on_text, written):
+    """half an object as arguments, or none, is no call, and the run goes on"""
+    half = ToolRequest("Calculator", written)
     with endpoint([half], "fine") as server:
         end = machine(ours(server.url), on_text=on_text).run("?")
     assert (end.state, end.answer) == ("DONE", "fine")
