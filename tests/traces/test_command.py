@@ -137,9 +137,10 @@ NEWER = {"trace_id": "t", "seq": 0, "step": 0, "at_s": 0.0, "kind": "run_started
         (None, "No such file"),
         (b"", "no event"),
         (b"nonsense\n", "line 1: not JSON"),
+        (b"[]\n", "line 1: an event is a JSON object"),
         (sealed(to_line(NEWER)), "schema 9"),
     ],
-    ids=["no file", "empty", "no trace", "a newer schema"],
+    ids=["no file", "empty", "no JSON", "no event", "a newer schema"],
 )
 def test_what_is_no_trace_is_refused_in_words(content, words, capsys, tmp_path):
     """no file, no trace, an unknown schema: a sentence that names it, and code 2"""
@@ -189,7 +190,8 @@ def test_logs_are_written_but_not_over_the_trace_itself(run, capsys):
     folder = run.parent / "new" / "logs"
     assert trace(run, "--logs", folder) == 0
     assert sorted(os.listdir(folder)) == sorted(VIEWS)
-    assert str(folder) in capsys.readouterr().out
+    (line,) = capsys.readouterr().out.splitlines()
+    assert str(folder) in line
     path = run.rename(run.with_name("chat.jsonl"))
     before = path.read_bytes()
     assert trace(path, "--logs", path.parent) == 2

@@ -91,7 +91,9 @@ def test_a_call_inside_a_call_may_have_the_same_id():
     observed = {"call_id": "1", "ok": True}
     write("observation", **observed, tool="Search", text="inner", parent=first)
     write("observation", **observed, tool="Planner", text="outer")
-    assert [call.observation for call in calls_of(write.trace())] == ["outer"]
+    write("tool_call", call_id="1", tool="Planner", arguments={})
+    write("observation", **observed, tool="Planner", text="again")
+    assert [call.observation for call in calls_of(write.trace())] == ["outer", "again"]
 
 
 def test_notes_on_repairs_do_not_count():

@@ -188,9 +188,10 @@ def test_the_folder_of_a_run_is_its_own(tmp_path):
 def test_a_folder_that_takes_no_logs_stays_free(tmp_path):
     """where a view cannot be written, the run does not begin, and nothing is locked"""
     (tmp_path / "chat.md").mkdir()
-    with pytest.raises(OSError, match=r"chat\.md"), logged(tmp_path):
+    with pytest.raises(OSError, match=r"chat\.md") as raised, logged(tmp_path):
         pass
     TraceWriter(tmp_path / "trace.jsonl").close()
+    assert raised.value.filename == str(tmp_path / "chat.md")
 
 
 def test_how_it_went_wrong_is_in_the_views(tmp_path):
@@ -233,6 +234,8 @@ def test_a_turn_that_is_no_step_or_more_than_one(tmp_path):
     dropped = [row["content"] for row in rows if row["type"] == "dropped"]
     assert dropped == ["Question: and 5?"]
     assert "and 5?" not in str(episode)
+    calls = {"text": "I call.", "turn": {"kind": "calls", "thought": ""}, "usage": {}}
+    assert as_episode(told(TraceWriter(), ("model_turn", calls)).trace()) == []
 
 
 @pytest.mark.parametrize(
