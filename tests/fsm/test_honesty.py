@@ -313,7 +313,8 @@ def test_the_same_script_is_the_same_run(script):
     clock = lambda: 0.0  # noqa: E731
     runs = []
     for _ in range(2):
-        writer = TraceWriter(trace_id="same", clock=clock, unix_clock=clock)
+        writer = TraceWriter(clock=clock, unix_clock=clock)
+        writer.trace_id = "same"
         model = Script(turns)
         Machine(
             model, roll(), limits=SMALL, adapter=adapter, hook=writer, clock=clock

@@ -27,142 +27,104 @@ def trace(*arguments):
     return main(["trace", *map(str, arguments)])
 
 
+def told(path, *numbers, text="4"):
+    """Write the trace of a run with a call of Sum for each number."""
+    with TraceWriter(path) as emit:
+        emit("run_started", engine="fsm", question="?")
+        for number in numbers:
+            about = {"call_id": str(number), "tool": "Sum"}
+            emit("tool_call", **about, arguments={"n": number})
+            emit("observation", **about, ok=True, text=text)
+    return path
+
+
 def test_a_run_is_shown_line_by_line(run, capsys, monkeypatch):
-    """a line an event, then how it ended and what it spent"""
+    """a line an event, then how it ended and what it spent; or that alone"""
     monkeypatch.setenv("COLUMNS", "200")
     assert trace(run) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 33 + 5
     assert "100*0.2" in lines[4]
     assert lines[-5].split() == ["state", "DONE"]
-
-
-def test_a_summary_alone(run, capsys):
-    """--summary leaves out the events"""
     assert trace(run, "--summary") == 0
-    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [
-        "state",
-        "reason",
-        "spent",
-        "forced",
-        "errors",
-    ]
+    assert capsys.readouterr().out.splitlines() == lines[-5:]
 
 
-def test_a_narrow_terminal_cuts_long_lines(tmp_path, capsys, monkeypatch):
-    """no event is wider than the terminal, wide characters counted as two"""
-    play("price_question_ja", "fsm", path=tmp_path / "ja.jsonl")
+def test_a_terminal_gets_no_longer_line_and_no_escape_sequence(
+    tmp_path, capsys, monkeypatch
+):
+    """wide letters are counted as two; what a tool or a file's name says is text"""
     monkeypatch.setenv("COLUMNS", "60")
-    assert trace(tmp_path / "ja.jsonl") == 0
-    *lines, _, _, _, _, _ = capsys.readouterr().out.splitlines()
-    assert max(map(cell_len, lines)) == 60
-    assert lines[0].endswith("…")
-
-
-def test_what_a_tool_wrote_moves_no_cursor(tmp_path, capsys):
-    """escape sequences in a trace, or in a file's name, are not handed on"""
     path = tmp_path / "a\x1b[2Jb.jsonl"
     with TraceWriter(path) as emit:
-        emit("run_started", engine="fsm", question="\x1b]0;mine\x07")
+        emit("run_started", engine="fsm", question="\x1b]0;mine\x07" + "価格" * 40)
         about = {"call_id": "1", "tool": "\x1b[31m"}
         emit("tool_call", **about, arguments={})
         emit("observation", **about, ok=True, text="\x1b[5m")
-    assert trace(path) == trace(tmp_path) == 0
-    assert "\x1b" not in capsys.readouterr().out
+    assert trace(path) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(cell_len, lines)) == 60
+    assert lines[0].endswith("…")
+    assert trace(tmp_path) == 0
+    assert "\x1b" not in capsys.readouterr().out + "".join(lines)
 
 
-@pytest.mark.parametrize(
-    ("engine", "told"),
-    [("fsm", ["Event for event"]), ("langchain", ["Event 0", "fsm | langchain"])],
-)
-def test_two_runs_with_the_same_calls(engine, told, run, capsys, tmp_path):
+def test_two_runs_with_the_same_calls(run, capsys, tmp_path):
     """one engine tells the same event for event, another parts at its first event"""
-    play("price_question", engine, path=tmp_path / "other.jsonl")
-    assert trace(run, tmp_path / "other.jsonl") == 0
-    out = capsys.readouterr().out
-    for words in ["the same calls, the same answer", *told]:
-        assert words in out
-
-
-def told(path, *events):
-    """Write events, each (kind, fields), into a trace."""
-    with TraceWriter(path) as emit:
-        for kind, fields in events:
-            emit(kind, **fields)
-    return path
-
-
-def calls(*numbers, text="4"):
-    """Return the events of a run with a call of Sum for each number."""
-    yield "run_started", {"engine": "fsm", "question": "?"}
-    for number in numbers:
-        about = {"call_id": str(number), "tool": "Sum"}
-        yield "tool_call", {**about, "arguments": {"n": number}}
-        yield "observation", {**about, "ok": True, "text": text}
+    words = {"fsm": "Event for event", "langchain": "engine: fsm | langchain"}
+    for engine, said in words.items():
+        play("price_question", engine, path=tmp_path / engine / "other.jsonl")
+        assert trace(run, tmp_path / engine / "other.jsonl") == 0
+        out = capsys.readouterr().out
+        assert "the same calls, the same answer" in out
+        assert said in out
 
 
 def test_where_two_runs_part_is_said(capsys, tmp_path, monkeypatch):
-    """the first other event is shown from both runs, with the fields that differ"""
+    """the first other event is shown from both runs, or that one ends before"""
     monkeypatch.setenv("COLUMNS", "120")
-    one = told(tmp_path / "1.jsonl", *calls(1, 2, text="x" * 500 + "A"))
-    two = told(tmp_path / "2.jsonl", *calls(1, 2, text="x" * 500 + "B"))
+    one = told(tmp_path / "1.jsonl", 1, 2, text="x" * 500 + "A")
+    two = told(tmp_path / "2.jsonl", 1, 2, text="x" * 500 + "B")
     assert trace(one, two) == 1
     out = capsys.readouterr().out
     assert "call 1: observation" in out
     assert "Event 2" in out
     assert "xA | …" in out
     assert "at_s" not in out
-
-
-def test_one_run_may_end_before_the_other(capsys, tmp_path):
-    """a run that is the beginning of another one is said to be"""
-    one = told(tmp_path / "1.jsonl", *calls(1))
-    two = told(tmp_path / "2.jsonl", *calls(1, 2))
-    assert trace(one, two) == trace(two, one) == 1
-    out = capsys.readouterr().out
-    assert out.count("ends before event 3") == 2
+    less = told(tmp_path / "3.jsonl", 1, text="x" * 500 + "A")
+    assert trace(one, less) == trace(less, one) == 1
+    assert capsys.readouterr().out.count("ends before event 3") == 2
 
 
 def test_a_folder_is_a_table(run, capsys, tmp_path):
-    """a line a run, then figures of all; logs in the folder are no traces"""
-    play("tool_raises", "langchain", path=tmp_path / "deep" / "raises.jsonl")
-    told(tmp_path / "unknown.jsonl", *calls(1))
-    with logged(tmp_path / "with logs") as hook:
+    """a line a run, then figures of all; what is broken, or cut, hides no other"""
+    deep = os.path.join("deep", "raises.jsonl")
+    play("tool_raises", "langchain", path=tmp_path / deep)
+    with logged(tmp_path / "logs") as hook:  # its chat.jsonl is no trace
         hook("run_started", engine="fsm", question="?")
-    assert trace(tmp_path) == 0
-    table, figures = capsys.readouterr().out.split("\n\n", 1)
-    head, *rows = table.splitlines()
-    assert all(name in figures for name in ("THINK", "Sum", "Calculator"))
-    assert head.split() == ["state", "reason", "steps", "tokens", "seconds", "file"]
-    by_file = {row.split("  ")[-1]: row.split() for row in rows}
-    assert sorted(by_file) == sorted(
-        [
-            os.path.join("deep", "raises.jsonl"),
-            "run.jsonl",
-            "unknown.jsonl",
-            os.path.join("with logs", "trace.jsonl"),
-        ]
-    )
-    assert by_file["run.jsonl"][:4] == ["DONE", "final_answer", "5", "1,103"]
-    assert by_file[os.path.join("deep", "raises.jsonl")][0] == "ERROR"
-    assert by_file["unknown.jsonl"][-3] == "?"
-
-
-def test_a_broken_file_among_good_ones_is_a_row(run, capsys, tmp_path):
-    """one file that is no trace, or one that was cut, does not hide the others"""
     (tmp_path / "a.jsonl").write_text("nonsense\n")
     (tmp_path / "b.jsonl").write_bytes(run.read_bytes()[:-40])
     (tmp_path / "c.jsonl").mkdir()
     assert trace(tmp_path) == 0
-    table, _ = capsys.readouterr().out.split("\n\n", 1)
-    _, *rows = table.splitlines()
-    assert [row.split()[0] for row in rows] == ["broken", "no", "broken", "DONE"]
+    table, figures = capsys.readouterr().out.split("\n\n", 1)
+    head, *rows = table.splitlines()
+    assert head.split() == ["state", "reason", "steps", "tokens", "seconds", "file"]
+    states = ["broken", "no", "broken", "ERROR", "no", "DONE"]
+    assert [row.split()[0] for row in rows] == states
     assert "line 1: not JSON" in rows[0]
     assert "line 33: cut short" in rows[1]
-    assert "c.jsonl" in rows[2]
-    run.unlink()
-    (tmp_path / "b.jsonl").unlink()
-    assert trace(tmp_path) == 2  # none could be read
+    assert rows[3].endswith(f"  {deep}")
+    assert rows[4].split()[-3] == "?"
+    assert rows[5].split()[:4] == ["DONE", "final_answer", "5", "1,103"]
+    assert all(name in figures for name in ("THINK", "Calculator"))
+
+
+def test_a_folder_without_a_whole_trace(capsys, tmp_path):
+    """none that could be read is an error, as it is where there is none"""
+    assert trace(tmp_path) == 2
+    assert "no trace" in capsys.readouterr().err
+    (tmp_path / "a.jsonl").write_text("nonsense\n")
+    assert trace(tmp_path) == 2
 
 
 NEWER = {"trace_id": "t", "seq": 0, "step": 0, "at_s": 0.0, "kind": "run_started",
@@ -174,12 +136,11 @@ NEWER = {"trace_id": "t", "seq": 0, "step": 0, "at_s": 0.0, "kind": "run_started
     [
         (None, "No such file"),
         (b"", "no event"),
-        (b'{"half', "no event"),
         (b"nonsense\n", "line 1: not JSON"),
-        (b"\xff\xfe\x00", "no event"),
+        (b"[]\n", "line 1: an event is a JSON object"),
         (sealed(to_line(NEWER)), "schema 9"),
     ],
-    ids=["no file", "empty", "half a line", "no trace", "bytes", "a newer schema"],
+    ids=["no file", "empty", "no JSON", "no event", "a newer schema"],
 )
 def test_what_is_no_trace_is_refused_in_words(content, words, capsys, tmp_path):
     """no file, no trace, an unknown schema: a sentence that names it, and code 2"""
@@ -195,54 +156,48 @@ def test_what_is_no_trace_is_refused_in_words(content, words, capsys, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--summary", "--otel", "--logs=logs"])
-@pytest.mark.parametrize("several", [["."], ["run.jsonl", "run.jsonl"]])
-def test_what_is_meant_for_one_run_is_refused(
-    option, several, run, capsys, monkeypatch
-):
-    """a folder, or two runs, take no option of one, and nothing is written"""
-    monkeypatch.chdir(run.parent)
-    assert trace(*several, option) == 2
-    assert "one trace" in capsys.readouterr().err
-    assert os.listdir() == ["run.jsonl"]
+def test_what_is_meant_for_one_run_is_refused(option, run, capsys):
+    """a folder, or two runs, take no option of one"""
+    assert trace(run.parent, option) == trace(run, run, option) == 2
+    assert capsys.readouterr().err.count("one trace") == 2
 
 
 def test_spans_are_handed_to_opentelemetry(run, monkeypatch, capsys):
-    """--otel hands the spans to the SDK's exporter; without one it says what to do"""
-    spans = []
+    """--otel hands them to the exporter that the environment names, or says why not"""
+    spans, results = [], iter([SpanExportResult.SUCCESS, SpanExportResult.FAILURE])
 
     def export(exporter, given):
         spans.extend(given)
-        return SpanExportResult.SUCCESS
+        return next(results)
+
+    def refused():
+        assert trace(run, "--otel") == 2
+        return capsys.readouterr().err
 
     monkeypatch.setattr(ConsoleSpanExporter, "export", export)
     assert trace(run, "--otel") == 0
     assert [span.name for span in spans].count("chat") == 5
+    assert "'console' did not take the spans" in refused()
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "nobody")
-    assert trace(run, "--otel") == 2
-    assert "nobody" in capsys.readouterr().err
+    assert "nobody" in refused()
     monkeypatch.delitem(sys.modules, "workbook.traces.spans")
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
-    assert trace(run, "--otel") == 2
-    assert "pip install opentelemetry-sdk" in capsys.readouterr().err
+    assert "pip install opentelemetry-sdk" in refused()
 
 
-def test_logs_are_written(run, capsys):
+def test_logs_are_written_but_not_over_the_trace_itself(run, capsys):
     """--logs writes run.log, chat.md and chat.jsonl into a folder"""
     folder = run.parent / "new" / "logs"
     assert trace(run, "--logs", folder) == 0
     assert sorted(os.listdir(folder)) == sorted(VIEWS)
-    assert str(folder) in capsys.readouterr().out
-
-
-def test_the_trace_itself_is_not_overwritten(tmp_path, capsys):
-    """logs are not written over the trace that they are made from"""
-    path = told(tmp_path / "chat.jsonl", *calls(1))
+    (line,) = capsys.readouterr().out.splitlines()
+    assert str(folder) in line
+    path = run.rename(run.with_name("chat.jsonl"))
     before = path.read_bytes()
-    assert trace(path, "--logs", tmp_path) == 2
+    assert trace(path, "--logs", path.parent) == 2
     assert "the trace itself" in capsys.readouterr().err
     assert path.read_bytes() == before
     assert trace(path, "--logs", path / "below a file") == 2
-    assert str(path) in capsys.readouterr().err
 
 
 def test_a_reader_that_has_read_enough(run):

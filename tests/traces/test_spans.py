@@ -3,46 +3,41 @@
 import json
 import subprocess
 import sys
-from collections import defaultdict
 
 import pytest
-from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExportResult
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names
 from opentelemetry.semconv.attributes import error_attributes
 from opentelemetry.trace import SpanKind, StatusCode
 
 from workbook.stage.engines import play
-from workbook.traces.spans import export, to_spans
+from workbook.traces.spans import to_spans
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
-RUNS = [
-    ("price_question", "naive"),
-    ("price_question", "langchain"),
-    ("tool_raises", "langchain"),
-    ("call_id_used_again", "fsm_calls"),
-    ("cancelled_by_user", "fsm"),
-    ("payment_after_a_timeout", "guarded"),
-]
 CONVENTIONS = {value for name, value in vars(names).items() if name.isupper()}
 CONVENTIONS |= {error_attributes.ERROR_TYPE}
 
 
-def run_of(*events, **options):
+def run_of(*events):
     """Return the spans of events, each (seconds, kind, fields)."""
     now = iter([0.0, *(at_s for at_s, _, _ in events)])
     writer = TraceWriter(clock=lambda: next(now), unix_clock=lambda: 1001.0, secrets=())
     for _, kind, fields in events:
         writer(kind, **fields)
-    return to_spans(writer.trace(), **options)
+    return to_spans(writer.trace())
 
 
-STARTED = (1.0, "run_started", {"engine": "fsm", "question": "2+2?"})
-ASKED = (2.0, "model_request", {"prompt": "Question: 2+2?\n"})
-SAID = (3.0, "model_turn", {"text": "I add.", "turn": None, "usage": None})
-CALLED = (4.0, "tool_call", {"call_id": "1", "tool": "Sum", "arguments": {"a": "2+2"}})
+STARTED = (1.0, "run_started", {"engine": "fsm", "question": "secret 1"})
+ASKED = (2.0, "model_request", {"prompt": "secret 2", "max_tokens": 99})
+SAID = (3.0, "model_turn", {"text": "secret 3", "turn": None, "usage": None})
+CALLED = (4.0, "tool_call", {"call_id": "1", "tool": "Sum", "arguments": {"secret": 4}})
 SEEN = (5.0, "observation", {"call_id": "1", "tool": "Sum", "ok": True, "text": "4"})
-ENDED = (9.0, "run_finished", {"state": "DONE", "reason": "done", "answer": "4"})
+ENDED = (9.0, "run_finished", {"state": "DONE", "reason": "done", "answer": "secret"})
+
+
+def moved(seconds, event, target):
+    about = {"source": "THINK", "event": event, "target": target, "why": ""}
+    return seconds, "transition", {**about, "elapsed_s": 0.0}
 
 
 def at(seconds, event, **other):
@@ -62,31 +57,24 @@ def error_of(span):
     return span.status.description
 
 
-def tree(spans, without=()):
-    """Return the operations as a tree, each (operation, children), names apart."""
-    below = defaultdict(list)
-    for span in spans:
-        below[span.parent and span.parent.span_id].append(span)
-
-    def branch(span):
-        operation = span.attributes["gen_ai.operation.name"]
-        inside = [] if operation in without else below[span.context.span_id]
-        return operation, [branch(each) for each in inside]
-
-    (root,) = below[None]
-    return branch(root)
-
-
-@pytest.mark.parametrize(("slug", "engine"), RUNS)
+@pytest.mark.parametrize(
+    ("slug", "engine"),
+    [
+        ("price_question", "langchain"),
+        ("call_id_used_again", "fsm_calls"),
+        ("cancelled_by_user", "fsm"),
+        ("payment_after_a_timeout", "guarded"),
+    ],
+)
 def test_spans_hold_together_wherever_a_run_is_cut(slug, engine):
     """ids are unique, parents are there, names are OpenTelemetry's, at every length"""
     trace = play(slug, engine)
-    for length in range(1, len(trace) + 1):
-        spans = to_spans(Trace(trace.events[:length]), model="m")
+    for length in range(len(trace) + 1):
+        spans = to_spans(Trace(trace.events[:length]))
         by_id = {span.context.span_id: span for span in spans}
         assert len(by_id) == len(spans)
-        assert [span.parent for span in spans].count(None) == 1
-        assert len({span.context.trace_id for span in spans}) == 1
+        assert [span.parent for span in spans].count(None) == min(length, 1)
+        assert len({span.context.trace_id for span in spans}) == min(length, 1)
         for span in spans:
             assert span.start_time <= span.end_time
             if span.parent is not None:
@@ -95,38 +83,33 @@ def test_spans_hold_together_wherever_a_run_is_cut(slug, engine):
             assert set(span.attributes) - ours <= CONVENTIONS
             json.loads(span.to_json())
     assert len(spans) == 1 + len(trace.of("model_request", "tool_call"))
-
-
-def test_an_empty_trace_has_no_spans():
-    """where nothing happened there is nothing to show"""
-    assert to_spans(Trace(())) == []
+    assert [s.context for s in to_spans(trace)] == [s.context for s in spans]
+    others = {span.context.span_id for span in to_spans(play(slug, engine))}
+    assert not others & set(by_id)
+    below = [s.parent and by_id[s.parent.span_id].name.split()[0] for s in spans]
+    assert below.count("execute_tool") == 4 * (engine == "langchain")  # llm-math's
 
 
 def test_a_run_is_an_agent_with_its_calls():
-    """invoke_agent is the root; chat and execute_tool are below, in their order"""
-    usage = {"input": 12, "output": 0, "cached": 3}
-    said = at(3.0, SAID, usage=usage)
-    events = (STARTED, at(2.0, ASKED, max_tokens=99), said, CALLED, SEEN, ENDED)
-    spans = run_of(*events, model="m", provider="openai")
-    assert [span.name for span in spans] == [
-        "invoke_agent fsm",
-        "chat m",
-        "execute_tool Sum",
-    ]
+    """chat and execute_tool are below invoke_agent; what was said is in no span"""
+    said = at(3.0, SAID, usage={"input": 12, "output": 0, "cached": 3})
+    spans = run_of(STARTED, ASKED, said, CALLED, SEEN, ENDED)
+    names = ["invoke_agent fsm", "chat", "execute_tool Sum"]
+    assert [span.name for span in spans] == names
     kinds = [SpanKind.INTERNAL, SpanKind.CLIENT, SpanKind.INTERNAL]
     assert [span.kind for span in spans] == kinds
     assert [seconds(span) for span in spans] == [(1.0, 9.0), (2.0, 3.0), (4.0, 5.0)]
     assert {error_of(span) for span in spans} == {None}
     run, chat, tool = (dict(span.attributes) for span in spans)
-    served = {"gen_ai.provider.name": "openai", "gen_ai.request.model": "m"}
     both = {"gen_ai.conversation.id": run["gen_ai.conversation.id"]}
-    assert run == both | served | {
+    served = both | {"gen_ai.provider.name": "_OTHER"}
+    assert run == served | {
         "gen_ai.operation.name": "invoke_agent",
         "gen_ai.agent.name": "fsm",
         "workbook.state": "DONE",
         "workbook.reason": "done",
     }
-    assert chat == both | served | {
+    assert chat == served | {
         "gen_ai.operation.name": "chat",
         "gen_ai.request.max_tokens": 99,
         "gen_ai.usage.input_tokens": 12,
@@ -138,62 +121,30 @@ def test_a_run_is_an_agent_with_its_calls():
         "gen_ai.tool.call.id": "1",
         "gen_ai.tool.type": "function",
     }
-
-
-def test_what_was_said_is_in_no_span():
-    """questions, prompts, arguments, results and answers are sensitive: left out"""
-    spans = run_of(
-        at(1.0, STARTED, question="secret 1"),
-        at(2.0, ASKED, prompt="secret 2"),
-        at(3.0, SAID, text="secret 3"),
-        at(4.0, CALLED, arguments={"a": "secret 4"}),
-        at(5.0, SEEN, text="secret 5"),
-        at(9.0, ENDED, answer="secret 6"),
-    )
     assert "secret" not in "".join(span.to_json() for span in spans)
 
 
-def test_machine_and_langchain_give_the_same_tree_but_for_the_hidden_calls():
-    """llm-math's four model calls are the calculator's; without them the trees match"""
-    theirs, ours = (to_spans(play("price_question", e)) for e in ("langchain", "fsm"))
-    steps = [("chat", []), ("execute_tool", [])] * 4 + [("chat", [])]
-    assert tree(ours) == ("invoke_agent", steps)
-    assert tree(theirs, without=["execute_tool"]) == tree(ours)
-    assert ("execute_tool", [("chat", [])]) in tree(theirs)[1]
-    assert len(theirs) - len(ours) == 4
-
-
-@pytest.mark.parametrize("call_id", ["1", "", None])
+@pytest.mark.parametrize("call_id", ["1", None])
 def test_the_first_observation_closes_the_first_call(call_id):
     """of two calls with one id; without an id, of two calls of one tool"""
     other = at(3.5, CALLED, tool="Other", call_id="2")
     calls = [at(s, CALLED, call_id=call_id or "") for s in (4.0, 6.0)]
+    notice = at(4.5, SEEN, call_id=None, tool=None)  # it closes no call
     seen = [at(5.0, SEEN, call_id=call_id)]
     seen += [at(7.0, SEEN, call_id=call_id, ok=False, error={"kind": "late"})]
-    events = (other, calls[0], seen[0], calls[1], seen[1])
+    events = (other, calls[0], notice, seen[0], calls[1], seen[1])
     _, lost, first, second = run_of(STARTED, *events, ENDED)
     assert [seconds(first), seconds(second)] == [(4.0, 5.0), (6.0, 7.0)]
-    assert [error_of(each) for each in (lost, first, second)] == [
-        "no_observation",
-        None,
-        "late",
-    ]
-
-
-def test_a_notice_to_the_model_closes_no_call():
-    """an observation of no tool, as of an unreadable turn, belongs to no call"""
-    notice = at(4.5, SEEN, call_id=None, tool=None)
-    _, _, call = run_of(STARTED, ASKED, CALLED, notice, SEEN)
-    assert seconds(call) == (4.0, 5.0)
+    errors = ["no_observation", None, "late"]
+    assert [error_of(each) for each in (lost, first, second)] == errors
 
 
 def test_a_model_call_without_an_answer_ends_as_it_is_given_up():
     """a model that was too late has an error; a decision in between changes nothing"""
-    about = {"source": "THINK", "event": "out_of_time", "target": "EXHAUSTED"}
-    moved = (6.0, "transition", {**about, "why": "", "elapsed_s": 4.0})
+    late = moved(6.0, "out_of_time", "EXHAUSTED")
     said = (2.5, "decision", {"who": "user", "what": "mode", "why": "", "mode": "plan"})
     end = at(9.0, ENDED, state="EXHAUSTED", reason="out_of_time", answer=None)
-    run, chat = run_of(STARTED, ASKED, said, moved, end)
+    run, chat = run_of(STARTED, ASKED, said, late, end)
     assert (seconds(chat), error_of(chat)) == ((2.0, 6.0), "no_answer")
     assert error_of(run) == "out_of_time"
     _, chat = run_of(STARTED, ASKED, said, SAID)
@@ -202,23 +153,10 @@ def test_a_model_call_without_an_answer_ends_as_it_is_given_up():
 
 def test_a_run_that_waits_is_no_error_and_one_that_was_cut_is():
     """a run that was suspended is marked PENDING, one that was cut short no end"""
-    about = {"source": "PENDING_APPROVAL", "event": "suspended", "target": "PENDING"}
-    moved = (4.0, "transition", {**about, "why": "", "elapsed_s": 0.0})
-    run, *_ = run_of(STARTED, ASKED, SAID, moved)
+    run, *_ = run_of(STARTED, ASKED, SAID, moved(4.0, "suspended", "PENDING"))
     assert (error_of(run), run.attributes["workbook.state"]) == (None, "PENDING")
     run, *_ = run_of(STARTED, ASKED, SAID)
     assert error_of(run) == "after model_turn"
-
-
-def test_the_ids_are_the_same_each_time():
-    """spans of one trace made twice are the same, those of another run are others"""
-    trace, other = (play("price_question", "fsm") for _ in range(2))
-    first, again, others = (
-        [span.context.span_id for span in to_spans(each)]
-        for each in (trace, trace, other)
-    )
-    assert first == again
-    assert not set(first) & set(others)
 
 
 @pytest.mark.parametrize("tool", ["a\nb\x1b[2J", "x" * 500, "half \ud83d", ""])
@@ -228,25 +166,6 @@ def test_a_made_up_tool_breaks_no_name(tool):
     assert len(span.name.splitlines()) == 1
     assert len(span.name) <= 100
     json.dumps(dict(span.attributes), ensure_ascii=False).encode()
-
-
-def test_spans_are_handed_to_the_exporter_that_the_environment_names(monkeypatch):
-    """the SDK's own by default; another name is refused in words, as is a failure"""
-    spans, exported = to_spans(play("price_question", "fsm")), []
-    results = iter([SpanExportResult.SUCCESS, SpanExportResult.FAILURE])
-
-    def taken(exporter, given):
-        exported.extend(given)
-        return next(results)
-
-    monkeypatch.setattr(ConsoleSpanExporter, "export", taken)
-    export(spans)
-    assert exported == spans
-    with pytest.raises(RuntimeError, match="console"):
-        export(spans)
-    monkeypatch.setenv("OTEL_TRACES_EXPORTER", "nobody")
-    with pytest.raises(ValueError, match="nobody"):
-        export(spans)
 
 
 def test_reading_traces_needs_no_opentelemetry():

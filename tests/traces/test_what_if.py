@@ -14,8 +14,7 @@ from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
-from workbook.traces.divergence import Divergence, first_divergence
+from workbook.traces.divergence import first_divergence
 from workbook.traces.events import TraceError
 from workbook.traces.replay import replay, what_if
 from workbook.traces.trace import Trace
@@ -30,8 +29,12 @@ CALLS = [
 ]
 
 
-def machine(turns, **options):
-    return Machine(Script(turns), ToolRegistry([calculator()]), **options)
+def machine(turns, tool=calculator(), **options):  # noqa: B008
+    return Machine(Script(turns), ToolRegistry([tool]), **options)
+
+
+def with_guards(turns, budget=Budget(), **options):  # noqa: B008
+    return guarded(Script(turns), [calculator()], budget=budget, **options)
 
 
 def a_run(turns=TURNS, make=machine, **options):
@@ -51,16 +54,21 @@ TIMEOUT = {"kind": "timeout", "message": "no answer", "retryable": True}
     ("change", "words"),
     [({"result": {"result": 90}}, "90"), ({"error": TIMEOUT}, "no answer")],
 )
-def test_another_observation(change, words):
+def test_another_observation(change, words, tmp_path):
     """The model goes on from a result, or from an error, that no tool made."""
-    old, live = a_run(), machine([])
+    old, live, path = a_run(), machine([]), tmp_path / "new" / "t.jsonl"
     k = number_of(old, "observation")
     live.model = Script([{"if_seen": words, "then": "Final Answer: 99", "else": "Hm."}])
-    new = what_if(old, k, change, live)
+    new = what_if(old, k, change, live, path)
     assert (new.end["answer"], new.events[k]["ok"]) == ("99", "result" in change)
     assert words in new.events[k]["text"]
     assert first_divergence(old.events, new.events) == k
     assert replay(new, machine([])).answer == "99"
+    parent = {"trace_id": old.events[0]["trace_id"], "seq": k, "change": change}
+    assert new.events[0]["what_if"] == parent
+    assert new.events[0]["trace_id"] != parent["trace_id"]
+    assert Trace.read(path).events == new.events
+    assert "what_if" not in old.events[0]
 
 
 @pytest.mark.parametrize("adapter", [None, FunctionCalls])
@@ -83,72 +91,43 @@ def test_another_limit():
     live = machine(["Final Answer: 88"], limits=Limits(steps=2))
     new = what_if(old, k, {"limits": {"steps": 3}}, live)
     assert (new.end["state"], new.end["answer"]) == ("DONE", "88")
-    with pytest.raises(Divergence):  # it would have ended before event k
-        what_if(a_run(), len(a_run()) - 1, {"limits": {"steps": 1}}, machine([]))
-    live = machine([])
     new = what_if(a_run(), 0, {"limits": {"tool_calls": 0}}, machine(TURNS))
     assert new.end["reason"] == "out_of_tool_calls"
 
 
-def test_it_names_its_parent_and_stands_in_a_file(tmp_path):
-    """The first event names trace, event and change; the file holds the whole run."""
-    old = a_run()
-    k, change = number_of(old, "observation"), {"result": {"result": 1}}
-    path = tmp_path / "new" / "t.jsonl"
-    new = what_if(old, k, change, machine(["Final Answer: 1"]), path)
-    parent = {"trace_id": old.events[0]["trace_id"], "seq": k, "change": change}
-    assert new.events[0]["what_if"] == parent
-    assert new.events[0]["trace_id"] != parent["trace_id"]
-    assert Trace.read(path).events == new.events
-    assert "what_if" not in old.events[0]
-
-
 def test_the_guarded_machine_goes_on_too():
     """Budgets and guards go on from where the changed event stands."""
-
-    def make(turns, budget=Budget(), **options):  # noqa: B008
-        return guarded(Script(turns), [calculator()], budget=budget, **options)
-
-    old = a_run(make=make)
-    k = number_of(old, "observation")
-    new = what_if(old, k, {"result": {"result": 7}}, make(["Final Answer: 7"]))
+    old, live = a_run(make=with_guards), with_guards(["Final Answer: 7"])
+    new = what_if(old, number_of(old, "observation"), {"result": {"result": 7}}, live)
     assert new.end["answer"] == "7"
-    new = what_if(old, 0, {"limits": {"tokens": 10}}, make(TURNS))
+    new = what_if(old, 0, {"limits": {"tokens": 10}}, with_guards(TURNS))
     assert new.end["reason"] == "out_of_tokens"
 
 
 @pytest.mark.parametrize(
-    ("kind", "change", "told"),
+    ("k", "change", "told"),
     [
+        (-1, {"text": "Hm."}, "no event -1: the run has 0 to"),
+        ("3", {"text": "Hm."}, "no event '3'"),
         ("transition", {"event": "cancel"}, "transition"),
         ("observation", {"text": "80"}, "result"),
         ("model_turn", {"calls": [{"tool": "Calculator"}]}, "arguments"),
         ("observation", {"result": {"result": object()}}, "serializable"),
+        ("observation", {"result": 80}, "a result is an object"),
+        ("observation", {"result": {"result": 1}}, "runtime's own"),  # of "Hm."
+        ("run_finished", {"limits": {"steps": 1}}, "this machine"),
         ("model_turn", {"limits": {"steps": 3}, "text": "Hm."}, "limits"),
         ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
         ("model_turn", ["text"], "list"),
     ],
 )
-def test_what_cannot_be_changed_is_told(kind, change, told):
-    """Another event, another field or a limit that is none: a sentence, and no run."""
-    old, live = a_run(), machine([])
-    with pytest.raises(TraceError, match=told):
-        what_if(old, number_of(old, kind), change, live)
-
-
-@pytest.mark.parametrize("k", [-1, 99, "3"])
-def test_an_event_that_is_not_there(k):
-    """What is no number of an event is told with the numbers that there are."""
-    with pytest.raises(TraceError, match=f"no event {re.escape(repr(k))}: .* 0 to"):
-        what_if(a_run(), k, {"text": "Hm."}, machine([]))
-
-
-def test_what_the_runtime_says_is_no_tools_answer():
-    """An observation that no tool made cannot be changed, and nothing live is asked."""
-    old = a_run(["Hm.", "Final Answer: 1"])
-    live = machine([])
-    with pytest.raises(TraceError, match="runtime's own"):
-        what_if(old, number_of(old, "observation"), {"result": {"result": 1}}, live)
+def test_what_cannot_be_changed_is_told(k, change, told, tmp_path):
+    """Another event, field or limit, or another run before k: no run and no file."""
+    old, path = a_run(["Hm.", *TURNS]), tmp_path / "new.jsonl"
+    seen = [event["seq"] for event in old if event["kind"] == k]
+    with pytest.raises(TraceError, match=re.escape(told)):
+        what_if(old, seen[0] if seen else k, change, machine([]), path)
+    assert not path.exists()
 
 
 def test_a_file_that_is_there_is_kept(tmp_path):
@@ -173,34 +152,18 @@ def test_a_change_is_written_without_the_secrets(secrets, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    ("kind", "change"),
-    [("run_finished", {"limits": {"steps": 1}}), ("observation", {"result": {"a": 1}})],
+    "change", [{"result": {"result": 9}}, {"limits": {"steps": 9}}]
 )
-def test_one_that_cannot_be_played_leaves_no_file(kind, change, tmp_path):
-    """Where the machine does something else before event k, nothing is written."""
-    old, path = a_run(["Hm.", *TURNS]), tmp_path / "new.jsonl"
-    with pytest.raises(TraceError):
-        what_if(old, number_of(old, kind), change, machine([]), path)
-    assert not path.exists()
-
-
-@pytest.mark.parametrize("which", ["answer", "limits"])
-def test_what_a_write_answered_is_not_written_again(which):
+def test_what_a_write_answered_is_not_written_again(change):
     """Its observation is changed as any other; with other limits it stays as it was."""
-    made, schema = [], {"properties": {"text": {"type": "string"}}}
-
-    def make(turns, **options):
-        keep = Tool("Note", "Keeps.", schema, lambda text: made.append(text) or {})
-        tools = ToolRegistry([replace(keep, effect=Effect.WRITE)])
-        return Machine(Script(turns), tools, **options)
-
-    old = a_run(["Action: Note\nAction Input: one", "Final Answer: 1"], make=make)
-    k, live = number_of(old, "observation"), make(["Final Answer: 2"])
-    changes = {"answer": {"result": {"result": 9}}, "limits": {"limits": {"steps": 9}}}
-    new = what_if(old, k, changes[which], live)
-    assert (made, new.end["answer"]) == (["one"], "2")
-    changed = new.events[k]["text"] != old.events[k]["text"]
-    assert changed is (which == "answer")
+    made, tool = [], replace(calculator(), effect=Effect.WRITE)
+    tool = replace(tool, run=lambda expression: made.append(expression) or {})
+    old = a_run([TURNS[0], "Final Answer: 1"], tool=tool)
+    k, live = number_of(old, "observation"), machine(["Final Answer: 2"], tool)
+    new = what_if(old, k, change, live)
+    assert (made, new.end["answer"]) == (["100-20"], "2")
+    is_changed = new.events[k]["text"] != old.events[k]["text"]
+    assert is_changed is ("result" in change)
 
 
 def test_what_a_tool_would_have_said_is_an_answer_to_its_call():

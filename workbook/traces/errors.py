@@ -115,8 +115,8 @@ def patterns(
     ]
 
 
-def recommendations(found: Iterable[Pattern], at_least: int = 2) -> list[str]:
-    """Say what to do about each pattern that was seen so often, in their order."""
+def recommendations(found: Iterable[Pattern]) -> list[str]:
+    """Say what to do about each pattern that was seen twice or more, in their order."""
     said = []
     for each in found:
         what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
@@ -124,7 +124,7 @@ def recommendations(found: Iterable[Pattern], at_least: int = 2) -> list[str]:
         if each.argument is not None:
             why += f", argument {clip(each.argument, 40)!r}"
             todo = ADVICE["arguments"]
-        if each.count >= at_least:
+        if each.count > 1:
             said.append(f"{each.count} of {each.calls} {what} failed ({why}): {todo}")
     return said
 

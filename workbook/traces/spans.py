@@ -29,21 +29,19 @@ UNKNOWN = "_OTHER"  # where the conventions want a word, and the trace has none
 EXPORTER = "OTEL_TRACES_EXPORTER"
 
 
-def to_spans(
-    trace: Trace, *, model: str | None = None, provider: str = UNKNOWN
-) -> list[ReadableSpan]:
+def to_spans(trace: Trace) -> list[ReadableSpan]:
     """Return the spans of a run: `invoke_agent`, and in it `chat` and `execute_tool`.
 
     A model call that a tool makes is that tool's child. A call without an answer ends
     with the run, or where it was given up, and has an error; so has a run without an
     end. The ids are made from the trace's id and the events' numbers, so they are the
-    same each time. `model` and its `provider` (as "openai") are what no trace knows.
+    same each time. Which model it was no trace knows.
     """
     if not trace.events:
         return []
     first, last, told = trace.events[0], trace.events[-1], totals(trace)
-    served = {"gen_ai.provider.name": provider, "gen_ai.request.model": model}
-    about = served | {
+    about = {
+        "gen_ai.provider.name": UNKNOWN,
         "gen_ai.agent.name": first.get("engine"),
         "workbook.state": told["state"],
         "workbook.reason": told["reason"],
@@ -55,7 +53,7 @@ def to_spans(
         above = tools.get(event.get("parent", -1), root)
         end = ended.get(event["seq"])
         if event["kind"] == Kind.MODEL_REQUEST:
-            about = served | _of_chat(event, end or {})
+            about = _of_chat(event, end or {})
             made = _span("chat", trace, event, end or last, about, above)
         else:
             about = _of_tool(event, end)
@@ -97,13 +95,14 @@ def _span(
     about: dict[str, Any],
     above: ReadableSpan | None = None,
 ) -> ReadableSpan:
-    run_id, of = str(event["trace_id"]), about.get(_NAMED[operation])
+    run_id = str(event["trace_id"])
+    of = about.get("gen_ai.agent.name") or about.get("gen_ai.tool.name") or ""
     began = round(trace.events[0].get("started_unix_s", 0) * 1e3) * 10**6
     ids = _digest(run_id, 16), _digest(f"{run_id}/{above and event['seq']}", 8)
     about |= {"gen_ai.operation.name": operation, "gen_ai.conversation.id": run_id}
     error = about.get("error.type")
     return ReadableSpan(
-        clip(one_line(f"{operation} {of or ''}"), 100),
+        clip(one_line(f"{operation} {of}"), 100),
         SpanContext(*ids, False, TraceFlags(TraceFlags.SAMPLED)),
         above.context if above else None,
         Resource.create({"service.name": "react-workbook"}),
@@ -121,16 +120,12 @@ def _span(
 
 
 _NO_ERROR = ("DONE", "PENDING")
-_NAMED = {
-    "invoke_agent": "gen_ai.agent.name",
-    "chat": "gen_ai.request.model",
-    "execute_tool": "gen_ai.tool.name",
-}
 
 
 def _of_chat(request: TraceEvent, end: TraceEvent) -> dict[str, Any]:
     usage = end.get("usage") or {}
     return {
+        "gen_ai.provider.name": UNKNOWN,
         "gen_ai.request.max_tokens": request.get("max_tokens"),
         "gen_ai.usage.input_tokens": usage.get("input"),
         "gen_ai.usage.output_tokens": usage.get("output"),

@@ -58,14 +58,13 @@ class TraceWriter:
         self,
         path: Path | str | None = None,
         *,
-        trace_id: str | None = None,
         clock: Callable[[], float] = time.perf_counter,
         unix_clock: Callable[[], float] = time.time,
         secrets: Iterable[str] | None = None,
         listener: Callable[[TraceEvent], None] | None = None,
         keep: bool = False,
     ) -> None:
-        self.trace_id = trace_id or uuid.uuid4().hex[:12]
+        self.trace_id = uuid.uuid4().hex[:12]
         self.events: list[TraceEvent] = []
         self.step = 0
         self._clock, self._started_at, self._unix_clock = clock, clock(), unix_clock
