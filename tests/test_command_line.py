@@ -95,6 +95,12 @@ def test_fetch_model_without_a_network(monkeypatch, capsys):
     assert capsys.readouterr().err == "No network: connect.\n"
 
 
+def test_fetch_model_from_no_folder(capsys, tmp_path):
+    """a folder of wheels that is not there is said, though the model may be there"""
+    assert leave("fetch-model", "--from", str(tmp_path / "gone")) == 2
+    assert capsys.readouterr().err == f"There is no folder {tmp_path / 'gone'}.\n"
+
+
 def test_progress_is_a_table(capsys):
     """progress names every exercise"""
     note_check("who_writes", Outcome.PASSED)

@@ -107,6 +107,9 @@ def _doctor(options: argparse.Namespace) -> int:
 def _fetch_model(options: argparse.Namespace) -> int:
     from workbook.models.weights import WeightsError, fetch_weights
 
+    if options.source and not options.source.is_dir():
+        print(f"There is no folder {options.source}.", file=sys.stderr)
+        return 2
     try:
         print(f"The model is here: {fetch_weights(source=options.source)}")
     except WeightsError as error:

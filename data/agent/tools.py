@@ -10,12 +10,13 @@ answered. What a tool raises becomes an observation that the model reads.
 
 from pathlib import Path
 
-from parts import part, yours
+from parts import part
 
-from workbook.tools.calculator import safe_eval
+from workbook.tools.calculator import percent_tool, safe_eval
 from workbook.tools.tool import tool
 
 evaluate = part(safe_eval)
+percent = part(percent_tool)()  # a tool that is a part
 NOTES = Path(__file__).with_name("notes.txt")
 
 
@@ -39,7 +40,3 @@ def add_note(text: str) -> str:
     with NOTES.open("a", encoding="utf-8") as file:
         file.write(f"{text}\n")
     return f"added to {NOTES.name}"
-
-
-if "percent_tool" in yours():  # a tool that is a part
-    percent = yours()["percent_tool"]()

@@ -12,14 +12,15 @@ ABOUT = "★ yours · ours ! yours did not pass its last check"
 class YourAgent:
     """Parts by what they do: of each its slug, its sign, and whose it is.
 
-    An exercise is a part where its entry names a role. Those of one lesson, "05", are
-    shown, or all.
+    An exercise is a part where its entry names a role. Those of one lesson, "05" or 5,
+    are shown, or all.
     """
 
-    def __init__(self, lesson: str = "") -> None:
+    def __init__(self, lesson: str | int = "") -> None:
+        number = "" if lesson == "" else f"{lesson:0>2}"
         parts = {slug: each for slug, each in exercises().items() if each.role}
         states = {slug: state(slug) for slug in parts}
-        own = [slug for slug in parts if parts[slug].lesson.startswith(lesson)] or parts
+        own = [slug for slug in parts if parts[slug].lesson.startswith(number)] or parts
         self.columns: dict[str, list[tuple[str, str, str]]] = {}
         for role in ROLES:
             if found := [slug for slug in own if parts[slug].role == role]:
