@@ -1,15 +1,13 @@
 """The machine with its guards, on scripts: who says stop, and who may do what."""
 
 import threading
-from itertools import product
 
 import pytest
 
-from workbook.fsm import FunctionCalls, IllegalTransition, TextTurns
+from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import Approve, Edit, Reject, no, yes
-from workbook.guardrails.table import GUARDED, ONE_CALL
+from workbook.guardrails.permission import Approve, Edit, Reject, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools.calls import Effect
@@ -21,36 +19,21 @@ READ, WRITE = "Action: Look\nAction Input: {}", "Action: Send\nAction Input: {}"
 FINAL = "Final Answer: 7"
 
 
-class World:
-    """Two tools, of which one changes something, and what it was called with."""
-
-    def __init__(self, look=lambda n: {"result": n}):
-        self.sent = []
-        self.tools = [
-            Tool("Look", "Looks.", N, look, timeout_s=None),
-            Tool("Send", "Sends.", N, self.send, Effect.WRITE, timeout_s=None),
-        ]
-
-    def send(self, n):
-        self.sent.append(n)
-        return {"result": f"sent {n}"}
+def machine(model, sent, **options):
+    """Return a guarded machine with two tools, and what tells its trace."""
+    told = TraceWriter()
+    tools = [
+        Tool("Look", "Looks.", N, lambda n: {"result": n}, timeout_s=None),
+        Tool("Send", "Sends.", N, lambda n: sent.append(n) or {}, Effect.WRITE),
+    ]
+    return guarded(model, tools, hook=told, **options), told
 
 
-def play(turns, *, world=None, question="What is it?", **options):
-    world, told = world or World(), TraceWriter()
-    model = turns if hasattr(turns, "name") else Script(turns)
-    machine = guarded(model, world.tools, hook=told, **options)
-    return machine.run(question), told.trace(), world
-
-
-@pytest.mark.parametrize("table", [GUARDED, ONE_CALL])
-def test_the_table_keeps_its_promises(table):
-    """the audit is clean, and each pair of state and event without a row raises"""
-    assert table.audit() == []
-    for state, event in product(table.states, {rule.event for rule in table.rules}):
-        if (state, event) not in table.rows:
-            with pytest.raises(IllegalTransition):
-                table.advance(state, event)
+def play(turns, **options):
+    """Run a script or a model; return its end, its trace, and what was sent."""
+    sent, model = [], turns if hasattr(turns, "name") else Script(turns)
+    made, told = machine(model, sent, **options)
+    return made.run("What is it?"), told.trace(), sent
 
 
 # policy and approval
@@ -74,8 +57,8 @@ def approve_another(request):
 )
 def test_what_becomes_of_a_call(turn, mode, ask, sent, decided):
     """each mode, and each answer, has its effect or none; the trace says who decided"""
-    end, trace, world = play([turn.format(1), FINAL], mode=mode, ask=ask)
-    assert (end.state, world.sent) == ("DONE", sent)
+    end, trace, found = play([turn.format(1), FINAL], mode=mode, ask=ask)
+    assert (end.state, found) == ("DONE", sent)
     assert [e["what"] for e in trace.of("decision")] == decided
     [observation] = trace.of("observation")
     assert observation["ok"] is (bool(sent) or not decided)
@@ -86,66 +69,37 @@ def test_what_becomes_of_a_call(turn, mode, ask, sent, decided):
 def test_an_edit_that_breaks_the_schema_is_refused_in_words():
     """the person is told what was wrong with the edit, and asked again"""
     answers, seen = [Edit({"n": "two"}), Edit({"n": 3})], []
-
-    def ask(request):
-        seen.append(request.problem)
-        return answers.pop(0)
-
-    end, _, world = play([WRITE.format(1), FINAL], ask=ask)
-    assert (end.state, world.sent, seen[0]) == ("DONE", [3], "")
+    ask = lambda request: seen.append(request.problem) or answers.pop(0)  # noqa: E731
+    end, _, sent = play([WRITE.format(1), FINAL], ask=ask)
+    assert (end.state, sent, seen[0]) == ("DONE", [3], "")
     assert "two" in seen[1]
 
 
 def test_only_a_person_changes_the_mode():
     """set_mode takes effect in the run, and the trace says who did it"""
 
-    class Impatient(Script):
-        def complete(self, prompt, **options):
-            if self.asked == 1:
-                machine.set_mode("build", who="Ada")
-            return super().complete(prompt, **options)
+    def impatient(seen):
+        made.set_mode("build", who="Ada")
+        return WRITE.format(2)
 
-    world, told = World(), TraceWriter()
-    model = Impatient([WRITE.format(1), WRITE.format(2), FINAL])
-    machine = guarded(model, world.tools, mode="plan", ask=yes, hook=told)
-    assert machine.run("?").state == "DONE"
-    assert world.sent == [2]
+    sent, script = [], Script([WRITE.format(1), impatient, FINAL])
+    made, told = machine(script, sent, mode="plan", ask=yes)
+    assert made.run("?").state == "DONE"
+    assert sent == [2]
     [switch] = [e for e in told.trace().of("decision") if e["what"] == "mode"]
     assert (switch["who"], switch["mode"]) == ("Ada", "build")
     with pytest.raises(ValueError, match="yolo"):
-        machine.set_mode("yolo")
+        made.set_mode("yolo")
 
 
 def test_a_write_that_nobody_allowed_is_an_error():
     """a handler that waves a WRITE through ends the run, and nothing is sent"""
-    world = World()
-    machine = guarded(Script([WRITE.format(1), FINAL]), world.tools, ask=yes)
-    machine.handlers["POLICY"] = lambda run: "allowed"
-    end = machine.run("?")
-    assert (end.state, world.sent) == ("ERROR", [])
+    sent = []
+    made, _ = machine(Script([WRITE.format(1), FINAL]), sent, ask=yes)
+    made.handlers["POLICY"] = lambda run: "allowed"
+    end = made.run("?")
+    assert (end.state, sent) == ("ERROR", [])
     assert "nobody allowed" in end.message
-
-
-def test_several_calls_are_asked_one_by_one():
-    """each call of a turn gets its own question, and its own answer"""
-    calls = [ToolRequest("Send", {"n": n}, f"id{n}") for n in (1, 2, 3)]
-    answers = iter([yes, no, yes])
-    end, trace, world = play(
-        [calls, FINAL], ask=lambda r: next(answers)(r), adapter=FunctionCalls
-    )
-    assert (end.state, world.sent) == ("DONE", [1, 3])
-    assert [e["ok"] for e in trace.of("observation")] == [True, False, True]
-
-
-def test_a_person_who_breaks_ends_the_run():
-    """an exception of whoever is asked is ERROR, and nothing was done"""
-
-    def gone(request):
-        raise ConnectionError("the browser was closed")
-
-    end, _, world = play([WRITE.format(1), FINAL], ask=gone)
-    assert (end.state, world.sent) == ("ERROR", [])
-    assert "browser was closed" in end.message
 
 
 def test_the_time_that_a_person_takes_is_not_the_runs():
@@ -156,16 +110,12 @@ def test_the_time_that_a_person_takes_is_not_the_runs():
         clock[0] += 3600
         return yes(request)
 
-    end, *_ = play(
-        [WRITE.format(1), FINAL],
-        ask=slow,
-        budget=Budget(wall_s=60),
-        clock=lambda: clock[0],
-    )
+    options = {"budget": Budget(wall_s=60), "clock": lambda: clock[0]}
+    end, *_ = play([WRITE.format(1), FINAL], ask=slow, **options)
     assert (end.state, end.spent.wall_s) == ("DONE", 0)
 
 
-# stuck
+# stuck, budget, convergence
 
 
 @pytest.mark.parametrize("turn", [READ.format(1), "Hmm."])
@@ -178,23 +128,13 @@ def test_a_repetition_is_warned_of_and_then_ends_the_run(turn):
     assert "3 times" in str(script.requests[-1].prompt)
 
 
-def test_whoever_polls_or_listens_goes_on():
-    """answers that change are no repetition, and a warning may be followed"""
-    answers = iter(range(100))
-    world = World(look=lambda n: {"result": f"{next(answers)} %"})
-    polls, listens = [READ.format(1)] * 8, [READ.format(1)] * 3 + [READ.format(2)]
-    assert play([*polls, FINAL], world=world)[0].state == "DONE"
-    assert play([*listens, FINAL])[0].state == "DONE"
-
-
-# budget and convergence
-
-
-@pytest.mark.parametrize("adapter", [TextTurns, FunctionCalls])
-def test_at_the_last_step_the_tools_are_withdrawn(adapter):
+@pytest.mark.parametrize(
+    ("adapter", "turn"),
+    [(TextTurns, READ.format(1)), (FunctionCalls, ToolRequest("Look", {"n": 1}))],
+)
+def test_at_the_last_step_the_tools_are_withdrawn(adapter, turn):
     """the model is told to answer, and what it then says is marked as forced"""
-    calls = [[ToolRequest("Look", {"n": 1})]]
-    script = Script([*(calls if adapter is FunctionCalls else [READ.format(1)]), FINAL])
+    script = Script([turn, FINAL])
     end, trace, _ = play(script, budget=Budget(steps=2), adapter=adapter)
     assert (end.state, end.answer, end.forced) == ("DONE", "7", True)
     assert trace.end["forced"] is True
@@ -204,15 +144,12 @@ def test_at_the_last_step_the_tools_are_withdrawn(adapter):
 
 def test_a_model_that_calls_a_tool_all_the_same_is_exhausted():
     """its call gets its one observation, a refusal, and the run ends"""
-    end, trace, _ = play([READ.format(n) for n in range(9)], budget=Budget(steps=3))
-    assert (end.state, end.reason, end.spent.tool_calls) == (
-        "EXHAUSTED",
-        "not_converged",
-        2,
-    )
+    turns, budget = [READ.format(n) for n in range(9)], Budget(steps=3)
+    end, trace, _ = play(turns, budget=budget)
+    assert (end.state, end.reason) == ("EXHAUSTED", "not_converged")
+    assert end.spent.tool_calls == 2
     assert trace.of("observation")[-1]["error"]["kind"] == "withdrawn"
-    turns = [READ.format(n) for n in range(9)]
-    end, *_ = play(turns, budget=Budget(steps=3), converge=False)
+    end, *_ = play(turns, budget=budget, converge=False)
     assert (end.reason, end.forced) == ("out_of_steps", False)
 
 
@@ -229,12 +166,6 @@ def test_the_model_is_told_while_a_prompt_can_still_be_paid(tokens):
 
 def test_a_hung_model_is_given_up():
     """a model call in flight has its time"""
-
-    class Hung:
-        name = "hung"
-
-        def complete(self, prompt, *, stop=()):
-            threading.Event().wait(30)
-
-    end, *_ = play(Hung(), budget=Budget(model_s=0.05))
+    hung = Script([lambda seen: threading.Event().wait(30)])
+    end, *_ = play(hung, budget=Budget(model_s=0.05))
     assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")

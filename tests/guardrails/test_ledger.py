@@ -8,14 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.guardrails.ledger import (
-    Ledger,
-    LedgerError,
-    claim,
-    forget,
-    once,
-    settle,
-)
+from workbook.guardrails.ledger import Ledger, LedgerError, forget, once, settle
 from workbook.props.payment import Payments
 from workbook.tools.calls import Effect, ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
@@ -33,10 +26,10 @@ def call(call_id="call_1", tool="Pay", **arguments):
     return ToolCall(tool, arguments or PAY, call_id)
 
 
-def payer(ledger, tool, run_id="run_1", **options):
+def payer(ledger, tool, run_id="run_1"):
     """Return what makes calls of a tool once."""
     tools = ToolRegistry([tool])
-    return once(ledger, tools, run_id, tools.run, **options)
+    return once(ledger, tools, run_id, tools.run)
 
 
 RING = call(tool="Ring", times=1)
@@ -64,18 +57,12 @@ class Bell:
 # what is the same, and what is not
 
 
-@pytest.mark.parametrize(
-    "clothes",
-    [
-        {"payee": " bookshop ", "amount": 25.0, "currency": "EUR"},
-        {"amount": 25, "payee": "ｂｏｏｋｓｈｏｐ"},
-    ],
-)
 @pytest.mark.parametrize("run_id", ["run_1", "run_2"])
-def test_another_call_id_is_no_other_payment(ledger, clothes, run_id):
+def test_another_call_id_is_no_other_payment(ledger, run_id):
     """with another call_id, in other clothes or in another run, it is paid once"""
     account = Payments()
     payer(ledger, account.tool())(call())
+    clothes = {"amount": 25.0, "payee": " ｂｏｏｋｓｈｏｐ "}  # EUR is the default
     again = payer(ledger, account.tool(), run_id)(call("call_2", **clothes))
     assert len(account.made) == 1
     assert again.result["payment_id"] == "pay_1"
@@ -132,17 +119,21 @@ def test_what_was_refused_may_be_tried_again(ledger):
 
 
 @pytest.mark.parametrize(
-    "end",
+    ("end", "look_up"),
     [
-        ToolFailure("timeout", "no answer in time"),
-        OSError("the line is dead"),
-        "not a dict",
+        (ToolFailure("timeout", "late"), None),
+        (OSError("the line is dead"), lambda times: None),
+        ("not a dict", lambda times: 1 / 0),
     ],
+    ids=range(3),
 )
 @pytest.mark.parametrize("call_id", ["call_1", "call_2"])
-def test_what_is_unknown_is_never_done_again(ledger, end, call_id):
-    """after a time-out, an exception or a bad answer, nobody rings again: a person"""
-    bell = Bell(end)
+def test_what_is_unknown_is_never_done_again(ledger, end, look_up, call_id):
+    """after a time-out, an exception or a bad answer, nobody rings again: a person
+
+    A look-up that finds nothing, or raises, does not say that nothing was done.
+    """
+    bell = Bell(end, look_up=look_up)
     ring = payer(ledger, bell.tool)
     assert not ring(RING).ok
     again = ring(call(call_id, "Ring", times=1))
@@ -168,16 +159,6 @@ def test_what_the_tool_finds_is_done(ledger):
     assert (len(account.made), len(asked)) == (1, 1)  # what was found is settled
 
 
-@pytest.mark.parametrize("look_up", [lambda times: None, lambda times: 1 / 0])
-def test_a_look_up_that_cannot_tell_leaves_it_unknown(ledger, look_up):
-    """a look-up that finds nothing, or raises, does not say that nothing was done"""
-    bell = Bell(OSError("dead"), look_up=look_up)
-    ring = payer(ledger, bell.tool)
-    ring(RING)
-    assert ring(RING).error.kind == "needs_person"
-    assert bell.rings == 1
-
-
 def test_a_person_says_what_became_of_it(ledger):
     """a person who has found out forgets the claim, or settles it"""
     bell = Bell(OSError("dead"), OSError("dead"))
@@ -185,12 +166,14 @@ def test_a_person_says_what_became_of_it(ledger):
     ring(RING)
     with ledger.connection() as db:
         keys = [key for (key,) in db.execute("SELECT key FROM claims")]
-        [forget(db, key) for key in keys]
+        for key in keys:
+            forget(db, key)
     ring(RING)
     assert bell.rings == 2
     with ledger.connection() as db:
-        [settle(db, key, {"rung": 1}) for key in keys]
-        [forget(db, key) for key in keys]
+        for key in keys:
+            settle(db, key, {"rung": 1})
+            forget(db, key)
     assert (ring(RING).result, bell.rings) == ({"rung": 1}, 2)
 
 
@@ -204,8 +187,7 @@ from workbook.tools.calls import ToolCall
 from workbook.tools.registry import ToolRegistry
 
 folder, run_id, killed = sys.argv[1:]
-account = Payments(folder + "/payments.jsonl")
-tools = ToolRegistry([account.tool()])
+tools = ToolRegistry([Payments(folder + "/payments.jsonl").tool()])
 
 def reached(moment):
     if moment == killed:
@@ -218,7 +200,6 @@ def make(call):
     return seen
 
 pay = once(Ledger(folder + "/ledger.db"), tools, run_id, make)
-print("ready", flush=True)
 for payee in sys.stdin:
     arguments = {"payee": payee.strip(), "amount": 25, "currency": "EUR"}
     seen = pay(ToolCall("Pay", arguments, "call of " + payee.strip()))
@@ -234,40 +215,24 @@ def other_process(folder, run_id="run_1", killed="never"):
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
 
 
-def pays(process, payee):
-    process.stdin.write(f"{payee}\n")
-    process.stdin.flush()
-
-
 def test_of_two_processes_one_pays(tmp_path):
-    """two processes that pay the same at once, 200 times, pay once each time"""
-    (tmp_path / "payments.jsonl").touch()
+    """two processes that pay the same at once, 50 times, pay once each time"""
+    payees = sorted(f"payee {number}" for number in range(50))
     both = [other_process(tmp_path, run_id) for run_id in ("run_1", "run_2")]
     for process in both:
-        assert process.stdout.readline() == "ready\n"
-    said = []
-    for number in range(200):
-        for process in both:
-            pays(process, f"payee {number}")
-        said += [process.stdout.readline().strip() for process in both]
-    for process in both:
-        process.communicate()
+        process.stdin.write("\n".join(payees) + "\n")
+        process.stdin.flush()
+    said = [word for process in both for word in process.communicate()[0].split()]
     paid = [payment.payee for payment in Payments(tmp_path / "payments.jsonl").made]
-    assert sorted(paid) == sorted(f"payee {number}" for number in range(200))
-    assert set(said) <= {"ok", "needs_person"}
-    assert said.count("ok") >= 200
+    assert sorted(paid) == payees
+    assert (len(said), set(said) <= {"ok", "needs_person"}) == (100, True)
 
 
 @pytest.mark.parametrize(
-    ("killed", "paid", "again"),
-    [
-        ("claimed", 0, "needs_person"),
-        ("paid", 1, "found"),
-        ("settled", 1, "found"),
-    ],
+    ("killed", "paid"), [("claimed", 0), ("paid", 1), ("settled", 1)]
 )
 @pytest.mark.parametrize("asks", [True, False])
-def test_killed_at_any_moment_it_pays_once(tmp_path, killed, paid, again, asks):
+def test_killed_at_any_moment_it_pays_once(tmp_path, killed, paid, asks):
     """after kill -9 the payment is found, or a person is asked; it is never made twice
 
     A payment that was settled is known even to a tool that cannot look it up."""
@@ -279,7 +244,7 @@ def test_killed_at_any_moment_it_pays_once(tmp_path, killed, paid, again, asks):
     pay = payer(Ledger(tmp_path / "ledger.db"), tool)
     for call_id in ("call of bookshop", "another"):
         seen = pay(call(call_id))
-        if again == "found" and (asks or killed == "settled"):
+        if killed == "settled" or (asks and paid):
             assert seen.result["payment_id"] == "pay_1"
         else:
             assert seen.error.kind == "needs_person"
@@ -289,16 +254,6 @@ def test_killed_at_any_moment_it_pays_once(tmp_path, killed, paid, again, asks):
 # a file that is no ledger
 
 
-def half(path):
-    """Leave the first half of a ledger that holds something."""
-    ledger = Ledger(path)
-    with ledger.connection() as db:
-        for number in range(500):
-            claim(db, f"key {number}", "digest")
-    content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
-
-
 def other_table(path):
     with sqlite3.connect(path) as db:
         db.execute("CREATE TABLE claims (name TEXT)")
@@ -306,14 +261,10 @@ def other_table(path):
 
 @pytest.mark.parametrize(
     "damage",
-    [
-        lambda path: path.write_text("this is no ledger " * 100),
-        lambda path: path.mkdir(),
-        half,
-        other_table,
-    ],
-    ids=["text", "folder", "half", "another table"],
-)
+    [lambda path: path.write_text("no ledger " * 100), lambda path: path.mkdir(),
+     other_table],
+    ids=["text", "folder", "another table"],
+)  # fmt: skip
 def test_a_file_that_is_no_ledger_is_told(tmp_path, damage):
     """a damaged ledger is named, with what to do; nothing is paid without it"""
     path, account = tmp_path / "ledger.db", Payments()

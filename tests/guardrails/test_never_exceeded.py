@@ -15,7 +15,6 @@ from workbook.models.base import ToolRequest, Usage
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
 from workbook.tools.calls import ToolFailure
-from workbook.tools.threads import run_in_parallel
 from workbook.tools.tool import Tool
 from workbook.traces.writer import TraceWriter
 
@@ -83,7 +82,7 @@ OPTIONS = st.fixed_dictionaries(
         "one_call": st.booleans(),
         "converge": st.booleans(),
         "context_tokens": st.none() | st.integers(40, 300),
-        "parallel": st.sampled_from([None, run_in_parallel]),
+        "parallel": st.booleans(),
     }
 )
 ANSWERS = st.lists(

@@ -1,4 +1,4 @@
-"""Budgets and limits on the local model: what it is capped to, and what it may read."""
+"""A budget on the local model, which counts what it reads and writes."""
 
 import pytest
 
@@ -24,22 +24,3 @@ def test_a_budget_of_tokens_is_never_exceeded(tokens):
     caps = [e["max_tokens"] for e in told.trace().of("model_request")]
     assert all(t["usage"]["output"] <= cap for t, cap in zip(turns, caps, strict=False))
     assert not any("estimated" in turn["usage"] for turn in turns)
-
-
-def test_a_prompt_is_kept_within_its_limit():
-    """the server reads at most what the limit says, with the pin in every prompt"""
-    told, pin = TraceWriter(), "Never mention peanuts."
-    machine = guarded(
-        LocalTextModel(max_tokens=60),
-        [calculator()],
-        budget=Budget(steps=6),
-        context_tokens=320,
-        pinned=[pin],
-        converge=False,
-        hook=told,
-    )
-    machine.run(QUESTION)
-    trace = told.trace()
-    assert max(e["usage"]["input"] for e in trace.of("model_turn")) <= 321
-    prompts = [trace.prompt(e["seq"]) for e in trace.of("model_request")]
-    assert all(pin in prompt for prompt in prompts)

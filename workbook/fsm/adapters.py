@@ -83,27 +83,23 @@ class TextTurns:
     ) -> None:
         self.model, self.tools, self.parse = model, tools, parse
         self.context = context(model) if context else None
-        usual = TEXT_PREAMBLE.format(tools=tools.describe())
-        before = usual if preamble is None else preamble
+        if preamble is None:
+            preamble = TEXT_PREAMBLE.format(tools=tools.describe())
         asked = self.context.with_pins(question) if self.context else question
-        self._sent, self._new = "", list[str]()  # of the prompt
+        self.prompt, self._sent = "", 0  # and how much of it was sent
         self._calls, self.withdrawn = 0, False
-        self._add(f"{before}Question: {asked}\n", "question")
+        self._add(f"{preamble}Question: {asked}\n", "question")
 
     def request(self) -> dict[str, Any]:
         if self.context and (parts := self.context.fitted()):
-            self._sent, self._new = "".join(part.text for part in parts), []
-            return {"prompt": self._sent, "stop": list(STOP)}
-        kept, new = len(self._sent), "".join(self._new)
-        self._sent, self._new = self._sent + new, []
-        return {"prompt": new, "kept": kept, "stop": list(STOP)}
+            self.prompt = "".join(part.text for part in parts)
+            self._sent = len(self.prompt)
+            return {"prompt": self.prompt, "stop": list(STOP)}
+        kept, self._sent = self._sent, len(self.prompt)
+        return {"prompt": self.prompt[kept:], "kept": kept, "stop": list(STOP)}
 
     def ask(self, **options: Any) -> Completion:
         return self.model.complete(self.prompt, stop=STOP, **options)
-
-    @property
-    def prompt(self) -> str:
-        return "".join([self._sent, *self._new])
 
     def withdraw(self, words: str) -> None:
         self.withdrawn = True
@@ -126,7 +122,7 @@ class TextTurns:
         self._add(f"\nObservation: {observation.text()}\n", "observation")
 
     def _add(self, text: str, kind: str) -> None:
-        self._new.append(text)
+        self.prompt += text
         if self.context:
             self.context.add(text, kind)
 
@@ -157,7 +153,7 @@ class FunctionCalls:
         self.withdrawn, self.schemas = False, [to_openai(tool) for tool in tools]
         preamble = CHAT_PREAMBLE if preamble is None else preamble
         asked = self.context.with_pins(question) if self.context else question
-        self._messages, self._sent = list[Message](), 0
+        self.prompt, self._sent = list[Message](), 0
         if preamble:
             self._add({"role": "system", "content": preamble}, "question")
         self._add({"role": "user", "content": asked}, "question")
@@ -167,18 +163,14 @@ class FunctionCalls:
 
     def request(self) -> dict[str, Any]:
         if self.context and (parts := self.context.fitted()):
-            self._messages = [*map(_as_message, parts)]
-            self._sent = len(self._messages)
-            return {"prompt": self._messages}
-        kept, self._sent = self._sent, len(self._messages)
-        return {"prompt": self._messages[kept:], "kept": kept}
+            self.prompt = [*map(_as_message, parts)]
+            self._sent = len(self.prompt)
+            return {"prompt": self.prompt}
+        kept, self._sent = self._sent, len(self.prompt)
+        return {"prompt": self.prompt[kept:], "kept": kept}
 
     def ask(self, **options: Any) -> Completion:
-        return self.model.chat(self._messages, tools=self.schemas, **options)
-
-    @property
-    def prompt(self) -> list[Message]:
-        return self._messages
+        return self.model.chat(self.prompt, tools=self.schemas, **options)
 
     def withdraw(self, words: str) -> None:
         self.withdrawn, self.schemas = True, []
@@ -204,7 +196,7 @@ class FunctionCalls:
         self._add(message, "observation")
 
     def _add(self, message: Message, kind: str) -> None:
-        self._messages.append(message)
+        self.prompt.append(message)
         if self.context:
             self.context.add(render_messages([message]), kind, message)
 
@@ -263,11 +255,9 @@ def _as_message(part: Any) -> Message:
 
 def _asked(written: ToolCall, bound: ToolCall | ToolError) -> PendingCall:
     """Return the bound call, or the call as it was written and why it has no tool."""
-    return (
-        PendingCall(bound)
-        if isinstance(bound, ToolCall)
-        else PendingCall(written, bound)
-    )
+    if isinstance(bound, ToolCall):
+        return PendingCall(bound)
+    return PendingCall(written, bound)
 
 
 def _id_of(request: ToolRequest) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
-from workbook.fsm.adapters import TextTurns
+from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.handlers import Handler
 from workbook.fsm.machine import Machine
 from workbook.fsm.reading import Conversation
@@ -26,6 +26,7 @@ def assemble(
     *,
     table: Table | None = None,
     adapter: Callable[..., Conversation] | None = None,
+    context: Callable[[Any], Any] | None = None,
     kind: Callable[..., M] = Machine,  # type: ignore[assignment]
     handlers: Mapping[str, Handler] | None = None,
     parallel: bool = False,
@@ -33,16 +34,19 @@ def assemble(
 ) -> M:
     """Return a machine of such parts, by their names, and of ours elsewhere.
 
-    A `table`, an `adapter` and `handlers` go before the parts'; `parallel` lets the
-    READ calls of a turn be made at once; `options` are the machine's.
+    A `table`, an `adapter` and `handlers` go before the parts'; `context` keeps the
+    prompt of one of our adapters within a limit; `parallel` lets the READ calls of a
+    turn be made at once; `options` are the machine's.
     """
 
     def given(**places: str) -> dict[str, Any]:
         return {place: parts[slug] for place, slug in places.items() if slug in parts}
 
     registry = given(validate="validate_arguments", repair="repair_arguments")
-    if adapter in (None, TextTurns) and hasattr(model, "complete"):
-        adapter = partial(TextTurns, **given(parse="parse_turn"))
+    if context is not None or adapter in (None, TextTurns):
+        in_text = hasattr(model, "complete") and adapter is not FunctionCalls
+        text = partial(TextTurns, **given(parse="parse_turn"))
+        adapter = partial(text if in_text else FunctionCalls, context=context)
     table = table or parts.get("agent_table", lambda: CORE)()
     table = table.using(**given(advance="advance", audit="audit"))
     options |= given(drive="drive") | {"adapter": adapter}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Callable, Mapping
 from copy import copy
 from dataclasses import asdict, dataclass, replace
@@ -164,10 +165,10 @@ class Machine:
         Args:
             trace_id: the run's; None is the hook's, or a new one.
         """
-        stopped, done = self._cancelled.is_set, self._cancelled.clear
-        live = Live(self.tools.run, self.hook, self.clock, stopped, done)
-        of_hook: str = getattr(self.hook, "trace_id", live.trace_id)
-        live.trace_id = trace_id or of_hook
+        make, stop, new_id = self.tools.run, self._cancelled, uuid.uuid4().hex[:12]
+        of_hook: str = getattr(self.hook, "trace_id", new_id)
+        ends = make, self.hook, self.clock, stop.is_set, stop.clear
+        live = Live(*ends, trace_id or of_hook)
         live.may_repeat = lambda call: self.tools[call.name].effect is Effect.READ
         return live
 
@@ -277,8 +278,7 @@ class Machine:
         message = rule.why
         if error is not None:
             message = "".join(traceback.format_exception_only(error)).strip()
-        trace_id = run.signals.outside.trace_id
-        about = run.spent, trace_id, message, run.forced
+        about = run.spent, run.signals.outside.trace_id, message, run.forced
         return RunResult(rule.target, rule.event, answer, *about)
 
     def _gaps(self) -> list[str]:

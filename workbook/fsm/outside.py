@@ -9,16 +9,14 @@ from __future__ import annotations
 
 import signal
 import threading
-import time
-import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Protocol, TypeVar
 
 from workbook.fsm.table import Event
-from workbook.models.base import Completion, Emit, ignore
+from workbook.models.base import Completion, Emit
 from workbook.tools.calls import Observation, ToolCall
 from workbook.tools.threads import call_with_timeout
 from workbook.traces.events import TraceEvent
@@ -42,23 +40,19 @@ class Outside(Protocol):
     def coming(self) -> TraceEvent | None: ...  # a record's next event; None: live
 
 
-def _ask(ask: Callable[[], Completion]) -> Completion:
-    return ask()
-
-
 @dataclass(slots=True)
 class Live:
     """The real ones. `complete` and `consult` may be others, such as a test's."""
 
     make: Make
-    tell: Emit = ignore
-    now: Callable[[], float] = time.perf_counter
-    stopped: Callable[[], bool] = lambda: False
-    done: Callable[[], object] = lambda: None
-    consult: Callable[[Any], Any] = lambda request: None
-    complete: Callable[[Callable[[], Completion]], Completion] = _ask
-    trace_id: str = field(default_factory=lambda: uuid.uuid4().hex[:12])
+    tell: Emit
+    now: Callable[[], float]
+    stopped: Callable[[], bool]
+    done: Callable[[], object]
+    trace_id: str
     may_repeat: Callable[[ToolCall], bool] = lambda call: True  # if its answer is lost
+    consult: Callable[[Any], Any] = lambda request: None
+    complete: Callable[[Callable[[], Completion]], Completion] = lambda ask: ask()
 
     def coming(self) -> TraceEvent | None:
         return None

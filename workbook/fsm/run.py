@@ -56,9 +56,8 @@ class Run:
     started_at: float = field(init=False)  # seconds, as the clock of outside has them
     max_tokens: int | None = None  # of the next turn
 
-    waiting: deque[PendingCall] = field(
-        default_factory=deque
-    )  # no observation yet, in order
+    # The calls without an observation yet, in order.
+    waiting: deque[PendingCall] = field(default_factory=deque)
     call: ToolCall | None = None  # dealt with, until its observation is read
     observation: Observation | None = None  # what the model is to be told next
     observed: list[Observation] = field(default_factory=list)  # all there have been

@@ -7,7 +7,9 @@ in the trace as a `decision`: who, what, why.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbook.fsm.handlers import Handler, make_ahead
@@ -15,11 +17,11 @@ from workbook.fsm.limits import Spent
 from workbook.fsm.reading import PendingCall
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import NextCall, room, scarcest, within_budget
-from workbook.guardrails.guards import Guards, guards_of
+from workbook.guardrails.budget import Budget, NextCall, room, scarcest, within_budget
 from workbook.guardrails.permission import (
     Answer,
     Edit,
+    PolicyRule,
     Reject,
     Request,
     Verdict,
@@ -34,12 +36,70 @@ from workbook.guardrails.table import GuardEvent
 from workbook.models.prompts import estimate
 from workbook.tools.calls import Effect, ErrorKind, ToolCall, ToolError
 
+Ask = Callable[[Request], Answer | None]
+"""Asks a person about a call; None is: nobody answers now."""
+
+Switch = tuple[str, str, str]
+"""A mode, who switched to it, and why."""
+
+LOOK_BACK = 15  # calls: three times a cycle of five
 EDITS = 3  # answers that are refused, of one call
 TOOL = NextCall("tool")
 LAST_PART = 0.2  # of a budget: from there on the model is to answer
 WITHDRAWN = (
     "No tool can be called any more. Write your Final Answer now, with what you know."
 )
+
+
+@dataclass(slots=True)
+class Guards:
+    """What the guards of one run go by, and what they keep of it."""
+
+    budget: Budget
+    mode: str
+    rules: Sequence[PolicyRule]
+    converge: bool
+    parts: Mapping[str, Callable[..., Any]]
+    switches: deque[Switch]  # of the mode, to come
+
+    seen: deque[StepSeen] = field(default_factory=lambda: deque(maxlen=LOOK_BACK))
+    warned: bool = False
+    approved: dict[str, str] = field(default_factory=dict)  # call_id to digest
+    edits: int = 0  # of the call that waits
+    problem: str = ""  # with the last of them
+    why: str = ""  # the policy's last word
+
+    def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
+        """Return your function of that name, or ours."""
+        return self.parts.get(ours.__name__, ours)
+
+
+def guards_of(run: Run) -> Guards:
+    """Return the guards of a run."""
+    guards: Guards = run.notes["guards"]
+    return guards
+
+
+def in_its_mode(handler: Handler) -> Handler:
+    """Let a switch of the mode take effect before a handler does its work."""
+
+    def work(run: Run) -> str:
+        guards = guards_of(run)
+        while switch := _switched(run, guards):
+            guards.mode, who, why = switch
+            run.emit("decision", who=who, what="mode", why=why, mode=guards.mode)
+        return handler(run)
+
+    return work
+
+
+def _switched(run: Run, guards: Guards) -> Switch | None:
+    """Return the next switch of the mode that takes effect now: a record's, or new."""
+    if (coming := run.coming()) is None:
+        return guards.switches.popleft() if guards.switches else None
+    if coming.get("what") != "mode":
+        return None
+    return coming["mode"], coming["who"], coming["why"]
 
 
 def think_within(inner: Handler) -> Handler:
@@ -102,9 +162,7 @@ def policy(run: Run) -> str:
         message = f"{call.name} was not called: the tools have been withdrawn."
         return _deny(run, ToolError("withdrawn", message, hint="The run ends here."))
     if asked.refusal is not None or asked.made:
-        return (
-            GuardEvent.ALLOWED
-        )  # it is not made, or it was allowed with those before it
+        return GuardEvent.ALLOWED  # it is not made, or was allowed with others
     effect = run.tools[call.name].effect
     verdict, guards.why = _decide(guards, call, effect)
     if verdict == Verdict.ASK and _is_approved(guards, call):

@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from workbook.fsm.adapters import FunctionCalls, TextTurns
 from workbook.fsm.assemble import assemble
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.machine import Machine, RunResult
@@ -24,9 +23,12 @@ from workbook.fsm.run import Run, RunOptions
 from workbook.fsm.table import State, Table, Transition
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import ContextLimit, fit_context
-from workbook.guardrails.guards import Ask, Guards, Switch, in_its_mode
 from workbook.guardrails.handlers import (
+    Ask,
+    Guards,
+    Switch,
     execute_allowed,
+    in_its_mode,
     observe_cycles,
     one_at_a_time,
     pending_approval,
@@ -36,7 +38,6 @@ from workbook.guardrails.handlers import (
 from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
 from workbook.guardrails.table import GUARDED, ONE_CALL, GuardState
-from workbook.loop.turns import parse_turn
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -157,14 +158,8 @@ class GuardedMachine(Machine):
 
     def _about(self, run: Run) -> dict[str, Any]:
         mode = (run.coming() or {}).get("mode", self.mode)
-        run.notes["guards"] = Guards(
-            budget=self.budget,
-            mode=mode,
-            rules=self.rules,
-            converge=self.converge,
-            parts=self.parts,
-            switches=self._switches,
-        )
+        goes_by = self.rules, self.converge, self.parts, self._switches
+        run.notes["guards"] = Guards(self.budget, mode, *goes_by)
         return super()._about(run) | {"mode": mode}
 
     def _finish(
@@ -204,13 +199,8 @@ def guarded(
     if context_tokens is not None or pinned:
         fit = parts.get("fit_context", fit_context)
         limit = math.inf if context_tokens is None else context_tokens
-        context = partial(ContextLimit, limit=limit, pinned=pinned, fit=fit)
-        takes_calls = options.get("adapter") is FunctionCalls
-        if takes_calls or not hasattr(model, "complete"):
-            options["adapter"] = partial(FunctionCalls, context=context)
-        else:
-            read = parts.get("parse_turn", parse_turn)
-            options["adapter"] = partial(TextTurns, parse=read, context=context)
+        fitted = partial(ContextLimit, limit=limit, pinned=pinned, fit=fit)
+        options["context"] = fitted
     return assemble(
         parts,
         model,

@@ -18,7 +18,7 @@ from functools import partial
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State, Transition
-from workbook.guardrails.guards import guards_of
+from workbook.guardrails.handlers import guards_of
 from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.tools.calls import Observation, ToolError
