@@ -231,6 +231,7 @@ def test_a_turn_that_is_no_step_or_more_than_one(tmp_path):
     about = [notice[name] for name in ("type", "ok", "call_id")]
     assert about == ["observation", False, None]
     rows = rows_of(write_logs(writer.trace(), tmp_path))
+    assert rows[2]["role"] == "runtime"  # of the notice
     dropped = [row["content"] for row in rows if row["type"] == "dropped"]
     assert dropped == ["Question: and 5?"]
     assert "and 5?" not in str(episode)
