@@ -7,7 +7,7 @@ import pytest
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import Approve, Edit, Reject, yes
+from workbook.guardrails.permission import Approve, Edit, Reject, no, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools.calls import Effect
@@ -100,6 +100,16 @@ def test_a_write_that_nobody_allowed_is_an_error():
     end = made.run("?")
     assert (end.state, sent) == ("ERROR", [])
     assert "nobody allowed" in end.message
+
+
+def test_several_calls_are_asked_one_by_one():
+    """each call of a turn gets its own question, and its own answer"""
+    calls = [ToolRequest("Send", {"n": n}, f"id{n}") for n in (1, 2, 3)]
+    answers = iter([yes, no, yes])
+    ask = lambda request: next(answers)(request)  # noqa: E731
+    _, trace, sent = play([calls, FINAL], ask=ask, adapter=FunctionCalls)
+    assert sent == [1, 3]
+    assert [e["ok"] for e in trace.of("observation")] == [True, False, True]
 
 
 def test_the_time_that_a_person_takes_is_not_the_runs():
