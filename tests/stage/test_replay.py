@@ -214,6 +214,7 @@ CRASHES = {
     "price_question": ("fsm", TextTurns),
     "two_actions": ("calls", FunctionCalls),
     "payment_twice": ("text", TextTurns),
+    "payment_other_call_id": ("calls", FunctionCalls),
     "mend_the_test": ("text", TextTurns),
 }
 
@@ -222,7 +223,7 @@ def wired(slug, folder, turns=None, hook=None):
     """Return a guarded machine on a scenario whose effects stay in a folder."""
     folder.mkdir(exist_ok=True, parents=True)
     scenario, (_, adapter) = load(slug), CRASHES[slug]
-    if slug == "payment_twice":
+    if slug.startswith("payment"):
         tools = [Payments(folder / "payments.jsonl").tool()]
     elif slug == "mend_the_test":
         there = (folder / "work" / "price.py").exists()
