@@ -11,11 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from workbook import your_parts
+from workbook.environments.payment import Payments
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Approve, Reject, digest_of_call
 from workbook.models.script import Script
-from workbook.props.payment import Payments
 from workbook.stage.scenarios import load
 from workbook.traces import Trace, TraceWriter
 

@@ -1,6 +1,6 @@
 """What must hold for every exercise, each as a function that returns the breaches.
 
-The suite runs them over data/exercises.toml: an exercise that is solved as it ships,
+The suite runs them over data/exercises/: an exercise that is solved as it ships,
 has an empty hint, or is never checked by its notebook fails the build.
 """
 

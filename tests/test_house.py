@@ -13,7 +13,7 @@ SUBJECT = {
     "models", "loop", "tools", "traces", "langchain_trace", "fsm", "guardrails",
     "trust", "evaluation",
 }  # fmt: skip
-PROPS = {"props"}
+ENVIRONMENTS = {"environments"}
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(
         ".__init__"
@@ -35,7 +35,13 @@ def room_of(path):
 
 def kind_of(room):
     """Return what a room holds: what people read, what is acted on, or machinery."""
-    return "subject" if room in SUBJECT else "props" if room in PROPS else "machinery"
+    return (
+        "subject"
+        if room in SUBJECT
+        else "environments"
+        if room in ENVIRONMENTS
+        else "machinery"
+    )
 
 
 def imports_of(path):

@@ -84,7 +84,7 @@ def test_a_learners_notebook_is_never_written_over(hub, tmp_path):
     """At each login what is missing is copied, and what a learner wrote stays."""
     spawner = SimpleNamespace(user=SimpleNamespace(name="ada"))
     hub.Spawner.pre_spawn_hook(spawner)
-    first, *others = sorted((tmp_path / "ada" / "notebooks").iterdir())
+    first, *others = sorted((tmp_path / "ada" / "notebooks").rglob("*.ipynb"))
     first.write_text("mine")
     others[0].unlink()
     hub.Spawner.pre_spawn_hook(spawner)

@@ -23,7 +23,7 @@ ALLOWED = {
 
 def test_notebooks_are_stripped():
     """nbstripout finds nothing to take out of a lesson."""
-    notebooks = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    notebooks = sorted((ROOT / "notebooks").rglob("*.ipynb"))
     run = subprocess.run(
         [BIN / "nbstripout", "--verify", *notebooks], capture_output=True, text=True
     )

@@ -182,7 +182,7 @@ def _grade(options: argparse.Namespace) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    from workbook.props.catalogue import builtin_tools
+    from workbook.environments.catalogue import builtin_tools
     from workbook.tools.registry import ToolRegistry
     from workbook.trust.served import serve, to_mcp
 

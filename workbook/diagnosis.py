@@ -123,7 +123,7 @@ def lesson_files() -> Row:
         fix = "clone the whole repository and run pip install -e . in it"
         found = f"no {', '.join(missing)} in {ROOT}"
         return Row("lessons", Health.BROKEN, found, fix)
-    count = len(list((ROOT / "notebooks").glob("*.ipynb")))
+    count = len(list((ROOT / "notebooks").rglob("[0-9]*.ipynb")))
     return Row("lessons", Health.WELL, f"{count} notebooks in {ROOT}")
 
 

@@ -36,10 +36,11 @@ c.SimpleLocalProcessSpawner.home_dir_template = str(HOMES / "{username}")
 def own_copy(spawner):
     """Put the lessons into a learner's home. What they have there already stays."""
     notebooks = HOMES / spawner.user.name / "notebooks"
-    notebooks.mkdir(parents=True, exist_ok=True)
-    for lesson in (ROOT / "notebooks").glob("[0-9]*.ipynb"):
-        if not (notebooks / lesson.name).exists():
-            shutil.copyfile(lesson, notebooks / lesson.name)
+    for lesson in (ROOT / "notebooks").rglob("[0-9]*.ipynb"):  # labs, too
+        own = notebooks / lesson.relative_to(ROOT / "notebooks")
+        own.parent.mkdir(parents=True, exist_ok=True)
+        if not own.exists():
+            shutil.copyfile(lesson, own)
 
 
 c.Spawner.pre_spawn_hook = own_copy

@@ -64,11 +64,11 @@ def test_keys_after_a_button_go_into_the_box(open_lesson):
         assert cells.count() == before
 
 
-def test_lesson_01_runs_and_shows_its_museum(open_lesson):
-    """Run all: no error, the plots and the museum's first column stand on the page."""
+def test_lesson_01_runs_and_shows_its_gallery(open_lesson):
+    """Run all: no error, the plots and the gallery's first column stand on the page."""
     lesson = open_lesson("01_naive_loop")
     lesson.run_all()
-    expect(lesson.output('first = museum(["naive"]')).to_contain_text(
+    expect(lesson.output('first = gallery(["naive"]')).to_contain_text(
         "EXHAUSTED (fuse)"
     )
     plots = lesson.page.locator(".jp-RenderedImage img")  # their code is folded
@@ -76,13 +76,13 @@ def test_lesson_01_runs_and_shows_its_museum(open_lesson):
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 
 
-def test_the_museum_is_whole_at_1024(open_lesson):
+def test_the_gallery_is_whole_at_1024(open_lesson):
     """On a small screen no part is cut off, and an ending opens by keyboard."""
     lesson = open_lesson("00_start_here")
     lesson.page.set_viewport_size({"width": 1024, "height": 768})
-    source = "from workbook.stage import museum\nmuseum()"
+    source = "from workbook.stage import gallery\ngallery()"
     lesson.type_into("be_the_model()", source)
-    shown = lesson.page.locator(".museum")
+    shown = lesson.page.locator(".gallery")
     expect(shown).to_be_visible(timeout=60_000)
     sideways = "e => e.scrollWidth > e.clientWidth"
     area = shown.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')]")

@@ -37,7 +37,7 @@ def test_lesson_03_shows_what_the_framework_says(open_lesson):
     expect(columns.nth(1)).to_contain_text("Observation:")
 
     expect(lesson.output("plot_caching(frame)").locator("img")).to_be_visible()
-    expect(lesson.output('museum(["naive", "langchain"])')).to_contain_text("139,000")
+    expect(lesson.output('gallery(["naive", "langchain"])')).to_contain_text("139,000")
     if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
         pictures(lesson, Path(folder))
 

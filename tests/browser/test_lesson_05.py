@@ -13,13 +13,13 @@ RIGHT = """def advance(table, state, event):
 
 
 def test_lesson_05_from_the_loop_to_the_player(open_lesson):
-    """Run all; diagrams, museum and players stand there; an exercise can be solved"""
+    """Run all; diagrams, gallery and players stand there; an exercise can be solved"""
     lesson = open_lesson("05_state_machine")
     lesson.run_all()
     for words in ("arrows.update", "draw(small", "draw(CHECKED"):
         expect(lesson.output(words).locator(".jp-RenderedMermaid img")).to_be_visible()
-    expect(lesson.output("endings = museum(")).to_contain_text("CANCELLED (cancel)")
-    assert lesson.output("endings = museum(").locator("tbody tr").count() > 20
+    expect(lesson.output("endings = gallery(")).to_contain_text("CANCELLED (cancel)")
+    assert lesson.output("endings = gallery(").locator("tbody tr").count() > 20
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)  # folded
     lesson.pictures("lesson_05")
 

@@ -1,4 +1,4 @@
-"""Lesson 06 in JupyterLab: the museum's fourth column, a player, an exercise solved."""
+"""Lesson 06 in JupyterLab: the gallery's fourth column, a player, an exercise."""
 
 from playwright.sync_api import expect
 
@@ -27,7 +27,7 @@ RIGHT = f"""{HEAD} -> str | None:
     return None"""
 
 
-def test_lesson_06_from_the_museum_to_the_player(open_lesson):
+def test_lesson_06_from_the_gallery_to_the_player(open_lesson):
     """Run all; rows that guards changed are marked; a run is seen to be stuck"""
     lesson = open_lesson("06_guardrails")
     lesson.run_all()

@@ -14,7 +14,7 @@ WRONG = """def first_divergence(
 RIGHT = f"""{WRONG}
     same_length = len(recorded) == len(told)
     return None if same_length else min(len(recorded), len(told))"""
-DASHBOARD, REVIEW = "dashboard(museum)", "display(review(careful))"
+DASHBOARD, REVIEW = "dashboard(gallery)", "display(review(careful))"
 WIDTH = 600  # pixels that a diagram may take
 READABLE = 3.0  # the contrast that WCAG asks of the parts of a picture, at the least
 INKS = 3  # of text and axes, of bars and dots, of what failed

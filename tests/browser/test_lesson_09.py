@@ -13,7 +13,7 @@ RIGHT = """def find_citations(text: str) -> list[str]:
                 number = cited["number"]
                 found.append(f"doc_{number}" if number else cited[0])
     return list(dict.fromkeys(found))"""
-AUDITED, TABLE, MUSEUM = "evidence_of(map", "for row in GROUNDED", "replace(both"
+AUDITED, TABLE, GALLERY = "evidence_of(map", "for row in GROUNDED", "replace(both"
 MEASURED = "said[["
 
 
@@ -23,8 +23,8 @@ def test_lesson_09_from_a_claim_to_a_state(lesson):
     expect(lesson.output(TABLE).locator(".jp-RenderedMermaid img")).to_be_visible()
     expect(lesson.output(MEASURED)).to_contain_text("and a grammar")
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
-    expect(lesson.output(MUSEUM).locator(".museum tbody tr th")).not_to_have_count(0)
-    expect(lesson.output(MUSEUM)).to_contain_text("The right source, the wrong number")
+    expect(lesson.output(GALLERY).locator(".gallery tbody tr th")).not_to_have_count(0)
+    expect(lesson.output(GALLERY)).to_contain_text("The right source, the wrong number")
     try:
         for theme in ("Light", "Dark"):
             lesson.choose_theme(f"JupyterLab {theme}")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 import pytest
 from filelock import FileLock
 
+from workbook.environments.catalogue import builtin_tools
 from workbook.evaluation import evaluate as module
 from workbook.evaluation.evaluate import bar, evaluate, run_job
 from workbook.evaluation.results import Job
@@ -22,7 +23,6 @@ from workbook.evaluation.tasks import tasks
 from workbook.fsm.limits import Spent
 from workbook.fsm.machine import Machine, RunResult
 from workbook.models.script import Script
-from workbook.props.catalogue import builtin_tools
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.writer import TraceWriter
 

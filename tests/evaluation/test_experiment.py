@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbook.environments.wiki import wiki_tasks
 from workbook.evaluation.experiment import marks, run_experiment, summarize
 from workbook.evaluation.grading import same_number
 from workbook.evaluation.questions import (
@@ -13,7 +14,6 @@ from workbook.evaluation.questions import (
 from workbook.loop.prompting import load_exemplars
 from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
-from workbook.props.wiki import wiki_tasks
 
 QUESTIONS = (
     ArithmeticQuestion("q1", "What is 2 times 3?", ("6",), 1),

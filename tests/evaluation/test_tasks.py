@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from workbook.environments.catalogue import makers
 from workbook.evaluation.grade import grade, graded_answers, naive_grades
 from workbook.evaluation.tasks import CLASSES, read_tasks, tasks
-from workbook.props.catalogue import makers
 
 BY_SLUG = {task.slug: task for task in tasks()}
 WRONG = {  # what a plausible answer gets wrong, for gold of each kind

@@ -198,6 +198,6 @@ def test_the_closure_follows_imports_wherever_they_are(tmp_path):
         "workbook.fsm.table",
     }
     rooms = {name.split(".")[1] for name in found if "." in name}
-    assert not rooms & {"exercises", "stage", "grading", "evaluation", "props"}
+    assert not rooms & {"exercises", "stage", "grading", "evaluation", "environments"}
     assert not foreign(found) & {"langchain", "IPython", "ipywidgets", "pytest"}
     assert found <= modules().keys()

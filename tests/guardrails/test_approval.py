@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.doubles import named
+from workbook.environments.payment import Payments
 from workbook.guardrails.permission import (
     STALE,
     Approve,
@@ -19,7 +20,6 @@ from workbook.guardrails.permission import (
     yes,
 )
 from workbook.guardrails.permission import approve as packaged_approve
-from workbook.props.payment import Payments
 from workbook.tools.arguments import validate_arguments
 from workbook.tools.calls import ToolCall, ToolError
 

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
+from workbook.environments.payment import Payments
 from workbook.guardrails.ledger import Ledger, LedgerError, forget, once, settle
-from workbook.props.payment import Payments
 from workbook.tools.calls import Effect, ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -182,7 +182,7 @@ def test_a_person_says_what_became_of_it(ledger):
 PAYER = """
 import os, signal, sys
 from workbook.guardrails.ledger import Ledger, once
-from workbook.props.payment import Payments
+from workbook.environments.payment import Payments
 from workbook.tools.calls import ToolCall
 from workbook.tools.registry import ToolRegistry
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.environments.payment import Payments
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.fsm.limits import Spent
 from workbook.guardrails.budget import Budget
@@ -17,7 +18,6 @@ from workbook.guardrails.permission import Edit, Reject, yes
 from workbook.guardrails.shared_budget import SharedBudget
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.props.payment import Payments
 from workbook.tools.calculator import calculator
 from workbook.traces.divergence import Divergence
 from workbook.traces.replay import replay

@@ -192,8 +192,8 @@ def test_the_arithmetic_exemplars_calculate_right():
 
 def test_the_wiki_exemplars_show_what_the_wiki_says():
     """What a wiki exemplar shows as observed is the wiki's text, cut to 160."""
+    from workbook.environments.wiki import WikiWorld, wiki_tasks
     from workbook.loop.text_world import cut_observation
-    from workbook.props.wiki import WikiWorld, wiki_tasks
 
     world = WikiWorld()
     for exemplar in load_exemplars("wiki"):
@@ -208,8 +208,8 @@ def test_no_exemplar_gives_a_task_away():
     """No question of the wiki tasks or of the arithmetic set is an exemplar."""
     import json
 
+    from workbook.environments.wiki import wiki_tasks
     from workbook.loop.prompting import EXEMPLARS
-    from workbook.props.wiki import wiki_tasks
 
     lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
     asked = {json.loads(line)["text"] for line in lines}

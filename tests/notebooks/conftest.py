@@ -8,6 +8,8 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from workbook.exercises import catalogue
+
 NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
 CELL_TIMEOUT_S = 300
 
@@ -37,8 +39,8 @@ def executed(request):
 
 
 def lessons():
-    """Return the paths of all lessons, in order."""
-    return sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
+    """Return the paths of all lessons and labs, in order."""
+    return [lesson.notebook for lesson in catalogue.lessons().values()]
 
 
 def read(path):

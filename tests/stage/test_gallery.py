@@ -1,4 +1,4 @@
-"""The museum on a page: what is expected, what looks right and is not, what changed."""
+"""The gallery as a page: what is expected, what only looks right, what changed."""
 
 import re
 
@@ -6,14 +6,14 @@ import pytest
 
 from workbook.models.script import Script
 from workbook.stage import engines
-from workbook.stage.engines import MUSEUM, museum, play
-from workbook.stage.gallery import Ending, Museum
+from workbook.stage.engines import GALLERY, gallery, play
+from workbook.stage.gallery_page import Ending, Gallery
 from workbook.stage.scenarios import ScenarioError, load, outcome, read_scenario, slugs
 
 
 @pytest.fixture(scope="module")
 def whole():
-    return museum()
+    return gallery()
 
 
 def kinds(shown, slug):
@@ -62,7 +62,7 @@ def test_a_slip_in_a_pattern_is_told(tmp_path):
 def test_the_page_shows_what_was_expected(whole):
     """Question, right ending, sign and whole answer of each row stand on the page."""
     page = whole._repr_html_()
-    assert page.count('class="chip') >= len(slugs()) * len(MUSEUM)
+    assert page.count('class="chip') >= len(slugs()) * len(GALLERY)
     for words in (
         "How many people live in Reykjavik?",
         "About 139,000",
@@ -83,7 +83,7 @@ def test_what_anybody_wrote_is_text(whole):
 
 def test_rows_that_end_otherwise_are_marked():
     """Beside another column, the rows whose kind of ending differs are marked."""
-    both = museum("naive").beside(museum("fsm"), "yours")
+    both = gallery("naive").beside(gallery("fsm"), "yours")
     assert list(both.endings) == ["naive", "yours"]
     changed = {slug for slug in slugs() if len(set(kinds(both, slug))) == 2}
     assert both.marked == changed
@@ -94,7 +94,7 @@ def test_rows_that_end_otherwise_are_marked():
 
 def test_a_table_is_there_too(whole):
     """What is counted or plotted is the endings in words, as a table."""
-    assert list(whole.frame.columns) == ["scenario", *MUSEUM]
+    assert list(whole.frame.columns) == ["scenario", *GALLERY]
     assert whole.set_index("scenario").loc["Drift", "fsm"].startswith("DONE")
 
 
@@ -104,7 +104,7 @@ def test_parts_are_handed_to_every_run(monkeypatch):
     monkeypatch.setattr(
         engines, "play", lambda slug, e, parts: (seen.append(parts), play(slug, e))[1]
     )
-    museum("naive", {"parse_turn": print})
+    gallery("naive", {"parse_turn": print})
     assert seen == [{"parse_turn": print}] * len(slugs())
 
 
@@ -115,8 +115,8 @@ def test_a_run_of_another_model_is_judged_as_well():
 
 
 def test_the_plain_text_is_a_line(whole):
-    """as plain text a museum is one line: how many scenarios, on which engines"""
-    assert re.fullmatch(r"<Museum of \d+ scenarios: naive, .*>", repr(whole))
+    """as plain text a gallery is one line: how many scenarios, on which engines"""
+    assert re.fullmatch(r"<Gallery of \d+ scenarios: naive, .*>", repr(whole))
 
 
 def test_a_run_that_gave_no_answer_has_its_own_sign():
@@ -124,5 +124,5 @@ def test_a_run_that_gave_no_answer_has_its_own_sign():
     end = {"state": "REFUSED", "reason": "unanswerable", "answer": None}
     ending = Ending({**end, "model_turns": 3, "tool_calls": 1}, "", right=False)
     of_one = {"good_sources": load("good_sources")}
-    page = Museum(of_one, {"grounded": {"good_sources": ending}})._repr_html_()
+    page = Gallery(of_one, {"grounded": {"good_sources": ending}})._repr_html_()
     assert "⊘ <b>REFUSED" in page

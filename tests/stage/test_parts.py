@@ -10,7 +10,7 @@ from workbook import your_parts
 from workbook.exercises.catalogue import exercises
 from workbook.fsm import TextTurns, assemble
 from workbook.models.script import Script
-from workbook.stage import load, museum, play
+from workbook.stage import gallery, load, play
 from workbook.tools.calculator import calculator
 from workbook.traces import Trace
 
@@ -123,10 +123,10 @@ def test_the_loops_take_parts(slug, capsys):
     assert f"yours: {slug}" in capsys.readouterr().out
 
 
-def test_a_museum_says_once_whose_parts_it_used(capsys):
-    """a museum of many runs has one line about its parts"""
+def test_a_gallery_says_once_whose_parts_it_used(capsys):
+    """a gallery of many runs has one line about its parts"""
     solve("parse_turn")
-    museum(["reading"], parts=your_parts("parse_turn"))
+    gallery(["reading"], parts=your_parts("parse_turn"))
     assert capsys.readouterr().out.count("parts in this run") == 1
 
 

@@ -10,7 +10,7 @@ from workbook.fsm import CORE, FunctionCalls, Limits, Machine, State
 from workbook.models.base import ToolRequest
 from workbook.models.prompts import render_messages
 from workbook.models.script import Script
-from workbook.stage.engines import MUSEUM, SUSPICIOUS, play
+from workbook.stage.engines import GALLERY, SUSPICIOUS, play
 from workbook.stage.playback import Playback
 from workbook.stage.player_view import macros, static_html
 from workbook.stage.scenarios import slugs
@@ -22,7 +22,7 @@ from workbook.traces.writer import TraceWriter
 
 @pytest.fixture(scope="module")
 def traces():
-    return {engine: play("price_question", engine) for engine in MUSEUM}
+    return {engine: play("price_question", engine) for engine in GALLERY}
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_loop_has_phases(traces, engine):
     assert lit == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_the_lit_state_is_drawn(traces, engine):
     """At every event the diagram marks the lit state, and no other"""
     playback = Playback.of(traces[engine])
@@ -83,7 +83,7 @@ def test_the_lit_state_is_drawn(traces, engine):
         assert marked == expected
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_the_diagram_stands_still_while_one_steps(traces, engine):
     """Between two steps of a finished run only the mark moves"""
     playback = Playback.of(traces[engine])
@@ -114,7 +114,7 @@ def test_the_ends_cannot_be_passed(machine):
     assert machine.position == len(machine.events)
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_the_prompt_is_the_one_that_was_sent(traces, engine):
     """Old part and new part together are the exact prompt, at every request"""
     trace = traces[engine]
@@ -239,7 +239,7 @@ def test_a_state_that_no_machine_has_is_a_word_in_the_diagram(machine):
     assert machine.lit.isidentifier()
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_a_run_that_was_stopped_at_once_is_drawn(engine):
     """Of a run that ended before it asked anything, the end is lit"""
 

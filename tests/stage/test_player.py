@@ -7,7 +7,7 @@ import pytest
 
 from workbook.models.choice import UnknownModel
 from workbook.models.script import Script
-from workbook.stage.engines import ENGINES, MUSEUM, play
+from workbook.stage.engines import ENGINES, GALLERY, play
 from workbook.stage.player_view import STYLE
 from workbook.stage.scenarios import ScenarioError, slugs
 from workbook.stage.watch import Watched, model_options, player
@@ -46,7 +46,7 @@ def drawn(shown):
     return output["data"]["text/vnd.mermaid"]
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_run_shows_the_end(engine):
     """Run plays the scenario and shows how it ended"""
     shown = player("price_question", engine)
@@ -182,7 +182,7 @@ def test_a_scenario_that_was_spoilt_is_told_on_the_page(scenario_file):
     assert told(shown).endswith(": DONE.")
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_why_a_run_has_no_answer_is_on_the_page(engine):
     """What the model raised is shown with the event that ended the run"""
     faulty = Script([TimeoutError("the provider did not answer")])
@@ -279,7 +279,7 @@ def test_the_new_part_of_the_prompt_is_marked():
     assert new.endswith("Observation: 20\n")
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_what_a_tool_brings_is_text_everywhere(engine, monkeypatch):
     """HTML in an observation is escaped at every step and on the static page"""
     shown = player("html_from_a_tool", engine)
@@ -415,7 +415,7 @@ def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
     assert told(shown).endswith(": DONE.")
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_cancel_ends_the_run_on_every_engine(engine):
     """A stop during the third turn ends the run there; no further turn is asked for"""
     turns = []
@@ -452,7 +452,7 @@ def test_a_pause_ends_when_the_user_says_stop():
         run({"kind": "model_request"})
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_a_stop_at_the_very_end_changes_nothing(engine):
     """A run that has its answer keeps it, whatever is pressed then"""
 
@@ -479,7 +479,7 @@ def test_wherever_a_run_is_stopped_it_has_one_end(engine):
 
 @pytest.mark.parametrize(("slug", "wing"), [("page_pays", "trust"), ("drift", "")])
 def test_the_scenarios_of_its_wing_can_be_chosen(slug, wing):
-    """Beside a scenario stand those of its wing of the museum"""
+    """Beside a scenario stand those of its wing of the gallery"""
     shown = player(slug, "grounded")
     assert list(shown.view.choices["scenario"].options) == slugs(wing)
     assert shown.view.mode.layout.display == "flex"

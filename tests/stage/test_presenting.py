@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from tests.stage.test_player import press, told
 from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
-from workbook.stage.engines import MUSEUM, play
+from workbook.stage.engines import GALLERY, play
 from workbook.stage.large import COLUMNS, PIN_ROWS, ROWS, fitted, large, pinned
 from workbook.stage.player_view import BUTTONS, PRESSED
 from workbook.stage.punchline import Pin
@@ -79,7 +79,7 @@ def test_what_stays_in_view_has_its_own_room(together):
     assert cut.hidden > 0
 
 
-@pytest.mark.parametrize("engine", [*MUSEUM, "guarded"])
+@pytest.mark.parametrize("engine", [*GALLERY, "guarded"])
 def test_turn_goes_to_what_the_model_says_next(engine):
     """Five times Turn are the five turns of the agent, and once more is the end"""
     shown = player("price_question", engine)
@@ -117,7 +117,7 @@ def test_a_turn_that_is_still_to_come_is_waited_for():
     assert not shown.playback.at_end
 
 
-@pytest.mark.parametrize("engine", [*MUSEUM, "create_agent"])
+@pytest.mark.parametrize("engine", [*GALLERY, "create_agent"])
 @pytest.mark.parametrize("kind", [Script, ScriptedModel])
 def test_a_script_that_is_given_plays_again(kind, engine):
     """Run pressed again plays the same turns, and the script itself is not used up"""
@@ -140,7 +140,7 @@ def test_a_script_that_was_played_elsewhere_begins_anew():
     assert model.asked == 1
 
 
-@pytest.mark.parametrize("engine", [*MUSEUM, "guarded", "create_agent"])
+@pytest.mark.parametrize("engine", [*GALLERY, "guarded", "create_agent"])
 def test_a_script_that_is_too_short_says_so_in_its_own_frame(engine):
     """The page tells a script that is used up from an error of the run"""
     shown = player("price_question", engine, model=Script([]))

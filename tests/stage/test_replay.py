@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from workbook.environments.payment import Payments
+from workbook.environments.workspace import Workspace
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import yes
 from workbook.models.script import Script
-from workbook.props.payment import Payments
-from workbook.props.workspace import Workspace
 from workbook.stage.engines import play
 from workbook.stage.machines import ByScript
 from workbook.stage.scenarios import load, scenario_tools, slugs

@@ -7,7 +7,7 @@ import pytest
 from workbook.exercises.your_agent import your_parts
 from workbook.loop.naive import build_history, naive_loop
 from workbook.loop.turns import parse_turn
-from workbook.stage.engines import ENGINES, MUSEUM, compare, museum, play
+from workbook.stage.engines import ENGINES, GALLERY, compare, gallery, play
 from workbook.stage.scenarios import (
     End,
     ScenarioError,
@@ -54,7 +54,7 @@ def test_scenario_says_what_it_teaches(slug):
     assert set(scenario.ends) <= set(ENGINES)
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_events_are_events(engine):
     """What an engine writes is a trace without holes, from start to end."""
     trace = play("price_question", engine)
@@ -117,9 +117,9 @@ def test_an_engine_of_your_own_plays():
 def test_one_engine_may_be_given_by_its_name():
     """`compare(slug, "fsm")` is the row of one engine, and a wrong name is told."""
     assert set(compare("polling", "fsm")) == {"scenario", "fsm"}
-    assert list(museum("naive").columns) == ["scenario", "naive"]
+    assert list(gallery("naive").columns) == ["scenario", "naive"]
     with pytest.raises(ScenarioError, match="there is no engine 'fms'"):
-        museum("fms")
+        gallery("fms")
 
 
 @pytest.mark.parametrize(
@@ -209,11 +209,11 @@ def test_an_end_may_be_left_out():
 
 @pytest.mark.parametrize("engine", ["create_agent", "fsm_calls"])
 def test_an_engine_that_asks_for_calls_is_shown_where_it_is_named(engine):
-    """The museum has the three engines of the lessons; another one is asked for."""
-    assert engine not in MUSEUM
+    """The gallery has the three engines of the lessons; another one is asked for."""
+    assert engine not in GALLERY
     assert engine not in compare("text_step_for_a_call")
-    row = compare("text_step_for_a_call", [*MUSEUM, engine])
-    assert list(row) == ["scenario", *MUSEUM, engine]
+    row = compare("text_step_for_a_call", [*GALLERY, engine])
+    assert list(row) == ["scenario", *GALLERY, engine]
 
 
 def test_the_machine_takes_no_text_step_for_an_answer():
@@ -232,9 +232,9 @@ def test_the_drift_is_a_matter_of_the_window():
     assert trace.end["answer"] == "Casa Verde"
 
 
-def test_the_museum_has_a_row_a_scenario_and_a_column_an_engine():
-    """The museum is computed by playing."""
-    table = museum(["naive"])
+def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine():
+    """The gallery is computed by playing."""
+    table = gallery(["naive"])
     assert list(table.index) == slugs()
     assert table.loc["endless_retry", "naive"] == "EXHAUSTED (fuse) after 12 turns"
     assert compare("missing_action", ["naive"])["naive"].startswith("ERROR")
@@ -293,11 +293,11 @@ def test_a_loop_runs_on_the_parts_it_has_a_place_for():
     assert found == {"naive": {"naive_loop"}, "reading": read, "registry": read}
 
 
-def test_a_row_or_a_museum_says_once_whose_parts_were_used(capsys, own_data):
+def test_a_row_or_a_gallery_says_once_whose_parts_were_used(capsys, own_data):
     """Many runs, one line that says whose parts they used."""
     parts = your_parts("naive_loop")
     compare("price_question", ["naive", "reading"], parts)
-    museum(["naive"], parts=parts)
+    gallery(["naive"], parts=parts)
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["parts in this run · ours: naive_loop"] * 2
 
@@ -335,7 +335,7 @@ def test_another_answer_is_another_run():
     assert found is not None
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_a_tool_that_says_no_has_failed(engine):
     """A 401 is a failed observation on every engine, and the model still reads it."""
     observations = play("endless_retry", engine).of("observation")
@@ -361,7 +361,7 @@ def test_what_a_scripted_tool_returns_is_a_result(slug):
         assert not [text for text in tool.returns if REFUSAL.search(text)]
 
 
-@pytest.mark.parametrize("engine", MUSEUM)
+@pytest.mark.parametrize("engine", GALLERY)
 def test_only_what_worked_is_ok(engine):
     """On no engine is an observation `ok` whose text tells of an error."""
     for slug in slugs():

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.environments.web_search import wiki_search
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.props.web_search import wiki_search
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter
 from workbook.traces.replay import replay

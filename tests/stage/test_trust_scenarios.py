@@ -8,7 +8,7 @@ from workbook.fsm import FunctionCalls, TextTurns
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.stage import machines
-from workbook.stage.engines import museum, play
+from workbook.stage.engines import gallery, play
 from workbook.stage.machines import ByScript, play_machine, suspicious
 from workbook.stage.scenarios import load, outcome, scenario_tools, slugs
 from workbook.traces import TraceWriter
@@ -245,9 +245,9 @@ def test_what_only_looks_like_an_attack_is_answered(slug, engine):
     assert {e["who"] for e in trace.of("decision")} <= {"taint", "audit"}
 
 
-def test_the_museum_of_the_wing_can_be_shown():
+def test_the_gallery_of_the_wing_can_be_shown():
     """each is right on the grounded engine; most of the wrong ends look right before"""
-    whole = museum(["fsm", "guarded", "grounded"], wing="trust")
+    whole = gallery(["fsm", "guarded", "grounded"], wing="trust")
     page = whole._repr_html_()
     heads = re.findall(r'class="group"><th[^>]*>([^<]+)<', page)
     assert heads == ["is it true?", "a text gives orders", LOOKS]

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from workbook.props.number_theory import factorial
+from workbook.environments.number_theory import factorial
 from workbook.tools.debug import debug_call
 from workbook.tools.registry import ToolRegistry
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from workbook.props.catalogue import builtin_tool, makers
-from workbook.props.number_theory import factorial
-from workbook.props.web_search import wiki_search
+from workbook.environments.catalogue import builtin_tool, makers
+from workbook.environments.number_theory import factorial
+from workbook.environments.web_search import wiki_search
 from workbook.tools.descriptions import lint_description, lint_examples
 from workbook.tools.tool import Tool
 

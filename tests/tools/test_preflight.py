@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.props.number_theory import factorial, prime_factors
+from workbook.environments.number_theory import factorial, prime_factors
 from workbook.tools.calculator import calculator
 from workbook.tools.preflight import asked_numbers, single_number
 from workbook.tools.preflight import preflight as ours

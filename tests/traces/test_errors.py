@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.environments.number_theory import factorial
 from workbook.fsm.adapters import FunctionCalls
 from workbook.fsm.machine import Machine
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.props.number_theory import factorial
 from workbook.stage.engines import ENGINES, play
 from workbook.stage.scenarios import load, scenario_tools, slugs
 from workbook.tools.calls import ErrorKind
@@ -140,7 +140,7 @@ def test_whatever_was_written_as_arguments_is_counted(given):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_every_failure_of_the_museum_has_a_category(engine):
+def test_every_failure_of_the_gallery_has_a_category(engine):
     """What any engine writes has a category; "other" is a tool's own kind, or none."""
     for slug in slugs():
         trace = play(slug, engine)

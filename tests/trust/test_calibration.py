@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.props.search import bundled_search
-from workbook.props.wiki import load_articles, wiki_tasks
+from workbook.environments.search import bundled_search
+from workbook.environments.wiki import load_articles, wiki_tasks
 from workbook.trust.calibration import calibrate, plot_costs
 
 

@@ -15,9 +15,9 @@ from collections import Counter
 
 import pytest
 
+from workbook.environments.wiki import load_articles
 from workbook.evaluation.grading import wilson_interval
 from workbook.paths import DATA
-from workbook.props.wiki import load_articles
 from workbook.trust.evidence import Document, audit_answer
 
 ROWS = [

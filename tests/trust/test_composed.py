@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
+from workbook.environments.payment import Payments
 from workbook.fsm import FunctionCalls
 from workbook.guardrails.permission import PolicyRule, Verdict
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.props.payment import Payments
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter

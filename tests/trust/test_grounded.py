@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.environments.web_search import wiki_search
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.props.web_search import wiki_search
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 from workbook.traces.replay import replay

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from workbook.__main__ import main
+from workbook.environments.catalogue import builtin_tools
 from workbook.models.base import ToolRequest
 from workbook.paths import ROOT
-from workbook.props.catalogue import builtin_tools
 from workbook.tools import Effect, ToolRegistry
 from workbook.trust.served import to_mcp
 from workbook.trust.stdio import McpServer

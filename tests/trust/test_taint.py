@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.environments.number_theory import factorial
 from workbook.guardrails.permission import POLICY, PolicyRule, Verdict, decide
-from workbook.props.number_theory import factorial
 from workbook.tools.calculator import calculator, percent_tool
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from workbook.environments.catalogue import builtin_tools
 from workbook.evaluation.adversaries import KINDS, adversary
 from workbook.evaluation.tasks import Task
 from workbook.fsm.adapters import TEXT_PREAMBLE
@@ -28,7 +29,6 @@ from workbook.models.base import TextModel
 from workbook.models.choice import get_text_model
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.props.catalogue import builtin_tools
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from workbook.environments.text_world import rows_of
 from workbook.fsm.limits import Limits
 from workbook.fsm.machine import Machine
 from workbook.models.base import TextModel
-from workbook.props.text_world import rows_of
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 from workbook.traces.events import Kind

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
+from workbook.environments.text_world import rows_of
 from workbook.evaluation.grading import numbers_in as in_digits
 from workbook.evaluation.tasks import Gold
 from workbook.paths import DATA
-from workbook.props.text_world import rows_of
 from workbook.trust.claims import REFUSAL, TURN, sentences, without_citations
 from workbook.trust.comparison import facts
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from functools import cache
 
+from workbook.environments.text_world import rows_of
+from workbook.environments.wiki import WikiTask, WikiWorld
 from workbook.evaluation.grading import same_number
 from workbook.loop.text_world import ToolWorld
-from workbook.props.text_world import rows_of
-from workbook.props.wiki import WikiTask, WikiWorld
 from workbook.tools.calculator import safe_eval
 
 

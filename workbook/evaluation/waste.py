@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
 
+from workbook.environments.catalogue import builtin_tool, makers
 from workbook.fsm.table import State
 from workbook.guardrails import ledger
 from workbook.guardrails.table import GuardState
-from workbook.props.catalogue import builtin_tool, makers
 from workbook.tools.calls import Effect, ErrorKind, ToolCall
 from workbook.tools.tool import Tool
 from workbook.traces.errors import arguments_of, classify_error

@@ -1,4 +1,4 @@
-"""The list of exercises: `data/exercises.toml`, read once; tests see to its entries."""
+"""The list of exercises: the files in `data/exercises/`, read once; tests check them."""
 
 import ast
 import difflib
@@ -19,15 +19,17 @@ class CourseError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """A notebook."""
+    """A notebook: a lesson, or a lab that goes further than its lesson."""
 
     slug: str
     title: str
     minutes: int  # as the top of it says
+    lab: bool = False
 
     @property
     def notebook(self) -> Path:
-        return ROOT / "notebooks" / f"{self.slug}.ipynb"
+        folder = ROOT / "notebooks" / ("labs" if self.lab else "")
+        return folder / f"{self.slug}.ipynb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +71,28 @@ class Exercise:
 
 @functools.cache
 def _course() -> dict[str, Any]:
-    path = DATA / "exercises.toml"
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    """Return the rows of all files, in order: `lesson`, labs among them, `exercise`."""
+    rows: dict[str, Any] = {"lesson": [], "exercise": []}
+    for path in sorted((DATA / "exercises").glob("*.toml")):
+        for kind, found in tomllib.loads(path.read_text(encoding="utf-8")).items():
+            rows[kind] += found
+    if not rows["lesson"]:
         raise CourseError(
-            f"{path} is missing. The exercises need the whole repository: run"
-            " `pip install -e .` in a clone of it."
-        ) from None
+            f"{DATA / 'exercises'} holds no exercises. They need the whole repository:"
+            " run `pip install -e .` in a clone of it."
+        )
+    return rows
 
 
 @functools.cache
 def lessons() -> dict[str, Lesson]:
-    """Return the lessons by slug, in the order of the file."""
+    """Return the lessons and labs by slug, each lab after its lesson."""
     return {row["slug"]: Lesson(**row) for row in _course()["lesson"]}
 
 
 @functools.cache
 def exercises() -> dict[str, Exercise]:
-    """Return the exercises by slug, in the order of the file."""
+    """Return the exercises by slug, in the order of the files."""
     return {row["slug"]: Exercise(**row) for row in _course()["exercise"]}
 
 

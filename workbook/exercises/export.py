@@ -38,7 +38,14 @@ RECORD = ".exported.json"
 """Which files were written, each with its digest: a changed one is the user's own."""
 RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
 BESIDE = "renewed, and what you had changed is beside it (.yours)"
-NOT_OURS = {"exercises", "stage", "grading", "evaluation", "props", "langchain_trace"}
+NOT_OURS = {
+    "exercises",
+    "stage",
+    "grading",
+    "evaluation",
+    "environments",
+    "langchain_trace",
+}
 """Rooms of the course that no exported agent needs."""
 
 DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")

@@ -49,8 +49,9 @@ def lesson_body(lesson: Lesson, *, solved: bool) -> str:
         if cell.cell_type == "code":
             cell.source = with_answers(cell.source, lesson)
     body: str = _exporter().from_notebook_node(notebook)[0]
-    for other in lessons():
-        body = body.replace(f'href="{other}.ipynb', f'href="{other}.html')
+    for other in lessons():  # a lab is in a folder of its own, its page is not
+        for place in ("", "labs/", "../"):
+            body = body.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
     return body
 
 

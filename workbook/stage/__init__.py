@@ -10,7 +10,7 @@ _HOMES = {
     "be_the_model": "role_play",
     "compare": "engines",
     "load": "scenarios",
-    "museum": "engines",
+    "gallery": "engines",
     "outcome": "scenarios",
     "own_model": "recorded",
     "play": "engines",

@@ -18,7 +18,7 @@ from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, trace
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
-from workbook.stage.gallery import Ending, Museum
+from workbook.stage.gallery_page import Ending, Gallery
 from workbook.stage.machines import Given, Person, play_machine, suspicious
 from workbook.stage.scenarios import (
     Scenario,
@@ -84,19 +84,19 @@ def play(
 def compare(
     slug: str, engines: Iterable[str] = (), parts: Given | None = None
 ) -> dict[str, str]:
-    """Return the museum's row of a scenario: engine to how it ended, in words."""
-    names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
+    """Return the gallery's row of a scenario: engine to how it ended, in words."""
+    names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
     row = {"scenario": load(slug).title}
     row |= {e: in_words(play(slug, e, parts=dict(parts or {}))) for e in names}
     _say_whose(parts)
     return row
 
 
-def museum(
+def gallery(
     engines: Iterable[str] = (), parts: Given | None = None, wing: str = ""
-) -> Museum:
+) -> Gallery:
     """Play every scenario of a wing on every engine and return how each run ended."""
-    names = [engines] if isinstance(engines, str) else list(engines) or MUSEUM
+    names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
     scenarios = {slug: load(slug) for slug in slugs(wing)}
 
     def ending(scenario: Scenario, engine: str) -> Ending:
@@ -104,7 +104,7 @@ def museum(
         end = outcome(trace)
         return Ending(end, in_words(trace), scenario.is_right(end))
 
-    shown = Museum(
+    shown = Gallery(
         scenarios,
         {e: {slug: ending(s, e) for slug, s in scenarios.items()} for e in names},
     )
@@ -211,7 +211,7 @@ ENGINES = {
 }
 """The engines by name, in the order in which the lessons meet them."""
 
-MUSEUM = ["naive", "langchain", "fsm"]  # the others ask for function calls
+GALLERY = ["naive", "langchain", "fsm"]  # the others ask for function calls
 
 
 def _asked_model(scenario: Scenario, model: Any) -> TextModel:

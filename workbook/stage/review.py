@@ -1,6 +1,6 @@
 """A checklist for an agent, gone through by running it: `data/checklist.toml`.
 
-Each line names the scenarios of the museum that show why it is there. A machine is
+Each line names the scenarios of the gallery that show why it is there. A machine is
 copied first: its own model, tools, person, hook and ledger have no part in it.
 """
 

@@ -18,11 +18,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
+from workbook.environments.catalogue import builtin_tools
 from workbook.guardrails.table import GuardState
 from workbook.models.script import Script
 from workbook.models.script_turns import read_turns
 from workbook.paths import DATA
-from workbook.props.catalogue import builtin_tools
 from workbook.stage.punchline import Punchline
 from workbook.tools import Effect, Tool, ToolFailure
 from workbook.traces import Kind, Trace
@@ -151,7 +151,7 @@ class Scenario(_Entry):
 
 
 def slugs(wing: str = "") -> list[str]:
-    """Return the names of the scenarios of a wing of the museum, in alphabetical order.
+    """Return the names of the scenarios in a wing of the gallery, in alphabetical order.
 
     The wing "trust" is that of lessons 09 and 10; without a name, all that came before.
     """

@@ -14,7 +14,7 @@ from typing import Any
 from workbook.guardrails.permission import Mode
 from workbook.guardrails.table import GuardState
 from workbook.models.choice import UnknownModel, model_health, model_name
-from workbook.stage.engines import ENGINES, MUSEUM, Listener, find_engine, play
+from workbook.stage.engines import ENGINES, GALLERY, Listener, find_engine, play
 from workbook.stage.machines import ByScript, Given
 from workbook.stage.person import You
 from workbook.stage.playback import TEXTS, Playback
@@ -93,7 +93,7 @@ class Player:
             raise ValueError(f"mode is {mode!r}: a run plans ('plan') or builds")
         self.saved, self.parts, self.mode, self.path = trace, parts, mode, path
         asked = SCRIPTED if model is None else model
-        engines, models = list(dict.fromkeys([*MUSEUM, engine])), model_options(asked)
+        engines, models = list(dict.fromkeys([*GALLERY, engine])), model_options(asked)
         there = slugs(wing_of(scenario))
         options = {"scenario": there, "engine": engines, "model": models}
         chosen = (scenario, engine, asked)

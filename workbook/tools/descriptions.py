@@ -35,7 +35,7 @@ def lint_description(tool: Tool) -> list[str]:
     - `no unit`: a parameter of the type `number`, and a unit neither in the
       description nor in that parameter's own.
 
-    >>> from workbook.props.number_theory import factorial
+    >>> from workbook.environments.number_theory import factorial
     >>> lint_description(factorial())
     []
     """

@@ -36,7 +36,7 @@ def preflight(question: str, tool: Tool) -> list[str]:
 
     Full-width digits are digits, and letters count in either case.
 
-    >>> from workbook.props.number_theory import factorial
+    >>> from workbook.environments.number_theory import factorial
     >>> preflight("１００の階乗を求めて", factorial())
     ['over limit: 100 > 20']
     """

@@ -1,0 +1,80 @@
+"""All tools of the workbook together."""
+
+import subprocess
+import sys
+
+import pytest
+
+from workbook.environments.catalogue import builtin_tool, builtin_tools, makers
+from workbook.loop.turns import Action
+from workbook.tools.calls import Effect, ToolCall
+from workbook.tools.registry import ToolRegistry
+
+ASKED = {
+    "Calculator": ("2*3", "6"),
+    "Percent": ('{"amount": 100, "percent": -20}', "80"),
+    "Factorial": ("5", "120"),
+    "PrimeFactors": ("91", '{"n": 91, "factors": [7, 13]}'),
+    "WikiSearch": ("Marie Curie", '"title": "Marie Curie"'),
+    "Plan": ("What is 1+1?", '"do": "calculate"'),
+    "ReadLog": ("last night", "the disk of db-3 was full"),
+    "Pay": ('{"payee": "Ada", "amount": 5}', '"paid": "5.00 EUR"'),
+    "PaySlowly": ('{"payee": "Ada", "amount": 5}', "Error (timeout)"),
+    "list_files": ("{}", '["price.py", "test_price.py"]'),
+    "read_file": ("price.py", '"path": "price.py", "text":'),
+    "write_file": ('{"path": "a.txt", "text": "b"}', '"written": "a.txt"'),
+    "run_tests": ("{}", '"passed": false'),
+}
+"""One call of each tool that needs no network, and a part of what it answers."""
+
+
+def test_each_tool_is_found_under_its_name():
+    """what a module of tools or props offers is found, and called what it says"""
+    assert [builtin_tool(name).name for name in makers()] == list(makers())
+    assert set(makers()) == {*ASKED, "WebSearch"}
+
+
+def test_an_unknown_name_lists_the_known_ones():
+    """a name that is none lists those that there are"""
+    with pytest.raises(KeyError, match=r"'Abacus'; use .*Factorial"):
+        builtin_tool("Abacus")
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_each_tool_answers_a_text_turn(name):
+    """each tool answers when a model asks for it in text"""
+    registry = ToolRegistry([builtin_tool(name)])
+    text, part = ASKED[name]
+
+    call = registry.bind(Action("", name, text))
+
+    assert isinstance(call, ToolCall)
+    assert part in registry.run(call).text()
+
+
+def test_a_payment_and_a_file_are_written():
+    """three tools change the world, all others only read"""
+    writes = [name for name in makers() if builtin_tool(name).effect is Effect.WRITE]
+    assert writes == ["Pay", "PaySlowly", "write_file"]
+
+
+def test_tools_that_are_made_together_share_a_state():
+    """what one tool of a workspace writes, another one reads; a new set is new"""
+    for before in range(2):
+        write, read = builtin_tools(["write_file", "read_file"])
+        assert write.preview("note.txt", "hello").startswith("--- (no file)"), before
+        write.run(path="note.txt", text="hello")
+        assert read.run(path="note.txt")["text"] == "hello"
+
+
+def test_tools_import_neither_langchain_nor_an_http_client():
+    """making every tool imports no LangChain and no HTTP client"""
+    code = (
+        "import sys; from workbook.environments.catalogue import makers\n"
+        "[make() for make in makers().values()]\n"
+        "print([m for m in ('langchain_core', 'httpx', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,46 @@
+"""Every tool of the workbook by name.
+
+A module of `workbook.tools` or `workbook.environments` that offers tools says so:
+`TOOLS = {"Pay": make_it}`. A new tool is one new file. What makes several tools that
+share a state stands there under the name of each.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterable
+from functools import cache
+
+import workbook.environments
+import workbook.tools
+from workbook.tools.tool import Tool
+
+
+@cache
+def makers() -> dict[str, Callable[[], Tool | list[Tool]]]:
+    """Return the name of each tool, and what makes it."""
+    found: dict[str, Callable[[], Tool | list[Tool]]] = {}
+    for room in (workbook.tools, workbook.environments):
+        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+            found |= getattr(importlib.import_module(module.name), "TOOLS", {})
+    return found
+
+
+def builtin_tools(names: Iterable[str]) -> list[Tool]:
+    """Return new tools by their names; those that are made together share a state."""
+    found, made = [], dict[Callable[[], Tool | list[Tool]], dict[str, Tool]]()
+    for name in names:
+        if name not in makers():
+            known = ", ".join(makers())
+            raise KeyError(f"no built-in tool is named {name!r}; use {known}")
+        make = makers()[name]
+        if make not in made:
+            tools = make()
+            tools = tools if isinstance(tools, list) else [tools]
+            made[make] = {tool.name: tool for tool in tools}
+        found.append(made[make][name])
+    return found
+
+
+def builtin_tool(name: str) -> Tool:
+    """Return a new tool by its name, with a state of its own."""
+    return builtin_tools([name])[0]

@@ -1,0 +1,235 @@
+"""A household in text: rooms, places that open and close, and things to carry.
+
+What the house has is in `data/house.toml`; where the things lie at first is drawn from
+the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010.03768).
+"""
+
+import random
+import re
+import tomllib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import cache
+
+from workbook.environments.text_world import TextWorld, echo, rows_of, same_letters
+from workbook.loop.text_world import StepResult
+from workbook.paths import DATA
+
+HOUSE = tomllib.loads((DATA / "house.toml").read_text("utf-8"))
+ROOMS: dict[str, list[str]] = HOUSE["rooms"]
+PLACES = tuple(place for places in ROOMS.values() for place in places)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseTask:
+    """How many of a kind are to lie where; `state` is clean, hot, cold, or empty."""
+
+    slug: str
+    kind: str
+    place: str
+    state: str = ""
+    count: int = 1
+
+    @property
+    def text(self) -> str:
+        """The goal in words: "put a clean cup on the desk"."""
+        where = f"{_into(self.place)} the {self.place}"
+        name = f"{self.state} {self.kind}".strip()
+        if self.count == 1:
+            return f"put {'an' if name[0] in 'aeiou' else 'a'} {name} {where}"
+        plural = re.sub("fe$", "ve", re.sub("o$", "oe", name)) + "s"
+        count = {2: "two", 3: "three"}[self.count]
+        return f"find {count} {plural} and put them {where}"
+
+
+@cache
+def house_tasks() -> tuple[HouseTask, ...]:
+    """Read the household tasks."""
+    return rows_of("world_tasks.toml", HouseTask, "house")
+
+
+@dataclass(slots=True)
+class Thing:
+    """Something one can carry. `place` is None while it is in the hand."""
+
+    name: str
+    kind: str
+    place: str | None
+    states: set[str] = field(default_factory=set)
+
+    def __str__(self) -> str:
+        states = f" ({', '.join(sorted(self.states))})" if self.states else ""
+        return self.name + states
+
+
+def kind_of(name: str) -> str:
+    """Return `desk` for `desk 1`."""
+    return name.rpartition(" ")[0]
+
+
+def lay_out(rng: random.Random, task: HouseTask) -> list[Thing]:
+    """Lay one to three of each kind about, none that is wanted where it should go."""
+    things = []
+    for kind, found_in in HOUSE["found_in"].items():
+        wanted = kind == task.kind
+        kinds = set(found_in) - ({task.place} if wanted else set())
+        allowed = [place for place in PLACES if kind_of(place) in kinds]
+        for number in range(1, rng.randint(task.count if wanted else 1, 3) + 1):
+            things.append(Thing(f"{kind} {number}", kind, rng.choice(allowed)))
+    return things
+
+
+class _NothingHappens(Exception):  # noqa: N818 - an answer of the house, no mistake
+    """Why an action has no effect."""
+
+
+class HouseWorld(TextWorld[HouseTask]):
+    """Put things in their places; the reward is 1.0 as soon as the goal holds."""
+
+    forms = (
+        "go to …, take … from …, open …, close …, put … in/on …, clean … with …, "
+        "heat … with …, cool … with …, look, inventory, think: …"
+    )
+    here: str
+    things: list[Thing]
+    open: set[str]
+
+    def _begin(self, task: HouseTask) -> str:
+        self.here, self.open = "", set()
+        self.things = lay_out(random.Random(f"{self.seed}:{task.slug}"), task)
+        rooms = " ".join(f"{r.capitalize()}: {', '.join(p)}." for r, p in ROOMS.items())
+        return f"You are in the hall of a house. {rooms} Your task: {task.text}."
+
+    def _act(self, task: HouseTask, action: str) -> StepResult | None:
+        said = same_letters(action).rstrip(".")
+        for pattern, do in _VERBS.items():
+            if match := re.fullmatch(pattern, said, re.DOTALL):
+                names = (part.removeprefix("the ") for part in match.groups())
+                try:
+                    text = do(self, *names)
+                except _NothingHappens as reason:
+                    text = f"Nothing happens: {reason}."
+                done = self._reached(task)
+                return StepResult(text, float(done), done)
+        return None
+
+    def _reached(self, task: HouseTask) -> bool:
+        wanted = {task.state} if task.state else set()
+        return task.count <= sum(
+            thing.kind == task.kind
+            and kind_of(thing.place or "") == task.place
+            and wanted <= thing.states
+            for thing in self.things
+        )
+
+    # The verbs. Each returns what one sees then, or raises why nothing happens.
+
+    def _go(self, name: str) -> str:
+        if name in ROOMS:
+            self.here = ""
+            return f"You are in the {name}. There: {', '.join(ROOMS[name])}."
+        self.here = _place(name)
+        return self._look()
+
+    def _take(self, thing_name: str, place_name: str) -> str:
+        if held := self._held():
+            raise _NothingHappens(f"your hands are full with {held.name}")
+        self._must_reach(place_name)
+        lying = {thing.name: thing for thing in self._visible()}
+        name = _named(thing_name, lying)
+        if name is None:
+            raise _NothingHappens(f"there is no {echo(thing_name)!r} at {self.here}")
+        lying[name].place = None
+        return f"You take {name} from {self.here}."
+
+    def _swing(self, verb: str, name: str) -> str:
+        self._must_be_at(name)
+        if kind_of(self.here) not in HOUSE["closable"]:
+            raise _NothingHappens(f"{self.here} cannot be opened or closed")
+        if (verb == "open") == (self.here in self.open):
+            state = verb.replace("close", "closed")
+            raise _NothingHappens(f"{self.here} is already {state}")
+        self.open ^= {self.here}
+        seen = f" {self._contents()}" if verb == "open" else ""
+        return f"You {verb} {self.here}.{seen}"
+
+    def _put(self, thing_name: str, place_name: str) -> str:
+        held = self._must_hold(thing_name)
+        self._must_reach(place_name)
+        held.place = self.here
+        return f"You put {held.name} {_into(kind_of(self.here))} {self.here}."
+
+    def _treat(self, verb: str, thing_name: str, place_name: str) -> str:
+        how = HOUSE["treatments"][verb]
+        held = self._must_hold(thing_name)
+        self._must_be_at(place_name)
+        if kind_of(self.here) != how["place"]:
+            wrong = f"one cannot {verb} a thing with {self.here}"
+            raise _NothingHappens(f"{wrong}: find a {how['place']}")
+        if held.kind not in how["kinds"]:
+            raise _NothingHappens(f"one cannot {verb} a {held.kind}")
+        held.states = held.states - {how["takes"]} | {how["gives"]}
+        return f"You {verb} {held.name} with {self.here}."
+
+    def _look(self) -> str:
+        if not self.here:
+            return "You are not at any place. Use: go to …"
+        return f"You are at {self.here}. {self._contents()}"
+
+    def _must_be_at(self, name: str) -> None:
+        if _named(name, [self.here]) is None:
+            raise _NothingHappens(f"you are not at {_place(name)}")
+
+    def _must_reach(self, name: str) -> None:
+        self._must_be_at(name)
+        if not self._reachable():
+            raise _NothingHappens(f"{self.here} is closed")
+
+    def _must_hold(self, name: str) -> Thing:
+        held = self._held()
+        if held is None or _named(name, [held.name]) is None:
+            raise _NothingHappens(f"you are not holding {echo(name)!r}")
+        return held
+
+    def _held(self) -> Thing | None:
+        return next((thing for thing in self.things if thing.place is None), None)
+
+    def _reachable(self) -> bool:
+        return kind_of(self.here) not in HOUSE["closable"] or self.here in self.open
+
+    def _visible(self) -> list[Thing]:
+        here = self.here if self._reachable() else ""
+        return [thing for thing in self.things if thing.place == here]
+
+    def _contents(self) -> str:
+        if not self._reachable():
+            return "It is closed."
+        things = ", ".join(map(str, self._visible())) or "nothing"
+        return f"{_into(kind_of(self.here)).capitalize()} it: {things}."
+
+
+_VERBS: dict[str, Callable[..., str]] = {
+    r"go to (.*)": HouseWorld._go,
+    r"take (.*) from (.*)": HouseWorld._take,
+    r"(open|close) (.*)": HouseWorld._swing,
+    r"put (.*?) (?:in/on|into|onto|in|on) (.*)": HouseWorld._put,
+    r"(clean|heat|cool) (.*) with (.*)": HouseWorld._treat,
+    r"look": HouseWorld._look,
+    r"inventory": lambda house: f"You are holding {house._held() or 'nothing'}.",
+}
+
+
+def _into(place: str) -> str:
+    return "in" if place in HOUSE["insides"] else "on"
+
+
+def _place(name: str) -> str:
+    if place := _named(name, PLACES):
+        return place
+    raise _NothingHappens(f"there is no {echo(name)!r} in this house")
+
+
+def _named(name: str, among: Iterable[str]) -> str | None:
+    """Return the full name that is meant: itself, or the first of that kind."""
+    names = [full for full in among if full and name in (full, kind_of(full))]
+    return name if name in names else next(iter(names), None)
