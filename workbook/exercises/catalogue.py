@@ -1,4 +1,4 @@
-"""The list of exercises: the files in `data/exercises/`, read once; tests check them."""
+"""The exercises: the files in `data/exercises/`, read once; tests check the entries."""
 
 import ast
 import difflib

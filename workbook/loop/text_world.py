@@ -1,7 +1,7 @@
 """What an agent acts on: a world that answers any text with text.
 
 The protocol that the paper's agent needs, and the smallest world that fulfils it: one
-in which an action is the call of a function. Larger ones are in `workbook.environments`.
+in which an action calls a function. Larger ones are in `workbook.environments`.
 """
 
 import re

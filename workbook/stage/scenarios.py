@@ -151,7 +151,7 @@ class Scenario(_Entry):
 
 
 def slugs(wing: str = "") -> list[str]:
-    """Return the names of the scenarios in a wing of the gallery, in alphabetical order.
+    """Return the names of the scenarios in a wing of the gallery, sorted.
 
     The wing "trust" is that of lessons 09 and 10; without a name, all that came before.
     """
