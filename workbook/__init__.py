@@ -21,6 +21,7 @@ _HOMES = {
     "predict": "workbook.exercises.display",
     "about": "workbook.diagnosis",
     "doctor": "workbook.diagnosis",
+    "waiting": "workbook.wait",
 }
 
 

