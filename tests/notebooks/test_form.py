@@ -1,0 +1,109 @@
+"""Lessons and labs have one form, and are short enough to be read in an hour."""
+
+import ast
+import re
+
+import pytest
+
+from tests.notebooks.conftest import read
+from workbook.exercises.catalogue import exercises, lessons
+
+FORMED = "05"
+"""The last lesson that has the form by now, with its labs."""
+NOTEBOOKS = [lesson for lesson in lessons().values() if lesson.slug[:2] <= FORMED]
+LESSON = {"cells": 40, "words": 1800, "given": 180, "names": 25, "exercises": 4}
+LAB = {"cells": 40, "words": 1800, "given": 180, "names": 25, "exercises": 3}
+MORE = {"05_state_machine": {"exercises": 5}}
+
+each = pytest.mark.parametrize("lesson", NOTEBOOKS, ids=lambda lesson: lesson.slug)
+
+
+def code_of(cells):
+    return [cell for cell in cells if cell.cell_type == "code"]
+
+
+def is_exercise(cell):
+    return "exercise" in cell.metadata.get("tags", ())
+
+
+def sizes(cells):
+    """Return how much a reader has before them: what is counted, and how many."""
+    prose = "\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    given = [cell.source for cell in code_of(cells) if not is_exercise(cell)]
+    names = {
+        alias.name
+        for cell in code_of(cells)
+        for node in ast.walk(ast.parse(cell.source))
+        if isinstance(node, ast.ImportFrom)
+        if (node.module or "").startswith("workbook")
+        for alias in node.names
+    }
+    return {
+        "cells": len(cells),
+        "words": len(re.sub(r"<[^>]+>", " ", prose).split()),
+        "given": sum(bool(line.strip()) for s in given for line in s.splitlines()),
+        "names": len(names),
+        "exercises": sum(map(is_exercise, code_of(cells))),
+    }
+
+
+@each
+def test_a_notebook_fits_into_its_hour(lesson):
+    """Cells, words, lines of given code, imported names and exercises have a limit"""
+    most = (LAB if lesson.lab else LESSON) | MORE.get(lesson.slug, {})
+    found = sizes(read(lesson.notebook).cells)
+    assert {what: n for what, n in found.items() if n > most[what]} == {}
+
+
+@each
+def test_the_first_cell_says_what_one_will_be_able_to_do(lesson):
+    """Title, what it is, minutes, the idea, and a list of what one can do afterwards"""
+    kind, number = ("lab", "Lab to lesson") if lesson.lab else ("lesson", "Lesson")
+    place = f"{number} {lesson.slug[:2]} · {lesson.minutes} minutes"
+    head, first = f"# {lesson.title}\n\n*{place}*\n\n", read(lesson.notebook).cells[0]
+    assert first.source.startswith(head)
+    assert f"\n\nAfter this {kind} you can\n\n- " in first.source
+
+
+@each
+def test_the_last_cells_say_what_was_built_and_what_comes_next(lesson):
+    """What you built, your agent's parts of this lesson, what is next, the labs"""
+    built, agent, last = read(lesson.notebook).cells[-3:]
+    assert built.source.startswith("## What you built\n\n- ")
+    assert agent.source == f'your_agent("{lesson.slug[:2]}")'
+    following = [s for s, one in lessons().items() if not one.lab and s > lesson.slug]
+    labs = [s for s, one in lessons().items() if one.lab and s[:2] == lesson.slug[:2]]
+    if lesson.lab:
+        wanted = {f"../{s}" for s, one in lessons().items() if s[:2] == lesson.slug[:2]
+                  if not one.lab}  # fmt: skip
+    else:
+        wanted = {*following[:1], *(f"labs/{lab}" for lab in labs)}
+    linked = set(re.findall(r"\]\(([\w./]+)\.ipynb\)", last.source))
+    assert wanted <= linked
+
+
+@each
+def test_a_guess_is_made_before_the_answer_is_on_the_screen(lesson):
+    """The guess is compared in a later cell than the one that asks for it"""
+    asked = {}
+    for number, cell in enumerate(read(lesson.notebook).cells):
+        for name in re.findall(r"(\w+)\.reveal\(", cell.source):
+            assert asked[name] < number, cell.source
+        for name in re.findall(r"(\w+) = predict\(", cell.source):
+            asked[name] = number
+
+
+@each
+def test_prose_comes_in_small_pieces(lesson):
+    """At most six paragraphs, lists or tables stand between two cells of code"""
+    for cell in read(lesson.notebook).cells:
+        if cell.cell_type == "markdown" and "### Exercise" not in cell.source:
+            assert len(re.split(r"\n\s*\n", cell.source.strip())) <= 8, cell.source
+
+
+@each
+def test_every_exercise_is_in_its_notebook(lesson):
+    """The exercises of the catalogue are those of the notebook, in the same order"""
+    wanted = [e.slug for e in exercises().values() if e.lesson == lesson.slug]
+    cells = [c for c in code_of(read(lesson.notebook).cells) if is_exercise(c)]
+    assert [re.search(r"(\w+) = check\(\1\)", c.source)[1] for c in cells] == wanted
