@@ -57,9 +57,9 @@ class Screen(io.StringIO):
 @pytest.mark.parametrize(
     ("done", "seconds", "said"),
     [
-        (0, 5, "asking: 0 of 20, 5 s"),
-        (5, 10, "asking: 5 of 20, 10 s, about 30 left"),
-        (20, 40, "asking: 20 of 20, 40 s, about 0 left"),
+        (0, 5, "asking: 0 of 20, 5 s so far"),
+        (5, 10, "asking: 5 of 20, about 30 s left"),
+        (20, 40, "asking: 20 of 20, about 0 s left"),
     ],
 )
 def test_the_time_left_is_the_mean_of_what_is_done(done, seconds, said):
@@ -74,7 +74,7 @@ def test_the_tokens_of_a_long_call_are_counted():
     """one call says how many tokens were written"""
     tick = Waiting("asking", clock=lambda: 3)
     tick.wrote("to"), tick.wrote("ken")
-    assert str(tick) == "asking, 0 s, 2 tokens written"
+    assert str(tick) == "asking, 0 s so far, 2 tokens written"
 
 
 def test_a_quick_block_shows_nothing(capsys):
@@ -90,7 +90,7 @@ def test_outside_of_jupyter_it_is_a_line_of_text(at_once, monkeypatch):
     with waiting("outer", total=2), waiting("inner"):
         screen.written.clear()
         assert screen.written.wait(5)
-    said = "outer: 0 of 2, 0 s; inner, 0 s  (Ctrl-C stops it)"
+    said = "outer: 0 of 2, 0 s so far; inner, 0 s so far  (Ctrl-C stops it)"
     assert said in screen.getvalue().splitlines()
     assert not home._open
 
@@ -109,7 +109,7 @@ def test_in_jupyter_the_line_clears_itself():
     cell = nbformat.v4.new_code_cell(CELL.format(wait=wait))
     client = Watching(nbformat.v4.new_notebook(cells=[cell]), kernel_name="python3")
     client.execute()
-    assert client.seen[1].startswith("asking the model: 3 of 4, 0 s, about 0 left")
+    assert client.seen[1].startswith("asking the model: 3 of 4, about 0 s left")
     assert client.seen[0].endswith("(■ stops it)")
     assert client.seen[-1] is None
     shown = [output.get("text", output.get("data")) for output in cell.outputs]

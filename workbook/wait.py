@@ -40,17 +40,15 @@ class Waiting:
         self.tokens += 1
 
     def __str__(self) -> str:
-        """Return what is known: parts, seconds (gone, and about how many are left)."""
-        gone = self.clock() - self.since
-        said = [self.what]
+        """Return what is known: parts, seconds, tokens."""
+        gone, said = self.clock() - self.since, self.what
         if self.total:
-            said = [f"{self.what}: {self.done} of {self.total}"]
-        said.append(f"{gone:.0f} s")
+            said += f": {self.done} of {self.total}"
         if self.total and 0 < self.done <= self.total:
-            said.append(f"about {gone / self.done * (self.total - self.done):.0f} left")
-        if self.tokens:
-            said.append(f"{self.tokens} tokens written")
-        return ", ".join(said)
+            said += f", about {gone / self.done * (self.total - self.done):.0f} s left"
+        else:
+            said += f", {gone:.0f} s so far"
+        return said + (f", {self.tokens} tokens written" if self.tokens else "")
 
 
 _open: list[Waiting] = []
