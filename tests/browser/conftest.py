@@ -122,7 +122,8 @@ class LessonPage:
 
     def __init__(self, page, name):
         self.page = page
-        self.exercises = sum(each.lesson == name for each in exercises().values())
+        slug = name.rpartition("/")[2]  # a lab is in a folder of its own
+        self.exercises = sum(each.lesson == slug for each in exercises().values())
 
     def cell(self, words):
         """Return the code cell whose source holds these words."""
