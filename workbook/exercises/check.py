@@ -21,7 +21,7 @@ from workbook.exercises.worker import tested
 from workbook.exercises.your_agent import path_of, write
 
 Function = Callable[..., Any]
-KEPT = "Your agent keeps your earlier answer, which passed. Here ours runs."
+KEPT = "Your agent keeps your earlier answer, which passed. This notebook runs ours."
 MOVE = "If that changes what your function uses, put it into the cell of `def"
 
 

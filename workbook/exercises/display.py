@@ -48,7 +48,8 @@ def tell_ours(*slugs: str) -> None:
     new = [slug for slug in slugs if cell and (cell, slug) not in _told]
     if new:
         _told.update((cell, slug) for slug in new)
-        words = f"Ours runs here: {', '.join(new)}. Yours has not passed its check."
+        names = ", ".join(new)
+        words = f"The workbook's {names} runs here: yours has not passed its check."
         show(Notice(words, colour=GREY))
 
 

@@ -117,9 +117,9 @@ def packed() -> Package:
     ours = [slug for slug in run if slug not in own]
     said = f"Yours: {', '.join(own) or 'none'}.\nOurs: {', '.join(ours) or 'none'}."
     if stale:
-        said += f"\nLeft out, since they do not pass any more: {', '.join(stale)}."
+        said += f"\nLeft out, because they no longer pass: {', '.join(stale)}."
     if refused:
-        said += f"\nLeft out, since the course does not leave: {', '.join(refused)}."
+        said += f"\nLeft out, because it needs the course itself: {', '.join(refused)}."
     licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
     files = {name: rewritten(text) for name, text in files.items()}
     root = f"{COPY}/__init__.py"
