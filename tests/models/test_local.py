@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.endpoint import Fault, endpoint
 from tests.models.listener import Listener
 from workbook.models.choice import get_model, get_text_model, model_health
 from workbook.models.embeddings import embed
@@ -207,7 +208,7 @@ def test_all_ask_the_one_server(real_weights, shared):
         server.communicate()
 
 
-@pytest.mark.parametrize("wrong", ["http://127.0.0.1:9", "http://["])
+@pytest.mark.parametrize("wrong", ["http://127.0.0.1:9", "http://127.0.0.1:ten"])
 def test_a_server_that_is_not_there_is_named(shared, wrong):
     """an address where no model answers is an error that names it and what to do"""
     shared(wrong)
@@ -216,6 +217,14 @@ def test_a_server_that_is_not_there_is_named(shared, wrong):
     assert wrong in str(error.value)
     well, _, fix = model_health("local")
     assert (well, SHARED in fix) == (False, True)
+
+
+def test_a_page_that_is_no_model_is_named(shared):
+    """an address where something else answers is told apart from a model's"""
+    with endpoint(Fault(body=b"<html>")) as page:
+        shared(page.url)
+        with pytest.raises(LocalModelError, match="serve-model"):
+            local_server()
 
 
 # a vector for a text
