@@ -108,9 +108,10 @@ def think_within(inner: Handler) -> Handler:
     def think(run: Run) -> str:
         guards, budget = guards_of(run), guards_of(run).budget
         size = tokens_of(run.conversation) if budget.counts_tokens else 0
-        if guards.converge and not run.forced and (why := _last_turn(run, size)):
+        if guards.converge and not run.forced and (last := _last_turn(run, size)):
             run.conversation.withdraw(WITHDRAWN)
-            run.emit("decision", who="budget", what="tools withdrawn", why=why)
+            about = {"who": "budget", "what": "tools withdrawn", **last}
+            run.emit("decision", **about)
             size = tokens_of(run.conversation) if budget.counts_tokens else 0
         call = NextCall("model", size, output_tokens=1)
         if ran_out := guards.part(within_budget)(run.elapsed(), budget, call):
@@ -133,18 +134,22 @@ def tokens_of(conversation: Any) -> int:
     )
 
 
-def _last_turn(run: Run, size: int) -> str:
-    """Return why this turn is the last one that can be paid, or ""."""
+def _last_turn(run: Run, size: int) -> dict[str, str]:
+    """Return why this turn is the last one that can be paid; empty where it is not.
+
+    `short_of` is what there is too little of: where that is seconds, a replay knows
+    that a clock has decided.
+    """
     spent, budget = run.elapsed(), guards_of(run).budget
     if spent.steps + 1 >= budget.steps:
-        return "it is the last step"
+        return {"why": "it is the last step", "short_of": "steps"}
     if spent.tool_calls + 1 > budget.tool_calls:
-        return "no tool call is left"
+        return {"why": "no tool call is left", "short_of": "tool calls"}
     share, what = scarcest(spent, budget, size)
-    # A replay tells by the last word whether the clock decided; see `Recorded.now`.
     if share <= LAST_PART:
-        return f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
-    return ""
+        why = f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
+        return {"why": why, "short_of": what}
+    return {}
 
 
 def _tell_news(run: Run) -> None:

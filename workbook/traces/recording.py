@@ -168,7 +168,9 @@ class Recorded(TraceWriter):
             if self._live_at is None:
                 self._live_at = real
             return ended_at + float(real - self._live_at)
-        of_budget = coming.get("who") == "budget" and coming["why"].endswith("seconds")
+        # Older traces have no `short_of`: there the sentence ends in it.
+        short_of = str(coming.get("short_of") or coming.get("why"))
+        of_budget = coming.get("who") == "budget" and short_of.endswith("seconds")
         if of_budget or coming.get("event") == OUT_OF_TIME:
             return LATE
         last = self.events[-1] if self.events else coming
