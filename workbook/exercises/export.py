@@ -48,6 +48,9 @@ NOT_OURS = {
 }
 """Rooms of the course that no exported agent needs."""
 
+PART = re.compile(r"\bpart\((\w+)\)")
+"""How the agent asks for a part, by the name of what takes its place."""
+
 DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
 
 
@@ -95,10 +98,16 @@ def packed() -> Package:
         for path in sorted(TEMPLATES.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    code = [name for name in files if name.endswith(".py") and name[:6] != "tests/"]
-    needed = closure(files[name] for name in code)
+    code = [
+        text
+        for name, text in files.items()
+        if name.endswith(".py") and not name.startswith("tests/")
+    ]
+    needed, called = closure(code), set(PART.findall("".join(code)))
     run = [
-        s for s, e in exercises().items() if e.role and e.target.split(":")[0] in needed
+        slug
+        for slug, each in exercises().items()
+        if each.role and (each.target.split(":")[0] in needed or slug in called)
     ]
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]
