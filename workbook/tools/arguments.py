@@ -182,6 +182,6 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def validator_for(schema: Mapping[str, Any]) -> Draft202012Validator:
     """Return the schema compiled; a `$ref` to the network is refused, not fetched."""
-    # A `pattern` takes some milliseconds at most, whatever the text: jsonschema_rs gives
+    # A `pattern` takes milliseconds at most, whatever the text: jsonschema_rs gives
     # up then, and it does not match.
     return Draft202012Validator(dict(schema), offline=True)
