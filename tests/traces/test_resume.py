@@ -89,6 +89,13 @@ def test_a_write_in_flight_is_not_made_again(path):
     assert Trace.read(path).of("observation")[0]["error"]["kind"] == "needs_person"
 
 
+def test_a_file_that_is_not_there_is_not_made(path):
+    """A mistyped name is told, and no trace begins under it."""
+    with pytest.raises(FileNotFoundError, match="there is no trace"):
+        resume(path, machine([], []))
+    assert not path.exists()
+
+
 def test_a_run_that_has_ended_is_refused(path):
     """What has its end is not gone on with."""
     with pytest.raises(TraceError, match="has ended in DONE") as caught:

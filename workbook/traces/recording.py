@@ -15,17 +15,18 @@ from typing import Any
 
 from workbook.models.base import Completion
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError, to_json
-from workbook.traces.answers import (
-    CANCEL,
-    OUT_OF_TIME,
-    as_completion,
-    as_observation,
-    stopped_by,
-)
 from workbook.traces.divergence import TIMES, Divergence, alike
 from workbook.traces.events import Kind, TraceError, TraceEvent
 from workbook.traces.redaction import HIDDEN
-from workbook.traces.trace import Trace, read_events
+from workbook.traces.trace import (
+    CANCEL,
+    OUT_OF_TIME,
+    Trace,
+    as_completion,
+    as_observation,
+    read_events,
+    stopped_by,
+)
 from workbook.traces.writer import TraceWriter
 
 SUSPENDED = "suspended"
