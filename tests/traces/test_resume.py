@@ -115,10 +115,11 @@ def test_a_run_that_has_ended_is_refused(path):
 def test_a_file_that_somebody_put_together_is_left_alone(path, damaged):
     """What is not as it was written is told by its line; nothing is added behind it."""
     lines = damaged(a_record(path))
-    with pytest.raises(TraceError, match="line 6: "):
+    with pytest.raises(TraceError, match="line 6: ") as caught:
         goes_on(path, lines)
     assert path.read_bytes() == b"".join(lines)
-    TraceWriter(path, keep=True).close()  # it is open to others
+    TraceWriter(path, keep=True).close()  # it is open to others, while this is read:
+    assert str(path) in str(caught.value)
 
 
 def test_a_file_from_another_system_goes_on(path):

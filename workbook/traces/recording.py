@@ -70,9 +70,7 @@ class Recorded(TraceWriter):
         super().__init__(path, keep=True, secrets=secrets, listener=listener)
         try:
             end = self._file.end if self._file else 0
-            self.recorded, lost = _whole_events(source, end)
-            if lost and live is None:
-                raise TraceError(lost)
+            self.recorded = _whole_events(source, end)
             if not self.recorded or self.recorded[0]["kind"] != Kind.RUN_STARTED:
                 raise TraceError(f"{path or 'it'} does not begin with a run_started")
         except BaseException:
@@ -279,15 +277,15 @@ def _needs_person(call: ToolCall, said: str, hint: str) -> Observation:
     return Observation.failed(call.call_id, error, call.name)
 
 
-def _whole_events(
-    source: Trace | Path | str, end: int
-) -> tuple[tuple[TraceEvent, ...], str]:
-    """Return a trace's whole events, and what was lost.
+def _whole_events(source: Trace | Path | str, end: int) -> tuple[TraceEvent, ...]:
+    """Return a trace's events, of a file those in its first `end` bytes.
 
-    Of a file these are its first `end` bytes; damage among them is raised.
+    TraceError: one of them is damaged, or was lost as the trace was read.
     """
     if isinstance(source, Trace):
-        return source.events, source.lost
+        if source.lost:
+            raise TraceError(source.lost)
+        return source.events
     lines = Path(source).read_bytes()[:end].splitlines()
     whole = sum(bool(line.strip()) for line in lines)
-    return tuple(islice(read_events(source), whole)), ""
+    return tuple(islice(read_events(source), whole))
