@@ -17,7 +17,7 @@ from workbook.fsm.limits import Spent
 from workbook.fsm.reading import PendingCall
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import Budget, NextCall, room, scarcest, within_budget
+from workbook.guardrails.budget import Budget, NextCall, last_turn, room, within_budget
 from workbook.guardrails.permission import (
     Answer,
     Edit,
@@ -45,7 +45,6 @@ Switch = tuple[str, str, str]
 LOOK_BACK = 15  # calls: three times a cycle of five
 EDITS = 3  # answers that are refused, of one call
 TOOL = NextCall("tool")
-LAST_PART = 0.2  # of a budget: from there on the model is to answer
 WITHDRAWN = (
     "No tool can be called any more. Write your Final Answer now, with what you know."
 )
@@ -108,10 +107,10 @@ def think_within(inner: Handler) -> Handler:
     def think(run: Run) -> str:
         guards, budget = guards_of(run), guards_of(run).budget
         size = tokens_of(run.conversation) if budget.counts_tokens else 0
-        if guards.converge and not run.forced and (last := _last_turn(run, size)):
+        may_converge = guards.converge and not run.forced
+        if may_converge and (last := last_turn(run.elapsed(), budget, size)):
             run.conversation.withdraw(WITHDRAWN)
-            about = {"who": "budget", "what": "tools withdrawn", **last}
-            run.emit("decision", **about)
+            run.emit("decision", **last)
             size = tokens_of(run.conversation) if budget.counts_tokens else 0
         call = NextCall("model", size, output_tokens=1)
         if ran_out := guards.part(within_budget)(run.elapsed(), budget, call):
@@ -132,24 +131,6 @@ def tokens_of(conversation: Any) -> int:
     return int(count(conversation.prompt)) + (
         count(json.dumps(schemas)) if schemas else 0
     )
-
-
-def _last_turn(run: Run, size: int) -> dict[str, str]:
-    """Return why this turn is the last one that can be paid; empty where it is not.
-
-    `short_of` is what there is too little of: where that is seconds, a replay knows
-    that a clock has decided.
-    """
-    spent, budget = run.elapsed(), guards_of(run).budget
-    if spent.steps + 1 >= budget.steps:
-        return {"why": "it is the last step", "short_of": "steps"}
-    if spent.tool_calls + 1 > budget.tool_calls:
-        return {"why": "no tool call is left", "short_of": "tool calls"}
-    share, what = scarcest(spent, budget, size)
-    if share <= LAST_PART:
-        why = f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
-        return {"why": why, "short_of": what}
-    return {}
 
 
 def _tell_news(run: Run) -> None:
