@@ -83,6 +83,14 @@ def test_what_is_no_whole_trace_is_not_played(wrong, words):
     assert not isinstance(caught.value, Divergence)
 
 
+def test_a_record_that_ends_in_a_call_is_told():
+    """Nothing is live in a replay: nobody is asked whether the call may be repeated."""
+    trace, _, again = recorded(TEXT)
+    call = trace.of("tool_call")[0]["seq"]
+    with pytest.raises(TraceError, match="no end to come to"):
+        replay(Trace(trace.events[: call + 1]), again.machine)
+
+
 def test_what_happened_inside_a_call_is_passed_over():
     """A tool that asked a model tells it again only when it is called again."""
 

@@ -11,7 +11,7 @@ from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 from workbook.traces.divergence import Divergence
-from workbook.traces.events import TraceError, to_line
+from workbook.traces.events import TraceError, sealed, to_line
 from workbook.traces.replay import replay, resume
 from workbook.traces.trace import Trace
 from workbook.traces.writer import LineFile, TraceWriter
@@ -78,11 +78,19 @@ def test_what_was_asked_again_is_said_and_replayed(path):
         lines = path.read_bytes().splitlines(keepends=True)[: 2 + len(said)]
 
 
-def test_a_write_in_flight_is_not_made_again(path):
-    """Without a ledger nobody knows whether a WRITE was done: a person is needed."""
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_write_in_flight_is_not_made_again(path, asks):
+    """Without a ledger nobody knows whether a WRITE was done: a person is needed.
+
+    So it is where the tool was asking a model as the run died.
+    """
     lines = a_record(path, effect=Effect.WRITE)
-    call = [e["kind"] for e in Trace.read(path)].index("tool_call")
-    path.write_bytes(b"".join(lines[: call + 1]))
+    events = [*Trace.read(path)]
+    call = [e["kind"] for e in events].index("tool_call")
+    about = {"kind": "model_request", "prompt": "?", "kept": 0, "parent": call}
+    inside = events[call] | about | {"seq": call + 1}
+    more = [sealed(to_line(inside))] if asks else []
+    path.write_bytes(b"".join(lines[: call + 1] + more))
     notes = []
     resume(path, machine(TURNS[1:], notes, Effect.WRITE))
     assert notes == ["two"]

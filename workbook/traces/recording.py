@@ -122,8 +122,7 @@ class Recorded(TraceWriter):
         A call in the middle of which the record ends is made again only if it may be.
         """
         self._skip()
-        is_lost = len(self.events) == len(self.recorded)
-        is_lost = is_lost and self._last["kind"] == Kind.TOOL_CALL
+        is_lost = len(self.events) == len(self.recorded)  # it ends with this call
         may_be_done = is_lost and self.live and not self.live.may_repeat(call)
         if may_be_done and self.instead is None:
             said = f"unknown: the run died in {call.name}; it may have been done."
