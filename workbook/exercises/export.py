@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from string import Template
@@ -48,6 +48,9 @@ NOT_OURS = {
 }
 """Rooms of the course that no exported agent needs."""
 
+IN_COPY = re.compile(rf"^\s*(?:from|import) {COPY}([.\w]+)", re.MULTILINE)
+"""What a file imports of the runtime: the name behind `runtime`."""
+
 PART = re.compile(r"\bpart\((\w+)\)")
 """How the agent asks for a part, by the name of what takes its place."""
 
@@ -79,7 +82,8 @@ def export(target: Path, update: bool = False) -> str:
             f"{target} holds an agent already. `python -m {NAME} export {target}"
             " --update` renews its parts and its runtime; or name a new folder."
         )
-    package = packed()
+    files = target.glob("*.py") if update else ()
+    package = packed(path.read_text("utf-8") for path in files)
     if update:
         return f"{_renew(target, package.files)}\n{package.said}"
     with whole_folder(target) as whole:
@@ -91,8 +95,12 @@ def export(target: Path, update: bool = False) -> str:
     )
 
 
-def packed() -> Package:
-    """Return your agent as texts: each part is checked once more."""
+def packed(users: Iterable[str] = ()) -> Package:
+    """Return your agent as texts: each part is checked once more.
+
+    Args:
+        users: their files, which may import more of the runtime than the agent does.
+    """
     files = {
         path.relative_to(TEMPLATES).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(TEMPLATES.rglob("*"))
@@ -103,7 +111,8 @@ def packed() -> Package:
         for name, text in files.items()
         if name.endswith(".py") and not name.startswith("tests/")
     ]
-    needed, called = closure(code), set(PART.findall("".join(code)))
+    asked = [f"import {NAME}{name}" for name in IN_COPY.findall("\n".join(users))]
+    needed, called = closure([*code, *asked]), set(PART.findall("".join(code)))
     run = [
         slug
         for slug, each in exercises().items()
