@@ -180,6 +180,20 @@ def test_a_person_who_did_not_answer_is_replayed(tmp_path, raises):
     assert (again.state, again.message) == ("ERROR", end.message)
 
 
+def test_the_time_that_a_person_took_is_not_the_replays(tmp_path):
+    """an hour before a yes is no time of the run, the second time as the first"""
+    now, options = [0.0], {"budget": Budget(wall_s=60)}
+
+    def ask(request):
+        now[0] += 3600
+        return yes(request)
+
+    with TraceWriter(clock=lambda: now[0]) as hook:
+        about = {"hook": hook, "clock": lambda: now[0], "ask": ask, **options}
+        assert machine([PAY, FINAL], tmp_path, **about).run("Pay.").state == "DONE"
+    assert replay(hook.trace(), machine([], tmp_path, **options)).state == "DONE"
+
+
 def ran_short_of_time(folder):
     """Return the trace of a run whose tools were withdrawn, and what replays it."""
     now, options = [0.0], {"budget": Budget(wall_s=10.0)}

@@ -91,6 +91,14 @@ def test_a_record_that_ends_in_a_call_is_told():
         replay(Trace(trace.events[: call + 1]), again.machine)
 
 
+def test_a_machine_that_goes_on_behind_a_record_differs():
+    """Where nothing is live, what is told behind the last event is a Divergence."""
+    trace, _, again = recorded(TEXT)
+    with pytest.raises(Divergence) as caught:
+        replay(Trace(trace.events[:-1]), again.machine)
+    assert (caught.value.seq, caught.value.expected) == (len(trace) - 1, None)
+
+
 def test_what_happened_inside_a_call_is_passed_over():
     """A tool that asked a model tells it again only when it is called again."""
 

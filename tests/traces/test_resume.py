@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbook.fsm import Machine
+from workbook.fsm import Limits, Machine
 from workbook.guardrails.escalation import Escalate
 from workbook.models.script import Script
 from workbook.tools.calls import Effect
@@ -148,6 +148,18 @@ def test_cancelled_while_it_goes_on(path):
     assert resume(path, again).state == "CANCELLED"
     assert Trace.read(path).end["state"] == "CANCELLED"
     assert replay(Trace.read(path), machine([], [])).state == "CANCELLED"
+    assert again.run("Another?").state == "ERROR"  # it was said of that run alone
+
+
+def test_time_goes_on_where_the_record_ends(path):
+    """What passes before the run goes on is not the run's; what passes then is."""
+    lines, now = a_record(path)[:6], iter([1000.0] * 3)
+    path.write_bytes(b"".join(lines))
+    said = len(Trace.read(path).of("model_turn"))
+    clock = {"clock": lambda: next(now, 1100.0), "limits": Limits(wall_s=50.0)}
+    end = resume(path, machine(TURNS[said:], [], **clock))
+    assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+    assert 100 <= end.spent.wall_s < 200
 
 
 def test_what_raised_is_not_known_where_the_record_broke_off(path):

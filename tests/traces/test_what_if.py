@@ -14,7 +14,7 @@ from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
-from workbook.traces.divergence import first_divergence
+from workbook.traces.divergence import Divergence, first_divergence
 from workbook.traces.events import TraceError
 from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
@@ -135,6 +135,14 @@ def test_without_a_file_what_cannot_be_changed_is_told_as_well():
     old = a_run()
     with pytest.raises(TraceError, match="this machine"):
         what_if(old, len(old) - 1, {"limits": {"steps": 1}}, machine([]))
+
+
+def test_another_machine_is_told_before_the_change():
+    """What differs before event k is a Divergence, and no fault of the change."""
+    old = a_run()
+    k, other = number_of(old, "observation"), machine([], preamble="Another. ")
+    with pytest.raises(Divergence):
+        what_if(old, k, {"result": {"result": 90}}, other)
 
 
 def test_a_file_that_is_there_is_kept(tmp_path):
