@@ -10,13 +10,12 @@ answered. What a tool raises becomes an observation that the model reads.
 
 from pathlib import Path
 
+from calculator import safe_eval
 from parts import part
 
-from workbook.tools.calculator import percent_tool, safe_eval
-from workbook.tools.tool import tool
+from workbook.tools.tool import Tool, tool
 
 evaluate = part(safe_eval)
-percent = part(percent_tool)()  # a tool that is a part
 NOTES = Path(__file__).with_name("notes.txt")
 
 
@@ -28,6 +27,24 @@ def calculator(expression: str) -> float:
         expression: such as 2350 * 17 / 100 + 12
     """
     return evaluate(expression)
+
+
+def percent_tool() -> Tool:
+    """Return a tool that changes an amount by a percentage."""
+
+    @tool(name="Percent")
+    def change(amount: float, percent: float) -> float:
+        """Changes an amount by a percentage: -20 takes 20 % off. One change a call.
+
+        Args:
+            percent: such as -20 or 10
+        """
+        return safe_eval(f"{amount} * (100 + {percent}) / 100")
+
+    return change
+
+
+percent = part(percent_tool)()  # a tool that is a part
 
 
 @tool(effect="write")

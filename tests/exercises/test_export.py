@@ -169,14 +169,25 @@ def test_an_update_renews_what_is_ours_and_leaves_what_is_the_users(mine):
     assert "new:" not in export(mine, update=True)
 
 
+def test_an_update_keeps_what_the_users_files_import(mine):
+    """tools.py may import what an agent as it is exported now does not need"""
+    module = mine / "runtime" / "tools" / "calculator.py"
+    assert not module.exists()
+    tools = mine / "tools.py"
+    tools.write_text(f"from runtime.tools.calculator import TOOLS\n{tools.read_text()}")
+    export(mine, update=True)
+    done = ran(mine, "agent.py", "--tools")
+    assert (done.returncode, module.exists()) == (0, True), done.stderr
+
+
 def test_an_update_brings_new_templates_where_they_are_as_exported(mine, monkeypatch):
     """an untouched file is renewed, and one that no agent needs any more goes"""
 
-    def told():
-        files = real().files
+    def told(users):
+        files = real(users).files
         files["tools.py"] += "# newer\n"
         del files["workspace.py"], files["LICENSE"]
-        return real()._replace(files=files)
+        return real(users)._replace(files=files)
 
     real = packed
     (mine / "LICENSE").write_text("mine")

@@ -177,6 +177,21 @@ def test_a_person_says_what_became_of_it(ledger):
     assert (ring(RING).result, bell.rings) == ({"rung": 1}, 2)
 
 
+def test_the_keys_of_a_call_are_settled_together(ledger, monkeypatch):
+    """a process that ends between the two keys of a call has settled neither"""
+
+    def settle_and_end(db, key, result):
+        settle(db, key, result)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workbook.guardrails.ledger.settle", settle_and_end)
+    with pytest.raises(KeyboardInterrupt):
+        payer(ledger, Bell().tool)(RING)
+    with ledger.connection() as db:
+        results = db.execute("SELECT result FROM claims").fetchall()
+    assert results == [(None,), (None,)]
+
+
 # another process
 
 PAYER = """

@@ -180,8 +180,22 @@ def test_a_person_who_did_not_answer_is_replayed(tmp_path, raises):
     assert (again.state, again.message) == ("ERROR", end.message)
 
 
-def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
-    """what a clock decided in the first run is decided so in the replay"""
+def test_the_time_that_a_person_took_is_not_the_replays(tmp_path):
+    """an hour before a yes is no time of the run, the second time as the first"""
+    now, options = [0.0], {"budget": Budget(wall_s=60)}
+
+    def ask(request):
+        now[0] += 3600
+        return yes(request)
+
+    with TraceWriter(clock=lambda: now[0]) as hook:
+        about = {"hook": hook, "clock": lambda: now[0], "ask": ask, **options}
+        assert machine([PAY, FINAL], tmp_path, **about).run("Pay.").state == "DONE"
+    assert replay(hook.trace(), machine([], tmp_path, **options)).state == "DONE"
+
+
+def ran_short_of_time(folder):
+    """Return the trace of a run whose tools were withdrawn, and what replays it."""
     now, options = [0.0], {"budget": Budget(wall_s=10.0)}
 
     def listen(event):
@@ -189,6 +203,26 @@ def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
 
     clock = {"clock": lambda: now[0]}
     with TraceWriter(listener=listen) as hook:
-        agent = machine([SUM, FINAL], tmp_path, hook=hook, **clock, **options)
+        agent = machine([SUM, FINAL], folder, hook=hook, **clock, **options)
         assert agent.run("How much?").forced
-    assert replay(hook.trace(), machine([], tmp_path, **options)).forced
+    return hook.trace(), machine([], folder, **options)
+
+
+def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
+    """what a clock decided in the first run is decided so in the replay"""
+    trace, again = ran_short_of_time(tmp_path)
+    assert replay(trace, again).forced
+    (decision,) = trace.of("decision")
+    assert decision["short_of"] == "seconds"
+    assert decision.pop("short_of")  # older traces say it in the sentence alone
+    assert replay(trace, again).forced
+
+
+def test_what_ran_short_is_a_field_and_no_matter_of_words(tmp_path):
+    """a sentence in other words differs, but the clock has decided all the same"""
+    trace, again = ran_short_of_time(tmp_path)
+    (decision,) = trace.of("decision")
+    decision["why"] = "it is late"
+    with pytest.raises(Divergence) as caught:
+        replay(trace, again)
+    assert caught.value.found["short_of"] == "seconds"

@@ -158,6 +158,17 @@ def test_an_error_in_a_stream_is_said():
         ours(server.url).complete("?", on_text=lambda piece: False)
 
 
+def test_what_a_listener_raises_is_its_own():
+    """a caller that stumbles over a piece is not told that the endpoint did"""
+
+    def listen(piece):
+        raise ValueError(f"no room for {piece!r}")
+
+    own = pytest.raises(ValueError, match="no room for 'one '")
+    with endpoint("one two three") as server, own:
+        ours(server.url).complete("?", on_text=listen)
+
+
 @STREAMED
 def test_what_is_reported_is_kept(on_text):
     """text, calls, usage and reason are the same in one piece and in many"""

@@ -144,6 +144,16 @@ def test_a_stream_that_was_stopped_is_closed():
     assert next(model.chunks, "closed") == "closed"
 
 
+def test_what_a_listener_raises_is_its_own():
+    """a caller that stumbles over a piece is not told that the model did"""
+
+    def listen(piece):
+        raise TypeError(f"no room for {piece!r}")
+
+    with pytest.raises(TypeError, match="no room for 'one'"):
+        LangChainModel(talking()).complete("p", on_text=listen)
+
+
 @pytest.mark.parametrize(
     ("written", "arguments"),
     [('{"yen": 10', {"unreadable": '{"yen": 10'}), ("", {})],

@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.endpoint import Fault, endpoint
 from tests.models.listener import Listener
 from workbook.models.choice import get_model, get_text_model, model_health
 from workbook.models.embeddings import embed
@@ -148,19 +149,26 @@ for _ in range(3):
 local_server()
 """
 WRITING = """
-import threading
+import atexit, os, threading, time
 from workbook.models.local import LocalTextModel
+
+@atexit.register  # before the server's own, so that it is called after it
+def ended_in_time():
+    if time.monotonic() - asked_to_end > 10:
+        os._exit(9)
+
 begun = threading.Event()
 model = LocalTextModel(max_tokens=4_000)
 asked = {"args": ["1 2 3"], "kwargs": {"on_text": lambda text: begun.set()}}
 threading.Thread(target=model.complete, **asked, daemon=True).start()
 assert begun.wait(60)
+asked_to_end = time.monotonic()
 """
 
 
 @pytest.mark.parametrize("code", [UNASKED, WRITING], ids=["unasked", "writing"])
 def test_a_process_can_end(real_weights, code):
-    """a program ends although the model was not asked, or is still writing"""
+    """a program ends at once though the model was not asked, or is still writing"""
     done = subprocess.run([sys.executable, "-c", code], timeout=120, check=False)
     assert done.returncode == 0
 
@@ -207,7 +215,7 @@ def test_all_ask_the_one_server(real_weights, shared):
         server.communicate()
 
 
-@pytest.mark.parametrize("wrong", ["http://127.0.0.1:9", "http://["])
+@pytest.mark.parametrize("wrong", ["http://127.0.0.1:9", "http://127.0.0.1:ten"])
 def test_a_server_that_is_not_there_is_named(shared, wrong):
     """an address where no model answers is an error that names it and what to do"""
     shared(wrong)
@@ -216,6 +224,14 @@ def test_a_server_that_is_not_there_is_named(shared, wrong):
     assert wrong in str(error.value)
     well, _, fix = model_health("local")
     assert (well, SHARED in fix) == (False, True)
+
+
+def test_a_page_that_is_no_model_is_named(shared):
+    """an address where something else answers is told apart from a model's"""
+    with endpoint(Fault(body=b"<html>")) as page:
+        shared(page.url)
+        with pytest.raises(LocalModelError, match="serve-model"):
+            local_server()
 
 
 # a vector for a text

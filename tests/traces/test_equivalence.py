@@ -6,6 +6,7 @@ from workbook.traces.equivalence import (
     calls_of,
     equivalent,
     first_difference,
+    plain_arguments,
     plain_text,
 )
 from workbook.traces.trace import Trace
@@ -103,6 +104,12 @@ def test_notes_on_repairs_do_not_count():
     text = "2\nNote: ok\nNote: so"
     write("observation", **about, ok=True, text=text, notes=["ok", "so"])
     assert calls_of(write.trace())[0].observation == 2
+
+
+@pytest.mark.parametrize("text", ['"cat"', "[1,2]", "{n: 1}", '{"a":' * 99_999])
+def test_only_an_object_in_text_is_several_arguments(text):
+    """a search in quotes is another search; a text that is no JSON stays a text"""
+    assert plain_arguments({"input": text}) == text
 
 
 @pytest.mark.parametrize("text", ["nan", "Infinity", "1+1", "", "20 dollars"])

@@ -13,7 +13,7 @@ from workbook.fsm import FunctionCalls, Limits, TextTurns
 from workbook.models.base import Completion, ToolRequest
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.divergence import Divergence, first_divergence
-from workbook.traces.events import to_line
+from workbook.traces.events import TraceError, to_line
 from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
@@ -64,6 +64,39 @@ def test_a_part_that_breaks_on_a_turn_breaks_again():
     with pytest.raises(Divergence) as caught:  # once it is mended
         replay(trace, Watched([]).machine)
     assert caught.value.expected["kind"] == "model_turn"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (lambda trace: Trace(()), "does not begin"),
+        (lambda trace: Trace(trace.events[1:]), "does not begin"),
+        (lambda trace: Trace(trace.events, lost="line 9: torn"), "line 9: torn"),
+    ],
+    ids=["empty", "no beginning", "torn"],
+)
+def test_what_is_no_whole_trace_is_not_played(wrong, words):
+    """It is told what is missing, before the machine does anything."""
+    trace, _, again = recorded(TEXT)
+    with pytest.raises(TraceError, match=words) as caught:
+        replay(wrong(trace), again.machine)
+    assert not isinstance(caught.value, Divergence)
+
+
+def test_a_record_that_ends_in_a_call_is_told():
+    """Nothing is live in a replay: nobody is asked whether the call may be repeated."""
+    trace, _, again = recorded(TEXT)
+    call = trace.of("tool_call")[0]["seq"]
+    with pytest.raises(TraceError, match="no end to come to"):
+        replay(Trace(trace.events[: call + 1]), again.machine)
+
+
+def test_a_machine_that_goes_on_behind_a_record_differs():
+    """Where nothing is live, what is told behind the last event is a Divergence."""
+    trace, _, again = recorded(TEXT)
+    with pytest.raises(Divergence) as caught:
+        replay(Trace(trace.events[:-1]), again.machine)
+    assert (caught.value.seq, caught.value.expected) == (len(trace) - 1, None)
 
 
 def test_what_happened_inside_a_call_is_passed_over():

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from workbook.fsm import Machine
+from workbook.fsm import Limits, Machine
 from workbook.guardrails.escalation import Escalate
 from workbook.models.script import Script
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 from workbook.traces.divergence import Divergence
-from workbook.traces.events import TraceError, to_line
+from workbook.traces.events import TraceError, sealed, to_line
 from workbook.traces.replay import replay, resume
 from workbook.traces.trace import Trace
 from workbook.traces.writer import LineFile, TraceWriter
@@ -78,15 +78,30 @@ def test_what_was_asked_again_is_said_and_replayed(path):
         lines = path.read_bytes().splitlines(keepends=True)[: 2 + len(said)]
 
 
-def test_a_write_in_flight_is_not_made_again(path):
-    """Without a ledger nobody knows whether a WRITE was done: a person is needed."""
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_write_in_flight_is_not_made_again(path, asks):
+    """Without a ledger nobody knows whether a WRITE was done: a person is needed.
+
+    So it is where the tool was asking a model as the run died.
+    """
     lines = a_record(path, effect=Effect.WRITE)
-    call = [e["kind"] for e in Trace.read(path)].index("tool_call")
-    path.write_bytes(b"".join(lines[: call + 1]))
+    events = [*Trace.read(path)]
+    call = [e["kind"] for e in events].index("tool_call")
+    about = {"kind": "model_request", "prompt": "?", "kept": 0, "parent": call}
+    inside = events[call] | about | {"seq": call + 1}
+    more = [sealed(to_line(inside))] if asks else []
+    path.write_bytes(b"".join(lines[: call + 1] + more))
     notes = []
     resume(path, machine(TURNS[1:], notes, Effect.WRITE))
     assert notes == ["two"]
     assert Trace.read(path).of("observation")[0]["error"]["kind"] == "needs_person"
+
+
+def test_a_file_that_is_not_there_is_not_made(path):
+    """A mistyped name is told, and no trace begins under it."""
+    with pytest.raises(FileNotFoundError, match="there is no trace"):
+        resume(path, machine([], []))
+    assert not path.exists()
 
 
 def test_a_run_that_has_ended_is_refused(path):
@@ -108,10 +123,11 @@ def test_a_run_that_has_ended_is_refused(path):
 def test_a_file_that_somebody_put_together_is_left_alone(path, damaged):
     """What is not as it was written is told by its line; nothing is added behind it."""
     lines = damaged(a_record(path))
-    with pytest.raises(TraceError, match="line 6: "):
+    with pytest.raises(TraceError, match="line 6: ") as caught:
         goes_on(path, lines)
     assert path.read_bytes() == b"".join(lines)
-    TraceWriter(path, keep=True).close()  # it is open to others
+    TraceWriter(path, keep=True).close()  # it is open to others, while this is read:
+    assert str(path) in str(caught.value)
 
 
 def test_a_file_from_another_system_goes_on(path):
@@ -132,6 +148,18 @@ def test_cancelled_while_it_goes_on(path):
     assert resume(path, again).state == "CANCELLED"
     assert Trace.read(path).end["state"] == "CANCELLED"
     assert replay(Trace.read(path), machine([], [])).state == "CANCELLED"
+    assert again.run("Another?").state == "ERROR"  # it was said of that run alone
+
+
+def test_time_goes_on_where_the_record_ends(path):
+    """What passes before the run goes on is not the run's; what passes then is."""
+    lines, now = a_record(path)[:6], iter([1000.0] * 3)
+    path.write_bytes(b"".join(lines))
+    said = len(Trace.read(path).of("model_turn"))
+    clock = {"clock": lambda: next(now, 1100.0), "limits": Limits(wall_s=50.0)}
+    end = resume(path, machine(TURNS[said:], [], **clock))
+    assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+    assert 100 <= end.spent.wall_s < 200
 
 
 def test_what_raised_is_not_known_where_the_record_broke_off(path):

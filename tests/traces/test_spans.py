@@ -151,6 +151,23 @@ def test_a_model_call_without_an_answer_ends_as_it_is_given_up():
     assert (seconds(chat), error_of(chat)) == ((2.0, 3.0), None)
 
 
+def test_models_that_two_tools_ask_at_once_are_told_apart():
+    """a turn ends the call of the tool in which it was said, not another's"""
+    events = [STARTED, CALLED, at(5.0, CALLED, call_id="2")]
+    events += [at(6.0, ASKED, parent=1), at(7.0, ASKED, parent=2)]
+    events += [at(8.0, SAID, parent=1), at(9.0, SAID, parent=2)]
+    _, *tools, first, second = run_of(*events)
+    assert [seconds(first), seconds(second)] == [(6.0, 8.0), (7.0, 9.0)]
+    assert [s.parent for s in (first, second)] == [tool.context for tool in tools]
+
+
+def test_an_error_without_a_kind_is_another():
+    """a failed call says so, also where the trace has no word for why"""
+    failed = at(5.0, SEEN, ok=False, error={"message": "no"})
+    *_, tool = run_of(STARTED, CALLED, failed)
+    assert error_of(tool) == "_OTHER"
+
+
 def test_a_run_that_waits_is_no_error_and_one_that_was_cut_is():
     """a run that was suspended is marked PENDING, one that was cut short no end"""
     run, *_ = run_of(STARTED, ASKED, SAID, moved(4.0, "suspended", "PENDING"))

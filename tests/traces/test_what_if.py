@@ -14,10 +14,11 @@ from workbook.models.script import Script
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
-from workbook.traces.divergence import first_divergence
+from workbook.traces.divergence import Divergence, first_divergence
 from workbook.traces.events import TraceError
-from workbook.traces.replay import replay, what_if
+from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
+from workbook.traces.what_if import what_if
 from workbook.traces.writer import TraceWriter
 
 ACT = "Action: Calculator\nAction Input: {}"
@@ -108,8 +109,8 @@ def test_the_guarded_machine_goes_on_too():
     ("k", "change", "told"),
     [
         (-1, {"text": "Hm."}, "no event -1: the run has 0 to"),
-        ("3", {"text": "Hm."}, "no event '3'"),
-        ("transition", {"event": "cancel"}, "transition"),
+        (99, {"text": "Hm."}, "no event 99"),
+        ("transition", {"event": "cancel"}, "a model_turn or an observation can"),
         ("observation", {"text": "80"}, "result"),
         ("model_turn", {"calls": [{"tool": "Calculator"}]}, "arguments"),
         ("observation", {"result": {"result": object()}}, "serializable"),
@@ -118,7 +119,6 @@ def test_the_guarded_machine_goes_on_too():
         ("run_finished", {"limits": {"steps": 1}}, "this machine"),
         ("model_turn", {"limits": {"steps": 3}, "text": "Hm."}, "limits"),
         ("model_turn", {"limits": {"steps": 0}}, "steps=0"),
-        ("model_turn", ["text"], "list"),
     ],
 )
 def test_what_cannot_be_changed_is_told(k, change, told, tmp_path):
@@ -128,6 +128,21 @@ def test_what_cannot_be_changed_is_told(k, change, told, tmp_path):
     with pytest.raises(TraceError, match=re.escape(told)):
         what_if(old, seen[0] if seen else k, change, machine([]), path)
     assert not path.exists()
+
+
+def test_without_a_file_what_cannot_be_changed_is_told_as_well():
+    """A change that is refused while the run is played again leaves nothing behind."""
+    old = a_run()
+    with pytest.raises(TraceError, match="this machine"):
+        what_if(old, len(old) - 1, {"limits": {"steps": 1}}, machine([]))
+
+
+def test_another_machine_is_told_before_the_change():
+    """What differs before event k is a Divergence, and no fault of the change."""
+    old = a_run()
+    k, other = number_of(old, "observation"), machine([], preamble="Another. ")
+    with pytest.raises(Divergence):
+        what_if(old, k, {"result": {"result": 90}}, other)
 
 
 def test_a_file_that_is_there_is_kept(tmp_path):

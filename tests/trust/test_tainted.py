@@ -19,8 +19,9 @@ from workbook.tools.calls import Effect, ToolFailure
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter
 from workbook.traces.divergence import Divergence
-from workbook.traces.replay import replay, what_if
+from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
+from workbook.traces.what_if import what_if
 from workbook.trust.taint import addresses_in
 from workbook.trust.tainted import ANSWER_DENIED, with_taint
 

@@ -1,7 +1,7 @@
 """Plausible wrong answers to `replay`, each with the test that must catch it."""
 
 from workbook.models.base import Completion
-from workbook.traces.answers import as_completion, as_observation
+from workbook.traces.trace import as_completion, as_observation
 from workbook.traces.divergence import Divergence, first_divergence
 
 

@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from string import Template
@@ -48,6 +48,12 @@ NOT_OURS = {
 }
 """Rooms of the course that no exported agent needs."""
 
+IN_COPY = re.compile(rf"^\s*(?:from|import) {COPY}([.\w]+)", re.MULTILINE)
+"""What a file imports of the runtime: the name behind `runtime`."""
+
+PART = re.compile(r"\bpart\((\w+)\)")
+"""How the agent asks for a part, by the name of what takes its place."""
+
 DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
 
 
@@ -76,7 +82,8 @@ def export(target: Path, update: bool = False) -> str:
             f"{target} holds an agent already. `python -m {NAME} export {target}"
             " --update` renews its parts and its runtime; or name a new folder."
         )
-    package = packed()
+    files = target.glob("*.py") if update else ()
+    package = packed(path.read_text("utf-8") for path in files)
     if update:
         return f"{_renew(target, package.files)}\n{package.said}"
     with whole_folder(target) as whole:
@@ -88,17 +95,28 @@ def export(target: Path, update: bool = False) -> str:
     )
 
 
-def packed() -> Package:
-    """Return your agent as texts: each part is checked once more."""
+def packed(users: Iterable[str] = ()) -> Package:
+    """Return your agent as texts: each part is checked once more.
+
+    Args:
+        users: their files, which may import more of the runtime than the agent does.
+    """
     files = {
         path.relative_to(TEMPLATES).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(TEMPLATES.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    code = [name for name in files if name.endswith(".py") and name[:6] != "tests/"]
-    needed = closure(files[name] for name in code)
+    code = [
+        text
+        for name, text in files.items()
+        if name.endswith(".py") and not name.startswith("tests/")
+    ]
+    asked = [f"import {NAME}{name}" for name in IN_COPY.findall("\n".join(users))]
+    needed, called = closure([*code, *asked]), set(PART.findall("".join(code)))
     run = [
-        s for s, e in exercises().items() if e.role and e.target.split(":")[0] in needed
+        slug
+        for slug, each in exercises().items()
+        if each.role and (each.target.split(":")[0] in needed or slug in called)
     ]
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]

@@ -16,6 +16,7 @@ from workbook.guardrails.table import GuardEvent
 from workbook.models.base import Usage, streams
 
 MILLION = 1_000_000
+LAST_PART = 0.2  # of a budget: from there on the model is to answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +160,21 @@ def scarcest(spent: Spent, budget: Budget, input_tokens: int = 0) -> tuple[float
     ]
     share, what = max(used)
     return max(0.0, 1 - share), what
+
+
+def last_turn(spent: Spent, budget: Budget, input_tokens: int = 0) -> dict[str, str]:
+    """Return the decision that this turn is the last to be paid; {} where it is not.
+
+    `short_of` is what there is too little of: where that is seconds, a replay knows
+    that a clock has decided.
+    """
+    decision = {"who": "budget", "what": "tools withdrawn"}
+    if spent.steps + 1 >= budget.steps:
+        return {**decision, "why": "it is the last step", "short_of": "steps"}
+    if spent.tool_calls + 1 > budget.tool_calls:
+        return {**decision, "why": "no tool call is left", "short_of": "tool calls"}
+    share, what = scarcest(spent, budget, input_tokens)
+    if share <= LAST_PART:
+        why = f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
+        return {**decision, "why": why, "short_of": what}
+    return {}

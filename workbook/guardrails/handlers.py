@@ -17,7 +17,7 @@ from workbook.fsm.limits import Spent
 from workbook.fsm.reading import PendingCall
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import Budget, NextCall, room, scarcest, within_budget
+from workbook.guardrails.budget import Budget, NextCall, last_turn, room, within_budget
 from workbook.guardrails.permission import (
     Answer,
     Edit,
@@ -45,7 +45,6 @@ Switch = tuple[str, str, str]
 LOOK_BACK = 15  # calls: three times a cycle of five
 EDITS = 3  # answers that are refused, of one call
 TOOL = NextCall("tool")
-LAST_PART = 0.2  # of a budget: from there on the model is to answer
 WITHDRAWN = (
     "No tool can be called any more. Write your Final Answer now, with what you know."
 )
@@ -108,9 +107,10 @@ def think_within(inner: Handler) -> Handler:
     def think(run: Run) -> str:
         guards, budget = guards_of(run), guards_of(run).budget
         size = tokens_of(run.conversation) if budget.counts_tokens else 0
-        if guards.converge and not run.forced and (why := _last_turn(run, size)):
+        may_converge = guards.converge and not run.forced
+        if may_converge and (last := last_turn(run.elapsed(), budget, size)):
             run.conversation.withdraw(WITHDRAWN)
-            run.emit("decision", who="budget", what="tools withdrawn", why=why)
+            run.emit("decision", **last)
             size = tokens_of(run.conversation) if budget.counts_tokens else 0
         call = NextCall("model", size, output_tokens=1)
         if ran_out := guards.part(within_budget)(run.elapsed(), budget, call):
@@ -131,20 +131,6 @@ def tokens_of(conversation: Any) -> int:
     return int(count(conversation.prompt)) + (
         count(json.dumps(schemas)) if schemas else 0
     )
-
-
-def _last_turn(run: Run, size: int) -> str:
-    """Return why this turn is the last one that can be paid, or ""."""
-    spent, budget = run.elapsed(), guards_of(run).budget
-    if spent.steps + 1 >= budget.steps:
-        return "it is the last step"
-    if spent.tool_calls + 1 > budget.tool_calls:
-        return "no tool call is left"
-    share, what = scarcest(spent, budget, size)
-    # A replay tells by the last word whether the clock decided; see `Recorded.now`.
-    if share <= LAST_PART:
-        return f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
-    return ""
 
 
 def _tell_news(run: Run) -> None:

@@ -182,7 +182,7 @@ def once(
             seen = Observation(call.call_id, True, result, None, call.name, notes)
         if seen.error is None or seen.error.kind not in UNKNOWN_AFTER:
             with ledger.connection() as db, db:
-                db.execute("BEGIN IMMEDIATE")
+                db.execute("BEGIN")  # all keys are settled, or none
                 for each in keys:
                     if seen.result is None:
                         forget(db, each)

@@ -6,7 +6,7 @@ and the key is not in it.
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -103,14 +103,27 @@ class HostedModel:
             body[self.cap] = min(max_tokens, body[self.cap])
         if on_text is not None:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
+        text = ""
+        with closing(self._answer(body)) as answer:
+            for said in answer:
+                if isinstance(said, Completion):
+                    return said
+                text += said
+                if on_text and on_text(said):
+                    break
+        return Completion(text, finish_reason="cancelled")
+
+    def _answer(self, body: dict[str, Any]) -> Generator[str | Completion]:
+        """Yield the pieces of a stream as they come, and then the whole answer."""
         try:
             with closing(self._sent(body)) as reply:
-                if on_text is not None:
-                    return _streamed(reply.iter_lines(), on_text)
+                if "stream" in body:
+                    yield from _streamed(reply.iter_lines())
+                    return
                 answer = json.loads(reply.read())
                 choice = answer["choices"][0]
                 message, reason = choice["message"], choice.get("finish_reason")
-                return _completion(message, reason, answer.get("usage"))
+                yield _completion(message, reason, answer.get("usage"))
         except httpx.TimeoutException as error:
             why = f"has not answered within {self.timeout_s:g} s"
             raise self._failed(why, type(error).__name__) from None
@@ -150,8 +163,8 @@ def error_message(said: str) -> str:
         return said
 
 
-def _streamed(lines: Iterator[str], on_text: OnText) -> Completion:
-    """Return what was sent up to its end, or until `on_text` returned True."""
+def _streamed(lines: Iterator[str]) -> Generator[str | Completion]:
+    """Yield the pieces of the text, and at its end what was sent."""
     text, reason, usage = "", None, None
     calls: dict[int, dict[str, Any]] = {}
     for line in lines:
@@ -168,13 +181,10 @@ def _streamed(lines: Iterator[str], on_text: OnText) -> Completion:
                 _add(calls.setdefault(part["index"], {}), part)
             if piece := delta.get("content"):
                 text += piece
-                if on_text(piece):
-                    return Completion(text, finish_reason="cancelled")
+                yield piece
     if reason is None:
         raise ValueError("it broke off before its end")
-    return _completion(
-        {"content": text, "tool_calls": [*calls.values()]}, reason, usage
-    )
+    yield _completion({"content": text, "tool_calls": [*calls.values()]}, reason, usage)
 
 
 def _add(call: dict[str, Any], part: dict[str, Any]) -> None:

@@ -205,31 +205,32 @@ class LangChainModel:
         if max_tokens is not None:
             own = getattr(getattr(model, "bound", model), "max_tokens", None)
             options["max_tokens"] = min(max_tokens, own or max_tokens)
-        config = {"callbacks": [ending]}
+        options["config"] = {"callbacks": [ending]}
+        whole: Any = None
+        with closing(self._answer(model, asked, on_text is not None, options)) as come:
+            for text, whole in come:
+                if on_text and text and on_text(text):
+                    return Completion(_text_of(whole), finish_reason="cancelled")
+        if isinstance(whole, str):
+            return Completion(whole, finish_reason=ending.reason)
+        return from_message(whole)
+
+    def _answer(
+        self, model: Any, asked: Any, streamed: bool, options: dict[str, Any]
+    ) -> Generator[tuple[str, Any]]:
+        """Yield the text of each chunk, and all chunks so far; or all at once."""
         try:
-            if on_text is None:
-                answer = model.invoke(asked, config, **options)
-            else:
-                answer = _streamed(model.stream(asked, config, **options), on_text)
+            if not streamed:
+                yield "", model.invoke(asked, **options)
+                return
+            with closing(model.stream(asked, **options)) as chunks:
+                whole = None
+                for chunk in chunks:
+                    whole = chunk if whole is None else whole + chunk
+                    yield _text_of(chunk), whole
         except (JSONDecodeError, LookupError, TypeError, AttributeError) as error:
             said = f"{self.name} sent what is no chat completion ({error!r:.200})"
             raise HostedModelError(said) from error
-        if isinstance(answer, Completion):
-            return answer
-        if isinstance(answer, str):
-            return Completion(answer, finish_reason=ending.reason)
-        return from_message(answer)
-
-
-def _streamed(chunks: Generator[Any], on_text: OnText) -> Any:
-    """Return the chunks added up, or a `Completion` where `on_text` said stop."""
-    whole: Any = None
-    with closing(chunks):
-        for chunk in chunks:
-            whole = chunk if whole is None else whole + chunk
-            if (text := _text_of(chunk)) and on_text(text):
-                return Completion(_text_of(whole), finish_reason="cancelled")
-    return whole
 
 
 def _text_of(answer: Any) -> str:

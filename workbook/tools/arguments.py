@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator, FancyRegexOptions, ValidationError
+from jsonschema_rs import Draft202012Validator, ValidationError
 
 from workbook.tools.calls import NotJson, as_json, to_json
 from workbook.tools.repair import types_of
@@ -182,6 +182,6 @@ def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def validator_for(schema: Mapping[str, Any]) -> Draft202012Validator:
     """Return the schema compiled; a `$ref` to the network is refused, not fetched."""
-    # A `pattern` takes milliseconds at most, whatever the text; then it does not match.
-    regex = FancyRegexOptions(backtrack_limit=100_000)
-    return Draft202012Validator(dict(schema), offline=True, pattern_options=regex)
+    # A `pattern` takes milliseconds at most, whatever the text: jsonschema_rs gives
+    # up then, and it does not match.
+    return Draft202012Validator(dict(schema), offline=True)

@@ -12,6 +12,9 @@ TIMES = frozenset(
 )
 """What differs between two runs that are the same: times, and which file it is."""
 
+SOME_LACK = frozenset({*ENVELOPE, "short_of"})
+"""What counts only where both have it: older traces say it in words, or not at all."""
+
 
 def first_divergence(
     recorded: Sequence[TraceEvent], told: Sequence[TraceEvent]
@@ -47,10 +50,10 @@ class Divergence(TraceError):  # noqa: N818 - what happened, not an error's name
 def alike(one: TraceEvent, other: TraceEvent, apart: frozenset[str] = TIMES) -> bool:
     """Return whether two events are the same, but for the fields that are `apart`.
 
-    What stands in the envelope of one alone does not count.
+    A field of `SOME_LACK` does not count where one alone has it.
     """
     names = (one.keys() | other.keys()) - apart
-    names -= {name for name in ENVELOPE if name not in one or name not in other}
+    names -= {name for name in SOME_LACK if name not in one or name not in other}
     return all(_field(one, name) == _field(other, name) for name in names)
 
 

@@ -15,17 +15,18 @@ from typing import Any
 
 from workbook.models.base import Completion
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError, to_json
-from workbook.traces.answers import (
-    CANCEL,
-    OUT_OF_TIME,
-    as_completion,
-    as_observation,
-    stopped_by,
-)
 from workbook.traces.divergence import TIMES, Divergence, alike
 from workbook.traces.events import Kind, TraceError, TraceEvent
 from workbook.traces.redaction import HIDDEN
-from workbook.traces.trace import Trace, read_events
+from workbook.traces.trace import (
+    CANCEL,
+    OUT_OF_TIME,
+    Trace,
+    as_completion,
+    as_observation,
+    read_events,
+    stopped_by,
+)
 from workbook.traces.writer import TraceWriter
 
 SUSPENDED = "suspended"
@@ -69,9 +70,7 @@ class Recorded(TraceWriter):
         super().__init__(path, keep=True, secrets=secrets, listener=listener)
         try:
             end = self._file.end if self._file else 0
-            self.recorded, lost = _whole_events(source, end)
-            if lost and live is None:
-                raise TraceError(lost)
+            self.recorded = _whole_events(source, end)
             if not self.recorded or self.recorded[0]["kind"] != Kind.RUN_STARTED:
                 raise TraceError(f"{path or 'it'} does not begin with a run_started")
         except BaseException:
@@ -123,8 +122,7 @@ class Recorded(TraceWriter):
         A call in the middle of which the record ends is made again only if it may be.
         """
         self._skip()
-        is_lost = len(self.events) == len(self.recorded)
-        is_lost = is_lost and self._last["kind"] == Kind.TOOL_CALL
+        is_lost = len(self.events) == len(self.recorded)  # it ends with this call
         may_be_done = is_lost and self.live and not self.live.may_repeat(call)
         if may_be_done and self.instead is None:
             said = f"unknown: the run died in {call.name}; it may have been done."
@@ -168,7 +166,9 @@ class Recorded(TraceWriter):
             if self._live_at is None:
                 self._live_at = real
             return ended_at + float(real - self._live_at)
-        of_budget = coming.get("who") == "budget" and coming["why"].endswith("seconds")
+        # Older traces have no `short_of`: there the sentence ends in it.
+        short_of = str(coming.get("short_of") or coming.get("why"))
+        of_budget = coming.get("who") == "budget" and short_of.endswith("seconds")
         if of_budget or coming.get("event") == OUT_OF_TIME:
             return LATE
         last = self.events[-1] if self.events else coming
@@ -276,15 +276,15 @@ def _needs_person(call: ToolCall, said: str, hint: str) -> Observation:
     return Observation.failed(call.call_id, error, call.name)
 
 
-def _whole_events(
-    source: Trace | Path | str, end: int
-) -> tuple[tuple[TraceEvent, ...], str]:
-    """Return a trace's whole events, and what was lost.
+def _whole_events(source: Trace | Path | str, end: int) -> tuple[TraceEvent, ...]:
+    """Return a trace's events, of a file those in its first `end` bytes.
 
-    Of a file these are its first `end` bytes; damage among them is raised.
+    TraceError: one of them is damaged, or was lost as the trace was read.
     """
     if isinstance(source, Trace):
-        return source.events, source.lost
+        if source.lost:
+            raise TraceError(source.lost)
+        return source.events
     lines = Path(source).read_bytes()[:end].splitlines()
     whole = sum(bool(line.strip()) for line in lines)
-    return tuple(islice(read_events(source), whole)), ""
+    return tuple(islice(read_events(source), whole))

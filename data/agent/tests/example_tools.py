@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from calculator import safe_eval
 from parts import part
 
-from workbook.tools.calculator import safe_eval
 from workbook.tools.tool import tool
 
 evaluate = part(safe_eval)
