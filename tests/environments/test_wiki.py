@@ -1,8 +1,9 @@
-"""The encyclopedia: search, lookup, finish."""
+"""The encyclopedia: search, lookup, finish, its articles and its questions."""
+
+import re
+from collections import Counter
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from workbook.environments.wiki import (
     WikiWorld,
@@ -11,6 +12,8 @@ from workbook.environments.wiki import (
     wiki_tasks,
 )
 
+ARTICLES = load_articles()
+BY_TITLE = {article.title: article for article in ARTICLES}
 TASK = wiki_tasks()[0]  # Marie Curie was born in Warsaw
 
 
@@ -108,12 +111,6 @@ def test_lookup_goes_on_where_it_was(wiki):
     assert say(wiki, "lookup[river]").startswith("(Result 1 / 2)")
 
 
-def test_a_search_in_between_starts_the_lookup_again(wiki):
-    """after another search a lookup begins with the first match"""
-    say(wiki, "search[Danube]", "lookup[river]", "search[Danube]")
-    assert say(wiki, "lookup[river]").startswith("(Result 1 / 2)")
-
-
 def test_another_lookup_may_walk():
     """a lookup of one's own is given sentences, keyword and position"""
     world = WikiWorld(lookup=lambda *given: (f"{len(given[0])}, {given[1:]}", 7))
@@ -150,13 +147,68 @@ def test_finish_takes_the_best_of_several_answers():
         assert world.step(f"Finish[{answer}]").reward == 1.0
 
 
-@settings(max_examples=50, deadline=None)
-@given(st.text(max_size=40))
-def test_a_search_always_finds_or_suggests(name):
-    """whatever is searched for, there is an article or five titles"""
-    world = WikiWorld()
-    world.reset(TASK)
-    text = world.step(f"search[{name.replace('[', '').replace(']', '')}]").text
-    assert (
-        text.partition("titles: ")[2].count("; ") == 4 or "Could not find" not in text
-    )
+# the articles and the questions
+
+
+def faults_of(article):
+    """Return what is wrong with an article, in words."""
+    sentences = split_sentences(article.text)
+    if not 5 <= len(sentences) <= 9:
+        yield f"{len(sentences)} sentences"
+    for sentence in sentences:
+        if len(sentence) <= 6 or not re.search(r"[.!?。！？]$", sentence):
+            yield f"no whole sentence: {sentence}"
+    for title in article.links:
+        if title not in BY_TITLE or title == article.title:
+            yield f"links to {title}"
+        if title.casefold() not in article.text.casefold():
+            yield f"does not name {title}"
+
+
+def faults_in(task):
+    """Return what is wrong with a question, in words."""
+    *_, last = articles = [BY_TITLE[title] for title in task.titles]
+    if len(articles) != task.hops:
+        yield f"{len(articles)} articles for {task.hops} hops"
+    if not task.answers or not all(answer in last.text for answer in task.answers):
+        yield f"an answer does not stand in {last.title}"
+    if task.hops == 2:
+        if last.title not in articles[0].text or last.title not in articles[0].links:
+            yield f"{articles[0].title} does not lead to {last.title}"
+        if last.title.casefold() in task.text.casefold():
+            yield f"the question gives {last.title} away"
+
+
+def test_the_corpus_is_large_enough():
+    """sixty articles in three languages, each with an id and a title of its own"""
+    languages = Counter(article.lang for article in ARTICLES)
+    assert set(languages) == {"en", "ja", "zh"}
+    assert (len(ARTICLES) >= 60, min(languages.values()) >= 4) == (True, True)
+    assert len({article.doc_id for article in ARTICLES}) == len(ARTICLES)
+    assert len({article.title.casefold() for article in ARTICLES}) == len(ARTICLES)
+    hops = Counter(task.hops for task in wiki_tasks())
+    assert (hops[1], hops[2] >= 12) == (10, True)
+
+
+def test_every_article_is_whole():
+    """an article has five to nine sentences, and links to others that it names"""
+    assert [(a.doc_id, fault) for a in ARTICLES for fault in faults_of(a)] == []
+
+
+def test_every_question_can_be_answered():
+    """an answer stands in the last article, and one gets there by the first"""
+    assert [(t.slug, fault) for t in wiki_tasks() for fault in faults_in(t)] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        ("It is 3.5 km long. It is old.", ("It is 3.5 km long.", "It is old.")),
+        ("富士山は高い。美しい！", ("富士山は高い。", "美しい！")),
+        ("no end", ("no end",)),
+    ],
+)
+def test_sentences_end_where_they_end(text, expected):
+    """a sentence ends at its mark; the point in 3.5 is none"""
+    assert split_sentences(text) == expected

@@ -43,31 +43,24 @@ class ShopTask:
     attributes: tuple[str, ...]
     options: Mapping[str, str]
     budget_cents: int
-
-    @property
-    def text(self) -> str:
-        """The goal in words."""
-        about = ", ".join(self.attributes)
-        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
-        price = dollars(self.budget_cents)
-        return f"buy: {self.kind}; {about}; {chosen}; price at most {price}"
+    text: str = ""  # the goal in words
 
 
 @cache
 def load_products() -> tuple[Product, ...]:
     """Read the catalogue."""
-    return rows_of("shop.jsonl", Product)
+    return rows_of("environments/shop.jsonl", Product)
 
 
 @cache
 def shop_tasks() -> tuple[ShopTask, ...]:
     """Read the shopping tasks."""
-    return rows_of("world_tasks.toml", ShopTask, "shop")
+    return rows_of("environments/world_tasks.toml", ShopTask, "shop")
 
 
 def dollars(cents: int) -> str:
     """Return `$4.50` for 450."""
-    return f"${cents // 100}.{cents % 100:02d}"
+    return f"${cents / 100:.2f}"
 
 
 def price_of(product: Product, chosen: Mapping[str, str]) -> int:
@@ -99,6 +92,22 @@ class Visit:
     page: int = 0
     product: Product | None = None
     chosen: dict[str, str] = field(default_factory=dict)
+
+    def listed(self) -> list[Product]:
+        """Return the products of this page of results."""
+        first = self.page * PER_PAGE
+        shown = self.found if self.found and not self.product else ()
+        return [*shown[first : first + PER_PAGE]]
+
+    def targets(self) -> list[str]:
+        """Return what can be clicked here."""
+        if self.product:
+            return [*self.product.values(), "back", "buy now"]
+        if self.found is None:
+            return []
+        more = (self.page + 1) * PER_PAGE < len(self.found)
+        pages = ["next page"] * more + ["previous page"] * (self.page > 0)
+        return [*(product.product_id for product in self.listed()), *pages, "back"]
 
 
 class ShopWorld(TextWorld[ShopTask]):
@@ -139,25 +148,24 @@ class ShopWorld(TextWorld[ShopTask]):
         return tuple(sorted(filter(hits, self.products), key=hits, reverse=True))
 
     def _click(self, task: ShopTask, target: str) -> StepResult:
-        visit, listed = self.visit, self._listed()
-        titles = {same_letters(p.title): p.product_id for p in listed}
-        target = titles.get(target, target)
-        known = {same_letters(name): name for name in self._targets()}
-        if target not in known:
+        visit = self.visit
+        known = {same_letters(name): name for name in visit.targets()}
+        known |= {same_letters(p.title): p.product_id for p in visit.listed()}
+        name = known.get(target, "")
+        if not name:
             missing = f"Nothing happens: there is no [{echo(target)}] to click here."
             return StepResult(f"{missing}\n{self._page()}")
-        if target == "buy now":
+        if name == "buy now":
             return self._buy(task)
-        if target == "back":
+        if name == "back":
             self.visit = Visit(visit.found, visit.page) if visit.product else Visit()
-        elif target in ("next page", "previous page"):
-            visit.page += 1 if target == "next page" else -1
+        elif name in BUTTONS:
+            visit.page += 1 if name == "next page" else -1
         elif visit.product:
-            for name, values in visit.product.options.items():
-                if known[target] in values:
-                    visit.chosen[name] = known[target]
+            options = visit.product.options.items()
+            visit.chosen |= {option: name for option, all_ in options if name in all_}
         else:
-            visit.product = next(p for p in listed if p.product_id == known[target])
+            [visit.product] = (p for p in self.products if p.product_id == name)
         return StepResult(self._page())
 
     def _buy(self, task: ShopTask) -> StepResult:
@@ -169,23 +177,6 @@ class ShopWorld(TextWorld[ShopTask]):
         text = f"You bought {', '.join(bought)} for {price}."
         return StepResult(text, match_score(task, product, chosen), done=True)
 
-    def _listed(self) -> tuple[Product, ...]:
-        if self.visit.found is None or self.visit.product:
-            return ()
-        first = self.visit.page * PER_PAGE
-        return self.visit.found[first : first + PER_PAGE]
-
-    def _targets(self) -> list[str]:
-        visit = self.visit
-        if visit.product:
-            return [*visit.product.values(), "back", "buy now"]
-        if visit.found is None:
-            return []
-        targets = [product.product_id for product in self._listed()]
-        targets += ["next page"] * ((visit.page + 1) * PER_PAGE < len(visit.found))
-        targets += ["previous page"] * (visit.page > 0)
-        return [*targets, "back"]
-
     def _page(self) -> str:
         visit = self.visit
         if visit.product:
@@ -194,11 +185,10 @@ class ShopWorld(TextWorld[ShopTask]):
             return "You are on the search page. Use: search[query]"
         else:
             lines = [f"Found: {len(visit.found)}. Page {visit.page + 1}."]
-            lines += [
-                f"[{each.product_id}] {each.title}, {dollars(each.price_cents)}"
-                for each in self._listed()
-            ]
-        buttons = [f"[{name}]" for name in self._targets() if name in BUTTONS]
+            for each in visit.listed():
+                price = dollars(each.price_cents)
+                lines.append(f"[{each.product_id}] {each.title}, {price}")
+        buttons = [f"[{name}]" for name in visit.targets() if name in BUTTONS]
         return "\n".join([*lines, " ".join(buttons)])
 
 
@@ -211,10 +201,8 @@ def _describe(product: Product, chosen: Mapping[str, str]) -> list[str]:
     price = dollars(price_of(product, chosen))
     lines = [f"{product.title}, {price}", f"About: {', '.join(product.attributes)}"]
     for name, values in product.options.items():
-        offers = [
-            f"[{value}] +{dollars(extra)}" if extra else f"[{value}]"
-            for value, extra in values.items()
-        ]
+        extras = {v: f" +{dollars(cents)}" for v, cents in values.items() if cents}
+        offers = " ".join(f"[{value}]{extras.get(value, '')}" for value in values)
         taken = f" (chosen: {chosen[name]})" if name in chosen else ""
-        lines.append(f"{name}: {' '.join(offers)}{taken}")
+        lines.append(f"{name}: {offers}{taken}")
     return lines

@@ -43,13 +43,13 @@ class WikiTask:
 @cache
 def load_articles() -> tuple[Article, ...]:
     """Read the articles."""
-    return rows_of("wiki.jsonl", Article)
+    return rows_of("environments/wiki.jsonl", Article)
 
 
 @cache
 def wiki_tasks() -> tuple[WikiTask, ...]:
     """Read the questions: the one-hop ones first, then the two-hop ones."""
-    return rows_of("wiki_questions.jsonl", WikiTask)
+    return rows_of("environments/wiki_questions.jsonl", WikiTask)
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
