@@ -126,8 +126,7 @@ class HouseWorld(TextWorld[HouseTask]):
     def _take(self, thing: str, place: str) -> str:
         held = self._held()
         _unless(not held, f"your hands are full with {held and held.name}")
-        self._must_be_at(place)
-        _unless(not self._is_closed(), f"{self.here} is closed")
+        self._must_reach(place)
         lying = {each.name: each for each in self.things if each.place == self.here}
         name = _named(thing, lying) or ""
         _unless(name, f"there is no {echo(thing)!r} at {self.here}")
@@ -136,8 +135,7 @@ class HouseWorld(TextWorld[HouseTask]):
 
     def _put(self, thing: str, place: str) -> str:
         held = self._must_hold(thing)
-        self._must_be_at(place)
-        _unless(not self._is_closed(), f"{self.here} is closed")
+        self._must_reach(place)
         held.place = self.here
         return f"You put {held.name} {self._into()} {self.here}."
 
@@ -145,9 +143,8 @@ class HouseWorld(TextWorld[HouseTask]):
         self._must_be_at(name)
         closable = kind_of(self.here) in HOUSE["closable"]
         _unless(closable, f"{self.here} cannot be opened or closed")
-        state = {"open": "open", "close": "closed"}[verb]
-        changes = (verb == "open") == self._is_closed()
-        _unless(changes, f"{self.here} is already {state}")
+        state = "closed" if self._is_closed() else "open"
+        _unless(not state.startswith(verb), f"{self.here} is already {state}")
         self.open ^= {self.here}
         seen = f" {self._contents()}" if verb == "open" else ""
         return f"You {verb} {self.here}.{seen}"
@@ -165,6 +162,10 @@ class HouseWorld(TextWorld[HouseTask]):
     def _must_be_at(self, name: str) -> None:
         if _named(name, [self.here]) is None:
             raise _NothingHappens(f"you are not at {_place(name)}")
+
+    def _must_reach(self, name: str) -> None:
+        self._must_be_at(name)
+        _unless(not self._is_closed(), f"{self.here} is closed")
 
     def _must_hold(self, name: str) -> Thing:
         held = self._held()

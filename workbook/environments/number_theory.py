@@ -1,15 +1,19 @@
 """Two tools that take one integer: a factorial, and prime factors."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from workbook.tools.tool import Tool
 
 FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
 FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s
-NAMES = "number numbers num nums integer integers value values x"
-"""What models call the one number `n`, also when they mean several."""
+# What models call the one number `n`, also when they mean several.
+NAMES = ("number", "numbers", "num", "nums", "integer", "integers", "value", "values")
+MORE: Any = {
+    "aliases": dict.fromkeys((*NAMES, "x"), "n"),
+    "outside": False,
+    "timeout_s": None,
+}
 
 
 def factorial_of(n: int) -> dict[str, int]:
@@ -40,7 +44,8 @@ def factorial() -> Tool:
         'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.'
     )
     asked_by = ("factorial", "階乗", "阶乘", "階乘", "!")
-    return _tool("Factorial", about, factorial_of, (0, FACTORIAL_LIMIT), asked_by)
+    schema = _between(0, FACTORIAL_LIMIT)
+    return Tool("Factorial", about, schema, factorial_of, asked_by=asked_by, **MORE)
 
 
 def prime_factors() -> Tool:
@@ -55,22 +60,13 @@ def prime_factors() -> Tool:
         *("factorisation", "factorization", "prime factor", "prime"),
         *("素因数分解", "素因数", "因数分解", "质因数", "質因數", "分解质因数"),
     )
-    limits = (2, FACTORISE_LIMIT)
-    return _tool("PrimeFactors", about, prime_factors_of, limits, asked_by)
+    more, schema = {"asked_by": asked_by, **MORE}, _between(2, FACTORISE_LIMIT)
+    return Tool("PrimeFactors", about, schema, prime_factors_of, **more)
 
 
-def _tool(
-    name: str,
-    about: str,
-    run: Callable[[int], Any],
-    limits: tuple[int, int],
-    asked_by: tuple[str, ...],
-) -> Tool:
-    n = {"type": "integer", "minimum": limits[0], "maximum": limits[1]}
-    schema = {"properties": {"n": n}, "required": ["n"]}
-    more: dict[str, Any] = {"aliases": dict.fromkeys(NAMES.split(), "n")}
-    more |= {"asked_by": asked_by, "outside": False, "timeout_s": None}
-    return Tool(name, about, schema, run, **more)
+def _between(lowest: int, highest: int) -> dict[str, Any]:
+    n = {"type": "integer", "minimum": lowest, "maximum": highest}
+    return {"properties": {"n": n}, "required": ["n"]}
 
 
 TOOLS = {"Factorial": factorial, "PrimeFactors": prime_factors}

@@ -50,7 +50,7 @@ class Payment:
 class Payments:
     """What was paid, in order: in memory, or, with a `path`, a line each in that file.
 
-    Processes can share the file.
+    Processes can share the file, and whoever reads it sees whole payments.
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
@@ -59,10 +59,10 @@ class Payments:
 
     @property
     def made(self) -> list[Payment]:
-        """Every payment. The last line of a file that has no end is none."""
+        """Every payment."""
         if self.path is None or not self.path.exists():
             return self._made
-        lines = self.path.read_bytes().split(b"\n")[:-1]
+        lines = self.path.read_text("utf-8").splitlines()
         return [Payment(**json.loads(line)) for line in lines]
 
     def pay(
@@ -78,9 +78,16 @@ class Payments:
             raise ToolFailure("bad_amount", message, hint=hint)
         # No other process pays meanwhile.
         with FileLock(f"{self.path}.lock") if self.path else nullcontext():
-            number = f"pay_{len(self.made) + 1}"
+            made = self.made
+            number = f"pay_{len(made) + 1}"
             payment = Payment(number, payee, cents, currency, reference.strip())
-            self._keep(payment)
+            if self.path is None:
+                made.append(payment)
+            else:
+                lines = [json.dumps(asdict(each)) + "\n" for each in [*made, payment]]
+                new = self.path.with_suffix(".new")
+                new.write_text("".join(lines), "utf-8")
+                new.replace(self.path)  # all at once: no half a payment
         return payment.receipt()
 
     def look_up(
@@ -117,15 +124,6 @@ class Payments:
     def slow_tool(self) -> Tool:
         """Return the account as a tool that pays, and whose answers are too late."""
         return replace(self.tool(), name="PaySlowly", run=self.pay_slowly)
-
-    def _keep(self, payment: Payment) -> None:
-        if self.path is None:
-            self._made.append(payment)
-            return
-        with self.path.open("ab+") as file:
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)  # a line that has no end
-            file.write(json.dumps(asdict(payment)).encode() + b"\n")
 
 
 def _cents(amount: float) -> int | None:

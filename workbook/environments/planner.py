@@ -105,10 +105,6 @@ def _hops(part: str, before: int) -> list[str]:
     return [*hops, text] if is_fact(text) else []
 
 
-def _rule(name: str) -> re.Pattern[str]:
-    return _compiled(RULES[name])
-
-
 @cache
 def _compiled(text: str) -> re.Pattern[str]:
     """Compile a pattern of the rules, with what its words in capitals stand for."""
@@ -116,6 +112,10 @@ def _compiled(text: str) -> re.Pattern[str]:
     while words.search(text):
         text = words.sub(lambda word: RULES["words"][word[0]], text)
     return re.compile(text)
+
+
+def _rule(name: str) -> re.Pattern[str]:
+    return _compiled(RULES[name])
 
 
 def _run(question: str) -> dict[str, Any]:

@@ -5,16 +5,14 @@ from typing import Any
 from workbook.tools.tool import Tool
 
 CHARS = 200_000
-BEGINNING = (
-    "02:13 The shop takes its last order of the night.",
-    "02:14 The shop stops: the disk of db-3 was full.",
-)
+BEGINNING = """02:13 The shop takes its last order of the night.
+02:14 The shop stops: the disk of db-3 was full."""
 
 
 def night_log() -> str:
     """Return the log, `CHARS` characters long: a sentence a line, the cause above."""
     jobs = (f"02:15 Job {n:05} of the backup ended well." for n in range(CHARS // 40))
-    return "\n".join([*BEGINNING, *jobs])[:CHARS]
+    return "\n".join([BEGINNING, *jobs])[:CHARS]
 
 
 def read_log() -> Tool:

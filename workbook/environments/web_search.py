@@ -12,7 +12,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from workbook.environments import search
 from workbook.environments.search import KNOWN, Document
@@ -27,15 +27,6 @@ TIMEOUT_S = 3.0  # of a request, until something comes
 BACKEND_LIMIT_S = 6.0  # two that hang leave the articles time within the tool's 20 s
 MAX_TEXT_CHARS = 300
 AGENT = "react-workbook/0.1 (a course on agents; runs one search at a time)"
-
-
-class Backend(Protocol):
-    """A search that returns at most `k` documents, or raises `ToolFailure`."""
-
-    @property
-    def name(self) -> str: ...
-
-    def search(self, query: str, k: int) -> list[Document]: ...
 
 
 @dataclass(frozen=True)
@@ -64,9 +55,9 @@ class Service:
 
         headers = {"User-Agent": AGENT}
         if "key" in row:
-            if not (key := os.environ.get(row["key"], "").strip()):
+            headers["X-API-KEY"] = os.environ.get(row["key"], "").strip()
+            if not headers["X-API-KEY"]:
                 raise failure("no_key", self.name)
-            headers["X-API-KEY"] = key
         body: Any = {"json" if row["method"] == "POST" else "params": asked}
         try:  # no redirect is followed: a key goes to no other server
             request = self.client.request if self.client else httpx.request
@@ -107,9 +98,12 @@ def failure(kind: str, name: str, detail: str = "") -> ToolFailure:
 
 
 class Cascade:
-    """Backends in the order in which they are asked, each for `limit_s` at the most."""
+    """Backends in the order in which they are asked, each for `limit_s` at the most.
 
-    def __init__(self, backends: Sequence[Backend], limit_s: float = BACKEND_LIMIT_S):
+    A backend has a `name` and `search(query, k)`, which returns documents.
+    """
+
+    def __init__(self, backends: Sequence[Any], limit_s: float = BACKEND_LIMIT_S):
         self.backends, self.limit_s = tuple(backends), limit_s
 
     def find(self, query: str, k: int = 3) -> dict[str, Any]:
@@ -119,15 +113,15 @@ class Cascade:
         """
         tried: list[dict[str, Any]] = []
         found: list[Document] | None = None
-        for backend in self.backends:
+        for each in self.backends:
             try:
                 asked = {"query": query, "k": k}
-                found = call_with_timeout(backend.search, asked, self.limit_s)
+                found = call_with_timeout(each.search, asked, self.limit_s)
+                tried.append({"backend": each.name, "found": len(found or ())})
             except Exception as error:  # a backend is as fallible as any tool
-                why = asdict(_reason(backend.name, error).error)
-                tried.append({"backend": backend.name, "error": why.pop("kind"), **why})
+                why = asdict(_reason(each.name, error).error)
+                tried.append({"backend": each.name, "error": why.pop("kind"), **why})
                 continue
-            tried.append({"backend": backend.name, "found": len(found or ())})
             if found:
                 break
         if found is None:
@@ -148,9 +142,9 @@ def _reason(name: str, error: Exception) -> ToolFailure:
     return failure("mistake", name, type(error).__name__)
 
 
-def web_search(backends: Sequence[Backend] | None = None) -> Tool:
+def web_search(backends: Sequence[Any] | None = None) -> Tool:
     """Return the tool `WebSearch`: the services, and the bundled articles last."""
-    usual: list[Backend] = [*map(Service, SERVICES), search.bundled_search()]
+    usual = [*map(Service, SERVICES), search.bundled_search()]
     cascade = Cascade(usual if backends is None else backends)
     about = "Searches the web and says which backend answered and which failed."
     return search.search_tool("WebSearch", about, cascade.find, timeout_s=20.0)
