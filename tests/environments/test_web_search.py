@@ -82,6 +82,10 @@ def test_a_row_becomes_documents(server, service, name):
     assert len(service(name).search(QUERY, 1)) == 1
     server.body = reply()
     assert service(name).search(QUERY, 5) == []
+    half_an_emoji = {**HIT, "title": "Fuji \ud83d", "link": "javascript:alert(1)"}
+    server.body = reply(half_an_emoji)
+    [found] = service(name).search(QUERY, 5)
+    assert (found.title, found.url[:4]) == ("Fuji ?", "http" * (name != "serper"))
 
 
 @every
@@ -125,15 +129,6 @@ def test_the_key_comes_from_the_environment(server, service, monkeypatch):
     assert len(server.asked) == 1
 
 
-def test_half_an_emoji_does_not_spoil_the_search(server, service):
-    """a text that a service cut inside an emoji can still be sent to a model"""
-    server.body = reply({**HIT, "title": "Fuji \ud83d", "link": "javascript:alert(1)"})
-    registry = ToolRegistry([web_search([service("serper")])])
-    seen = registry.run(ToolCall("WebSearch", {"query": QUERY}, "call_1"))
-    assert seen.result["results"][0]["title"] == "Fuji ?"
-    assert "url" not in seen.result["results"][0]  # only web addresses are passed on
-
-
 LOCAL = LocalSearch([Article("w1", "Mount Fuji", "Mount Fuji is 3,776 m high.")])
 
 
@@ -165,12 +160,8 @@ def test_the_cascade_stops_at_the_first_that_finds():
         *("timeout", "mistake", None, None)
     ]
     assert KEY not in str(found)
+    assert Cascade(others).find(QUERY)["results"] == []  # c could search
     assert (found["backend"], found["results"][0]["doc_id"]) == ("local", "w1")
-
-
-def test_nothing_found_is_an_answer():
-    """when a backend could search and none found anything, that is the answer"""
-    assert Cascade([Plays("b", []), broken("a")]).find(QUERY)["results"] == []
 
 
 def test_all_backends_failed():
@@ -205,7 +196,6 @@ def test_a_backend_that_hangs_is_left_behind():
 
 def test_local_is_the_last_resort(monkeypatch):
     """the services are asked before the bundled articles"""
-    monkeypatch.delenv("SERPER_API_KEY", raising=False)
-    monkeypatch.setattr(Service, "search", Plays("", ToolFailure("x", "no")).search)
-    found = web_search().run(query=QUERY)
-    assert [each["backend"] for each in found["tried"]] == [*SERVICES, "local"]
+    monkeypatch.setattr(Service, "search", lambda *asked: [])
+    tried = web_search().run(query=QUERY)["tried"]
+    assert [each["backend"] for each in tried] == [*SERVICES, "local"]
