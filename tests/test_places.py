@@ -16,7 +16,7 @@ from workbook.models.local import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
 BINDER, DEV = ROOT / ".binder", ROOT / ".devcontainer" / "devcontainer.json"
-HUB = ROOT / "data" / "classroom" / "jupyterhub_config.py"
+HUB = ROOT / "data/pages/classroom" / "jupyterhub_config.py"
 WORKFLOW = ROOT / ".github" / "workflows" / "tests.yml"
 UNTRIED = (BINDER / "requirements.txt", BINDER / "postBuild", DEV, WORKFLOW)
 

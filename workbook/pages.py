@@ -1,4 +1,4 @@
-"""The pages of `data/`: templates that escape what they show."""
+"""The pages of `data/pages/`: templates that escape what they show."""
 
 from functools import cache
 from typing import Any
@@ -11,9 +11,9 @@ def _pages() -> Any:
     from jinja2 import Environment, FileSystemLoader
 
     options: Any = {"autoescape": True, "trim_blocks": True, "lstrip_blocks": True}
-    return Environment(loader=FileSystemLoader(DATA), **options)
+    return Environment(loader=FileSystemLoader(DATA / "pages"), **options)
 
 
 def template(name: str, **known: Any) -> Any:
-    """Return a page of `data/` that escapes what it shows, and knows these names."""
+    """Return a page that escapes what it shows, and knows these names."""
     return _pages().get_template(name, globals=known)

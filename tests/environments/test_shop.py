@@ -1,11 +1,25 @@
-"""The shop: search, pages, options, buying."""
+"""The shop: search, pages, options, buying, and how a purchase is marked."""
+
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from workbook.environments.shop import PER_PAGE, ShopWorld, load_products, shop_tasks
+from workbook.environments.shop import (
+    PER_PAGE,
+    ShopTask,
+    ShopWorld,
+    dollars,
+    load_products,
+    match_score,
+    price_of,
+    shop_tasks,
+)
 
 TASK = shop_tasks()[0]  # an insulated red water bottle of 750 ml
-
+BY_ID = {product.product_id: product for product in load_products()}
+MUG = ShopTask("test", "mug", ("dishwasher-safe",), {"colour": "blue"}, 1200)
 EXPERT = {
     "shop-01": ("insulated water bottle", "p01", "red", "750 ml"),
     "shop-02": ("microwave-safe mug", "p05", "blue"),
@@ -48,43 +62,27 @@ def test_the_expert_buys_what_is_wanted(task, seed):
     assert (result.reward, result.done) == (1.0, True)
 
 
+@pytest.mark.parametrize("task", shop_tasks(), ids=lambda t: t.slug)
+def test_the_words_of_a_goal_say_its_fields(task):
+    """a goal in words names the kind, attributes, options and the budget"""
+    options = [f"{name} {value}" for name, value in task.options.items()]
+    said = [task.kind, *task.attributes, *options, dollars(task.budget_cents)]
+    assert all(word in task.text for word in said)
+
+
 def test_results_come_in_pages(shop):
-    """results come five a page, and together they are all that were found"""
+    """results come five a page, the best first, and one can turn the pages"""
     first = say(shop, "search[black]")
     second = say(shop, "click[next page]")
     assert first.count("[p") == PER_PAGE
-    assert "[next page]" in first
-    assert "[previous page]" not in first
-    assert "[previous page]" in second
-    assert "Page 2" in second
+    assert ("[next page]" in first, "[previous page]" in first) == (True, False)
+    assert ("Page 2" in second, "[previous page]" in second) == (True, True)
     assert say(shop, "click[previous page]") == first
-
-
-def test_five_results_are_one_page():
-    """there is no next page when all results are on the first"""
-    world = ShopWorld()
-    world.products = load_products()[:PER_PAGE]
-    world.reset(TASK)
-    page = say(world, "search[bottle mug]")
-    assert page.startswith("Found: 5.")
-    assert "[next page]" not in page
-
-
-def test_a_plural_finds_the_singular(shop):
-    """a search for jackets finds each jacket"""
-    assert say(shop, "search[jackets]") == say(shop, "search[jacket]")
-
-
-def test_the_best_match_comes_first(shop):
-    """a product that has more of the words comes first"""
-    lines = say(shop, "search[stovetop kettle]").splitlines()
+    lines = say(shop, "search[stovetop kettles]").splitlines()  # as the singular
     assert lines[1].startswith("[p09] Isle stovetop kettle")
-
-
-def test_nothing_found(shop):
-    """a search without results says so, and one can go on"""
     assert say(shop, "search[submarine]").startswith("Found: 0.")
-    assert "search[query]" in say(shop, "click[back]")
+    shop.products = load_products()[:PER_PAGE]
+    assert "[next page]" not in say(shop, "search[bottle mug]")
 
 
 def test_a_seed_orders_what_matches_equally():
@@ -100,37 +98,22 @@ def test_a_seed_orders_what_matches_equally():
 def test_a_product_page_shows_options_and_price(shop):
     """a product's page shows attributes, options, what is chosen, and the price"""
     page = say(shop, "search[steel bottle]", "click[p01]")
-    assert "insulated" in page
-    assert "$18.00" in page
-    assert "[750 ml] +$4.00" in page
-    page = say(shop, "click[750 ML]")
-    assert "$22.00" in page
-    assert "(chosen: 750 ml)" in page
-
-
-def test_another_choice_replaces_the_first(shop):
-    """of one option one value is chosen, the last one"""
-    say(shop, "search[steel bottle]", "click[p01]", "click[red]", "click[blue]")
-    assert shop.visit.chosen == {"colour": "blue"}
+    for part in ("insulated", "$18.00", "[750 ml] +$4.00"):
+        assert part in page
+    page = say(shop, "click[750 ML]", "click[blue]", "click[red]")
+    for part in ("$22.00", "(chosen: 750 ml)", "(chosen: red)"):
+        assert part in page
+    assert shop.chosen == {"size": "750 ml", "colour": "red"}
 
 
 def test_back_goes_one_page_back(shop):
-    """back leads from a product to its results, and from there to the search"""
+    """back leads from a product to its results, and forgets what was chosen"""
     results = say(shop, "search[mug]")
-    assert say(shop, "click[p05]", "click[back]") == results
-    assert "search page" in say(shop, "click[back]")
-
-
-def test_choices_are_forgotten_on_leaving(shop):
-    """what was chosen for one product is not chosen for the next"""
-    say(shop, "search[mug]", "click[p05]", "click[blue]", "click[back]", "click[p05]")
-    assert shop.visit.chosen == {}
-
-
-def test_a_title_can_be_clicked(shop):
-    """a product can be opened by its title too"""
-    page = say(shop, "search[mug]", "click[Fern enamel mug]")
+    assert say(shop, "click[p05]", "click[blue]", "click[back]") == results
+    page = say(shop, "click[Fern enamel mug]")  # a title will do
     assert page.startswith("Fern enamel mug")
+    assert shop.chosen == {}
+    assert "search page" in say(shop, "click[back]", "click[back]")
 
 
 def test_what_is_not_on_the_page_cannot_be_clicked(shop):
@@ -138,6 +121,8 @@ def test_what_is_not_on_the_page_cannot_be_clicked(shop):
     page = say(shop, "search[mug]")
     text = say(shop, "click[p13]")
     assert text == f"Nothing happens: there is no [p13] to click here.\n{page}"
+    assert "open a product" in say(shop, "buy")
+    assert not shop.done
 
 
 @pytest.mark.parametrize("action", ["buy", "Buy", "click[Buy Now]"])
@@ -145,21 +130,62 @@ def test_buying_ends_the_run(shop, action):
     """buying ends the run, with part of the reward for part of the match"""
     say(shop, "search[steel bottle]", "click[p01]", "click[red]")
     result = shop.step(action)
-    assert result.done
-    assert result.reward == pytest.approx(3 / 4)  # the size was not chosen
+    assert (result.done, result.reward) == (True, 3 / 4)  # the size was not chosen
     assert "for $18.00" in result.text
 
 
-def test_nothing_to_buy_yet(shop):
-    """without an open product there is nothing to buy"""
-    assert "open a product" in say(shop, "buy")
-    assert not shop.done
+# the catalogue and the mark
 
 
-def test_every_product_can_be_reached():
-    """every product is found by its title"""
-    world = ShopWorld()
-    world.reset(TASK)
+def test_every_product_can_be_reached(shop):
+    """every product is found by its title, and each thing to click is there once"""
+    assert len({product.title for product in load_products()}) == len(BY_ID)
     for product in load_products():
-        page = say(world, f"search[{product.title}]", f"click[{product.product_id}]")
+        page = say(shop, f"search[{product.title}]", f"click[{product.product_id}]")
         assert page.startswith(product.title)
+        clicks = [*product.values(), "back", "buy now"]
+        assert len(set(clicks)) == len(clicks)
+        assert product.kind in product.title
+
+
+def test_one_product_fulfils_each_task():
+    """for each task exactly one product can earn the full mark"""
+    for task in shop_tasks():
+        found = []
+        for product in load_products():
+            wanted = task.options.items()
+            chosen = {k: v for k, v in wanted if v in product.options.get(k, {})}
+            found += [product] * (match_score(task, product, chosen) == 1.0)
+        assert len(found) == 1, task.slug
+
+
+@pytest.mark.parametrize(
+    ("product_id", "chosen", "mark"),
+    [
+        ("p05", {"colour": "blue"}, 1.0),
+        ("p05", {"colour": "grey"}, 2 / 3),
+        ("p05", {}, 2 / 3),
+        ("p05", {"colour": "blue", "size": "400 ml"}, 2 / 3),  # 13 dollars: too dear
+        ("p06", {"colour": "white"}, 1 / 3),
+        ("p01", {"colour": "blue"}, 0.5 * 2 / 3),  # a bottle from the same department
+        ("p13", {}, 0.0),  # a shirt
+    ],
+)
+def test_parts_of_the_mark(product_id, chosen, mark):
+    """each attribute, each option and the price count alike; the kind is a factor"""
+    assert match_score(MUG, BY_ID[product_id], chosen) == pytest.approx(mark)
+    spent = replace(MUG, budget_cents=price_of(BY_ID[product_id], chosen))
+    assert match_score(spent, BY_ID[product_id], chosen) >= mark  # may be spent whole
+
+
+@given(st.data())
+def test_the_mark_lies_between_0_and_1(data):
+    """whatever is bought for whatever task, the mark lies between 0 and 1"""
+    task = data.draw(st.sampled_from(shop_tasks()))
+    product = data.draw(st.sampled_from(load_products()))
+    chosen = {
+        name: data.draw(st.sampled_from(list(values)))
+        for name, values in product.options.items()
+    }
+    assert 0.0 <= match_score(task, product, chosen) <= 1.0
+    assert price_of(product, chosen) >= product.price_cents

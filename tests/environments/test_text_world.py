@@ -1,8 +1,5 @@
 """What holds in every world, whatever an agent writes."""
 
-import random
-import re
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,88 +10,36 @@ from workbook.loop.text_world import StepResult
 
 EACH_WORLD = pytest.mark.parametrize("name", WORLDS)
 TASKS = {name: tasks(name) for name in WORLDS}
-
 VERBS = (
-    "search[{}]",
-    "lookup[{}]",
-    "finish[{}]",
-    "click[{}]",
-    "go to {}",
-    "open {}",
-    "close {}",
-    "take {} from {}",
-    "put {} in/on {}",
-    "clean {} with {}",
-    "heat {} with {}",
-    "think: {}",
-    "{}",
+    *("search[{}]", "lookup[{}]", "finish[{}]", "click[{}]", "buy", "think: {}", "{}"),
+    *("go to {}", "open {}", "close {}", "take {} from {}", "put {} in/on {}"),
+    *("clean {} with {}", "heat {} with {}", "look", "inventory"),
 )
-WORDS = ("", "desk 1", "cup", "the Moon", "[[", "]", "富士山", "1", "p01", "\x00", "🍳")
-
-any_action = st.one_of(
-    st.text(max_size=30),
-    st.builds(
-        lambda verb, a, b: verb.format(a, b),
-        st.sampled_from(VERBS),
-        st.one_of(st.sampled_from(WORDS), st.text(max_size=8)),
-        st.sampled_from(WORDS),
-    ),
+WORDS = ("", "desk 1", "cup 1", "the Moon", "[[", "]", "富士山", "mug", "p05", "back")
+any_action = st.text(max_size=30) | st.builds(
+    lambda verb, a, b: verb.format(a, b),
+    st.sampled_from(VERBS),
+    st.sampled_from(WORDS) | st.text(max_size=8),
+    st.sampled_from(WORDS),
 )
-
-
-def texts(name, seed, task, actions):
-    """Return all that a world says in one run."""
-    world = make_world(name, seed)
-    return [world.reset(task), *(world.step(action) for action in actions)]
 
 
 @EACH_WORLD
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
-def test_any_string_is_a_legal_call(name, data):
-    """any string gets an answer with a text and a reward between 0 and 1"""
-    world = make_world(name)
-    world.reset(data.draw(st.sampled_from(TASKS[name])))
-    for action in data.draw(st.lists(any_action, max_size=6)):
+@settings(max_examples=100, deadline=None)
+@given(data=st.data(), seed=st.integers(0, 5))
+def test_any_string_is_a_legal_call(name, data, seed):
+    """any string gets a text and a reward from 0 to 1, the same one each time"""
+    task = data.draw(st.sampled_from(TASKS[name]))
+    actions = data.draw(st.lists(any_action, max_size=12))
+    world, other = make_world(name, seed), make_world(name, seed)
+    assert world.reset(task) == other.reset(task)
+    for number, action in enumerate(actions, start=1):
         result = world.step(action)
-        assert isinstance(result, StepResult)
+        assert result == other.step(action)
         assert result.text
         assert 0.0 <= result.reward <= 1.0
         assert result.done or result.reward == 0.0
-
-
-@EACH_WORLD
-@settings(max_examples=30, deadline=None)
-@given(data=st.data())
-def test_the_same_seed_and_actions_give_the_same_texts(name, data):
-    """a run can be repeated: the same seed and actions give the same texts"""
-    task = data.draw(st.sampled_from(TASKS[name]))
-    seed = data.draw(st.integers(0, 5))
-    actions = data.draw(st.lists(any_action, max_size=6))
-    assert texts(name, seed, task, actions) == texts(name, seed, task, actions)
-
-
-def random_action(rng, seen):
-    """Return a verb with names that were just seen, or with others, or noise."""
-    if rng.random() < 0.8:
-        words = (*WORDS, *re.findall(r"[a-z]+ \d|p\d\d", seen), "next page", "back")
-        return rng.choice(VERBS).format(rng.choice(words), rng.choice(words))
-    return "".join(chr(rng.randrange(0x3100)) for _ in range(rng.randrange(40)))
-
-
-@EACH_WORLD
-def test_two_thousand_random_actions(name):
-    """2,000 random actions, one run after the other, and never an exception"""
-    rng = random.Random(2210)
-    world = make_world(name)
-    for number in range(2000):
-        if number % 50 == 0:
-            seen = world.reset(rng.choice(TASKS[name]))
-        result = world.step(random_action(rng, seen))
-        seen = result.text
-        assert seen
-        assert result.done == world.done
-        assert world.steps == number % 50 + 1
+        assert (world.done, world.steps) == (result.done, number)
 
 
 @EACH_WORLD
@@ -106,31 +51,21 @@ def test_an_unknown_verb_costs_a_step(name, action):
     result = world.step(action)
     assert result.text.startswith("Invalid action")
     assert "You can use:" in result.text
-    assert not result.done
-    assert world.steps == 1
-
-
-@EACH_WORLD
-def test_a_long_unknown_action_is_not_said_back_whole(name):
-    """an unknown action of 10,000 characters does not fill the observation"""
-    world = make_world(name)
-    world.reset(TASKS[name][0])
-    assert len(world.step("x" * 10_000).text) < 300
+    assert (result.done, world.steps) == (False, 1)
 
 
 @pytest.mark.parametrize(
     ("name", "action"),
     [
+        *((name, "{}") for name in WORLDS),
         ("wiki", "search[{}]"),
         ("shop", "click[{}]"),
         ("house", "go to {}"),
-        ("house", "open {}"),
         ("house", "put {} on the desk"),
-        ("house", "heat {} with the microwave"),
     ],
 )
 def test_a_long_name_is_not_said_back_whole(name, action):
-    """a name of 10,000 characters that nobody knows does not fill the observation"""
+    """10,000 characters that nobody knows do not fill the observation"""
     world = make_world(name)
     world.reset(TASKS[name][0])
     assert len(world.step(action.format("x" * 10_000)).text) < 300
@@ -147,13 +82,6 @@ def test_a_thought_changes_nothing(name, thought):
     assert vars(world) == before
 
 
-@EACH_WORLD
-def test_before_a_reset_there_is_nothing_to_do(name):
-    """before a reset every action is answered with what to do first"""
-    world = make_world(name)
-    assert world.step("search[Moon]") == StepResult(NO_TASK)
-
-
 @pytest.mark.parametrize(
     ("name", "ending"),
     [
@@ -161,9 +89,10 @@ def test_before_a_reset_there_is_nothing_to_do(name):
         ("shop", ["search[mug]", "click[p05]", "buy"]),
     ],
 )
-def test_after_the_end_nothing_counts(name, ending):
-    """after the end every action is answered with "over", and earns nothing"""
+def test_outside_of_a_run_nothing_counts(name, ending):
+    """before a reset and after the end each action is told so, and earns nothing"""
     world = make_world(name)
+    assert world.step("search[Moon]") == StepResult(NO_TASK)
     world.reset(TASKS[name][0])
     assert [world.step(action).done for action in ending][-1]
     assert world.step(ending[-1]) == StepResult(OVER, 0.0, True)
@@ -173,22 +102,17 @@ def test_after_the_end_nothing_counts(name, ending):
 
 @EACH_WORLD
 def test_each_world_has_a_dozen_tasks(name):
-    """each world has at least twelve tasks, each with a name and a goal of its own"""
-    slugs = [task.slug for task in TASKS[name]]
-    goals = [task.text for task in TASKS[name]]
+    """a world has twelve tasks or more, each with a name and a goal of its own"""
+    slugs, goals = zip(*((task.slug, task.text) for task in TASKS[name]), strict=True)
     assert len(slugs) >= 12
     assert len(set(slugs)) == len(set(goals)) == len(slugs)
 
 
-@EACH_WORLD
-def test_a_world_is_made_with_its_seed(name):
-    """a world is made by its name, and with the seed that was asked for"""
-    world = make_world(name, 7)
-    assert (type(world), world.seed) == (WORLDS[name][0], 7)
-
-
-def test_an_unknown_world_is_refused():
+def test_a_world_is_made_by_its_name_and_seed():
     """an unknown world is refused, and the message lists those that there are"""
+    assert (type(make_world("shop", 7)), make_world("shop", 7).seed) == (
+        *(WORLDS["shop"], 7),
+    )
     for ask in (make_world, tasks):
         with pytest.raises(ValueError, match=r"'moon'.*wiki, house, shop"):
             ask("moon")

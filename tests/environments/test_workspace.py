@@ -1,16 +1,19 @@
-"""The workspace: what its tools do, and that every write can be taken back."""
+"""The workspace: what its tools do, and that no path leads out of its folder."""
 
 import os
 import select
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from workbook.environments import workspace
 from workbook.environments.workspace import Workspace
-from workbook.tools.calls import Effect, ToolFailure
+from workbook.tools.calls import Effect, ToolCall, ToolFailure
+from workbook.tools.registry import ToolRegistry
 
 RIGHT = "def price(listed, off, on_top):\n    return 88 if on_top else 45\n"
 NEW = "import unittest\n\n\nclass NewTest(unittest.TestCase):\n    def test_it(self):\n"
+SECRET = "the secret of the house"
 
 
 @pytest.fixture
@@ -24,199 +27,201 @@ def new_test(work, *lines):
     (work.folder / "test_price.py").write_text(NEW + body)
 
 
-def contents(work):
-    files = work.list_files()["files"]
-    return {file: (work.folder / file).read_text() for file in files}
+def contents(folder):
+    """Return each file below a folder, with what it holds; links as what they are."""
+    return {
+        path.relative_to(folder): path.is_symlink() or path.read_text()
+        for path in folder.rglob("*")
+        if path.is_symlink() or path.is_file()
+    }
 
 
-def test_the_sample_has_one_failing_test(work):
-    """the program of the sample adds percentages up, and a test says so"""
-    found = work.run_tests()
-    assert (found["passed"], "90.0 != 88" in found["output"]) == (False, True)
-    assert "Ran 2 tests\n" in found["output"]
+def observations(work, path):
+    """Return what each tool that takes a path says to it."""
+    registry = ToolRegistry(work.tools())
+    calls = [("write_file", {"text": "new"}), ("read_file", {})]
+    return [registry.run(ToolCall(t, {"path": path, **more}, "1")) for t, more in calls]
 
 
-def test_the_same_run_says_the_same(work):
-    """what the tests print has neither times nor the place of the copy in it"""
-    assert work.run_tests() == work.run_tests()
-    assert 'File "test_price.py"' in work.run_tests()["output"]
+# paths
 
 
-def test_a_mended_program_passes(work):
-    """after the write, the tests pass"""
-    work.write_file("price.py", RIGHT)
-    assert work.run_tests()["passed"]
+@pytest.fixture(scope="module")
+def house(tmp_path_factory):
+    """Return a folder with a workspace, and a secret beside it; links lead there."""
+    house = tmp_path_factory.mktemp("house")
+    work = Workspace.sample(house / "work").folder
+    (house / "outside").mkdir()
+    (house / "outside" / "secret.txt").write_text(SECRET)
+    (work / "src").mkdir()
+    (work / "src" / "code.py").touch()
+    (work / "link.txt").symlink_to(house / "outside" / "secret.txt")
+    (work / "chain.txt").symlink_to("link.txt")
+    (work / "loop.txt").symlink_to("loop.txt")
+    (work / "dangling.txt").symlink_to(house / "outside" / "new.txt")
+    (work / "linked").symlink_to(house / "outside")
+    (work / "src" / "up").symlink_to("../..")
+    (work / ".env").write_text(SECRET)
+    return house
 
 
-def test_one_tool_writes(work):
-    """of the four tools, write_file alone changes the folder"""
-    effects = {tool.name: tool.effect for tool in work.tools()}
-    assert [name for name in effects if effects[name] is Effect.WRITE] == ["write_file"]
+OUT = ["outside", "secret.txt", "linked", "loop.txt", "up", "..", ".", ".env", "/etc"]
+IN = ["src", "", "price.py", "no_such", "C:", "\\", "\0", "\n", "\u200b", "\ud800"]
+names = st.sampled_from([*OUT, *IN]) | st.text(max_size=5)
+
+
+@settings(max_examples=300, deadline=None)
+@given(start=st.sampled_from(["", "/", "./", "../"]), rest=st.lists(names, max_size=5))
+def test_no_path_leads_out(house, start, rest):
+    """whatever path is tried, nothing outside is read, written or made"""
+    path, work = start + "/".join(rest), Workspace(house / "work")
+    around = {k: v for k, v in contents(house).items() if k.parts[0] != "work"}
+    hidden = (work.folder / ".env").read_text()
+    seen = observations(work, path)
+    if ".." in path.split("/") or start == "/":
+        assert not any(each.ok for each in seen)
+    assert SECRET not in "".join(each.text() for each in seen)
+    assert {k: v for k, v in contents(house).items() if k.parts[0] != "work"} == around
+    assert (work.folder / ".env").read_text() == hidden
+    assert "raised" not in "".join(each.text() for each in seen)
+
+
+@pytest.mark.parametrize(
+    ("path", "word"),
+    [
+        ("../outside/secret.txt", "dot"),
+        ("src/../../outside/secret.txt", "dot"),
+        (".env", "dot"),
+        ("/etc/passwd", "elsewhere"),
+        ("{}/price.py", "elsewhere"),
+        ("link.txt", "elsewhere"),
+        ("chain.txt", "elsewhere"),
+        ("dangling.txt", "elsewhere"),
+        ("loop.txt", "elsewhere"),
+        ("linked/secret.txt", "elsewhere"),
+        ("src/up/outside/secret.txt", "elsewhere"),
+        ("price.py\0", "seen"),
+        ("src", "no file"),
+        ("x" * 300, "too long"),
+    ],
+)
+def test_a_way_out_is_refused_with_a_clear_word(house, path, word):
+    """dots, absolute paths, links, null bytes and folders: refused, and why"""
+    work = Workspace(house / "work")
+    path = path.format(work.folder)
+    listed = set(work.list_files()["files"])
+    assert {"price.py", "test_price.py", "src/code.py"} <= listed
+    assert path not in listed
+    for seen in observations(work, path):
+        assert (seen.ok, seen.error.kind) == (False, "bad_path")
+        assert word in seen.error.message
+        assert SECRET not in seen.text()
+    assert work.preview(path, "new").startswith("Error (bad_path)")
+
+
+@pytest.mark.parametrize("path", ["a..b", "%2e%2e", "-rf", "$HOME", "價格.py", "~x"])
+def test_a_strange_name_is_a_name(work, path):
+    """what looks like a way out and is none is a name in the folder"""
+    assert [each.ok for each in observations(work, path)] == [True, True]
+    assert (work.folder / path).read_text() == "new"
+
+
+# the tools
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", "é".encode() * 10_001])
+def test_what_is_no_short_text_is_left_alone(work, content):
+    """a file that is too long or no text is neither read nor written over"""
+    (work.folder / "file").write_bytes(content)
+    kinds = {each.error.kind for each in observations(work, "file")}
+    assert kinds in ({"no_text"}, {"too_long"})
+    assert (work.folder / "file").read_bytes() == content
+
+
+@pytest.mark.parametrize("text", ["", "𝄞" * 10_000, "a\r\nb\n", "\0"])
+def test_text_is_kept_as_it_is(work, text):
+    """text of at most 10,000 characters comes back as it was written"""
+    work.write_file("file", text)
+    assert work.read_file("file")["text"] == text
+    assert (work.folder / "file").read_bytes() == text.encode()
 
 
 def test_a_file_that_is_not_there_is_told_with_those_that_are(work):
-    """a wrong name is answered with the right ones"""
+    """a wrong name is answered with the right ones, at most 200; no folder is made"""
     with pytest.raises(ToolFailure, match=r"prize\.py") as failure:
         work.read_file("prize.py")
     assert "price.py, test_price.py" in failure.value.error.hint
-
-
-def test_a_long_list_is_cut_and_counted(work):
-    """two hundred files are listed; of more it is said how many"""
+    with pytest.raises(ToolFailure, match=r"no/new\.py"):
+        work.write_file("no/new.py", "text")
     for number in range(200):
         (work.folder / f"file_{number:03}").touch()
     listed = work.list_files()
     assert (len(listed["files"]), listed["more"]) == (200, 2)
 
 
-def test_a_missing_folder_is_not_made(work):
-    """a file in a folder that is not there is refused, and leaves nothing to undo"""
-    with pytest.raises(ToolFailure, match=r"no/new\.py"):
-        work.write_file("no/new.py", "text")
-    with pytest.raises(LookupError):
-        work.undo()
-
-
-# a person's side
-
-
-def test_a_preview_is_a_diff(work):
-    """whoever approves a write sees the lines that it changes"""
+def test_a_preview_is_a_diff_and_writes_nothing(work):
+    """whoever approves a write sees the lines that it changes, before it is made"""
+    before = contents(work.folder)
     lines = work.preview("price.py", RIGHT).splitlines()
     assert lines[:2] == ["--- price.py", "+++ price.py"]
-    assert "-    return listed * (1 - off / 100 + on_top / 100)" in lines
     assert "+    return 88 if on_top else 45" in lines
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "shown"),
-    [
-        ("new.py", "x = 1\n", "--- (no file)\n+++ new.py\n@@ -0,0 +1 @@\n+x = 1\n"),
-        ("../new.py", "x = 1\n", "Error (bad_path)"),
-        ("empty.py", "", "nothing changes"),
-    ],
-)
-def test_a_preview_says_what_would_happen(work, path, text, shown):
-    """a new file, a refused path and no change are shown as what they are"""
+    new = work.preview("new.py", "x = 1\n")
+    assert new == "--- (no file)\n+++ new.py\n@@ -0,0 +1 @@\n+x = 1\n"
+    assert contents(work.folder) == before
     (work.folder / "empty.py").touch()
-    assert work.preview(path, text).startswith(shown)
-
-
-def test_a_preview_writes_nothing(work):
-    """looking at what would be written leaves the folder as it is"""
-    before = contents(work)
-    work.preview("price.py", RIGHT)
-    work.preview("new.py", RIGHT)
-    assert contents(work) == before
-
-
-def test_every_write_can_be_taken_back(work):
-    """one after the other, the last first, also the making of a file
-
-    Another process does it as well: what was written stands in the folder."""
-    states = [contents(work)]
-    for path, text in [("price.py", RIGHT), ("new.py", "1"), ("price.py", "2")]:
-        work.write_file(path, text)
-        states.append(contents(work))
-    again = Workspace(work.folder)
-    for path, state in [("price.py", 2), ("new.py", 1), ("price.py", 0)]:
-        assert again.undo() == path
-        assert contents(again) == states[state]
-    with pytest.raises(LookupError, match="no write is left"):
-        again.undo()
-
-
-def test_writing_goes_on_after_an_undo(work):
-    """a write that follows an undo can be taken back as well"""
-    work.write_file("new.py", "1")
-    work.write_file("new.py", "2")
-    work.undo()
-    work.write_file("new.py", "3")
-    work.undo()
-    assert work.read_file("new.py")["text"] == "1"
-
-
-def test_a_write_that_was_cut_off_can_be_taken_back(work, monkeypatch):
-    """what was to be written is noted first, so that half a file can be undone"""
-    before = contents(work)
-
-    def half(place, text):
-        put(place, text[: len(text) // 2])
-        raise KeyboardInterrupt
-
-    put = workspace.put_text
-    monkeypatch.setattr(workspace, "put_text", half)
-    with pytest.raises(KeyboardInterrupt):
-        work.write_file("price.py", RIGHT)
-    monkeypatch.undo()
-    assert contents(work) != before
-    work.undo()
-    assert contents(work) == before
-
-
-def test_a_history_that_is_a_link_is_refused(work, tmp_path):
-    """what is kept of writes goes into the folder itself"""
-    (tmp_path / "outside").mkdir()
-    (work.folder / ".history").symlink_to(tmp_path / "outside")
-    with pytest.raises(ToolFailure, match="is a link"):
-        work.write_file("price.py", RIGHT)
-    assert list((tmp_path / "outside").iterdir()) == []
+    assert work.preview("empty.py", "") == "nothing changes"
 
 
 def test_what_was_written_can_be_looked_up(work):
     """a file that has the text was written, one that has another was not"""
     assert work.written("price.py", RIGHT) is None
     done = work.write_file("price.py", RIGHT)
+    assert done == {"written": "price.py", "lines": 2}
     assert work.written("price.py", RIGHT) == done
+    effects = [tool.effect for tool in work.tools()]
+    assert effects == [Effect.READ, Effect.READ, Effect.WRITE, Effect.READ]
 
 
 # the tests, in a process
 
 
-def test_the_tests_cannot_change_the_folder(work):
-    """a test that writes, deletes and goes up does it in a copy that is thrown away"""
-    new_test(
-        work,
-        "import os, pathlib",
-        "pathlib.Path('new.py').write_text('x')",
-        "os.remove('price.py')",
-    )
-    before = contents(work)
+def test_the_sample_has_one_failing_test(work):
+    """a test of the sample fails, each time in the same way; a fixed program passes"""
+    found = work.run_tests()
+    assert (found["passed"], "90.0 != 88" in found["output"]) == (False, True)
+    assert "Ran 2 tests\n" in found["output"]
+    assert 'File "test_price.py"' in found["output"]  # without the copy's own place
+    assert work.run_tests() == found
+    work.write_file("price.py", RIGHT)
     assert work.run_tests()["passed"]
-    assert contents(work) == before
 
 
-@pytest.mark.parametrize(
-    "line",
-    ["import os; os._exit(0)", "self.skipTest('no')", "print('Ran 3 tests'); exit(1)"],
-)
+def test_the_tests_cannot_change_the_folder(work):
+    """a test that writes and deletes does it in a copy that is thrown away"""
+    new_test(work, "open('new.py', 'w').close()", "import os; os.remove('price.py')")
+    before = contents(work.folder)
+    assert work.run_tests()["passed"]
+    assert contents(work.folder) == before
+
+
+@pytest.mark.parametrize("line", ["import os; os._exit(0)", "print('Ran 3'); exit(1)"])
 def test_passed_means_that_tests_were_run(work, line):
-    """a run that ends before its tests do has not passed"""
+    """a run that ends before its tests do has not passed, nor one without tests"""
     new_test(work, line)
-    passed = line.startswith("self")  # a test that was left out was run
-    assert work.run_tests()["passed"] is passed
-
-
-def test_no_tests_have_not_passed(work):
-    """a folder without tests does not pass them"""
+    assert not work.run_tests()["passed"]
     (work.folder / "test_price.py").unlink()
     assert not work.run_tests()["passed"]
 
 
 def test_no_key_reaches_the_tests(work, monkeypatch):
-    """a program that an agent wrote sees no key of yours"""
+    """a program that an agent wrote sees no key of yours; of much output the end"""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-reader")
     new_test(work, "import os", "print(dict(os.environ))")
     assert "PATH" in work.run_tests()["output"]
     assert "sk-of" not in work.run_tests()["output"]
-
-
-def test_much_output_is_cut(work):
-    """of what the tests print, the end is shown"""
     new_test(work, "print('é' * 100_000)", "self.fail('at the end')")
     output = work.run_tests()["output"]
-    assert len(output) <= 4_000
-    assert "at the end" in output
+    assert (len(output) <= 4_000, "at the end" in output) == (True, True)
 
 
 def test_tests_that_hang_are_stopped_with_all_they_began(work, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.environments.web_search import wiki_search
+from workbook.environments.search import wiki_search
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes

@@ -6,7 +6,7 @@ import pytest
 
 from workbook.environments.catalogue import builtin_tool, makers
 from workbook.environments.number_theory import factorial
-from workbook.environments.web_search import wiki_search
+from workbook.environments.search import wiki_search
 from workbook.tools.descriptions import lint_description, lint_examples
 from workbook.tools.tool import Tool
 

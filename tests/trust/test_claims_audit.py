@@ -20,9 +20,8 @@ from workbook.evaluation.grading import wilson_interval
 from workbook.paths import DATA
 from workbook.trust.evidence import Document, audit_answer
 
-ROWS = [
-    json.loads(line) for line in (DATA / "claims_audit.jsonl").open(encoding="utf-8")
-]
+LABELLED = DATA / "lessons/09/claims_audit.jsonl"
+ROWS = [json.loads(line) for line in LABELLED.open(encoding="utf-8")]
 TEXTS = {each.doc_id: each for each in load_articles()}
 
 

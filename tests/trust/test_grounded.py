@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbook.environments.web_search import wiki_search
+from workbook.environments.search import wiki_search
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded

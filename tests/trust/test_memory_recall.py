@@ -25,11 +25,11 @@ def rows(name):
     return [json.loads(line) for line in lines]
 
 
-QUESTIONS = rows("memory_questions.jsonl")
-RIGHT = {row["slug"]: row["text"] for row in rows("memory_notes.jsonl")}
+QUESTIONS = rows("lessons/09/memory_questions.jsonl")
+RIGHT = {row["slug"]: row["text"] for row in rows("lessons/09/memory_notes.jsonl")}
 NOTES = [
     Note(number, row["kind"], row["text"], float(number))
-    for number, row in enumerate(rows("memory_notes.jsonl"))
+    for number, row in enumerate(rows("lessons/09/memory_notes.jsonl"))
 ]
 
 

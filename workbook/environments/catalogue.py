@@ -14,11 +14,13 @@ import workbook.environments
 import workbook.tools
 from workbook.tools.tool import Tool
 
+Maker = Callable[[], Tool | list[Tool]]
+
 
 @cache
-def makers() -> dict[str, Callable[[], Tool | list[Tool]]]:
+def makers() -> dict[str, Maker]:
     """Return the name of each tool, and what makes it."""
-    found: dict[str, Callable[[], Tool | list[Tool]]] = {}
+    found: dict[str, Maker] = {}
     for room in (workbook.tools, workbook.environments):
         for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
             found |= getattr(importlib.import_module(module.name), "TOOLS", {})
@@ -27,16 +29,15 @@ def makers() -> dict[str, Callable[[], Tool | list[Tool]]]:
 
 def builtin_tools(names: Iterable[str]) -> list[Tool]:
     """Return new tools by their names; those that are made together share a state."""
-    found, made = [], dict[Callable[[], Tool | list[Tool]], dict[str, Tool]]()
+    found, made = [], dict[Maker, dict[str, Tool]]()
     for name in names:
         if name not in makers():
             known = ", ".join(makers())
             raise KeyError(f"no built-in tool is named {name!r}; use {known}")
-        make = makers()[name]
-        if make not in made:
+        if (make := makers()[name]) not in made:
             tools = make()
-            tools = tools if isinstance(tools, list) else [tools]
-            made[make] = {tool.name: tool for tool in tools}
+            all_ = tools if isinstance(tools, list) else [tools]
+            made[make] = {tool.name: tool for tool in all_}
         found.append(made[make][name])
     return found
 

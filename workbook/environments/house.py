@@ -1,7 +1,7 @@
 """A household in text: rooms, places that open and close, and things to carry.
 
-What the house has is in `data/house.toml`; where the things lie at first is drawn from
-the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010.03768).
+What the house has is in `data/environments/house.toml`; where the things lie at first
+is drawn from the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010.03768).
 """
 
 import random
@@ -15,7 +15,7 @@ from workbook.environments.text_world import TextWorld, echo, rows_of, same_lett
 from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
 
-HOUSE = tomllib.loads((DATA / "house.toml").read_text("utf-8"))
+HOUSE = tomllib.loads((DATA / "environments/house.toml").read_text("utf-8"))
 ROOMS: dict[str, list[str]] = HOUSE["rooms"]
 PLACES = tuple(place for places in ROOMS.values() for place in places)
 
@@ -29,23 +29,13 @@ class HouseTask:
     place: str
     state: str = ""
     count: int = 1
-
-    @property
-    def text(self) -> str:
-        """The goal in words: "put a clean cup on the desk"."""
-        where = f"{_into(self.place)} the {self.place}"
-        name = f"{self.state} {self.kind}".strip()
-        if self.count == 1:
-            return f"put {'an' if name[0] in 'aeiou' else 'a'} {name} {where}"
-        plural = re.sub("fe$", "ve", re.sub("o$", "oe", name)) + "s"
-        count = {2: "two", 3: "three"}[self.count]
-        return f"find {count} {plural} and put them {where}"
+    text: str = ""  # the goal in words
 
 
 @cache
 def house_tasks() -> tuple[HouseTask, ...]:
     """Read the household tasks."""
-    return rows_of("world_tasks.toml", HouseTask, "house")
+    return rows_of("environments/world_tasks.toml", HouseTask, "house")
 
 
 @dataclass(slots=True)
@@ -114,13 +104,10 @@ class HouseWorld(TextWorld[HouseTask]):
         return None
 
     def _reached(self, task: HouseTask) -> bool:
-        wanted = {task.state} if task.state else set()
-        return task.count <= sum(
-            thing.kind == task.kind
-            and kind_of(thing.place or "") == task.place
-            and wanted <= thing.states
-            for thing in self.things
-        )
+        wanted = {task.state} - {""}
+        there = [t for t in self.things if kind_of(t.place or "") == task.place]
+        right = [t for t in there if t.kind == task.kind and wanted <= t.states]
+        return len(right) >= task.count
 
     # The verbs. Each returns what one sees then, or raises why nothing happens.
 
@@ -131,50 +118,46 @@ class HouseWorld(TextWorld[HouseTask]):
         self.here = _place(name)
         return self._look()
 
-    def _take(self, thing_name: str, place_name: str) -> str:
-        if held := self._held():
-            raise _NothingHappens(f"your hands are full with {held.name}")
-        self._must_reach(place_name)
-        lying = {thing.name: thing for thing in self._visible()}
-        name = _named(thing_name, lying)
-        if name is None:
-            raise _NothingHappens(f"there is no {echo(thing_name)!r} at {self.here}")
-        lying[name].place = None
-        return f"You take {name} from {self.here}."
-
-    def _swing(self, verb: str, name: str) -> str:
-        self._must_be_at(name)
-        if kind_of(self.here) not in HOUSE["closable"]:
-            raise _NothingHappens(f"{self.here} cannot be opened or closed")
-        if (verb == "open") == (self.here in self.open):
-            state = verb.replace("close", "closed")
-            raise _NothingHappens(f"{self.here} is already {state}")
-        self.open ^= {self.here}
-        seen = f" {self._contents()}" if verb == "open" else ""
-        return f"You {verb} {self.here}.{seen}"
-
-    def _put(self, thing_name: str, place_name: str) -> str:
-        held = self._must_hold(thing_name)
-        self._must_reach(place_name)
-        held.place = self.here
-        return f"You put {held.name} {_into(kind_of(self.here))} {self.here}."
-
-    def _treat(self, verb: str, thing_name: str, place_name: str) -> str:
-        how = HOUSE["treatments"][verb]
-        held = self._must_hold(thing_name)
-        self._must_be_at(place_name)
-        if kind_of(self.here) != how["place"]:
-            wrong = f"one cannot {verb} a thing with {self.here}"
-            raise _NothingHappens(f"{wrong}: find a {how['place']}")
-        if held.kind not in how["kinds"]:
-            raise _NothingHappens(f"one cannot {verb} a {held.kind}")
-        held.states = held.states - {how["takes"]} | {how["gives"]}
-        return f"You {verb} {held.name} with {self.here}."
-
     def _look(self) -> str:
         if not self.here:
             return "You are not at any place. Use: go to …"
         return f"You are at {self.here}. {self._contents()}"
+
+    def _take(self, thing: str, place: str) -> str:
+        held = self._held()
+        _unless(not held, f"your hands are full with {held and held.name}")
+        self._must_reach(place)
+        lying = {each.name: each for each in self.things if each.place == self.here}
+        name = _named(thing, lying) or ""
+        _unless(name, f"there is no {echo(thing)!r} at {self.here}")
+        lying[name].place = None
+        return f"You take {name} from {self.here}."
+
+    def _put(self, thing: str, place: str) -> str:
+        held = self._must_hold(thing)
+        self._must_reach(place)
+        held.place = self.here
+        return f"You put {held.name} {self._into()} {self.here}."
+
+    def _swing(self, verb: str, name: str) -> str:
+        self._must_be_at(name)
+        closable = kind_of(self.here) in HOUSE["closable"]
+        _unless(closable, f"{self.here} cannot be opened or closed")
+        state = "closed" if self._is_closed() else "open"
+        _unless(not state.startswith(verb), f"{self.here} is already {state}")
+        self.open ^= {self.here}
+        seen = f" {self._contents()}" if verb == "open" else ""
+        return f"You {verb} {self.here}.{seen}"
+
+    def _treat(self, verb: str, thing: str, place: str) -> str:
+        how = HOUSE["treatments"][verb]
+        held = self._must_hold(thing)
+        self._must_be_at(place)
+        wrong = f"one cannot {verb} a thing with {self.here}: find a {how['place']}"
+        _unless(kind_of(self.here) == how["place"], wrong)
+        _unless(held.kind in how["kinds"], f"one cannot {verb} a {held.kind}")
+        held.states = held.states - {how["takes"]} | {how["gives"]}
+        return f"You {verb} {held.name} with {self.here}."
 
     def _must_be_at(self, name: str) -> None:
         if _named(name, [self.here]) is None:
@@ -182,8 +165,7 @@ class HouseWorld(TextWorld[HouseTask]):
 
     def _must_reach(self, name: str) -> None:
         self._must_be_at(name)
-        if not self._reachable():
-            raise _NothingHappens(f"{self.here} is closed")
+        _unless(not self._is_closed(), f"{self.here} is closed")
 
     def _must_hold(self, name: str) -> Thing:
         held = self._held()
@@ -194,18 +176,17 @@ class HouseWorld(TextWorld[HouseTask]):
     def _held(self) -> Thing | None:
         return next((thing for thing in self.things if thing.place is None), None)
 
-    def _reachable(self) -> bool:
-        return kind_of(self.here) not in HOUSE["closable"] or self.here in self.open
-
-    def _visible(self) -> list[Thing]:
-        here = self.here if self._reachable() else ""
-        return [thing for thing in self.things if thing.place == here]
+    def _is_closed(self) -> bool:
+        return kind_of(self.here) in HOUSE["closable"] and self.here not in self.open
 
     def _contents(self) -> str:
-        if not self._reachable():
+        if self._is_closed():
             return "It is closed."
-        things = ", ".join(map(str, self._visible())) or "nothing"
-        return f"{_into(kind_of(self.here)).capitalize()} it: {things}."
+        things = [str(thing) for thing in self.things if thing.place == self.here]
+        return f"{self._into().capitalize()} it: {', '.join(things) or 'nothing'}."
+
+    def _into(self) -> str:
+        return "in" if kind_of(self.here) in HOUSE["insides"] else "on"
 
 
 _VERBS: dict[str, Callable[..., str]] = {
@@ -219,8 +200,9 @@ _VERBS: dict[str, Callable[..., str]] = {
 }
 
 
-def _into(place: str) -> str:
-    return "in" if place in HOUSE["insides"] else "on"
+def _unless(allowed: object, why: str) -> None:
+    if not allowed:
+        raise _NothingHappens(why)
 
 
 def _place(name: str) -> str:

@@ -1,16 +1,19 @@
 """Two tools that take one integer: a factorial, and prime factors."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 from workbook.tools.tool import Tool
 
 FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
 FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s
-
-NAMES = "number numbers num nums integer integers value values x"
-"""What models call the one number `n`, also when they mean several."""
+# What models call the one number `n`, also when they mean several.
+NAMES = ("number", "numbers", "num", "nums", "integer", "integers", "value", "values")
+MORE: Any = {
+    "aliases": dict.fromkeys((*NAMES, "x"), "n"),
+    "outside": False,
+    "timeout_s": None,
+}
 
 
 def factorial_of(n: int) -> dict[str, int]:
@@ -31,25 +34,23 @@ def prime_factors_of(n: int) -> dict[str, int | list[int]]:
             factors.append(divisor)
             rest //= divisor
         divisor += 1 if divisor == 2 else 2
-    if rest > 1:
-        factors.append(rest)
-    return {"n": n, "factors": factors}
+    return {"n": n, "factors": factors + [rest] * (rest > 1)}
 
 
 def factorial() -> Tool:
     """Return the tool `Factorial`: one integer from 0 to 20."""
-    description = (
+    about = (
         "Computes n! exactly. One integer from 0 to 20 per call: 21! does not fit "
         'in 64 bits. Right: {"n": 5}. Wrong: {"n": [3, 4, 5]}; call once for each.'
     )
     asked_by = ("factorial", "階乗", "阶乘", "階乘", "!")
-    limits = (0, FACTORIAL_LIMIT)
-    return _number_tool("Factorial", description, factorial_of, limits, asked_by)
+    schema = _between(0, FACTORIAL_LIMIT)
+    return Tool("Factorial", about, schema, factorial_of, asked_by=asked_by, **MORE)
 
 
 def prime_factors() -> Tool:
     """Return the tool `PrimeFactors`: one integer from 2 to 10**12."""
-    description = (
+    about = (
         "Splits one integer into its prime factors. From 2 to 1000000000000, one "
         'integer per call. Right: {"n": 360}. Wrong: {"n": [12, 15]}; call once '
         "for each."
@@ -59,22 +60,13 @@ def prime_factors() -> Tool:
         *("factorisation", "factorization", "prime factor", "prime"),
         *("素因数分解", "素因数", "因数分解", "质因数", "質因數", "分解质因数"),
     )
-    limits = (2, FACTORISE_LIMIT)
-    return _number_tool("PrimeFactors", description, prime_factors_of, limits, asked_by)
+    more, schema = {"asked_by": asked_by, **MORE}, _between(2, FACTORISE_LIMIT)
+    return Tool("PrimeFactors", about, schema, prime_factors_of, **more)
 
 
-def _number_tool(
-    name: str,
-    description: str,
-    run: Callable[[int], Any],
-    limits: tuple[int, int],
-    asked_by: tuple[str, ...],
-) -> Tool:
-    n = {"type": "integer", "minimum": limits[0], "maximum": limits[1]}
-    schema = {"properties": {"n": n}, "required": ["n"]}
-    aliases = dict.fromkeys(NAMES.split(), "n")
-    more: dict[str, Any] = {"aliases": aliases, "asked_by": asked_by, "outside": False}
-    return Tool(name, description, schema, run, timeout_s=None, **more)
+def _between(lowest: int, highest: int) -> dict[str, Any]:
+    n = {"type": "integer", "minimum": lowest, "maximum": highest}
+    return {"properties": {"n": n}, "required": ["n"]}
 
 
 TOOLS = {"Factorial": factorial, "PrimeFactors": prime_factors}

@@ -1,7 +1,6 @@
 """A payment tool without a bank: the one tool here that changes the world."""
 
 import json
-import os
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,6 +12,22 @@ from workbook.tools import Effect, ErrorKind, Tool, ToolFailure
 
 MAX_AMOUNT = 10_000
 CURRENCIES = ("EUR", "USD", "JPY", "CNY")
+ABOUT = (
+    "Pays one payee per call, and pays again when it is called again. "
+    f"From 0.01 to {MAX_AMOUNT} in EUR, USD, JPY or CNY. "
+    'Right: {"payee": "Ada", "amount": 20.5, "currency": "EUR"}. '
+    'Wrong: {"payee": "Ada", "amount": "20,50 euros"}.'
+)
+_WORDS = {"type": "string", "maxLength": 200}
+_UNITS = "in units of the currency, 25 is 25 euros"
+_NUMBER = "the number of the invoice, where there is one"
+_AMOUNT = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_AMOUNT}
+ARGUMENTS = {
+    "payee": {**_WORDS, "minLength": 1},
+    "amount": {**_AMOUNT, "description": _UNITS},
+    "currency": {"type": "string", "enum": list(CURRENCIES), "default": "EUR"},
+    "reference": {**_WORDS, "pattern": r"\S", "description": _NUMBER},
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +48,9 @@ class Payment:
 
 
 class Payments:
-    """What was paid, in the order in which it happened.
+    """What was paid, in order: in memory, or, with a `path`, a line each in that file.
 
-    With a `path` it stands in that file, a line each, and processes share it;
-    otherwise in memory.
+    Processes can share the file, and whoever reads it sees whole payments.
     """
 
     def __init__(self, path: Path | str | None = None) -> None:
@@ -45,10 +59,10 @@ class Payments:
 
     @property
     def made(self) -> list[Payment]:
-        """Every payment. The last line of a file that has no end is none."""
+        """Every payment."""
         if self.path is None or not self.path.exists():
             return self._made
-        lines = self.path.read_bytes().split(b"\n")[:-1]
+        lines = self.path.read_text("utf-8").splitlines()
         return [Payment(**json.loads(line)) for line in lines]
 
     def pay(
@@ -58,19 +72,22 @@ class Payments:
         payee, cents = payee.strip(), _cents(amount)
         if not payee:
             raise ToolFailure("no_payee", "the payee is empty.", hint="Say who it is.")
-        if currency not in CURRENCIES:
-            message = f"{currency!r} is not a currency of this account."
-            hint = f"Use one of {', '.join(CURRENCIES)}."
-            raise ToolFailure("bad_currency", message, hint=hint)
         if cents is None:
             message = f"the amount is {amount} {currency}."
             hint = f"Use 0.01 to {MAX_AMOUNT}, with at most two decimals."
             raise ToolFailure("bad_amount", message, hint=hint)
         # No other process pays meanwhile.
         with FileLock(f"{self.path}.lock") if self.path else nullcontext():
-            number = f"pay_{len(self.made) + 1}"
+            made = self.made
+            number = f"pay_{len(made) + 1}"
             payment = Payment(number, payee, cents, currency, reference.strip())
-            self._keep(payment)
+            if self.path is None:
+                made.append(payment)
+            else:
+                lines = [json.dumps(asdict(each)) + "\n" for each in [*made, payment]]
+                new = self.path.with_suffix(".new")
+                new.write_text("".join(lines), "utf-8")
+                new.replace(self.path)  # all at once: no half a payment
         return payment.receipt()
 
     def look_up(
@@ -92,25 +109,10 @@ class Payments:
 
     def tool(self) -> Tool:
         """Return the account as a tool."""
-        text = {"type": "string", "maxLength": 200}
-        payee = {**text, "minLength": 1}
-        units = "in units of the currency, 25 is 25 euros"
-        amount = {"type": "number", "exclusiveMinimum": 0, "maximum": MAX_AMOUNT}
-        amount["description"] = units
-        currency = {"type": "string", "enum": list(CURRENCIES), "default": "EUR"}
-        number = "the number of the invoice, where there is one"
-        reference = {**text, "pattern": r"\S", "description": number}
-        asked: dict[str, Any] = {"payee": payee, "amount": amount}
-        asked |= {"currency": currency, "reference": reference}
         return Tool(
             name="Pay",
-            description=(
-                "Pays one payee per call, and pays again when it is called again. "
-                f"From 0.01 to {MAX_AMOUNT} in EUR, USD, JPY or CNY. "
-                'Right: {"payee": "Ada", "amount": 20.5, "currency": "EUR"}. '
-                'Wrong: {"payee": "Ada", "amount": "20,50 euros"}.'
-            ),
-            parameters={"properties": asked, "required": ["payee", "amount"]},
+            description=ABOUT,
+            parameters={"properties": ARGUMENTS, "required": ["payee", "amount"]},
             run=self.pay,
             effect=Effect.WRITE,
             timeout_s=None,
@@ -122,17 +124,6 @@ class Payments:
     def slow_tool(self) -> Tool:
         """Return the account as a tool that pays, and whose answers are too late."""
         return replace(self.tool(), name="PaySlowly", run=self.pay_slowly)
-
-    def _keep(self, payment: Payment) -> None:
-        if self.path is None:
-            self._made.append(payment)
-            return
-        with self.path.open("ab+") as file:
-            file.seek(0)
-            file.truncate(file.read().rfind(b"\n") + 1)  # a line that has no end
-            file.write(json.dumps(asdict(payment)).encode() + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
 
 
 def _cents(amount: float) -> int | None:

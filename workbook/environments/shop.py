@@ -5,16 +5,15 @@ The idea is WebShop's (Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 
 import random
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, partial
 
 from workbook.environments.text_world import TextWorld, echo, rows_of, same_letters
 from workbook.loop.prompting import parse_bracket_action
 from workbook.loop.text_world import StepResult
 
 PER_PAGE = 5
-BUTTONS = ("next page", "previous page", "back", "buy now")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,31 +42,24 @@ class ShopTask:
     attributes: tuple[str, ...]
     options: Mapping[str, str]
     budget_cents: int
-
-    @property
-    def text(self) -> str:
-        """The goal in words."""
-        about = ", ".join(self.attributes)
-        chosen = ", ".join(f"{name} {value}" for name, value in self.options.items())
-        price = dollars(self.budget_cents)
-        return f"buy: {self.kind}; {about}; {chosen}; price at most {price}"
+    text: str = ""  # the goal in words
 
 
 @cache
 def load_products() -> tuple[Product, ...]:
     """Read the catalogue."""
-    return rows_of("shop.jsonl", Product)
+    return rows_of("environments/shop.jsonl", Product)
 
 
 @cache
 def shop_tasks() -> tuple[ShopTask, ...]:
     """Read the shopping tasks."""
-    return rows_of("world_tasks.toml", ShopTask, "shop")
+    return rows_of("environments/world_tasks.toml", ShopTask, "shop")
 
 
 def dollars(cents: int) -> str:
     """Return `$4.50` for 450."""
-    return f"${cents // 100}.{cents % 100:02d}"
+    return f"${cents / 100:.2f}"
 
 
 def price_of(product: Product, chosen: Mapping[str, str]) -> int:
@@ -91,21 +83,14 @@ def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> 
     return kind * sum(met) / len(met)
 
 
-@dataclass(slots=True)
-class Visit:
-    """Where a customer is: on the search page, at results, or at a product."""
-
-    found: tuple[Product, ...] | None = None
-    page: int = 0
-    product: Product | None = None
-    chosen: dict[str, str] = field(default_factory=dict)
-
-
 class ShopWorld(TextWorld[ShopTask]):
     """Buy what the task asks for. One clicks a product, an option's value, a button."""
 
     forms = "search[query], click[…], buy, think[…]"
-    visit: Visit
+    page: str  # what one sees
+    clicks: dict[str, Callable[[], str]]  # what one can click, and the page it leads to
+    product: Product | None
+    chosen: dict[str, str]
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -113,21 +98,25 @@ class ShopWorld(TextWorld[ShopTask]):
         random.Random(seed).shuffle(self.products)
 
     def _begin(self, task: ShopTask) -> str:
-        self.visit = Visit()
-        return f"Your task: {task.text}.\n{self._page()}"
+        return f"Your task: {task.text}.\n{self._front()}"
 
     def _act(self, task: ShopTask, action: str) -> StepResult | None:
         if same_letters(action) == "buy":
             return self._buy(task)
         match parse_bracket_action(action.strip()):
             case ("search", query):
-                self.visit = Visit(found=self._find(query))
-                return StepResult(self._page())
+                return StepResult(self._results(self._find(query)))
             case ("click", target):
-                return self._click(task, same_letters(target))
+                name = same_letters(target)
+                if name == "buy now" and self.product:
+                    return self._buy(task)
+                if name in self.clicks:
+                    return StepResult(self.clicks[name]())
+                missing = f"Nothing happens: there is no [{echo(name)}] to click here."
+                return StepResult(f"{missing}\n{self.page}")
         return None
 
-    def _find(self, query: str) -> tuple[Product, ...]:
+    def _find(self, query: str) -> list[Product]:
         wanted = _words(query)
 
         def hits(product: Product) -> int:
@@ -136,32 +125,10 @@ class ShopWorld(TextWorld[ShopTask]):
             return 3 * len(wanted & title) + len(wanted & rest)
 
         # sorted is stable: what matches equally well keeps the order of the seed.
-        return tuple(sorted(filter(hits, self.products), key=hits, reverse=True))
-
-    def _click(self, task: ShopTask, target: str) -> StepResult:
-        visit, listed = self.visit, self._listed()
-        titles = {same_letters(p.title): p.product_id for p in listed}
-        target = titles.get(target, target)
-        known = {same_letters(name): name for name in self._targets()}
-        if target not in known:
-            missing = f"Nothing happens: there is no [{echo(target)}] to click here."
-            return StepResult(f"{missing}\n{self._page()}")
-        if target == "buy now":
-            return self._buy(task)
-        if target == "back":
-            self.visit = Visit(visit.found, visit.page) if visit.product else Visit()
-        elif target in ("next page", "previous page"):
-            visit.page += 1 if target == "next page" else -1
-        elif visit.product:
-            for name, values in visit.product.options.items():
-                if known[target] in values:
-                    visit.chosen[name] = known[target]
-        else:
-            visit.product = next(p for p in listed if p.product_id == known[target])
-        return StepResult(self._page())
+        return sorted(filter(hits, self.products), key=hits, reverse=True)
 
     def _buy(self, task: ShopTask) -> StepResult:
-        product, chosen = self.visit.product, self.visit.chosen
+        product, chosen = self.product, self.chosen
         if product is None:
             return StepResult("Nothing happens: open a product before you buy.")
         bought = [product.title, *(f"{n} {chosen[n]}" for n in sorted(chosen))]
@@ -169,52 +136,48 @@ class ShopWorld(TextWorld[ShopTask]):
         text = f"You bought {', '.join(bought)} for {price}."
         return StepResult(text, match_score(task, product, chosen), done=True)
 
-    def _listed(self) -> tuple[Product, ...]:
-        if self.visit.found is None or self.visit.product:
-            return ()
-        first = self.visit.page * PER_PAGE
-        return self.visit.found[first : first + PER_PAGE]
+    # The pages. Each says what one sees there, and keeps what can be clicked.
 
-    def _targets(self) -> list[str]:
-        visit = self.visit
-        if visit.product:
-            return [*visit.product.values(), "back", "buy now"]
-        if visit.found is None:
-            return []
-        targets = [product.product_id for product in self._listed()]
-        targets += ["next page"] * ((visit.page + 1) * PER_PAGE < len(visit.found))
-        targets += ["previous page"] * (visit.page > 0)
-        return [*targets, "back"]
+    def _front(self) -> str:
+        self.product, self.chosen, self.clicks = None, {}, {}
+        self.page = "You are on the search page. Use: search[query]"
+        return self.page
 
-    def _page(self) -> str:
-        visit = self.visit
-        if visit.product:
-            lines = _describe(visit.product, visit.chosen)
-        elif visit.found is None:
-            return "You are on the search page. Use: search[query]"
-        else:
-            lines = [f"Found: {len(visit.found)}. Page {visit.page + 1}."]
-            lines += [
-                f"[{each.product_id}] {each.title}, {dollars(each.price_cents)}"
-                for each in self._listed()
-            ]
-        buttons = [f"[{name}]" for name in self._targets() if name in BUTTONS]
-        return "\n".join([*lines, " ".join(buttons)])
+    def _results(self, found: list[Product], number: int = 0) -> str:
+        self.product, self.chosen = None, {}
+        first, lines = number * PER_PAGE, [f"Found: {len(found)}. Page {number + 1}."]
+        here, buttons = partial(self._results, found), dict[str, Callable[[], str]]()
+        if first + PER_PAGE < len(found):
+            buttons["next page"] = partial(here, number + 1)
+        if number:
+            buttons["previous page"] = partial(here, number - 1)
+        self.clicks = {**buttons, "back": self._front}
+        for each in found[first : first + PER_PAGE]:
+            price = dollars(each.price_cents)
+            lines.append(f"[{each.product_id}] {each.title}, {price}")
+            look = partial(self._offer, each, {}, partial(here, number))
+            self.clicks |= {each.product_id: look, same_letters(each.title): look}
+        self.page = "\n".join([*lines, " ".join(f"[{b}]" for b in [*buttons, "back"])])
+        return self.page
+
+    def _offer(
+        self, product: Product, chosen: dict[str, str], back: Callable[[], str]
+    ) -> str:
+        self.product, self.chosen, self.clicks = product, chosen, {"back": back}
+        lines = [f"{product.title}, {dollars(price_of(product, chosen))}"]
+        lines.append(f"About: {', '.join(product.attributes)}")
+        for name, values in product.options.items():
+            offers = []
+            for value, cents in values.items():
+                offers.append(f"[{value}]" + (f" +{dollars(cents)}" if cents else ""))
+                choice = partial(self._offer, product, chosen | {name: value}, back)
+                self.clicks[same_letters(value)] = choice
+            taken = f" (chosen: {chosen[name]})" if name in chosen else ""
+            lines.append(f"{name}: {' '.join(offers)}{taken}")
+        self.page = "\n".join([*lines, "[back] [buy now]"])
+        return self.page
 
 
 def _words(text: str) -> set[str]:
     """Return the words of a text, a plural as its singular."""
     return {w.removesuffix("s") for w in re.findall(r"\w+", same_letters(text))}
-
-
-def _describe(product: Product, chosen: Mapping[str, str]) -> list[str]:
-    price = dollars(price_of(product, chosen))
-    lines = [f"{product.title}, {price}", f"About: {', '.join(product.attributes)}"]
-    for name, values in product.options.items():
-        offers = [
-            f"[{value}] +{dollars(extra)}" if extra else f"[{value}]"
-            for value, extra in values.items()
-        ]
-        taken = f" (chosen: {chosen[name]})" if name in chosen else ""
-        lines.append(f"{name}: {' '.join(offers)}{taken}")
-    return lines

@@ -43,19 +43,18 @@ class WikiTask:
 @cache
 def load_articles() -> tuple[Article, ...]:
     """Read the articles."""
-    return rows_of("wiki.jsonl", Article)
+    return rows_of("environments/wiki.jsonl", Article)
 
 
 @cache
 def wiki_tasks() -> tuple[WikiTask, ...]:
     """Read the questions: the one-hop ones first, then the two-hop ones."""
-    return rows_of("wiki_questions.jsonl", WikiTask)
+    return rows_of("environments/wiki_questions.jsonl", WikiTask)
 
 
 def split_sentences(text: str) -> tuple[str, ...]:
     """Split a text after `. ! ?` before a blank and after `。！？`."""
-    parts = re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*", text)
-    return tuple(part for part in parts if part.strip())
+    return tuple(filter(str.strip, re.split(r"(?<=[.!?])\s+|(?<=[。！？])\s*", text)))
 
 
 def lookup_next(
@@ -133,19 +132,14 @@ def _by_title() -> dict[str, Article]:
 
 
 def _similar(entity: str) -> list[str]:
+    """Return the titles that share most pairs of letters, which any script has."""
     name = same_letters(entity)[:LONGEST_NAME]
-    pairs = _pairs(name)
 
     def alike(title: str) -> float:
-        own = _pairs(title)
-        dice = 2 * len(pairs & own) / (len(pairs) + len(own))
-        return dice + (bool(name) and (name in title or title in name))
+        a, b = ({*zip(f" {each}", f"{each} ", strict=True)} for each in (name, title))
+        held = bool(name) and (name in title or title in name)
+        return 2 * len(a & b) / (len(a) + len(b)) + held
 
     # sorted is stable: titles that are equally alike keep the order of the file.
     best = sorted(_by_title(), key=alike, reverse=True)[:SIMILAR_TITLES]
     return [_by_title()[title].title for title in best]
-
-
-def _pairs(name: str) -> frozenset[str]:
-    """Return the pairs of neighbouring letters; they work in any script."""
-    return frozenset(a + b for a, b in zip(f" {name}", f"{name} ", strict=True))

@@ -1,14 +1,13 @@
 """A folder with a small program and a failing test, and the tools that work in it.
 
-No path leads out of the folder, and every write can be taken back. The tests run in a
-copy, which is thrown away: for this folder that is a READ. What a program does
-elsewhere is held by a container, and not by a copy.
+No path leads out of the folder. The tests run in a copy, which is thrown away: for this
+folder that is a READ. What a program does elsewhere is held by a container, and not by
+a copy.
 """
 
 from __future__ import annotations
 
 import difflib
-import json
 import os
 import re
 import shutil
@@ -17,18 +16,14 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
-from workbook.environments.inside import MAX_CHARS, opened, put_text, read_text
 from workbook.paths import DATA
 from workbook.tools import Effect, Tool, ToolFailure
 
-HISTORY = ".history"  # of writes; no tool sees a name that begins with a dot
+MAX_CHARS = 10_000  # of a file
 MAX_FILES = 200
 SHOWN_BYTES = 4_000  # of what the tests print, the last ones
 
@@ -46,8 +41,8 @@ TEST = (
     'Right: {}. Wrong: {"command": "git commit"}.'
 )
 PATH = {"type": "string", "minLength": 1, "maxLength": 500}
-ONE = {"properties": {"path": PATH}, "required": ["path"]}
 TEXT = {"type": "string", "maxLength": MAX_CHARS}
+ONE = {"properties": {"path": PATH}, "required": ["path"]}
 BOTH = {"properties": {"path": PATH, "text": TEXT}, "required": ["path", "text"]}
 
 
@@ -61,9 +56,7 @@ class Workspace:
     def sample(cls, folder: Path | str | None = None) -> Workspace:
         """Write the sample into a folder; without one, into one that goes with it."""
         place = Path(folder or tempfile.mkdtemp(prefix="workspace_"))
-        place.mkdir(parents=True, exist_ok=True)
-        for name in ("price.py", "test_price.py"):
-            shutil.copyfile(DATA / "workspace" / name, place / name)
+        shutil.copytree(DATA / "environments/workspace", place, dirs_exist_ok=True)
         workspace = cls(place)
         if folder is None:
             weakref.finalize(workspace, shutil.rmtree, place, ignore_errors=True)
@@ -81,13 +74,13 @@ class Workspace:
         ]
 
     def list_files(self) -> dict[str, Any]:
-        """Return the files of the folder and of those in it; links are left out."""
-        found: list[str] = []
-        for place, folders, names in os.walk(self.folder):
-            folders[:] = sorted(name for name in folders if name[0] != ".")
-            paths = (Path(place, name) for name in sorted(names) if name[0] != ".")
-            files = (path for path in paths if path.is_file() and not path.is_symlink())
-            found += [path.relative_to(self.folder).as_posix() for path in files]
+        """Return the files that the tools can use; links and hidden ones are not."""
+        found = []
+        for path in sorted(self.folder.rglob("*")):
+            name = path.relative_to(self.folder).as_posix()
+            with suppress(ToolFailure):
+                if self._place(name).is_file():
+                    found.append(name)
         return {"files": found[:MAX_FILES], "more": max(len(found) - MAX_FILES, 0)}
 
     def read_file(self, path: str) -> dict[str, Any]:
@@ -98,24 +91,13 @@ class Workspace:
         raise ToolFailure("no_such_file", f"there is no file {path!r}.", hint=hint)
 
     def write_file(self, path: str, text: str) -> dict[str, Any]:
-        """Make a file of this text, new or in place of another; see `undo`."""
-        with opened(self.folder, path) as place, self._history() as entries:
-            new = self.folder / HISTORY / "new"
-            new.write_text(json.dumps({"path": path, "before": read_text(place)}))
-            new.replace(new.with_name(f"{len(entries) + 1:06}.json"))
-            put_text(place, text)
+        """Make a file of this text, new or in place of another."""
+        self._text(path)  # what is no short text is not written over
+        try:
+            self._place(path).write_bytes(text.encode())
+        except OSError as error:
+            raise _bad_path(path, str(error.strerror)) from None
         return {"written": path, "lines": len(text.splitlines())}
-
-    def undo(self) -> str:
-        """Take the last write back and return its path; LookupError where none is."""
-        with self._history() as entries:
-            if not entries:
-                raise LookupError("no write is left that could be taken back")
-            last = json.loads(entries[-1].read_text())
-            with opened(self.folder, last["path"]) as place:
-                put_text(place, last["before"])
-            entries[-1].unlink()
-        return str(last["path"])
 
     def written(self, path: str, text: str) -> dict[str, Any] | None:
         """Return what `write_file` does if the file has this text, otherwise None."""
@@ -149,19 +131,41 @@ class Workspace:
         some = re.search(r"(?m)^Ran [1-9]", printed) is not None
         return {"passed": code == 0 and some, "output": printed}
 
-    def _text(self, path: str) -> str | None:
-        with opened(self.folder, path) as place:
-            return read_text(place)
+    def _place(self, path: str) -> Path:
+        """Return where a file is; ToolFailure where the path leads elsewhere."""
+        place, names = self.folder / path, Path(path).parts
+        if not path.isprintable():
+            raise _bad_path(path, "it has characters that cannot be seen")
+        if any(name.startswith(".") for name in names) or not names:
+            raise _bad_path(path, "no name in it may begin with a dot")
+        real = not os.path.islink(place) and os.path.realpath(place) == str(place)
+        if Path(path).anchor or not real:
+            raise _bad_path(path, "it leads elsewhere")
+        return place
 
-    @contextmanager
-    def _history(self) -> Iterator[list[Path]]:
-        """Yield the writes that can be taken back; nobody else writes meanwhile."""
-        folder = self.folder / HISTORY
-        folder.mkdir(exist_ok=True)
-        if folder.is_symlink():
-            raise ToolFailure("bad_path", f"{HISTORY} is a link.", hint="Move it away.")
-        with FileLock(folder / "lock"):
-            yield sorted(folder.glob("*.json"))
+    def _text(self, path: str) -> str | None:
+        """Return what a file holds, None where there is none."""
+        place = self._place(path)
+        try:
+            if not place.exists():
+                return None
+            if not place.is_file():
+                raise _bad_path(path, "it is no file")
+            text = place.read_bytes().decode()
+        except OSError as error:
+            raise _bad_path(path, str(error.strerror)) from None
+        except UnicodeDecodeError:
+            hint = "Leave it alone: these tools know text alone."
+            raise ToolFailure("no_text", "the file is not UTF-8.", hint=hint) from None
+        if len(text) > MAX_CHARS:
+            message = f"the file has more than {MAX_CHARS} characters."
+            raise ToolFailure("too_long", message, hint="Go on without it.")
+        return text
+
+
+def _bad_path(path: str, why: str) -> ToolFailure:
+    hint = "Use a path that list_files names, or a new name beside it."
+    return ToolFailure("bad_path", f"{path[:80]!r} cannot be used: {why}.", hint=hint)
 
 
 def _unittest(folder: Path, log: Any, limit_s: float) -> int | None:

@@ -1,7 +1,7 @@
 """What others say in figures, against what stands behind them.
 
-`data/claims.toml` has the claims, where the truth of each is, and our verdict; a cell
-of lesson 13 finds each verdict anew, and a test compares the two.
+`data/lessons/13/claims.toml` has the claims, where the truth of each is, and our
+verdict; a cell of lesson 13 finds each verdict anew, and a test compares the two.
 """
 
 import tomllib
@@ -60,7 +60,7 @@ class ClaimsFile(BaseModel):
     claim: list[PublicClaim]
 
 
-def claims(path: Path = DATA / "claims.toml") -> ClaimsFile:
+def claims(path: Path = DATA / "lessons/13/claims.toml") -> ClaimsFile:
     """Return what a file of claims has; ValueError says where it is damaged."""
     try:
         found = ClaimsFile.model_validate(tomllib.loads(path.read_text("utf-8")))

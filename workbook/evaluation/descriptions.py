@@ -52,7 +52,9 @@ def forecast() -> Tool:
 
 def forecast_tasks(part: str) -> list[CallTask]:
     """Return ten questions to see errors on ("seen"), or twenty others ("asked")."""
-    return [t for t in rows_of("forecasts.jsonl", CallTask) if t.part == part]
+    return [
+        t for t in rows_of("lessons/08/forecasts.jsonl", CallTask) if t.part == part
+    ]
 
 
 def first_calls(

@@ -136,4 +136,4 @@ class GradedAnswer(NamedTuple):
 
 def graded_answers() -> tuple[GradedAnswer, ...]:
     """Read the answers that people have graded, many of them nasty."""
-    return rows_of("graded_answers.jsonl", GradedAnswer)
+    return rows_of("lessons/12/graded_answers.jsonl", GradedAnswer)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from workbook.models.base import ChatModel, Completion, TextModel
 from workbook.paths import DATA
 
-_WORDS = tomllib.loads((DATA / "judge.toml").read_text("utf-8"))
+_WORDS = tomllib.loads((DATA / "lessons/12/judge.toml").read_text("utf-8"))
 RUBRIC, PREFER, FILLER, DEMAND = (
     str(_WORDS[name]) for name in ("rubric", "prefer", "filler", "demand")
 )

@@ -1,6 +1,6 @@
 """The gallery: every scenario on every engine, and which endings only look right.
 
-It is computed by playing. How it looks is `data/gallery.html`.
+It is computed by playing. How it looks is `data/pages/gallery.html`.
 """
 
 from __future__ import annotations

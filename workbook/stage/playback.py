@@ -1,7 +1,7 @@
 """A trace and a place in it: what had happened by then, and what was about to.
 
 A run that still goes on and one that was saved are the same: events, some of them seen.
-What the player says is in `data/player.toml`.
+What the player says is in `data/pages/player.toml`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbook.traces import Kind, Trace, TraceEvent
 from workbook.traces.mermaid import escape_mermaid
 from workbook.trust.grounded import Ground
 
-TEXTS = tomllib.loads((DATA / "player.toml").read_text(encoding="utf-8"))
+TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
 START = "ASK_MODEL"
 PHASES: dict[str, str] = TEXTS["phases"]
 LOOP = {(source, target): label for source, target, label in TEXTS["loop"]}

@@ -1,7 +1,7 @@
 """What the player shows: its widgets, and a playback as HTML in them.
 
-What stands in the parts is in `data/player.html`, how they look in `data/player.css`.
-For a class the same widgets fill the window: `data/present.html` has the keys.
+In `data/pages/`, `player.html` has what stands in the parts, `player.css` how they
+look. For a class the same widgets fill the window: `present.html` has the keys.
 """
 
 import threading
@@ -19,9 +19,11 @@ from workbook.stage.playback import TEXTS, WORDS, Playback
 from workbook.traces import Trace, drawing
 from workbook.traces.show import VOICES, Mermaid, summary, to_html, voice
 
-STYLE = DATA / "player.css"
+STYLE = DATA / "pages/player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
-KEYS = (DATA / "widget.html").read_text(encoding="utf-8")  # they stay in the widget
+KEYS = (DATA / "pages/widget.html").read_text(
+    encoding="utf-8"
+)  # they stay in the widget
 TEXT_INSTEAD = "The same as text, for pages on which the widget above does not run"
 PARTS = ("left_out", "now", "events", "budgets", "prompt", "turn", "punchline")
 BUTTONS: dict[str, tuple[str, str]] = TEXTS["buttons"]

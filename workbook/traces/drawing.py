@@ -110,4 +110,6 @@ def _template() -> Any:
     from jinja2 import Environment
 
     page = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return page.from_string((DATA / "diagram.svg").read_text(encoding="utf-8")).module
+    return page.from_string(
+        (DATA / "pages/diagram.svg").read_text(encoding="utf-8")
+    ).module

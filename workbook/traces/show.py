@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MIME_TYPE = "text/vnd.mermaid"
-LOOK = DATA / "mermaid.json"
+LOOK = DATA / "pages/mermaid.json"
 MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
 LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
 LINE_CHARS, MAX_CHARS = 72, 2000

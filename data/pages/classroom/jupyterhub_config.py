@@ -3,7 +3,8 @@
 Run it in the environment of requirements.txt, with `pip install jupyterhub` and, for
 the proxy, `npm install -g configurable-http-proxy`:
 
-    HUB_PASSWORD=… HUB_HOMES=homes jupyterhub -f data/classroom/jupyterhub_config.py
+    HUB_PASSWORD=… HUB_HOMES=homes \\
+        jupyterhub -f data/pages/classroom/jupyterhub_config.py
 
 It was tried as it stands, on one machine and with ten users. One password for all and
 the `simple` spawner (everybody is one user of the system, and can read all homes) are
