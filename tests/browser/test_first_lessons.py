@@ -69,7 +69,7 @@ def test_lesson_01_runs_and_shows_its_gallery(open_lesson):
     lesson = open_lesson("01_naive_loop")
     lesson.run_all()
     expect(lesson.output('first = gallery(["naive"]')).to_contain_text(
-        "EXHAUSTED (fuse)"
+        "EXHAUSTED (call_limit)"
     )
     plots = lesson.page.locator(".jp-RenderedImage img")  # their code is folded
     expect(plots).to_have_count(2)

@@ -27,10 +27,10 @@ def test_the_first_prompt_is_the_question(build_history):
     assert build_history("1+1?", []) == "Question: 1+1?\n"
 
 
-def test_a_preamble_stands_before_the_question(build_history):
-    """the preamble comes first, as it is, and nothing is added after it"""
+def test_a_instructions_stands_before_the_question(build_history):
+    """the instructions comes first, as it is, and nothing is added after it"""
     expected = "Be brief.\n\nQuestion: 1+1?\n"
-    assert build_history("1+1?", [], preamble="Be brief.\n\n") == expected
+    assert build_history("1+1?", [], instructions="Be brief.\n\n") == expected
 
 
 def test_a_step_adds_its_turn_and_its_observation(build_history):
@@ -44,9 +44,9 @@ def test_a_step_adds_its_turn_and_its_observation(build_history):
 def test_it_is_what_the_naive_loop_sends(build_history, done):
     """after any number of steps, it is what `naive_loop` sends, to the character"""
     turns = [CALL.format(n=n) for n in range(5)]
-    sent = prompts_of_the_loop(turns, preamble="Use Search.\n")
+    sent = prompts_of_the_loop(turns, instructions="Use Search.\n")
     steps = [(turns[n], search(f"part {n}")) for n in range(done)]
-    assert build_history(QUESTION, steps, preamble="Use Search.\n") == sent[done]
+    assert build_history(QUESTION, steps, instructions="Use Search.\n") == sent[done]
 
 
 def test_the_steps_are_not_changed(build_history):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.doubles import named
 from workbook.loop import naive
-from workbook.loop.naive import Fuse, FuseBlown, reading_loop, traced
+from workbook.loop.naive import CallLimit, CallLimitReached, reading_loop, traced
 from workbook.loop.turns import Final
 from workbook.models.script import Script
 from workbook.traces.events import REQUIRED
@@ -49,10 +49,10 @@ def test_it_answers_with_what_follows_final_answer(naive_loop):
     )
 
 
-def test_the_first_prompt_is_preamble_and_question(naive_loop):
-    """the first prompt is the preamble as it is, then `Question: …` and a line end"""
+def test_the_first_prompt_is_instructions_and_question(naive_loop):
+    """the first prompt is the instructions as it is, then `Question: …` and a line end"""
     assert_sent(ask(naive_loop, "Final Answer: 2")[1], "Question: 1+1?\n")
-    _, model = ask(naive_loop, "Final Answer: 2", preamble="Add.\n")
+    _, model = ask(naive_loop, "Final Answer: 2", instructions="Add.\n")
     assert_sent(model, "Add.\nQuestion: 1+1?\n")
 
 
@@ -176,8 +176,10 @@ def test_parser_and_history_are_arguments():
         {},
         "1+1?",
         parse=lambda text: Final("", f"<{text}>"),
-        history=lambda question, steps, preamble: f"{preamble}{question}{steps}",
-        preamble="Q",
+        history=lambda question, steps, instructions: (
+            f"{instructions}{question}{steps}"
+        ),
+        instructions="Q",
     )
     assert (answer, model.requests[0].prompt) == ("<88>", "Q1+1?[]")
 
@@ -198,13 +200,13 @@ def test_an_unreadable_turn_ends_the_naive_loop():
 
 
 @pytest.mark.parametrize("calls", [1, 3])
-def test_the_fuse_blows_after_its_calls(calls):
-    """A fuse of n hands n calls on as they are and raises at the next one."""
+def test_a_call_limit_is_reached_after_its_calls(calls):
+    """A limit of n hands n calls on as they are and raises at the next one."""
     model = Script([CALL] * (calls + 1))
-    with pytest.raises(FuseBlown, match=f"asked {calls} times"):
-        run(Fuse(model, calls))
+    with pytest.raises(CallLimitReached, match=f"asked {calls} times"):
+        run(CallLimit(model, calls))
     assert model.asked == calls
     assert {request.stop for request in model.requests} == {()}
-    assert Fuse(Script(["a\nO b"])).complete("p", stop=["\nO"]).text == "a"
+    assert CallLimit(Script(["a\nO b"])).complete("p", stop=["\nO"]).text == "a"
     with pytest.raises(ValueError, match="not 0"):
-        Fuse(model, 0)
+        CallLimit(model, 0)

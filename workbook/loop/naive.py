@@ -1,9 +1,9 @@
-"""The loop that everybody writes first, the fuse that it needs, and a trace of it.
+"""The loop that everybody writes first, a limit on its calls, and a trace of its run.
 
-Ten lines around a model. They know no budget, no error and no state; what goes wrong
-with them is what the other lessons are about. Nothing here is mended on purpose, but
-for what a parser mends in the second loop. A trace is made from outside, by a model and
-tools that tell what they are asked.
+Ten lines around a model. They know no budget, no error and no state: what goes wrong
+with them is the subject of the other lessons, so nothing here is fixed. The second loop
+fixes what a parser can. A trace is made from outside, by a model and tools that emit
+what they are asked.
 """
 
 import re
@@ -16,7 +16,7 @@ from workbook.models.base import Completion, Emit, TextModel
 
 
 def build_history(
-    question: str, steps: Iterable[tuple[str, str]], *, preamble: str = ""
+    question: str, steps: Iterable[tuple[str, str]], *, instructions: str = ""
 ) -> str:
     r"""Return the prompt that `naive_loop` sends after these steps, to the character.
 
@@ -26,7 +26,7 @@ def build_history(
     'Question: 1+1?\nAction: Sum\nAction Input: 1+1\nObservation: 2\n'
     """
     told = "".join(f"{text}\nObservation: {seen}\n" for text, seen in steps)
-    return f"{preamble}Question: {question}\n{told}"
+    return f"{instructions}Question: {question}\n{told}"
 
 
 def count_tokens_sent(first: int, growth: int, turns: int) -> int:
@@ -48,33 +48,33 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
 Tools = Mapping[str, Callable[[str], object]]
 
 
-class FuseBlown(RuntimeError):  # noqa: N818 - what happened, not an error's name
-    """The model was asked more often than the fuse allows."""
+class CallLimitReached(RuntimeError):  # noqa: N818 - what happened
+    """The model was asked more often than its limit allows."""
 
 
-class Fuse:
+class CallLimit:
     """A model that refuses to be asked more than `calls` times.
 
-    A seat belt, not a design: the loop inside does not know that it is there, and what
-    the loop had found out by then is gone.
+    A seat belt, not a design: the loop does not know of it, and what the loop had found
+    out by then is lost.
     """
 
     def __init__(self, model: TextModel, calls: int = 12) -> None:
         if calls < 1:
-            raise ValueError(f"a fuse allows at least one call, not {calls}")
+            raise ValueError(f"a limit allows at least one call, not {calls}")
         self.name, self.model = model.name, model
         self.calls, self.used = calls, 0
 
     def complete(self, prompt: str, **options: Any) -> Completion:
-        """Ask the model, or raise `FuseBlown`."""
+        """Ask the model, or raise `CallLimitReached`."""
         if self.used >= self.calls:
-            raise FuseBlown(f"asked {self.used} times: the fuse has blown")
+            raise CallLimitReached(f"asked {self.used} times, which is the limit")
         self.used += 1
         return self.model.complete(prompt, **options)
 
 
 def naive_loop(
-    model: TextModel, tools: Tools, question: str, *, preamble: str = ""
+    model: TextModel, tools: Tools, question: str, *, instructions: str = ""
 ) -> str:
     """Ask, look for an answer, run a tool, append, and ask again, without end.
 
@@ -82,7 +82,7 @@ def naive_loop(
     Answer:" is returned, and whatever the model, a tool or an unreadable turn throws is
     raised: that is the point of lesson 01.
     """
-    history = f"{preamble}Question: {question}\n"
+    history = f"{instructions}Question: {question}\n"
     while True:
         reply = model.complete(history).text
         history += reply
@@ -100,7 +100,7 @@ def reading_loop(
     *,
     parse: Callable[[str], Turn] = parse_turn,
     history: Callable[..., str] = build_history,
-    preamble: str = "",
+    instructions: str = "",
 ) -> str:
     """Run the loop with a parser: it stops at answers alone, and no turn is unreadable.
 
@@ -109,7 +109,7 @@ def reading_loop(
     """
     steps: list[tuple[str, str]] = []
     while True:
-        reply = model.complete(history(question, steps, preamble=preamble)).text
+        reply = model.complete(history(question, steps, instructions=instructions)).text
         turn = parse(reply)
         if isinstance(turn, Final):
             return turn.answer
