@@ -29,7 +29,7 @@ def uses_the_steps_up(question, steps, *, instructions=""):
 WRONG = {
     forgets_the_newline_before_observation: "test_a_step_adds_its_turn_and_its_observation",
     sends_only_the_last_step: "test_it_is_what_the_naive_loop_sends",
-    puts_a_line_after_the_instructions: "test_a_instructions_stands_before_the_question",
+    puts_a_line_after_the_instructions: "test_the_instructions_come_first",
     strips_what_was_written: "test_the_models_words_stay_as_they_are",
     uses_the_steps_up: "test_the_steps_are_not_changed",
 }
