@@ -40,8 +40,8 @@ def plot_prompts(
     """
     from matplotlib import pyplot as plt
 
-    prompts = [trace.prompt(event["seq"]) for event in trace.of("model_request")]
-    sizes = [count_tokens(str(prompt)) for prompt in prompts]
+    asked = trace.of("model_request")[: len(trace.of("model_turn"))]  # and answered
+    sizes = [count_tokens(str(trace.prompt(event["seq"]))) for event in asked]
     title = f"{len(sizes)} prompts with {sum(sizes):,} tokens in all"
     if formula:
         said = formula(sizes[0], sizes[-1] - sizes[-2], len(sizes))
