@@ -32,16 +32,15 @@ def build_history(
 def count_tokens_sent(first: int, growth: int, turns: int) -> int:
     """Return how many prompt tokens `turns` calls send in all.
 
-    The prompts have first, first + growth, first + 2·growth … tokens. The sum of such a
-    series is turns·first + growth·(0 + 1 + … + (turns - 1)): the second term grows with
-    the square of the turns. A negative number raises ValueError.
+    The prompts have first, first + growth, first + 2·growth … tokens. Their sum grows
+    with the square of the turns. A negative number raises ValueError.
 
     >>> count_tokens_sent(first=200, growth=50, turns=4)
     1100
     """
-    for name, value in (("first", first), ("growth", growth), ("turns", turns)):
-        if value < 0:
-            raise ValueError(f"{name} is {value}: tokens and turns are never negative")
+    if min(first, growth, turns) < 0:
+        said = f"first {first}, growth {growth}, turns {turns}"
+        raise ValueError(f"{said}: tokens and turns are never negative")
     return turns * first + growth * turns * (turns - 1) // 2
 
 
@@ -78,9 +77,8 @@ def naive_loop(
 ) -> str:
     """Ask, look for an answer, run a tool, append, and ask again, without end.
 
-    A tool gets the text after `Action Input:`. What follows the first "Final
-    Answer:" is returned, and whatever the model, a tool or an unreadable turn throws is
-    raised: that is the point of lesson 01.
+    What the model, a tool or an unreadable turn raises leaves the loop: that is the
+    point of lesson 01.
     """
     history = f"{instructions}Question: {question}\n"
     while True:
@@ -102,10 +100,9 @@ def reading_loop(
     history: Callable[..., str] = build_history,
     instructions: str = "",
 ) -> str:
-    """Run the loop with a parser: it stops at answers alone, and no turn is unreadable.
+    """Run the loop with a parser; only what was read of a turn stays in the history.
 
-    Of a turn, only what was read of it stays in the history. A tool that is not there,
-    and one that raises, still end the run.
+    A missing tool, and one that raises, still end the run.
     """
     steps: list[tuple[str, str]] = []
     while True:
@@ -140,8 +137,8 @@ class TracedTools(dict[str, Callable[[str], object]]):
     """Tools that tell `emit` each call, also of a missing one, and what came of it."""
 
     def __init__(self, tools: Tools, emit: Emit) -> None:
+        super().__init__({name: partial(self._call, name) for name in tools})
         self.tools, self.emit, self.calls = tools, emit, 0
-        super().__init__({name: self[name] for name in tools})
 
     def __missing__(self, name: str) -> Callable[[str], object]:
         return partial(self._call, name)
