@@ -20,7 +20,7 @@ def test_the_runtime_writes_the_observation(who_writes):
 
 
 def test_the_model_writes_the_answer(who_writes):
-    """`Final Answer`: written by the one who decides that the work is done
+    """`Final Answer`: also written by the one who continues the text
 
     perhaps, of runtime: the runtime stops at this line, and does not write it
     """

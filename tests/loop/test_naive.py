@@ -66,7 +66,7 @@ def test_the_tool_gets_the_input(naive_loop):
 
 
 def test_the_next_prompt_holds_everything(naive_loop):
-    """each next prompt is the last one, the whole reply and a line `Observation: …`"""
+    """each new prompt is the previous one, the reply and a line `Observation: …`"""
     _, model = ask(naive_loop, f"I add.\n{RUNS}", RUNS, "Final Answer: 2")
     first = "Question: 1+1?\n"
     second = f"{first}I add.\n{RUNS}\nObservation: 2\n"
