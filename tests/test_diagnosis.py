@@ -1,4 +1,4 @@
-"""doctor: one table, and a fix for each line that is not well."""
+"""doctor: one line if all is well, and a fix for each row that is not."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def nobody_chose_a_model(monkeypatch):
 
 def test_every_line_that_is_not_well_has_a_fix():
     """whatever is not well comes with what to do"""
-    rows = doctor().rows
+    rows = doctor(whole=True).rows
     assert [
         row.what for row in rows if row.health is not Health.WELL and not row.fix
     ] == []
@@ -27,11 +27,23 @@ def test_it_is_well_where_the_tests_run():
     assert doctor().well
 
 
+def test_only_what_has_a_fix_is_shown(monkeypatch):
+    """one line if all is well; otherwise the rows with something to do, and no other"""
+    well, note = Row("a", Health.WELL, "ok"), Row("b", Health.NOTE, "old", "pip")
+    for name in ("packages", "lesson_files", "progress"):
+        monkeypatch.setattr(questions, name, lambda: well)
+    monkeypatch.setattr(questions, "model", lambda *names: well)
+    assert repr(doctor()) == "Every lesson will run."
+    assert doctor()._repr_html_() == "<div>Every lesson will run.</div>"
+    monkeypatch.setattr(questions, "progress", lambda: note)
+    assert (doctor().rows, doctor().well) == ([note], True)
+
+
 def test_the_key_is_never_shown(monkeypatch):
     """doctor says that a key is set, and never what it is"""
     monkeypatch.setenv("WORKBOOK_MODEL", "gpt-4o-mini")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-do-not-show-me-0123")
-    diagnosis = doctor()
+    diagnosis = doctor(whole=True)
     assert "sk-do-not" not in diagnosis._repr_html_() + repr(diagnosis)
     assert "OPENAI_API_KEY is set" in diagnosis._repr_html_()
 
@@ -54,7 +66,7 @@ def test_the_model_in_use_is_read_as_lessons_read_it(monkeypatch, name, key, url
     for variable, value in given.items():
         if value:
             monkeypatch.setenv(variable, value)
-    row = next(row for row in doctor().rows if row.what == "model in use")
+    row = next(row for row in doctor(whole=True).rows if row.what == "model in use")
     assert (row.health is not Health.BROKEN) is well
 
 

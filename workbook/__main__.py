@@ -105,7 +105,7 @@ def _port(text: str) -> int:
 def _doctor(options: argparse.Namespace) -> int:
     from workbook.diagnosis import doctor
 
-    print(diagnosis := doctor())
+    print(diagnosis := doctor(whole=True))
     return 0 if diagnosis.well else 1
 
 

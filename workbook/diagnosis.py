@@ -1,6 +1,6 @@
-"""What is installed, which model is in use, and what to do about what is not well.
+"""What is installed, which model is in use, and how to fix what is not well.
 
-Each question returns a row, broken where a lesson would not run. None shows a key.
+Each question returns a row, broken if a lesson would not run. None shows a key.
 """
 
 import platform
@@ -40,7 +40,7 @@ class Health(StrEnum):
 
 
 class Row(NamedTuple):
-    """One thing that was looked at, and how to mend it."""
+    """One thing that was looked at, and how to fix it."""
 
     what: str
     health: Health
@@ -49,20 +49,32 @@ class Row(NamedTuple):
 
 
 class Diagnosis(Grid):
-    """All rows."""
+    """Rows with a verdict; without rows it is one line."""
 
     @property
     def well(self) -> bool:
         """Whether every lesson would run."""
         return all(state != Health.BROKEN for _, state, *_ in self.rows)
 
+    def __repr__(self) -> str:
+        return super().__repr__() if self.rows else self.footer
 
-def doctor() -> Diagnosis:
-    """Look at everything that a lesson needs. pip takes no Python that is too old."""
-    version = f"{platform.python_version()}, {sys.executable}"
+    def _repr_html_(self) -> str:
+        return super()._repr_html_() if self.rows else f"<div>{self.footer}</div>"
+
+
+def doctor(whole: bool = False) -> Diagnosis:
+    """Look at what the lessons need, and show what has a fix: one line if nothing has.
+
+    Args:
+        whole: show every row, also what only contributors and graders need.
+    """
+    version = f"{platform.python_version()}, {sys.executable}"  # pip takes no older one
     rows = [Row("Python", Health.WELL, version), packages(), lesson_files()]
-    rows += [model("model in use"), model("local model", "local")]
-    return diagnosis_of([*rows, progress(), browser(), confinement()])
+    rows += [model("model in use"), model("local model", "local"), progress()]
+    if whole:
+        return diagnosis_of([*rows, browser(), confinement()])
+    return diagnosis_of([row for row in rows if row.fix])
 
 
 def diagnosis_of(rows: list[Row]) -> Diagnosis:

@@ -68,10 +68,10 @@ def test_lesson_01_runs_and_shows_its_gallery(open_lesson):
     """Run all: no error, the plots and the gallery's first column stand on the page."""
     lesson = open_lesson("01_naive_loop")
     lesson.run_all()
-    expect(lesson.output('first = gallery(["naive"]')).to_contain_text(
-        "EXHAUSTED (fuse)"
+    expect(lesson.output('before = gallery(["naive"]')).to_contain_text(
+        "EXHAUSTED (call_limit)"
     )
-    plots = lesson.page.locator(".jp-RenderedImage img")  # their code is folded
+    plots = lesson.page.locator(".jp-RenderedImage img")
     expect(plots).to_have_count(2)
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 

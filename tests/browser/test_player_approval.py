@@ -126,7 +126,7 @@ def test_the_keyboard_is_enough_to_answer(waiting):
 def test_a_kernel_that_ends_takes_the_buttons_with_it(open_lesson):
     """Once nobody reads what is pressed, there is nothing to press"""
     lesson = open_lesson("01_naive_loop")
-    page = PlayerPage(lesson, MEND, cell='first = gallery(["naive"]')
+    page = PlayerPage(lesson, MEND, cell='before = gallery(["naive"]')
     page.press("Run")
     form = Form(page)
     form.expect_open()

@@ -169,6 +169,14 @@ def test_your_agent_shows_each_part_once_the_learners_lit(lesson):
     assert [slug for slug in shown if slug not in drawn._repr_html_()] == []
 
 
+def test_a_lesson_without_a_part_shows_its_exercises():
+    """lesson 00 shows its one function and whether it passed, and no part of others"""
+    solve("who_writes")
+    drawn = your_agent("00")
+    assert drawn.columns == {"for practice": [("who_writes", "★", "yours")]}
+    assert drawn.title.startswith("your agent: 0 of ")
+
+
 def test_what_a_value_has_to_be():
     """types are told apart from the outside, unions and optional ones too"""
     assert fits(Action("", "a", "b"), Action | Malformed)

@@ -4,7 +4,7 @@ import pytest
 
 from tests.doubles import named
 from workbook.loop import naive
-from workbook.loop.naive import Fuse, FuseBlown, reading_loop, traced
+from workbook.loop.naive import CallLimit, CallLimitReached, reading_loop, traced
 from workbook.loop.turns import Final
 from workbook.models.script import Script
 from workbook.traces.events import REQUIRED
@@ -41,7 +41,7 @@ def assert_sent(model, *expected):
 
 
 def test_it_answers_with_what_follows_final_answer(naive_loop):
-    """it returns what follows the first "Final Answer:", without spaces around it"""
+    """it returns the text after the first "Final Answer:", without spaces around it"""
     assert naive_loop(Script(["I know.\nFinal Answer: 2 "]), TOOLS, "1+1?") == "2"
     answer, _ = ask(naive_loop, "Final Answer: 2\nQuestion: 3+3?\nFinal Answer: 6")
     assert answer.startswith("2\n"), (
@@ -49,15 +49,15 @@ def test_it_answers_with_what_follows_final_answer(naive_loop):
     )
 
 
-def test_the_first_prompt_is_preamble_and_question(naive_loop):
-    """the first prompt is the preamble as it is, then `Question: …` and a line end"""
+def test_the_first_prompt_is_instructions_and_question(naive_loop):
+    """the first prompt is `instructions`, then `Question: …` and a line break"""
     assert_sent(ask(naive_loop, "Final Answer: 2")[1], "Question: 1+1?\n")
-    _, model = ask(naive_loop, "Final Answer: 2", preamble="Add.\n")
+    _, model = ask(naive_loop, "Final Answer: 2", instructions="Add.\n")
     assert_sent(model, "Add.\nQuestion: 1+1?\n")
 
 
 def test_the_tool_gets_the_input(naive_loop):
-    """the tool after `Action: ` is called with the text after `Action Input: `"""
+    """the tool named after `Action: ` gets the text after `Action Input: `"""
     asked = []
     look = named("a tool that notes what it is asked", asked.append)
     search = "Action: Search\nAction Input: two + two"
@@ -66,7 +66,7 @@ def test_the_tool_gets_the_input(naive_loop):
 
 
 def test_the_next_prompt_holds_everything(naive_loop):
-    """each prompt is the one before it, the whole reply, and a line `Observation: …`"""
+    """each new prompt is the previous one, the reply and a line `Observation: …`"""
     _, model = ask(naive_loop, f"I add.\n{RUNS}", RUNS, "Final Answer: 2")
     first = "Question: 1+1?\n"
     second = f"{first}I add.\n{RUNS}\nObservation: 2\n"
@@ -74,7 +74,7 @@ def test_the_next_prompt_holds_everything(naive_loop):
 
 
 def test_the_two_words_end_it_wherever_they_stand(naive_loop):
-    """a reply with the words "Final Answer:" anywhere ends it, and no tool is run"""
+    """a reply that contains "Final Answer:" ends the loop, and no tool is run"""
     asked = []
     tools = {"Sum": named("a tool that notes what it is asked", asked.append)}
     reply = f"{RUNS}\nObservation: 3\nFinal Answer: 3"
@@ -84,13 +84,13 @@ def test_the_two_words_end_it_wherever_they_stand(naive_loop):
 
 @pytest.mark.parametrize("turns", [1, 40])
 def test_it_goes_on_as_long_as_the_model_does(naive_loop, turns):
-    """it has no limit of its own: it asks until there is an answer"""
+    """there is no limit: it asks until a reply contains an answer"""
     model = Script([RUNS] * turns + ["Final Answer: 2"])
     assert naive_loop(model, TOOLS, "1+1?") == "2"
 
 
 def test_nothing_is_caught(naive_loop):
-    """no exception is caught: one that the model or a tool raises ends the loop"""
+    """no exception is caught: what the model or a tool raises leaves the loop"""
     with pytest.raises(ConnectionError):
         ask(naive_loop, RUNS, ConnectionError("the model is gone"), "Final Answer: 2")
     broken = named("a tool that divides by zero", lambda text: 1 / 0)
@@ -176,8 +176,10 @@ def test_parser_and_history_are_arguments():
         {},
         "1+1?",
         parse=lambda text: Final("", f"<{text}>"),
-        history=lambda question, steps, preamble: f"{preamble}{question}{steps}",
-        preamble="Q",
+        history=lambda question, steps, instructions: (
+            f"{instructions}{question}{steps}"
+        ),
+        instructions="Q",
     )
     assert (answer, model.requests[0].prompt) == ("<88>", "Q1+1?[]")
 
@@ -198,13 +200,13 @@ def test_an_unreadable_turn_ends_the_naive_loop():
 
 
 @pytest.mark.parametrize("calls", [1, 3])
-def test_the_fuse_blows_after_its_calls(calls):
-    """A fuse of n hands n calls on as they are and raises at the next one."""
+def test_a_call_limit_is_reached_after_its_calls(calls):
+    """A limit of n hands n calls on as they are and raises at the next one."""
     model = Script([CALL] * (calls + 1))
-    with pytest.raises(FuseBlown, match=f"asked {calls} times"):
-        run(Fuse(model, calls))
+    with pytest.raises(CallLimitReached, match=f"asked {calls} times"):
+        run(CallLimit(model, calls))
     assert model.asked == calls
     assert {request.stop for request in model.requests} == {()}
-    assert Fuse(Script(["a\nO b"])).complete("p", stop=["\nO"]).text == "a"
+    assert CallLimit(Script(["a\nO b"])).complete("p", stop=["\nO"]).text == "a"
     with pytest.raises(ValueError, match="not 0"):
-        Fuse(model, 0)
+        CallLimit(model, 0)

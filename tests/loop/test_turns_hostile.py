@@ -1,4 +1,4 @@
-"""What parse_turn owes beyond the exercise: odd labels, any string, linear time."""
+"""What `split_fields` decides for parse_turn: odd labels, any string, linear time."""
 
 import gc
 import time
@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from workbook.loop.turns import (
     Action,
+    Final,
     Label,
     Malformed,
     Unreadable,
@@ -25,6 +26,61 @@ PIECES = [
     "`", "\u3000", "１", "\x00", "\u2028", "Search[", "88",
 ]  # fmt: skip
 turns = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("Action：Search\nAction Input：a", Action("", "Search", "a")),
+        ("Thought: I know.\nFinal: 88", Final("I know.", "88")),
+        ("FINAL：88", Final("", "88")),
+        ("**Final:** 88", Final("", "88")),
+        ("Action: Python\nAction Input: ```\nx = 1\n\nprint(x)\n```\n",
+         Action("", "Python", "```\nx = 1\n\nprint(x)\n```")),
+        ("Finally: I add.\nAction: Sum\nAction Input: 1+1",
+         Action("Finally: I add.", "Sum", "1+1")),
+    ],
+)  # fmt: skip
+def test_labels_may_be_dressed_up(text, step):
+    """A colon may be wide; `Final:` is a label, "Finally:" is none; fences are kept."""
+    assert parse_turn(text) == step
+
+
+PLAN = "Plan:\n- Action: call Ann\n- Action Input: her number\nAction: rest"
+CODE = "@dataclass\nclass Step:\n    thought: str\n    action: str\n\naction: Step"
+WORDS = {
+    "Final Answer": [PLAN, CODE, "a\nAction: b", "a\nFinal Answer:"],
+    "Action: Write\nAction Input": [CODE, "a\nAction Input: b"],
+}
+CALL = "Action: Calculator\nAction Input: 1+1"
+AFTER = ["", f"\nThought: more\n{CALL}"]
+CASES = [(key, words, end) for key in WORDS for words in WORDS[key] for end in AFTER]
+CASES += [
+    (label, words, "") for label in WORDS for words in ("a\nThought: so", "a\nThought:")
+]
+
+
+def step_of(label, words):
+    """Return the step that the label begins, with these words in it."""
+    return Final("", words) if label == "Final Answer" else Action("", "Write", words)
+
+
+@pytest.mark.parametrize(("label", "words", "after"), CASES)
+def test_a_label_that_begins_nothing_is_words(label, words, after):
+    """Inside an input or an answer, a label that begins no complete step is text."""
+    assert parse_turn(f"{label}: {words}{after}") == step_of(label, words)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [CALL, "Action: a\nAction Input:", "Final Answer: 3", "Final: 3", "Observation:",
+     "Observation: 3", "Question: 3+3?", "Thought: so\nThought: well\nFinal Answer: 3",
+     "Thought: so\nObservation: 3"],
+)  # fmt: skip
+@pytest.mark.parametrize("label", WORDS)
+def test_what_comes_next_ends_an_input_or_an_answer(label, after):
+    """An input or an answer ends at a complete step, an Observation or a Question."""
+    assert parse_turn(f"{label}: a\nb\n{after}") == step_of(label, "a\nb")
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,7 @@ def test_a_limit_that_ends_in_done_is_named():
     table = with_row(State.THINK, Event.OUT_OF_STEPS, State.DONE)
     missed = set(review(machine(table=table)).missed) - set(review("fsm").missed)
     assert missed == {
-        line["look"] for line in LINES if "(?!fuse)" in line.get("end", "")
+        line["look"] for line in LINES if "(?!call_limit)" in line.get("end", "")
     }
 
 

@@ -236,7 +236,9 @@ def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine():
     """The gallery is computed by playing."""
     table = gallery(["naive"])
     assert list(table.index) == slugs()
-    assert table.loc["endless_retry", "naive"] == "EXHAUSTED (fuse) after 12 turns"
+    assert (
+        table.loc["endless_retry", "naive"] == "EXHAUSTED (call_limit) after 12 turns"
+    )
     assert compare("missing_action", ["naive"])["naive"].startswith("ERROR")
 
 
@@ -305,7 +307,7 @@ def test_a_row_or_a_gallery_says_once_whose_parts_were_used(capsys, own_data):
 def test_a_part_that_breaks_ends_its_run_alone():
     """A loop that raises ends the run in ERROR, with what it raised."""
 
-    def broken(model, tools, question, *, preamble=""):
+    def broken(model, tools, question, *, instructions=""):
         raise LookupError("a slip of mine")
 
     end = play("price_question", "naive", parts={"naive_loop": broken}).end

@@ -7,7 +7,7 @@ from matplotlib import colors
 from matplotlib import pyplot as plt
 
 from workbook.stage.engines import play
-from workbook.traces.dashboard import BLUE, GREY, RED, dashboard
+from workbook.traces.dashboard import BLUE, GREY, RED, dashboard, plot_prompts
 from workbook.traces.metrics import figures
 from workbook.traces.writer import TraceWriter
 
@@ -92,3 +92,17 @@ def test_names_are_shown_as_they_are_written():
     texts = [text.get_text() for text in figure.axes[2].get_yticklabels()]
     assert texts[0] == r"\$x\$"  # what matplotlib draws as $x$
     assert max(map(len, texts)) < 40
+
+
+def test_the_prompts_of_a_run_are_drawn():
+    """A bar a prompt, and a title that says their sum, a formula's, or the window."""
+    trace = play("drift")
+    (ax,) = plot_prompts(trace, window=200).axes
+    heights = [round(bar.get_height()) for bar in ax.patches]
+    assert len(heights) == len(trace.of("model_request"))
+    assert heights == sorted(heights)
+    first = next(n for n, height in enumerate(heights, 1) if height > 200)
+    assert ax.get_title().startswith(f"From call {first} on")
+    (ax,) = plot_prompts(trace, formula=lambda first, growth, n: first).axes
+    assert f"{sum(heights):,} tokens" in ax.get_title()
+    assert ax.get_title().endswith(f"by the formula {heights[0]:,}")

@@ -12,8 +12,8 @@ def _observation(reply, tools):
     return f"\nObservation: {tools[step[1]](step[2])}\n"
 
 
-def _loop(model, tools, question, preamble="", most=1000, answer=_answer, kept=str):
-    history = f"{preamble}Question: {question}\n"
+def _loop(model, tools, question, instructions="", most=1000, answer=_answer, kept=str):
+    history = f"{instructions}Question: {question}\n"
     for _ in range(most):
         reply = model.complete(history).text
         if "Final Answer:" in reply:
@@ -22,36 +22,36 @@ def _loop(model, tools, question, preamble="", most=1000, answer=_answer, kept=s
     return "I do not know."
 
 
-def takes_the_last_answer(model, tools, question, *, preamble=""):
+def takes_the_last_answer(model, tools, question, *, instructions=""):
     def last(reply):
         return reply.split("Final Answer:")[-1].strip()
 
-    return _loop(model, tools, question, preamble, answer=last)
+    return _loop(model, tools, question, instructions, answer=last)
 
 
-def puts_a_line_after_the_preamble(model, tools, question, *, preamble=""):
-    return _loop(model, tools, question, preamble and f"{preamble}\n")
+def puts_a_line_after_the_instructions(model, tools, question, *, instructions=""):
+    return _loop(model, tools, question, instructions and f"{instructions}\n")
 
 
-def has_a_limit(model, tools, question, *, preamble=""):
-    return _loop(model, tools, question, preamble, most=10)
+def has_a_limit(model, tools, question, *, instructions=""):
+    return _loop(model, tools, question, instructions, most=10)
 
 
-def forgets_what_the_model_wrote(model, tools, question, *, preamble=""):
-    return _loop(model, tools, question, preamble, kept=lambda reply: "")
+def forgets_what_the_model_wrote(model, tools, question, *, instructions=""):
+    return _loop(model, tools, question, instructions, kept=lambda reply: "")
 
 
-def runs_the_tool_before_it_looks(model, tools, question, *, preamble=""):
+def runs_the_tool_before_it_looks(model, tools, question, *, instructions=""):
     def run_and_answer(reply):
         if "Action: " in reply:
             _observation(reply, tools)
         return _answer(reply)
 
-    return _loop(model, tools, question, preamble, answer=run_and_answer)
+    return _loop(model, tools, question, instructions, answer=run_and_answer)
 
 
-def keeps_going_whatever_happens(model, tools, question, *, preamble=""):
-    history = f"{preamble}Question: {question}\n"
+def keeps_going_whatever_happens(model, tools, question, *, instructions=""):
+    history = f"{instructions}Question: {question}\n"
     while True:
         try:
             reply = model.complete(history).text
@@ -64,7 +64,7 @@ def keeps_going_whatever_happens(model, tools, question, *, preamble=""):
 
 WRONG = {
     takes_the_last_answer: "test_it_answers_with_what_follows_final_answer",
-    puts_a_line_after_the_preamble: "test_the_first_prompt_is_preamble_and_question",
+    puts_a_line_after_the_instructions: "test_the_first_prompt_is_instructions_and_question",
     has_a_limit: "test_it_goes_on_as_long_as_the_model_does",
     forgets_what_the_model_wrote: "test_the_next_prompt_holds_everything",
     runs_the_tool_before_it_looks: "test_the_two_words_end_it_wherever_they_stand",

@@ -65,10 +65,10 @@ def keeps_the_last_thought(text):
 WRONG = {
     looks_for_the_end_first: "test_the_first_step_wins",
     takes_the_last_answer: "test_the_first_step_wins",
-    strips_the_quotes: "test_an_input_is_kept_as_it_is",
-    needs_exact_labels: "test_labels_may_be_dressed_up",
+    strips_the_quotes: "test_fields_are_taken_as_they_are",
+    needs_exact_labels: "test_fields_are_taken_as_they_are",
     takes_any_input_label: "test_an_unreadable_turn_is_a_value",
-    cuts_at_every_label: "test_a_label_that_begins_nothing_is_words",
-    reads_an_answer_to_the_end_of_the_text: "test_what_comes_next_ends_an_input_or_an_answer",
+    cuts_at_every_label: "test_fields_are_taken_as_they_are",
+    reads_an_answer_to_the_end_of_the_text: "test_the_first_step_wins",
     keeps_the_last_thought: "test_all_thoughts_are_kept",
 }

@@ -4,6 +4,7 @@ from workbook.exercises.catalogue import exercises
 from workbook.exercises.your_agent import folder, state
 from workbook.pages import template
 
+PRACTICE = "for practice"  # of a lesson without a part
 ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
 SIGNS = {"yours": "★", "ours": "·", "stale": "!"}
 ABOUT = "★ yours · ours ! yours did not pass its last check"
@@ -12,21 +13,23 @@ ABOUT = "★ yours · ours ! yours did not pass its last check"
 class YourAgent:
     """Parts by what they do: of each its slug, its sign, and whose it is.
 
-    An exercise is a part where its entry names a role. Those of one lesson, "05" or 5,
-    are shown, or all.
+    An exercise is a part if its entry names a role. Shown are the parts of one lesson,
+    "05" or 5, or all; of a lesson without a part, its exercises.
     """
 
     def __init__(self, lesson: str | int = "") -> None:
         number = "" if lesson == "" else f"{lesson:0>2}"
         parts = {slug: each for slug, each in exercises().items() if each.role}
-        states = {slug: state(slug) for slug in parts}
-        own = [slug for slug in parts if parts[slug].lesson.startswith(number)] or parts
+        own = {s: e for s, e in exercises().items() if e.lesson.startswith(number)}
+        roles = {s: e.role for s, e in own.items() if e.role}
+        roles = roles or dict.fromkeys(own, PRACTICE)
+        states = {slug: state(slug) for slug in {**parts, **roles}}
         self.columns: dict[str, list[tuple[str, str, str]]] = {}
-        for role in ROLES:
-            if found := [slug for slug in own if parts[slug].role == role]:
+        for role in (*ROLES, PRACTICE):
+            if found := [slug for slug in roles if roles[slug] == role]:
                 marked = [(slug, SIGNS[states[slug]], states[slug]) for slug in found]
                 self.columns[role] = marked
-        count = [*states.values()].count("yours")
+        count = [states[slug] for slug in parts].count("yours")
         self.title = f"your agent: {count} of {len(parts)} parts are yours"
 
     def __repr__(self) -> str:

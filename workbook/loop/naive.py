@@ -1,9 +1,9 @@
-"""The loop that everybody writes first, the fuse that it needs, and a trace of it.
+"""The loop that everybody writes first, a limit on its calls, and a trace of its run.
 
-Ten lines around a model. They know no budget, no error and no state; what goes wrong
-with them is what the other lessons are about. Nothing here is mended on purpose, but
-for what a parser mends in the second loop. A trace is made from outside, by a model and
-tools that tell what they are asked.
+Ten lines around a model. They know no budget, no error and no state: what goes wrong
+with them is the subject of the other lessons, so nothing here is fixed. The second loop
+fixes what a parser can. A trace is made from outside, by a model and tools that emit
+what they are asked.
 """
 
 import re
@@ -16,7 +16,7 @@ from workbook.models.base import Completion, Emit, TextModel
 
 
 def build_history(
-    question: str, steps: Iterable[tuple[str, str]], *, preamble: str = ""
+    question: str, steps: Iterable[tuple[str, str]], *, instructions: str = ""
 ) -> str:
     r"""Return the prompt that `naive_loop` sends after these steps, to the character.
 
@@ -26,63 +26,61 @@ def build_history(
     'Question: 1+1?\nAction: Sum\nAction Input: 1+1\nObservation: 2\n'
     """
     told = "".join(f"{text}\nObservation: {seen}\n" for text, seen in steps)
-    return f"{preamble}Question: {question}\n{told}"
+    return f"{instructions}Question: {question}\n{told}"
 
 
 def count_tokens_sent(first: int, growth: int, turns: int) -> int:
     """Return how many prompt tokens `turns` calls send in all.
 
-    The prompts have first, first + growth, first + 2·growth … tokens. The sum of such a
-    series is turns·first + growth·(0 + 1 + … + (turns - 1)): the second term grows with
-    the square of the turns. A negative number raises ValueError.
+    The prompts have first, first + growth, first + 2·growth … tokens. Their sum grows
+    with the square of the turns. A negative number raises ValueError.
 
     >>> count_tokens_sent(first=200, growth=50, turns=4)
     1100
     """
-    for name, value in (("first", first), ("growth", growth), ("turns", turns)):
-        if value < 0:
-            raise ValueError(f"{name} is {value}: tokens and turns are never negative")
+    if min(first, growth, turns) < 0:
+        said = f"first {first}, growth {growth}, turns {turns}"
+        raise ValueError(f"{said}: tokens and turns are never negative")
     return turns * first + growth * turns * (turns - 1) // 2
 
 
 Tools = Mapping[str, Callable[[str], object]]
 
 
-class FuseBlown(RuntimeError):  # noqa: N818 - what happened, not an error's name
-    """The model was asked more often than the fuse allows."""
+class CallLimitReached(RuntimeError):  # noqa: N818 - what happened
+    """The model was asked more often than its limit allows."""
 
 
-class Fuse:
+class CallLimit:
     """A model that refuses to be asked more than `calls` times.
 
-    A seat belt, not a design: the loop inside does not know that it is there, and what
-    the loop had found out by then is gone.
+    A seat belt, not a design: the loop does not know of it, and what the loop had found
+    out by then is lost.
     """
 
     def __init__(self, model: TextModel, calls: int = 12) -> None:
         if calls < 1:
-            raise ValueError(f"a fuse allows at least one call, not {calls}")
+            raise ValueError(f"a limit allows at least one call, not {calls}")
         self.name, self.model = model.name, model
         self.calls, self.used = calls, 0
 
     def complete(self, prompt: str, **options: Any) -> Completion:
-        """Ask the model, or raise `FuseBlown`."""
+        """Ask the model, or raise `CallLimitReached`."""
         if self.used >= self.calls:
-            raise FuseBlown(f"asked {self.used} times: the fuse has blown")
+            raise CallLimitReached(f"asked {self.used} times, which is the limit")
         self.used += 1
         return self.model.complete(prompt, **options)
 
 
 def naive_loop(
-    model: TextModel, tools: Tools, question: str, *, preamble: str = ""
+    model: TextModel, tools: Tools, question: str, *, instructions: str = ""
 ) -> str:
     """Ask, look for an answer, run a tool, append, and ask again, without end.
 
-    A tool gets the text after `Action Input:`. What follows the first "Final
-    Answer:" is returned, and whatever the model, a tool or an unreadable turn throws is
-    raised: that is the point of lesson 01.
+    What the model, a tool or an unreadable turn raises leaves the loop: that is the
+    point of lesson 01.
     """
-    history = f"{preamble}Question: {question}\n"
+    history = f"{instructions}Question: {question}\n"
     while True:
         reply = model.complete(history).text
         history += reply
@@ -100,16 +98,15 @@ def reading_loop(
     *,
     parse: Callable[[str], Turn] = parse_turn,
     history: Callable[..., str] = build_history,
-    preamble: str = "",
+    instructions: str = "",
 ) -> str:
-    """Run the loop with a parser: it stops at answers alone, and no turn is unreadable.
+    """Run the loop with a parser; only what was read of a turn stays in the history.
 
-    Of a turn, only what was read of it stays in the history. A tool that is not there,
-    and one that raises, still end the run.
+    A missing tool, and one that raises, still end the run.
     """
     steps: list[tuple[str, str]] = []
     while True:
-        reply = model.complete(history(question, steps, preamble=preamble)).text
+        reply = model.complete(history(question, steps, instructions=instructions)).text
         turn = parse(reply)
         if isinstance(turn, Final):
             return turn.answer
@@ -140,8 +137,8 @@ class TracedTools(dict[str, Callable[[str], object]]):
     """Tools that tell `emit` each call, also of a missing one, and what came of it."""
 
     def __init__(self, tools: Tools, emit: Emit) -> None:
+        super().__init__({name: partial(self._call, name) for name in tools})
         self.tools, self.emit, self.calls = tools, emit, 0
-        super().__init__({name: self[name] for name in tools})
 
     def __missing__(self, name: str) -> Callable[[str], object]:
         return partial(self._call, name)

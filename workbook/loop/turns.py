@@ -1,25 +1,18 @@
 """What the model wrote, as data.
 
 A turn is text with labels at the starts of its lines: Thought, Action, Action Input,
-Final Answer. `split_fields` finds the labels, `parse_turn` decides what was asked for.
-Nothing here knows which tools exist, and nothing a model writes raises an exception.
+Final Answer. `split_fields` finds the labels, `parse_turn` decides what they ask for.
+Nothing here knows which tools exist, and nothing that a model writes raises.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from itertools import pairwise
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Writer = Literal["model", "runtime"]
 
-WRITERS: dict[str, Writer] = {
-    "Thought": "model",
-    "Action": "model",
-    "Action Input": "model",
-    "Observation": "runtime",
-    "Final Answer": "model",
-}
+LABELS = ("Thought", "Action", "Action Input", "Observation", "Final Answer")
 
 
 def who_writes(label: str) -> Writer:
@@ -28,9 +21,9 @@ def who_writes(label: str) -> Writer:
     >>> who_writes("Thought")
     'model'
     """
-    if label not in WRITERS:
-        raise ValueError(f"{label!r} is not one of the labels {', '.join(WRITERS)}")
-    return WRITERS[label]
+    if label not in LABELS:
+        raise ValueError(f"{label!r} is not one of the labels {', '.join(LABELS)}")
+    return "runtime" if label == "Observation" else "model"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +70,7 @@ def to_dict(turn: Turn) -> dict[str, Any]:
     >>> to_dict(Final("", "88"))
     {'kind': 'final', 'thought': '', 'answer': '88'}
     """
-    fields: dict[str, Any] = {name: getattr(turn, name) for name in turn.__match_args__}
-    return {"kind": type(turn).__name__.lower(), **fields}
+    return {"kind": type(turn).__name__.lower(), **asdict(turn)}
 
 
 class Label(StrEnum):
@@ -93,9 +85,8 @@ class Label(StrEnum):
 
 
 _STEPS = (Label.ACTION, Label.ACTION_INPUT, Label.FINAL_ANSWER)
+_LONG = (Label.ACTION_INPUT, Label.FINAL_ANSWER)  # may have many lines
 _MADE_UP = (Label.OBSERVATION, Label.QUESTION)  # in what a model writes
-
-_LONG = (Label.ACTION_INPUT, Label.FINAL_ANSWER)
 
 # Every `*+`, `++` and `?+` is possessive: it never gives back what it took, and no part
 # of the pattern crosses a line. So each line is read once, however hostile it is.
@@ -119,18 +110,24 @@ _LABEL = re.compile(
 )
 
 
+class _Field(NamedTuple):
+    label: Label
+    value: str  # without spaces around it
+    text: str  # from its label to the next one
+
+
 def split_fields(text: str) -> list[tuple[Label, str]]:
     """Return the labelled parts of a turn in order, each as (label, stripped text).
 
     A label stands at the start of a line, in any case, with a colon of either width,
-    perhaps numbered, bold, or behind a bullet; `Final:` is a Final Answer. What stands
-    before the first label is a thought, where there is anything.
+    perhaps numbered, bold, or after a bullet; `Final:` is a Final Answer. Text before
+    the first label is a thought.
 
-    An Action Input and a Final Answer may have many lines. A label ends them only where
+    An Action Input and a Final Answer may have many lines. A label ends them only if
     what it begins is complete: an Action with a name and its Action Input; a Final
-    Answer with words; an Observation; a Question; a Thought with one of these behind
-    it. Any other label is one of their words, and in an answer so is one behind a
-    bullet, unless the answer's own label stands behind a bullet too.
+    Answer with words; an Observation; a Question; a Thought before one of these. Any
+    other label is part of the text, and in an answer so is one after a bullet, unless
+    the answer's own label has a bullet too.
 
     >>> for label, value in split_fields("Add.\\n**Action:** Sum\\nACTION INPUT：1+1"):
     ...     print(label, value, sep=" = ")
@@ -138,76 +135,72 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
     action = Sum
     action_input = 1+1
     """
-    fields, label, bold, start = [], Label.THOUGHT, "", 0
+    first, *others = _fields(text)
+    return [field[:2] for field in ([first] if first.value else []) + others]
+
+
+def _fields(text: str) -> list[_Field]:
+    """Return what is before the first label, as a thought, and then each field."""
+    fields: list[_Field] = []
+    label, bold, begin, start = Label.THOUGHT, "", 0, 0
     for match in [*_beginnings(text), None]:
-        value = text[start : match.start() if match else None].strip()
+        end = match.start() if match else len(text)
+        value = text[start:end].strip()
         if bold and value.count(bold) % 2:  # **Final Answer: 88**
             value = value.removesuffix(bold).rstrip()
-        fields.append((label, value))
+        fields.append(_Field(label, value, text[begin:end]))
         if match:
             label = Label(match.lastgroup or "")
-            bold, start = match["bold"] or "", match.end()
+            bold, begin, start = match["bold"] or "", end, match.end()
             if bold in text[match.end(label) : start]:  # it was closed at the label
                 bold = ""
-    return fields if fields[0][1] else fields[1:]
+    return fields
 
 
 def _beginnings(text: str) -> list[re.Match[str]]:
     """Return the labels that begin a field, without those that are only words."""
     found = list(_LABEL.finditer(text))
-    if not any(label.lastgroup in _LONG for label in found[:-1]):
-        return found
-    kept = found[:1]
-    for label, complete in zip(found[1:], _complete(text, found)[1:], strict=True):
-        inside = kept[-1]
-        if inside.lastgroup == Label.FINAL_ANSWER and not inside["bullet"]:
+    whole, after, end = [False], "", len(text)  # of each, whether its field is complete
+    for label in reversed(found):
+        name, words = label.lastgroup or "", text[label.end() : end].strip()
+        whole.append(
+            name in _MADE_UP
+            or (name == Label.THOUGHT and whole[-1])  # as complete as what follows it
+            or (name == Label.FINAL_ANSWER and words != "")
+            or (name == Label.ACTION and words != "" and after == Label.ACTION_INPUT)
+        )
+        after, end = name, label.start()
+    kept: list[re.Match[str]] = []
+    for label, complete in zip(found, whole[:0:-1], strict=True):
+        inside = kept[-1].lastgroup if kept else ""
+        if inside == Label.FINAL_ANSWER and not kept[-1]["bullet"]:
             complete = complete and not label["bullet"]
-        if complete or inside.lastgroup not in _LONG:
+        if complete or inside not in _LONG:
             kept.append(label)
     return kept
 
 
-def _complete(text: str, found: list[re.Match[str]]) -> list[bool]:
-    """Say of each label whether something complete begins with it."""
-    answers, after, end = [False], None, len(text)
-    for label in reversed(found):  # a Thought is as complete as what follows it
-        name, words = label.lastgroup, text[label.end() : end].strip()
-        complete = name in _MADE_UP
-        if name == Label.THOUGHT:
-            complete = answers[-1]
-        elif name == Label.FINAL_ANSWER:
-            complete = words != ""
-        elif name == Label.ACTION:
-            complete = words != "" and after == Label.ACTION_INPUT
-        answers.append(complete)
-        after, end = name, label.start()
-    return answers[:0:-1]
-
-
 def parse_turn(text: str) -> Turn:
-    """Return what the model asked for. The first step wins; what follows it is dropped.
+    """Return what the model asks for: the first step of its turn.
 
-    A step is an Action with its input, or a Final Answer; `split_fields` says where an
-    input or an answer ends. An Observation in this text was made up by the model: it
-    ends the field before it and is never read. A tool called "None" is a tool like any
-    other; the registry will say that it has none. No string raises.
+    A step is an Action with its input, or a Final Answer. What follows it is dropped,
+    and so is an Observation, which the model made up. A tool called "None" is a tool
+    like any other; the registry will say that it has none. No string raises.
 
     >>> parse_turn("I add.\\nAction: Sum\\nAction Input: 1+1\\nObservation: 3")
     Action(thought='I add.', tool='Sum', input='1+1')
     """
     if not isinstance(text, str):
-        raise TypeError(
-            f"a turn is text, not {type(text).__name__}: give the reply's .text"
-        )
+        kind = type(text).__name__
+        raise TypeError(f"a turn is text, not {kind}: give the reply's .text")
     if not text.strip():
         return Malformed(Unreadable.EMPTY, text)
     fields = [*split_fields(text), (Label.OBSERVATION, "")]  # something always follows
     first = next((n for n, (label, _) in enumerate(fields) if label in _STEPS), None)
     if first is None:
         return Malformed(Unreadable.NO_STEP, text)
-    thought = "\n".join(
-        value for label, value in fields[:first] if label is Label.THOUGHT and value
-    )
+    thoughts = [value for label, value in fields[:first] if label is Label.THOUGHT]
+    thought = "\n".join(filter(None, thoughts))
     (label, value), (label_after, value_after) = fields[first : first + 2]
     if label is Label.FINAL_ANSWER:
         if not value:
@@ -221,26 +214,21 @@ def parse_turn(text: str) -> Turn:
 
 
 def heard(text: str, turn: Turn) -> tuple[str, str]:
-    """Split what the model wrote, to the letter: what was read of it, and the rest.
+    """Split what the model wrote into the part that was read, and the rest.
 
-    Read are the thoughts before a step and the step; of a turn without a step, all that
-    stands before a made-up Observation or Question. The rest was not done, and must not
-    stand in the history as if it had been.
+    Read are the thoughts before a step and the step; of a turn without a step, all
+    before a made-up Observation or Question. The rest was not done, and must not enter
+    the history.
 
     >>> heard("Final: 2\\nObservation: 3", Final("", "2"))
     ('Final: 2', 'Observation: 3')
     """
-    labels = _beginnings(text)
-    names = [Label.THOUGHT, *(label.lastgroup for label in labels)]
+    fields = _fields(text)
     until = _MADE_UP if isinstance(turn, Malformed) else _STEPS
-    end = next((n for n, name in enumerate(names) if name in until), len(names))
-    end += {Action: 2, Final: 1, Malformed: 0}[type(turn)]
-    parts = pairwise([0, *(label.start() for label in labels), len(text)])
-    kept: list[str] = []
-    dropped: list[str] = []
-    for number, (start, stop) in enumerate(parts):
-        read = number < end and names[number] not in _MADE_UP
-        (kept if read else dropped).append(text[start:stop])
+    ends = (n for n, field in enumerate(fields) if field.label in until)
+    end = next(ends, len(fields)) + {Action: 2, Final: 1, Malformed: 0}[type(turn)]
+    kept = [f.text for f in fields[:end] if f.label not in _MADE_UP]
+    dropped = [f.text for n, f in enumerate(fields) if n >= end or f.label in _MADE_UP]
     if not dropped:
         return text, ""
     return "".join(kept).rstrip(), "".join(dropped).strip()

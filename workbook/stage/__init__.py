@@ -9,8 +9,9 @@ from typing import Any
 _HOMES = {
     "be_the_model": "role_play",
     "compare": "engines",
-    "load": "scenarios",
     "gallery": "engines",
+    "load": "scenarios",
+    "loop_tools": "engines",
     "outcome": "scenarios",
     "on_other_models": "recorded",
     "other_models": "recorded",
@@ -18,6 +19,7 @@ _HOMES = {
     "player": "watch",
     "real_model": "recorded",
     "real_result": "recorded",
+    "run_loop": "engines",
     "slugs": "scenarios",
 }
 __all__ = list(_HOMES)

@@ -14,7 +14,13 @@ from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
-from workbook.loop.naive import Fuse, FuseBlown, naive_loop, reading_loop, traced
+from workbook.loop.naive import (
+    CallLimit,
+    CallLimitReached,
+    naive_loop,
+    reading_loop,
+    traced,
+)
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
@@ -94,11 +100,17 @@ def compare(
 
 
 def gallery(
-    engines: Iterable[str] = (), parts: Given | None = None, wing: str = ""
+    engines: Iterable[str] = (),
+    parts: Given | None = None,
+    wing: str = "",
+    only: Iterable[str] = (),
 ) -> Gallery:
-    """Play every scenario of a wing on every engine and return how each run ended."""
+    """Play every scenario of a wing on every engine and return how each run ended.
+
+    `only` names the scenarios to play, where it is not all of the wing.
+    """
     names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
-    scenarios = {slug: load(slug) for slug in slugs(wing)}
+    scenarios = {slug: load(slug) for slug in list(only) or slugs(wing)}
 
     endings: dict[str, dict[str, Ending]] = {engine: {} for engine in names}
     with waiting("playing the scenarios", len(names) * len(scenarios)) as tick:
@@ -147,22 +159,59 @@ def play_naive(
     parts: Given,
     engine: str = "naive",
 ) -> None:
-    """Play on a loop of lesson 01, behind a fuse; whatever it throws ends the run."""
+    """Play on a loop of lesson 01, whose calls of the model have a limit."""
     if engine == "naive":
         loop = parts.get("naive_loop", naive_loop)
     else:
         places = {"parse_turn": "parse", "build_history": "history"}
         read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
         loop = partial(reading_loop, **read)
-    trusting = {tool.name: trusting_function(tool) for tool in tools}
-    functions = BoundTools(tools) if engine == "registry" else trusting
-    run = traced(loop, emit, engine)
+    functions = BoundTools(tools) if engine == "registry" else _trusting(tools)
+    limited = CallLimit(model, scenario.steps)
+    _to_its_end(traced(loop, emit, engine), limited, functions, scenario.question, emit)
+
+
+def run_loop(
+    loop: Callable[..., str],
+    model: TextModel,
+    scenario: Scenario,
+    *,
+    instructions: str = "",
+    calls: int = 12,
+) -> Trace:
+    """Run a loop of lesson 01 on a scenario's question and tools; return its trace.
+
+    Args:
+        instructions: text before the question.
+        calls: the model refuses to be asked more often.
+    """
+    with TraceWriter() as emit:
+        run = partial(traced(loop, emit), instructions=instructions)
+        tools = loop_tools(scenario)
+        _to_its_end(run, CallLimit(model, calls), tools, scenario.question, emit)
+        return emit.trace()
+
+
+def loop_tools(scenario: Scenario) -> dict[str, Callable[[str], str]]:
+    """Return a scenario's tools by name, each a function from text to text."""
+    return _trusting(scenario_tools(scenario))
+
+
+def _trusting(tools: list[Tool]) -> dict[str, Callable[[str], str]]:
+    return {tool.name: trusting_function(tool) for tool in tools}
+
+
+def _to_its_end(
+    run: Any, model: CallLimit, tools: Any, question: str, emit: TraceWriter
+) -> None:
+    """Run a traced loop; whatever it raises ends the run, and is noted as its end."""
     try:
-        run(Fuse(model, scenario.steps), functions, scenario.question)
+        run(model, tools, question)
     except (Exception, KeyboardInterrupt) as error:
-        blown = isinstance(error, FuseBlown)
-        state, reason = "EXHAUSTED" if blown else "ERROR", type(error).__name__
-        end = {"state": state, "reason": "fuse" if blown else reason, "answer": None}
+        limited = isinstance(error, CallLimitReached)
+        state, reason = "EXHAUSTED" if limited else "ERROR", type(error).__name__
+        reason = "call_limit" if limited else reason
+        end = {"state": state, "reason": reason, "answer": None}
         emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 

@@ -1,11 +1,14 @@
-"""One look at many runs: how they ended, where time went, what failed, what grew."""
+"""Pictures: the prompts of one run; of many runs how they ended and what they took."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from workbook.models.prompts import count_tokens
 from workbook.traces.metrics import Figures, Runs, figures
 from workbook.traces.show import VOICES, cell
+from workbook.traces.trace import Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +23,42 @@ LOOK: Any = {
     **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "none"),
     **{"axes.titlesize": "medium", "legend.frameon": False},
 }
+
+
+def plot_prompts(
+    trace: Trace,
+    *,
+    window: int = 0,
+    formula: Callable[[int, int, int], int] | None = None,
+) -> Figure:
+    """Draw how many tokens each prompt of a scripted run has (four characters each).
+
+    Args:
+        window: the tokens that the model can see: a line, if there is one.
+        formula: of the first prompt, the last growth and the number of prompts; its
+            result stands beside the sum.
+    """
+    from matplotlib import pyplot as plt
+
+    asked = trace.of("model_request")[: len(trace.of("model_turn"))]  # and answered
+    sizes = [count_tokens(str(trace.prompt(event["seq"]))) for event in asked]
+    title = f"{len(sizes)} prompts with {sum(sizes):,} tokens in all"
+    if formula:
+        said = formula(sizes[0], sizes[-1] - sizes[-2], len(sizes))
+        title += f"; by the formula {said:,}"
+    with plt.rc_context(LOOK):
+        figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
+        bars = ax.bar(range(1, len(sizes) + 1), sizes, color=BLUE)
+        ax.bar_label(bars, padding=2, color=GREY)
+        if window:
+            ax.axhline(window, color=RED)
+            ax.text(0.6, window, f"context window: {window}", color=RED, va="bottom")
+            over = next((n for n, size in enumerate(sizes, 1) if size > window), 0)
+            title = f"From call {over} on, the prompt is longer than the context window"
+        ax.set(title=title, xlabel="call of the model", ylabel="tokens of the prompt")
+        ax.margins(y=0.15)
+    plt.close(figure)
+    return figure
 
 
 def dashboard(runs: Runs | Figures) -> Figure:
