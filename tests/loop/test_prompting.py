@@ -35,7 +35,7 @@ def test_without_exemplars_only_the_question_is_left(react_prompt):
 
 
 def test_an_exemplar_shows_thoughts_actions_and_observations(react_prompt):
-    """an exemplar is its question, then a line each for thought, action, observation"""
+    """an exemplar is its question, then a line for each thought, action, observation"""
     expected = (
         "Question: How many eggs are in 7 boxes of 12?\n"
         "Thought 1: I multiply 12 by 7.\n"
@@ -119,7 +119,7 @@ def test_what_follows_the_bracket_is_dropped(parse_bracket_action, text):
     ],
 )
 def test_the_first_of_two_actions_counts(parse_bracket_action, text, first):
-    """if there are two actions, the first one counts, also before a Finish[...]"""
+    """of two actions the first one counts, even if the second is Finish[...]"""
     assert parse_bracket_action(text) == first
 
 
@@ -133,7 +133,7 @@ def test_an_empty_argument_is_an_argument(parse_bracket_action):
     ["", "Search", "Search Kyoto", "[Kyoto]", "Search[Kyoto", "Search[a[b]", "a b[c]"],
 )
 def test_anything_else_is_no_action(parse_bracket_action, text):
-    """no verb, two words before the bracket, no bracket, or none that closes it: None"""
+    """without a verb, with two words before the bracket, or without a bracket: None"""
     assert parse_bracket_action(text) is None
 
 

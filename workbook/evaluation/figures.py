@@ -72,7 +72,7 @@ def plot_plausible(right: int, asked: int) -> Sequence[Axes]:
         axes.set(title=f"if the true rate were {rate:.0%}", xlabel=f"right of {asked}")
     each[0].set_ylabel("how often (%)")
     figure.suptitle(
-        f"True rates from {low:.0%} to {high:.0%} are in keeping with {right} of"
+        f"True rates from {low:.0%} to {high:.0%} fit the count, {right} of"
         f" {asked} (red)"
     )
     return list(each)
@@ -153,11 +153,9 @@ def plot_worlds() -> Sequence[Axes]:
         colours = [BLUE if name.startswith("ReAct") else GREY for name in names]
         bars = axes.barh(names, [rates[name] for name in names], color=colours)
         axes.bar_label(bars, padding=3)
-        axes.margins(x=0.15)
+        axes.margins(x=0.2)
         axes.set(title=world, xlabel="success (%)")
-    figure.suptitle(
-        "In worlds to act in, ReAct (blue) is ahead of Act and of imitation"
-    )
+    figure.suptitle("In both worlds ReAct (blue) is ahead of Act and of imitation")
     return list(each)
 
 
