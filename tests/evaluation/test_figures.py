@@ -68,11 +68,10 @@ def test_the_papers_pictures_show_its_figures():
 
 
 def test_the_lesson_quotes_the_paper_as_the_lab_draws_it():
-    """The table in lesson 02 has the figures of the file that the lab's pictures read"""
+    """Lesson 02's table has the figures that the lab's pictures show"""
     lesson = (ROOT / "notebooks/02_react_prompting.ipynb").read_text(encoding="utf-8")
-    for name, figure in (
-        figures.paper_results().loc[["Standard", "CoT", "Act", "ReAct"]].items()
-    ):
+    table = figures.paper_results(["Standard", "CoT", "Act", "ReAct"])
+    for name, figure in table.items():
         assert f"| {' | '.join(map(str, figure))} |" in lesson, name
 
 
