@@ -161,25 +161,6 @@ def test_act_leaves_the_thoughts_out():
     assert render_prompt(ACT, "2+2?", [EGGS]) == "\n".join(kept) + "\nAction 1:"
 
 
-def test_steps_so_far_stand_behind_the_question():
-    """The next prompt holds what was done, and goes on with the next number."""
-    prompt = render_prompt(ACT, "2+2?", [], steps=EGGS.steps[:1])
-    assert prompt.endswith(
-        "Question: 2+2?\nAction 1: Calculator[12 * 7]\nObservation 1: 84\nAction 2:"
-    )
-
-
-@pytest.mark.parametrize("method", [ACT, REACT], ids=["act", "react"])
-@pytest.mark.parametrize("numbered", [True, False])
-def test_a_prompt_only_grows_with_its_steps(method, numbered):
-    """Each prompt starts with the one before it, so its reading can be cached."""
-    first, second = (
-        render_prompt(method, "q", [EGGS], steps=EGGS.steps[:n], numbered=numbered)
-        for n in (0, 1)
-    )
-    assert second.startswith(first)
-
-
 # the exemplars
 
 
