@@ -3,7 +3,15 @@
 import pytest
 
 from workbook.environments.wiki import wiki_tasks
-from workbook.evaluation.experiment import marks, run_experiment, summarize
+from workbook.evaluation.experiment import (
+    Trial,
+    first_searches,
+    marks,
+    paired,
+    right_alone,
+    run_experiment,
+    summarize,
+)
 from workbook.evaluation.grading import same_number
 from workbook.evaluation.questions import (
     ArithmeticQuestion,
@@ -11,7 +19,8 @@ from workbook.evaluation.questions import (
     calculator_world,
     wiki_world,
 )
-from workbook.loop.prompting import load_exemplars
+from workbook.loop.paper_agent import Attempt
+from workbook.loop.prompting import PaperStep, load_exemplars
 from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 
@@ -29,6 +38,11 @@ def ask(methods, turns, **options):
     return run_experiment(
         methods, model, QUESTIONS, exemplars, calculator_world, **options
     )
+
+
+def trial(method, number, right, *steps):
+    attempt = Attempt(method, "6" if right else "7", steps)
+    return Trial(method, f"q{number}", attempt, right, 0.0)
 
 
 def test_every_question_is_asked_with_every_method():
@@ -99,6 +113,68 @@ def test_progress_is_one_mark_a_question(capsys):
     """While one waits, a line a method grows by a mark a question."""
     ask(["standard"], ["6", "8"], progress=marks)
     assert capsys.readouterr().out == "standard ✓·\n"
+
+
+def test_a_wait_counts_the_questions_of_all_methods(monkeypatch):
+    """While one waits, a line says how many of how many questions are done."""
+    from workbook import wait
+
+    seen = []
+    monkeypatch.setattr(wait.Waiting, "__call__", lambda self: seen.append(self.total))
+    ask(["standard", "act"], ["6", "8", *ACT])
+    assert seen == [4] * 4
+
+
+def test_a_method_may_have_a_prompt_of_ones_own():
+    """The prompt that is given for a method is sent, and only for that method."""
+    script = Script(["6", "8", *ACT])
+    ask(
+        ["standard", "act"], script, prompts={"act": lambda q, e, numbered: f"MINE {q}"}
+    )
+    begins = [request.prompt.startswith("MINE") for request in script.requests]
+    assert begins == [False] * 2 + [True] * 4
+
+
+def test_two_methods_are_compared_on_the_same_questions():
+    """Pairs are of one question each; a row has who was right alone, and by what."""
+    did = {
+        "act": [PaperStep(action="Calculator[2+3]")],
+        "react": [PaperStep("I multiply.", "Calculator[2*3]")],
+    }
+    trials = [
+        trial(method, number, right, *did[method])
+        for method, rights in (("act", (False, True)), ("react", (True, True)))
+        for number, right in enumerate(rights, start=1)
+    ]
+    found = paired(trials, "act", "react")
+    assert (found.both, found.won, found.lost, found.neither) == (1, 1, 0, 0)
+    row = (
+        "ReAct",
+        QUESTIONS[0].text,
+        "Calculator[2+3]",
+        "I multiply.",
+        "Calculator[2*3]",
+    )
+    assert right_alone(trials, QUESTIONS) == [row]
+
+
+def test_first_searches_are_compared_by_whether_they_opened_an_article():
+    """A first search that only names similar titles opened nothing."""
+    none, some = "Could not find [x]. Similar titles: y.", "Kyoto is a city."
+    trials = [
+        trial("act", 1, False, PaperStep("", "Search[x]", none)),
+        trial(
+            "react",
+            1,
+            True,
+            PaperStep("a", "Search[y]", some),
+            PaperStep("b", "Finish[6]"),
+        ),
+    ]
+    found, rows = first_searches(trials, QUESTIONS[:1])
+    assert (found.won, found.lost) == (1, 0)
+    asked = QUESTIONS[0].text
+    assert rows == [(asked, "6", "Search[x]", "Search[y]", some, "Finish[6]")]
 
 
 @pytest.mark.parametrize(

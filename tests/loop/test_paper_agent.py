@@ -36,6 +36,8 @@ def test_each_prompt_ends_where_the_model_goes_on(numbered):
         f"Observation{one}: 84\nThought{two}:"
     )
     assert script.requests[1].stop[0] == f"\nObservation{two}:"
+    # It only grows, so that what the model has read can be cached.
+    assert script.requests[1].prompt.startswith(script.requests[0].prompt)
 
 
 def test_a_reply_without_an_action_is_followed_by_a_second_call():

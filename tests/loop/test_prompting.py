@@ -35,7 +35,7 @@ def test_without_exemplars_only_the_question_is_left(react_prompt):
 
 
 def test_an_exemplar_shows_thoughts_actions_and_observations(react_prompt):
-    """an exemplar is its question, then each step's thought, action and observation"""
+    """an exemplar is its question, then a line for each thought, action, observation"""
     expected = (
         "Question: How many eggs are in 7 boxes of 12?\n"
         "Thought 1: I multiply 12 by 7.\n"
@@ -51,7 +51,7 @@ def test_an_exemplar_shows_thoughts_actions_and_observations(react_prompt):
 
 
 def test_without_numbers_the_labels_are_bare(react_prompt):
-    """with numbered=False no label carries a number"""
+    """with numbered=False no label has a number"""
     expected = (
         "Question: 1+1?\nThought: It is 2.\nAction: Finish[2]\n\n"
         "Question: 2+2?\nThought:"
@@ -60,14 +60,14 @@ def test_without_numbers_the_labels_are_bare(react_prompt):
 
 
 def test_numbers_start_again_with_each_exemplar(react_prompt):
-    """each exemplar counts its own steps from 1, and so does the question"""
+    """step numbers begin at 1 in each exemplar, and again after the question"""
     shown = "Question: 1+1?\nThought 1: It is 2.\nAction 1: Finish[2]\n\n"
     expected = f"{shown}{shown}Question: 2+2?\nThought 1:"
     assert react_prompt("2+2?", [TAXI, TAXI]) == expected
 
 
 def test_the_last_step_has_no_observation_line(react_prompt):
-    """a step without an observation has no Observation line, not even an empty one"""
+    """a step with an empty observation has no Observation line"""
     expected = (
         "Question: 1+1?\nThought 1: It is 2.\nAction 1: Finish[2]\n\n"
         "Question: 2+2?\nThought 1:"
@@ -80,12 +80,12 @@ def test_the_last_step_has_no_observation_line(react_prompt):
 
 @pytest.mark.parametrize("text", ["Search[kyoto]", "search[kyoto]", " SEARCH[kyoto] "])
 def test_the_verb_comes_in_any_case(parse_bracket_action, text):
-    """the verb is read in any case and returned in small letters"""
+    """the verb may have capital letters; it is returned in lower case"""
     assert parse_bracket_action(text) == ("search", "kyoto")
 
 
 def test_the_argument_keeps_its_letters(parse_bracket_action):
-    """the argument is kept as it is, without the white space around it"""
+    """the argument keeps its letters; white space around it is removed"""
     assert parse_bracket_action("Lookup[ Mt. FUJI 富士 ]") == (
         "lookup",
         "Mt. FUJI 富士",
@@ -97,17 +97,30 @@ def test_the_argument_keeps_its_letters(parse_bracket_action):
     [("Search[a[1]]", "a[1]"), ("Search[[x] and [y]]", "[x] and [y]")],
 )
 def test_brackets_may_be_nested(parse_bracket_action, text, argument):
-    """the argument ends at the bracket that closes the first one"""
+    """brackets may be nested: the argument ends where the first bracket is closed"""
     assert parse_bracket_action(text) == ("search", argument)
 
 
 @pytest.mark.parametrize(
     "text",
-    ["Finish[88].", "Finish[88] and then Search[Kyoto]", "Finish[88]\nQuestion: [b]"],
+    ["Finish[88].", "Finish[88] is the answer", "Finish[88]\nQuestion: [b]"],
 )
 def test_what_follows_the_bracket_is_dropped(parse_bracket_action, text):
-    """text after the closing bracket is dropped, another action too"""
+    """text after the closing bracket is ignored"""
     assert parse_bracket_action(text) == ("finish", "88")
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Search[Kyoto] and then Finish[Japan]", ("search", "Kyoto")),
+        ("Finish[88] and then Search[Kyoto]", ("finish", "88")),
+        ("Search[a[1]] Search[b]", ("search", "a[1]")),
+    ],
+)
+def test_the_first_of_two_actions_counts(parse_bracket_action, text, first):
+    """of two actions the first one counts, even if the second is Finish[...]"""
+    assert parse_bracket_action(text) == first
 
 
 def test_an_empty_argument_is_an_argument(parse_bracket_action):
@@ -120,7 +133,7 @@ def test_an_empty_argument_is_an_argument(parse_bracket_action):
     ["", "Search", "Search Kyoto", "[Kyoto]", "Search[Kyoto", "Search[a[b]", "a b[c]"],
 )
 def test_anything_else_is_no_action(parse_bracket_action, text):
-    """no verb, no bracket, or a bracket that is not closed: None"""
+    """without a verb, with two words before the bracket, or without a bracket: None"""
     assert parse_bracket_action(text) is None
 
 
@@ -146,25 +159,6 @@ def test_act_leaves_the_thoughts_out():
     react = render_prompt(REACT, "2+2?", [EGGS])
     kept = [line for line in react.split("\n") if not line.startswith("Thought")]
     assert render_prompt(ACT, "2+2?", [EGGS]) == "\n".join(kept) + "\nAction 1:"
-
-
-def test_steps_so_far_stand_behind_the_question():
-    """The next prompt holds what was done, and goes on with the next number."""
-    prompt = render_prompt(ACT, "2+2?", [], steps=EGGS.steps[:1])
-    assert prompt.endswith(
-        "Question: 2+2?\nAction 1: Calculator[12 * 7]\nObservation 1: 84\nAction 2:"
-    )
-
-
-@pytest.mark.parametrize("method", [ACT, REACT], ids=["act", "react"])
-@pytest.mark.parametrize("numbered", [True, False])
-def test_a_prompt_only_grows_with_its_steps(method, numbered):
-    """Each prompt starts with the one before it, so its reading can be cached."""
-    first, second = (
-        render_prompt(method, "q", [EGGS], steps=EGGS.steps[:n], numbered=numbered)
-        for n in (0, 1)
-    )
-    assert second.startswith(first)
 
 
 # the exemplars

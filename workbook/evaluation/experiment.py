@@ -6,16 +6,22 @@ model, world or question; what it returns is one row a run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from workbook.evaluation.grading import matches_any, wilson_interval
+from workbook.evaluation.grading import (
+    Paired,
+    matches_any,
+    paired_difference,
+    wilson_interval,
+)
 from workbook.loop.answers import exact_match
 from workbook.loop.paper_agent import Attempt, run
 from workbook.loop.prompting import METHODS, Exemplar
 from workbook.loop.text_world import World
 from workbook.models.base import Completion, TextModel
+from workbook.wait import waiting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,14 +69,16 @@ def run_experiment(
     world: Callable[[QuestionT], World],
     *,
     is_right: Callable[[str, str], bool] = exact_match,
+    prompts: Mapping[str, Callable[..., str]] | None = None,
     progress: Callable[[Trial, int, int], None] | None = marks,
     **options: Any,
 ) -> list[Trial]:
     """Ask every question with every method; all of one method first (caching).
 
     `world` makes the world of a question, a new one each time, `is_right` decides
-    whether (answer, accepted answer) agree, `progress` is told of each trial. The
-    options are those of `paper_agent.run`: `parse`, `max_steps`, `numbered`, …
+    whether (answer, accepted answer) agree, `prompts` has a function that writes the
+    prompt of a method, `progress` is told of each trial. The options are those of
+    `paper_agent.run`: `parse`, `max_steps`, `numbered`, …
     It raises ValueError for an unknown method, and for no questions.
     """
     methods = list(methods)
@@ -79,15 +87,83 @@ def run_experiment(
     if not questions:
         raise ValueError("there are no questions to ask")
     trials = []
-    for method in methods:
-        for number, question in enumerate(questions, start=1):
-            timed, there = _Timed(model), world(question)
-            attempt = run(method, timed, question.text, exemplars, there, **options)
-            right = matches_any(attempt.answer, question.answers, is_right)
-            trials.append(Trial(method, question.slug, attempt, right, timed.seconds))
-            if progress is not None:
-                progress(trials[-1], number, len(questions))
+    with waiting("questions", total=len(methods) * len(questions)) as tick:
+        for method in methods:
+            options["prompt"] = (prompts or {}).get(method)
+            for number, question in enumerate(questions, start=1):
+                timed, there = _Timed(model), world(question)
+                attempt = run(method, timed, question.text, exemplars, there, **options)
+                right = matches_any(attempt.answer, question.answers, is_right)
+                trial = Trial(method, question.slug, attempt, right, timed.seconds)
+                trials.append(trial)
+                tick()
+                if progress is not None:
+                    progress(trial, number, len(questions))
     return trials
+
+
+def pairs(
+    trials: Iterable[Trial], before: str, after: str
+) -> dict[str, tuple[Trial, Trial]]:
+    """Return by question what two methods did with it."""
+    done = {(trial.method, trial.slug): trial for trial in trials}
+    return {
+        slug: (first, done[after, slug])
+        for (method, slug), first in done.items()
+        if method == before
+    }
+
+
+def paired(trials: Iterable[Trial], before: str, after: str) -> Paired:
+    """Compare two methods on the questions that both were asked."""
+    both = pairs(trials, before, after).values()
+    return paired_difference((one.right, other.right) for one, other in both)
+
+
+def right_alone(
+    trials: Iterable[Trial], questions: Iterable[Question]
+) -> list[tuple[str, ...]]:
+    """Return a row for each question that only one of Act and ReAct got right.
+
+    A row is (who was right alone, question, Act's first action, ReAct's first thought,
+    ReAct's first action).
+    """
+    texts = {question.slug: question.text for question in questions}
+    rows = []
+    for slug, (act, react) in pairs(trials, "act", "react").items():
+        if act.right != react.right:
+            alone = "Act" if act.right else "ReAct"
+            did, step = act.attempt.steps[0].action, react.attempt.steps[0]
+            rows.append((alone, texts[slug], did, step.thought, step.action))
+    return sorted(rows)
+
+
+def first_searches(
+    trials: Iterable[Trial], questions: Iterable[Question]
+) -> tuple[Paired, list[tuple[str, ...]]]:
+    """Compare Act and ReAct by whether the first search opened an article.
+
+    Returns the pairs, and a row a question: (question, right answer, what Act and ReAct
+    search first, what ReAct then sees, how ReAct ends).
+    """
+    both, opened = pairs(trials, "act", "react"), []
+    rows: list[tuple[str, ...]] = []
+    for question in questions:
+        act, react = (trial.attempt.steps for trial in both[question.slug])
+        found = ["Could not find" not in steps[0].observation for steps in (act, react)]
+        opened.append((found[0], found[1]))
+        seen, last = react[0].observation, react[-1].action
+        rows.append(
+            (
+                question.text,
+                question.answers[0],
+                act[0].action,
+                react[0].action,
+                seen,
+                last,
+            )
+        )
+    return paired_difference(opened), rows
 
 
 def summarize(trials: Iterable[Trial]) -> pd.DataFrame:

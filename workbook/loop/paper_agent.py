@@ -17,6 +17,7 @@ from workbook.loop.prompting import (
     PaperStep,
     parse_bracket_action,
     render_prompt,
+    render_steps,
 )
 from workbook.loop.text_world import World, cut_observation
 from workbook.loop.turns import (
@@ -70,53 +71,56 @@ def run(
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
-    write = prompt or partial(render_prompt, METHODS[method])
-    begin = write(question, exemplars, numbered=numbered)
-    talk = _Talk(METHODS[method], model, question, begin, parse, numbered, emit)
-    if talk.method.acts and world is None:
+    way = METHODS[method]
+    write = prompt or partial(render_prompt, way)
+    talk = _Talk(
+        way, model, write(question, exemplars, numbered=numbered), numbered, emit
+    )
+    if way.acts and world is None:
         raise ValueError(f"{method} acts: give it a world with step(action)")
     emit("run_started", engine=f"paper_{method}", question=question)
-    if talk.method.acts and world is not None:
-        answer, reward, ended = _act(talk, world, max_steps, observation_chars)
+    if way.acts and world is not None:
+        answer, reward, ended = _act(talk, world, parse, max_steps, observation_chars)
     else:
         answer, reward, ended = _answer_at_once(talk)
     end = ("DONE", "final_answer") if ended else ("EXHAUSTED", "out_of_steps")
     emit("run_finished", state=end[0], reason=end[1], answer=answer)
-    return Attempt(method, answer, tuple(talk.steps), talk.calls, talk.usage, reward)
+    spent = sum((reply.usage for reply in talk.replies), Usage())
+    return Attempt(method, answer, tuple(talk.steps), len(talk.replies), spent, reward)
 
 
 @dataclass
 class _Talk:
-    """A question, what has been done for it, and what that cost."""
+    """A question that a model is asked, its replies, and the steps so far."""
 
     method: Method
     model: TextModel
-    question: str
     begin: str  # the prompt of the first step
-    parse: Parse
     numbered: bool
     emit: Emit
     steps: list[PaperStep] = field(default_factory=list)
-    calls: int = 0
-    usage: Usage = field(default_factory=Usage)
+    replies: list[Completion] = field(default_factory=list)
 
     def prompt(self) -> str:
-        asked = partial(render_prompt, self.method, self.question, ())
-        start, now = (asked(steps=s, numbered=self.numbered) for s in ((), self.steps))
-        return self.begin.removesuffix(start) + now
+        """Return the first prompt, the steps so far, and the label to go on at."""
+        first, now = (
+            self.method.label(number, numbered=self.numbered)
+            for number in (1, len(self.steps) + 1)
+        )
+        done = render_steps(self.method, self.steps, numbered=self.numbered)
+        return self.begin.removesuffix(first) + done + now
 
-    def ask(self, prompt: str, stop: Sequence[str] = ()) -> Completion:
+    def ask(self, prompt: str, stop: Sequence[str] = ()) -> str:
         """Ask, with the method's own stop sequences where none are given."""
         number = len(self.steps) + 1
         stop = stop or self.method.stop_sequences(number, numbered=self.numbered)
         self.emit("model_request", prompt=prompt, stop=list(stop))
-        reply = self.model.complete(prompt, stop=stop)
-        self.calls += 1
-        self.usage += reply.usage
-        return reply
+        self.replies.append(self.model.complete(prompt, stop=stop))
+        return self.replies[-1].text
 
-    def read_as(self, reply: Completion, turn: Turn) -> None:
-        """Tell the trace what a reply was read as."""
+    def read_as(self, turn: Turn) -> None:
+        """Tell the trace what the last reply was read as."""
+        reply = self.replies[-1]
         said, usage = to_dict(turn), reply.usage.to_dict()
         self.emit("model_turn", text=reply.text, turn=said, usage=usage)
 
@@ -125,29 +129,28 @@ _ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULT
 
 
 def _answer_at_once(talk: _Talk) -> tuple[str | None, float, bool]:
-    reply = talk.ask(talk.prompt())
-    thought, answer = reply.text, ""
-    if labelled := _ANSWER.search(reply.text):
-        thought, answer = reply.text[: labelled.start()], labelled[1].strip()
-    elif talk.method is STANDARD:
-        answer = reply.text.strip()
+    text = talk.ask(talk.prompt())
+    thought, answer = "", text.strip() if talk.method is STANDARD else ""
+    if labelled := _ANSWER.search(text):
+        answer = labelled[1].strip()
+        if talk.method is not STANDARD:
+            thought = text[: labelled.start()].strip()
     if not answer:
-        talk.read_as(reply, Malformed(Unreadable.MISSING_ANSWER, reply.text))
+        talk.read_as(Malformed(Unreadable.MISSING_ANSWER, text))
         return None, 0.0, False
-    thought = "" if talk.method is STANDARD else thought.strip()
-    talk.read_as(reply, Final(thought, answer))
+    talk.read_as(Final(thought, answer))
     return answer, 0.0, True
 
 
 def _act(
-    talk: _Talk, world: World, max_steps: int, observation_chars: int
+    talk: _Talk, world: World, parse: Parse, max_steps: int, observation_chars: int
 ) -> tuple[str | None, float, bool]:
     """Return the answer, the reward, and whether it came to an end."""
     answer, reward, done = None, 0.0, False
     while not done and len(talk.steps) < max_steps:
         call_id = f"call_{len(talk.steps) + 1}"
-        thought, action = _next_step(talk)
-        call = talk.parse(action)
+        thought, action = _next_step(talk, parse)
+        call = parse(action)
         verb, argument = call or (action, "")
         given = {"input": argument}
         talk.emit("tool_call", call_id=call_id, tool=verb, arguments=given)
@@ -160,18 +163,18 @@ def _act(
     return answer, reward, done
 
 
-def _next_step(talk: _Talk) -> tuple[str, str]:
+def _next_step(talk: _Talk, parse: Parse) -> tuple[str, str]:
     """Return the next thought and action; ask a second time when there is no action."""
     prompt = talk.prompt()
-    reply = talk.ask(prompt)
-    thought, action = read_step(talk.method, reply.text)
-    talk.read_as(reply, _turn(thought, action, reply.text, talk.parse))
+    text = talk.ask(prompt)
+    thought, action = read_step(talk.method, text)
+    talk.read_as(_turn(thought, action, text, parse))
     if action or "thought" not in talk.method.shows:
         return thought, action
     label = f"Action {len(talk.steps) + 1}:" if talk.numbered else "Action:"
-    reply = talk.ask(f"{prompt} {thought}\n{label}", ("\n",))
-    action = reply.text.strip().removeprefix(label).strip()
-    talk.read_as(reply, _turn(thought, action, reply.text, talk.parse))
+    text = talk.ask(f"{prompt} {thought}\n{label}", ("\n",))
+    action = text.strip().removeprefix(label).strip()
+    talk.read_as(_turn(thought, action, text, parse))
     return thought, action
 
 
@@ -198,6 +201,8 @@ def _turn(thought: str, action: str, reply: str, parse: Parse) -> Turn:
     if not action:
         return Malformed(Unreadable.NO_STEP, reply)
     verb, argument = parse(action) or (action, "")
-    if verb == "finish":
-        return Final(thought, argument)
-    return Action(thought, verb, argument)
+    return (
+        Final(thought, argument)
+        if verb == "finish"
+        else Action(thought, verb, argument)
+    )

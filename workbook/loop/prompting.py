@@ -7,7 +7,7 @@ This module writes prompts and reads `Verb[argument]`; it asks no model.
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbook.paths import DATA
@@ -47,12 +47,16 @@ class Method:
         """Whether the model acts on a world."""
         return "action" in self.shows
 
+    def label(self, number: int, *, numbered: bool) -> str:
+        """Return what the prompt of a step ends with, such as `Thought 1:`."""
+        return f"{LABELS[self.shows[0]]}{_number(number, numbered and self.acts)}:"
+
     def stop_sequences(self, number: int, *, numbered: bool) -> tuple[str, ...]:
         """Return the stop sequences of a step."""
         return tuple(stop.format(n=_number(number, numbered)) for stop in self.stop)
 
 
-# "\nQuestion:" is ours: behind its last step a model would go on with a next question.
+# "\nQuestion:" is ours: after its last step a model would go on with a next question.
 STANDARD = Method("standard", ("answer",), ("\n",))
 COT = Method("cot", ("reasoning", "answer"), ("\nQuestion:",))
 ACT = Method("act", ("action", "observation"), ("\n",))
@@ -102,23 +106,19 @@ def render_prompt(
     question: str,
     exemplars: Iterable[Exemplar],
     *,
-    steps: Sequence[PaperStep] = (),
     numbered: bool = True,
 ) -> str:
-    """Return the exemplars, the question, its steps so far, and the label to go on at.
+    """Return the exemplars, the question, and the label at which the model goes on.
 
     With `numbered`, steps are written `Thought 1:` as in the paper.
     """
-    numbered = numbered and method.acts
     blocks = []
     for exemplar in exemplars:
         worked = exemplar.steps if method.acts else [exemplar]
-        lines = render_steps(method, worked, numbered=numbered)
+        lines = render_steps(method, worked, numbered=numbered and method.acts)
         blocks.append(f"Question: {exemplar.question}\n{lines}\n")
-    done = render_steps(method, steps, numbered=numbered)
-    number = _number(len(steps) + 1, numbered)
-    cue = f"{LABELS[method.shows[0]]}{number}:"
-    return "".join(blocks) + f"Question: {question}\n{done}{cue}"
+    prefill = method.label(1, numbered=numbered)
+    return "".join(blocks) + f"Question: {question}\n{prefill}"
 
 
 def react_prompt(
@@ -132,28 +132,24 @@ def react_prompt(
     return render_prompt(REACT, question, exemplars, numbered=numbered)
 
 
-_VERB = re.compile(r"\s*+([A-Za-z_]++)[ \t]*+\[")
-
-
 def parse_bracket_action(text: str) -> tuple[str, str] | None:
-    """Read `Search[Kyoto]` as (verb in small letters, argument), or return None.
+    """Read `Search[Kyoto]`: return the verb in lower case and the argument, or None.
 
-    The argument ends at the bracket that closes the first one; what follows is dropped.
+    The argument ends at the bracket that closes the first one; what follows is ignored.
 
     >>> parse_bracket_action("SEARCH[list [of] cities] and then")
     ('search', 'list [of] cities')
     >>> parse_bracket_action("Search Kyoto") is None
     True
     """
-    verb = _VERB.match(text)
-    if verb is None:
+    verb, _, rest = text.partition("[")
+    if not verb.strip().isidentifier():
         return None
     depth = 1
-    for bracket in re.finditer(r"[\[\]]", text[verb.end() :]):
+    for bracket in re.finditer(r"[\[\]]", rest):
         depth += 1 if bracket[0] == "[" else -1
         if depth == 0:
-            argument = text[verb.end() :][: bracket.start()]
-            return verb[1].lower(), argument.strip()
+            return verb.strip().lower(), rest[: bracket.start()].strip()
     return None
 
 

@@ -1,0 +1,185 @@
+"""Lesson 02's pictures and tables: what few questions say, and what the paper says.
+
+Every picture's title says what to see in it. The paper's figures are in
+`data/lessons/02/paper.toml`.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from math import comb
+from typing import TYPE_CHECKING, Any
+
+from workbook.evaluation.grading import Paired, wilson_interval
+from workbook.paths import DATA
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from pandas.io.formats.style import Styler
+
+BLUE, GREEN, RED, GREY = "#1f77b4", "#2ca02c", "#d62728", "#7f7f7f"
+TRIALS = DATA / "recorded" / "02_prompt_trials.json"
+PAPER = DATA / "lessons" / "02" / "paper.toml"
+
+
+def left_aligned(rows: Any, columns: Any = None) -> Styler:
+    """Return rows of text as a table without row numbers."""
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=columns)
+    cells = frame.style.hide().format(precision=1, na_rep="")
+    head: Any = [{"selector": "th", "props": "text-align: left"}]
+    left: Any = {"text-align": "left"}
+    return cells.set_properties(**left).set_table_styles(head)
+
+
+def plot_rates(table: pd.DataFrame) -> Axes:
+    """Draw the table of `summarize`: the share of right answers and its interval."""
+    from matplotlib import pyplot as plt
+
+    low, high = table["low %"], table["high %"]
+    share = 100 * table["right"] / table["asked"]
+    _, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+    reach = [(share - low).clip(lower=0), (high - share).clip(lower=0)]
+    axes.bar(table.index, share, color=BLUE, ecolor=RED, capsize=6, yerr=reach)
+    for place, (right, top) in enumerate(zip(table["right"], high, strict=True)):
+        axes.text(place, top + 3, f"{right} right", ha="center")
+    axes.set(ylim=(0, 110), xlabel="method", ylabel="right (%)")
+    axes.set_title("Bars: what was counted. Red: the 95 % interval of the true rate")
+    return axes
+
+
+def plot_plausible(right: int, asked: int) -> Sequence[Axes]:
+    """Draw which counts three true rates would give; the middle one fits best.
+
+    The outer two are the ends of Wilson's interval.
+    """
+    from matplotlib import pyplot as plt
+
+    low, high = wilson_interval(right, asked)
+    figure, each = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True)
+    figure.set_layout_engine("constrained")
+    for axes, rate in zip(each, (low, right / asked, high), strict=True):
+        counts = range(asked + 1)
+        chances = [
+            100 * comb(asked, k) * rate**k * (1 - rate) ** (asked - k) for k in counts
+        ]
+        colours = [RED if k == right else GREY for k in counts]
+        axes.bar(counts, chances, color=colours)
+        axes.set(title=f"if the true rate were {rate:.0%}", xlabel=f"right of {asked}")
+    each[0].set_ylabel("how often (%)")
+    figure.suptitle(
+        f"True rates from {low:.0%} to {high:.0%} fit the count, {right} of"
+        f" {asked} (red)"
+    )
+    return list(each)
+
+
+def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
+    """Draw what became of each question, and coins thrown for those that differ."""
+    from matplotlib import pyplot as plt
+
+    _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained")
+    groups = {
+        "both right": (found.both, GREY),
+        f"only {before}": (found.lost, BLUE),
+        f"only {after}": (found.won, GREEN),
+        "both wrong": (found.neither, GREY),
+    }
+    bars = left.barh(
+        list(groups),
+        [n for n, _ in groups.values()],
+        color=[c for _, c in groups.values()],
+    )
+    left.bar_label(bars, padding=3)
+    left.invert_yaxis()
+    left.margins(x=0.15)
+    left.set(title="Only the coloured ones tell them apart", xlabel="questions")
+    n = found.won + found.lost
+    uneven = abs(found.won - found.lost)
+    chances = [100 * comb(n, k) / 2**n for k in range(n + 1)]
+    colours = [RED if abs(n - 2 * k) >= uneven else GREY for k in range(n + 1)]
+    right.bar(range(n + 1), chances, color=colours)
+    right.set(title=f"{n} coins: red, together {found.p:.1%}, is p")
+    right.set(xlabel=f"heads of {n} coins", ylabel="how often (%)")
+    return [left, right]
+
+
+def prompt_trials() -> Styler:
+    """Return what Act and ReAct got right with seven prompts, as it was recorded."""
+    recorded = json.loads(TRIALS.read_text(encoding="utf-8"))
+    print(f"recorded on {recorded['date']} with {recorded['model']}")
+    rows = [
+        [row[k] for k in ("prompt", "act", "react", "asked")]
+        for row in recorded["trials"]
+    ]
+    return left_aligned(rows, ["prompt", "act", "react", "asked"])
+
+
+def paper_results(methods: Iterable[str] = ()) -> pd.DataFrame:
+    """Return the paper's results with PaLM-540B in %, of all methods or of some."""
+    import pandas as pd
+
+    table = pd.DataFrame.from_dict(_paper("questions"), orient="index")
+    return table.loc[list(methods)] if methods else table
+
+
+def plot_paper() -> Sequence[Axes]:
+    """Draw the paper's results on questions and claims."""
+    from matplotlib import pyplot as plt
+
+    results = paper_results()[::-1]
+    figure, each = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
+    figure.set_layout_engine("constrained")
+    for axes, name in zip(each, results, strict=True):
+        bars = axes.barh(results.index, results[name], color=BLUE)
+        axes.bar_label(bars, fmt="%.1f", padding=3)
+        axes.margins(x=0.15)
+        axes.set(title=name, xlabel="right (%), PaLM-540B")
+    figure.suptitle("ReAct alone is behind CoT on HotpotQA; the best rows combine both")
+    return list(each)
+
+
+def plot_worlds() -> Sequence[Axes]:
+    """Draw the paper's success rates in a house and in a shop."""
+    from matplotlib import pyplot as plt
+
+    figure, each = plt.subplots(1, 2, figsize=(10, 2.6), layout="constrained")
+    for axes, (world, rates) in zip(each, _paper("worlds").items(), strict=True):
+        names = list(rates)[::-1]
+        colours = [BLUE if name.startswith("ReAct") else GREY for name in names]
+        bars = axes.barh(names, [rates[name] for name in names], color=colours)
+        axes.bar_label(bars, padding=3)
+        axes.margins(x=0.2)
+        axes.set(title=world, xlabel="success (%)")
+    figure.suptitle("In both worlds ReAct (blue) is ahead of Act and of imitation")
+    return list(each)
+
+
+def plot_failures() -> Axes:
+    """Draw why runs failed in the paper, by label, for ReAct and for CoT."""
+    from matplotlib import pyplot as plt
+
+    failures, methods = _paper("failures"), ["CoT", "ReAct"]
+    _, axes = plt.subplots(figsize=(9, 2.6), layout="constrained")
+    start = dict.fromkeys(methods, 0)
+    for (reason, shares), colour in zip(
+        failures.items(), (BLUE, GREEN, RED, GREY), strict=True
+    ):
+        widths = [shares.get(method, 0) for method in methods]
+        bars = axes.barh(methods, widths, left=list(start.values()), color=colour)
+        words = reason.replace(" ", "\n")
+        labels = [f"{words}\n{width}" if width else "" for width in widths]
+        axes.bar_label(bars, labels, label_type="center", color="white")
+        start = {m: start[m] + w for m, w in zip(methods, widths, strict=True)}
+    axes.set(xlabel="share of labelled failures (%)", xlim=(0, 100))
+    axes.set_title("ReAct fails most often by reasoning, CoT by making facts up")
+    return axes
+
+
+def _paper(part: str) -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads(PAPER.read_text(encoding="utf-8"))[part]
+    return found
