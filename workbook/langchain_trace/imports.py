@@ -4,9 +4,12 @@ LangChain 1.0 moved the classic agents into `langchain-classic`. A test runs eve
 """
 
 import tomllib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbook.paths import DATA
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Import(NamedTuple):
@@ -20,3 +23,23 @@ class Import(NamedTuple):
 
 _TEXT = (DATA / "langchain_imports.toml").read_text(encoding="utf-8")
 IMPORTS = tuple(Import(**row) for row in tomllib.loads(_TEXT)["import"])
+
+
+def import_table() -> "pd.DataFrame":
+    """Run each statement of the posts, and what takes its place; return the results."""
+    import pandas as pd
+
+    rows = [
+        (row.statement, _outcome(row.statement), row.today, row.today and _outcome(row.today))
+        for row in IMPORTS
+    ]
+    columns = ["the post says", "result", "write today", "its result"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _outcome(statement: str) -> str:
+    try:
+        exec(statement, {})
+    except Exception as error:  # whatever an import of today raises
+        return type(error).__name__
+    return "works"
