@@ -7,6 +7,7 @@ import tomllib
 from typing import TYPE_CHECKING, NamedTuple
 
 from workbook.paths import DATA
+from workbook.wait import waiting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +30,12 @@ def import_table() -> "pd.DataFrame":
     """Run each statement of the posts, and what takes its place; return the results."""
     import pandas as pd
 
-    rows = [
-        (row.statement, _outcome(row.statement), row.today, row.today and _outcome(row.today))
-        for row in IMPORTS
-    ]
+    rows = []
+    with waiting("trying the imports", total=len(IMPORTS)) as tick:
+        for row in IMPORTS:
+            found, now = _outcome(row.statement), row.today and _outcome(row.today)
+            rows.append((row.statement, found, row.today, now))
+            tick()
     columns = ["the post says", "result", "write today", "its result"]
     return pd.DataFrame(rows, columns=columns)
 

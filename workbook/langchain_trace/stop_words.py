@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 SUM = "What is 37 * 89?"  # 3293
 
 
-def with_and_without_stop_words(model: TextModel) -> dict[str, Trace]:
+def experiment(model: TextModel) -> dict[str, Trace]:
     """Return two runs of a model; its calculator is llm-math and asks it as well."""
     runs = {}
     for title, asked in {"with": model, "without": WithoutStop(model)}.items():
@@ -34,7 +34,7 @@ def first_turns(runs: Mapping[str, Trace]) -> SideBySide:
     return side_by_side(texts, mark="Observation:")
 
 
-def stop_word_table(runs: Mapping[str, Trace]) -> pd.DataFrame:
+def table(runs: Mapping[str, Trace]) -> pd.DataFrame:
     """Return a column for each run: what was made up, what was called, how it ended."""
     import pandas as pd
 
