@@ -61,6 +61,19 @@ def classic_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
         return initialize_agent(adapted, text_llm(model), agent=kind, **options)
 
 
+def react_executor(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
+    """Return the other text agent: an executor around `create_react_agent`."""
+    from langchain_classic.agents import AgentExecutor, create_react_agent
+    from langchain_core.prompts import PromptTemplate
+
+    prompt = PromptTemplate.from_template(
+        "{tools}\nActions: {tool_names}\nQuestion: {input}\nThought:{agent_scratchpad}"
+    )
+    adapted = [classic_tool(tool) for tool in tools]
+    agent = create_react_agent(text_llm(model), adapted, prompt)
+    return AgentExecutor(agent=agent, tools=adapted, **options)
+
+
 def llm_math_tool(model: Any, evaluate: Callable[[str], str] | None = None) -> TextTool:
     """Return `load_tools(["llm-math"])`: it asks the model for each expression.
 

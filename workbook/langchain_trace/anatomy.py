@@ -53,6 +53,11 @@ class ColoredPrompt:
 
     sections: tuple[tuple[str, str, int], ...]
 
+    def share(self, name: str) -> float:
+        """Return how much of the prompt's tokens a section has, from 0 to 1."""
+        sizes = {name: tokens for name, _, tokens in self.sections}
+        return sizes[name] / sum(sizes.values())
+
     def _repr_html_(self) -> str:
         whose = dict(zip(SECTIONS, _WHOSE, strict=True))
         shown = [

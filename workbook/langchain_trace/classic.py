@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from workbook.paths import DATA
+from workbook.traces import Kind, Trace
 
 
 def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
@@ -89,6 +90,25 @@ def write_math_block(prompt: str) -> str:
     """
     expression = prompt.rsplit("\nQuestion: ", 1)[-1].strip()
     return f'```text\n{expression}\n```\n...numexpr.evaluate("{expression}")...\n'
+
+
+def agents_own(trace: Trace) -> Trace:
+    """Return a trace without the events that happened inside a tool."""
+    return Trace(tuple(event for event in trace if "parent" not in event))
+
+
+def agent_prompts(trace: Trace) -> list[str]:
+    """Return the prompts that the agent itself sent."""
+    requests = agents_own(trace).of(Kind.MODEL_REQUEST)
+    return [trace.prompt(event["seq"]) for event in requests]
+
+
+def steps_of(trace: Trace) -> list[tuple[str, str]]:
+    """Return the agent's steps: what the model wrote, and what it then observed."""
+    own = agents_own(trace)
+    logs = [event["text"] for event in own.of(Kind.MODEL_TURN)]
+    seen = [event["text"] for event in own.of(Kind.OBSERVATION)]
+    return list(zip(logs, seen, strict=False))
 
 
 def few_shot() -> dict[str, Any]:

@@ -1,32 +1,78 @@
-"""LangChain's debug log: captured, counted, and then no longer read.
+"""LangChain's debug log, read as the old posts read it.
 
-`set_debug(True)` prints every start and end, with all inputs and outputs.
+`set_debug(True)` prints each start and each end, with all inputs and outputs. Here an
+event is one line that unfolds, and the four places to look at first are marked.
 """
 
 import io
+import json
 import re
-from collections import Counter
 from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass
+from typing import NamedTuple
 
-_EVENT = re.compile(r"(?m)^\[(chain|llm|tool|retriever)/(start|end|error)\] \[")
+from workbook.models.prompts import clip
+from workbook.pages import template
+from workbook.traces.show import VOICES
+
+_EVENT = re.compile(r"(?m)^\[(\w+/(?:start|end|error))\] \[([^\]\n]*)\].*\n?")
+_SCRATCHPAD = "agent_scratchpad: "
+LINE_CHARS = 76
+
+
+class LogEvent(NamedTuple):
+    """A start or an end: its kind, such as `llm/start`, what ran, and what it holds."""
+
+    kind: str
+    path: str
+    text: str
 
 
 @dataclass(frozen=True)
-class DebugCounts:
-    """How many lines a debug log has, and how often each event came."""
+class DebugLog:
+    """A debug log's events, and how many lines they took."""
 
+    events: tuple[LogEvent, ...]
     lines: int
-    events: dict[tuple[str, str], int]
 
-    @property
-    def total(self) -> int:
-        return sum(self.events.values())
+    def count(self, kind: str) -> int:
+        """Return how often an event of this kind came."""
+        return sum(event.kind == kind for event in self.events)
+
+    def places(self) -> dict[int, str]:
+        """Return the number of the first event of each of the four places."""
+        found: dict[str, int] = {}
+        for number, event in enumerate(self.events):
+            if name := _place(event):
+                found.setdefault(name, number)
+        return {number: name for name, number in found.items()}
+
+    def _rows(self) -> list[tuple[int, LogEvent, str, str]]:
+        """Return of each event its depth, itself, its first words, and its place."""
+        rows, marked = [], self.places()
+        for number, event in enumerate(self.events):
+            place = marked.get(number, "")
+            shown = event.text.split(_SCRATCHPAD)[-1] if place else event.text
+            line = clip(" ".join(shown.split()), LINE_CHARS)
+            rows.append((event.path.count(" > "), event, line, place))
+        return rows
+
+    def _repr_html_(self) -> str:
+        voices = {"llm": VOICES["model"], "tool": VOICES["tool"]}
+        page = template("shown.html").module
+        return str(page.log(self._rows(), voices, VOICES["user"]))
+
+    def __repr__(self) -> str:
+        return "\n".join(
+            f"{'  ' * depth}{event.kind} {event.path.split(' > ')[-1]}: {line}"
+            + (f"   <- {place}" if place else "")
+            for depth, event, line, place in self._rows()
+        )
 
 
-def capture_debug_log(run: Callable[[], object]) -> str:
-    """Call `run` with LangChain's debug log on and return what was printed."""
+def capture_debug_log(run: Callable[[], object]) -> DebugLog:
+    """Call `run` with LangChain's debug log on, and return the log."""
     from langchain_core.globals import get_debug, set_debug
 
     before = get_debug()
@@ -36,14 +82,43 @@ def capture_debug_log(run: Callable[[], object]) -> str:
             run()
     finally:
         set_debug(before)
-    return printed.getvalue()
+    return read_debug_log(printed.getvalue())
 
 
-def fold_debug_log(text: str) -> DebugCounts:
-    """Count a debug log's lines, and its events by kind.
+def read_debug_log(text: str) -> DebugLog:
+    """Return what a debug log says, without its colours.
 
-    >>> fold_debug_log("[llm/start] [chain:X > llm:Y] Entering LLM run\\n{}\\n").events
-    {('llm', 'start'): 1}
+    >>> read_debug_log("[tool/start] [chain:X > tool:Sum] Entering\\n\\"1+1\\"\\n").events
+    (LogEvent(kind='tool/start', path='X > Sum', text='1+1'),)
     """
-    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)  # without colours
-    return DebugCounts(len(plain.splitlines()), dict(Counter(_EVENT.findall(plain))))
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    _, *parts = _EVENT.split(plain)
+    paths = (re.sub(r"\w+:", "", path) for path in parts[1::3])
+    events = zip(parts[0::3], paths, map(_words, parts[2::3]), strict=True)
+    return DebugLog(tuple(LogEvent(*event) for event in events), len(plain.splitlines()))
+
+
+def _place(event: LogEvent) -> str:
+    """Return which of the four places an event is, if any."""
+    _, named, scratchpad = event.text.partition(_SCRATCHPAD)
+    if event.kind == "chain/start" and named and not scratchpad.startswith("\n"):
+        return "scratchpad"
+    kinds = {"llm/start": "first prompt", "llm/end": "turn", "tool/start": "tool"}
+    return kinds.get(event.kind, "")
+
+
+def _words(body: str) -> str:
+    """Return a model's prompt or reply, or what else stands below an event's line."""
+    body = body.strip()
+    try:
+        said = json.loads(body)
+    except ValueError:
+        return body.strip('"')
+    match said:
+        case {"prompts": [prompt, *_]}:
+            return str(prompt)
+        case {"generations": [[{"text": text}, *_], *_]}:
+            return str(text)
+        case dict():
+            return "\n".join(f"{name}: {value}" for name, value in said.items())
+    return str(said)

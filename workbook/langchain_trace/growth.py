@@ -7,7 +7,7 @@ it differs. The figures here are the server's own.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbook.models.base import TextModel
@@ -40,8 +40,22 @@ def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
     return rows
 
 
-def plot_growth(rows: Iterable[tuple[int, int, int]]) -> Axes:
-    """Draw the rows of `context_growth`: what was sent before, and what is new."""
+RECORDED = (230, 291, 337, 389, 440)
+"""Prompt tokens of a run with gpt-4o-mini, in the notebook
+`ai-reasoning-study/AI_Reasoning_Study.ipynb` of github.com/shibayu36/playground."""
+
+
+def sent_before(rows: Iterable[tuple[int, int, int]]) -> float:
+    """Return the share of all input tokens that an earlier call had sent already."""
+    rows = list(rows)
+    total = sum(tokens for _, tokens, _ in rows)
+    return 1 - sum(max(new, 0) for _, _, new in rows) / total if total else 0.0
+
+
+def plot_growth(
+    rows: Iterable[tuple[int, int, int]], recorded: Sequence[int] = ()
+) -> Axes:
+    """Draw the rows of `context_growth`, and the prompt tokens of another run."""
     from matplotlib import pyplot as plt
     from matplotlib.ticker import MaxNLocator
 
@@ -49,13 +63,16 @@ def plot_growth(rows: Iterable[tuple[int, int, int]]) -> Axes:
     calls = [number for number, _, _ in rows]
     new = [max(new, 0) for _, _, new in rows]
     again = [tokens - max(new, 0) for _, tokens, new in rows]
-    total = sum(new) + sum(again)
     _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
     ax.bar(calls, again, label="sent before", color="#1f77b4")
     ax.bar(calls, new, bottom=again, label="new", color="#ff7f0e")
     for number, tokens, _ in rows:
         ax.text(number, 8, f"{tokens:,}", ha="center", color="white")
-    share = sum(again) / total if total else 0.0
+    if recorded:
+        ax.plot(range(1, len(recorded) + 1), recorded, "o-", color="#2ca02c")
+        ax.annotate("gpt-4o-mini, recorded", (1, recorded[0] + 60), color="#2ca02c")
+    total = sum(tokens for _, tokens, _ in rows)
+    share = sent_before(rows)
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
     ax.set(xlabel="call of the agent's model", ylabel="input tokens")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -4,9 +4,13 @@ LangChain 1.0 moved the classic agents into `langchain-classic`. A test runs eve
 """
 
 import tomllib
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from workbook.paths import DATA
+from workbook.wait import waiting
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Import(NamedTuple):
@@ -20,3 +24,25 @@ class Import(NamedTuple):
 
 _TEXT = (DATA / "langchain_imports.toml").read_text(encoding="utf-8")
 IMPORTS = tuple(Import(**row) for row in tomllib.loads(_TEXT)["import"])
+
+
+def import_table() -> "pd.DataFrame":
+    """Run each statement of the posts, and what takes its place; return the results."""
+    import pandas as pd
+
+    rows = []
+    with waiting("trying the imports", total=len(IMPORTS)) as tick:
+        for row in IMPORTS:
+            found, now = _outcome(row.statement), row.today and _outcome(row.today)
+            rows.append((row.statement, found, row.today, now))
+            tick()
+    columns = ["the post says", "result", "write today", "its result"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _outcome(statement: str) -> str:
+    try:
+        exec(statement, {})
+    except Exception as error:  # whatever an import of today raises
+        return type(error).__name__
+    return "works"

@@ -1,0 +1,54 @@
+"""One small sum on the classic agent, with LangChain's stop words and without them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from workbook.langchain_trace.agents import llm_math_tool, run_classic
+from workbook.langchain_trace.classic import few_shot
+from workbook.langchain_trace.side_by_side import SideBySide, side_by_side
+from workbook.models.base import TextModel
+from workbook.models.langchain import WithoutStop
+from workbook.traces import Kind, Trace, TraceWriter
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+SUM = "What is 37 * 89?"  # 3293
+
+
+def experiment(model: TextModel) -> dict[str, Trace]:
+    """Return two runs of a model; its calculator is llm-math and asks it as well."""
+    runs = {}
+    for title, asked in {"with": model, "without": WithoutStop(model)}.items():
+        emit = TraceWriter()
+        run_classic(asked, [llm_math_tool(asked)], SUM, emit=emit, **few_shot())
+        runs[f"{title} stop words"] = emit.trace()
+    return runs
+
+
+def first_turns(runs: Mapping[str, Trace]) -> SideBySide:
+    """Return what the model wrote first in each run, its Observations marked."""
+    texts = {title: _first_turn(run) for title, run in runs.items()}
+    return side_by_side(texts, mark="Observation:")
+
+
+def table(runs: Mapping[str, Trace]) -> pd.DataFrame:
+    """Return a column for each run: what was made up, what was called, how it ended."""
+    import pandas as pd
+
+    columns = {}
+    for title, run in runs.items():
+        raised = str(run.end.get("message", "an answer")).split("error: ")[-1]
+        columns[title] = {
+            "made-up Observations in turn 1": _first_turn(run).count("Observation:"),
+            "calls of the calculator": len(run.of(Kind.TOOL_CALL)),
+            "how it ended": raised[:71],
+            "answer": run.end["answer"],
+        }
+    return pd.DataFrame(columns)
+
+
+def _first_turn(run: Trace) -> str:
+    return str(run.of(Kind.MODEL_TURN)[0]["text"])
