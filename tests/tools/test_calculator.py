@@ -16,9 +16,8 @@ from workbook.tools.calculator import safe_eval as package_eval
 from workbook.tools.calls import ToolCall
 from workbook.tools.registry import ToolRegistry
 
-ATTACKS = tomllib.loads(
-    (Path(__file__).parents[2] / "data/calculator_attacks.toml").read_text("utf-8")
-)["attack"]
+LIST = Path(__file__).parents[2] / "data/lessons/04/calculator_attacks.toml"
+ATTACKS = tomllib.loads(LIST.read_text("utf-8"))["attack"]
 
 
 @pytest.mark.parametrize(
@@ -38,7 +37,7 @@ ATTACKS = tomllib.loads(
     ids=lambda part: str(part),
 )
 def test_calculates(safe_eval, expression, value):
-    """numbers, + - * / // % **, signs and brackets mean what they mean in Python"""
+    """numbers, + - * / // % **, signs and brackets mean what Python means"""
     assert safe_eval(expression) == value
 
 
@@ -53,17 +52,17 @@ def test_calculates(safe_eval, expression, value):
     ids=lambda part: str(part),
 )
 def test_whole_numbers_are_exact(safe_eval, expression, value):
-    """whole numbers are exact, however long they are"""
+    """whole numbers are exact: 9999999999999999 + 1 is 10000000000000000"""
     assert safe_eval(expression) == value
 
 
 def test_decimals_are_what_they_look_like(safe_eval):
-    """decimals are what they look like: 0.1 + 0.2 is 0.3"""
+    """decimals are exact until the end: 0.1 + 0.2 is 0.3"""
     assert safe_eval("0.1 + 0.2") == 0.3
 
 
 def test_a_whole_result_is_an_int(safe_eval):
-    """a result that is whole is an int, also after a division"""
+    """a whole result is an int, also after a division: 6 / 2 is 3"""
     result = safe_eval("6 / 2")
     assert isinstance(result, int), f"the int 3; a {type(result).__name__} came back"
 
@@ -114,7 +113,7 @@ UNREADABLE = ["", "1 +", "(1", "1 1", "20%", "2 × 3", "１+１"]
 
 @pytest.mark.parametrize("expression", [*UNREADABLE, "1 / 0", "5 % (2 - 2)", "0 ** -1"])
 def test_what_has_no_value_is_refused(safe_eval, expression):
-    """what has no value is refused: an empty text, 20%, 2 × 3, a division by zero"""
+    """text that has no value is refused: empty text, 20%, 2 × 3, a division by zero"""
     with pytest.raises(CalculatorError):
         safe_eval(expression)
 
@@ -137,7 +136,7 @@ FAIR = [(a["kind"], text_of(a)) for a in ATTACKS if not may_freeze(text_of(a))]
 @pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
 @pytest.mark.parametrize("kind", sorted({kind for kind, _ in FAIR}))
 def test_every_attack_of_a_kind_is_refused_in_time(safe_eval, kind):
-    """the texts in the lesson's list of attacks are refused, each within 50 ms"""
+    """each text in the list of attacks is refused within 50 ms"""
     for text in [text for its_kind, text in FAIR if its_kind == kind]:
         spent = []
         for _ in range(2):  # the second time nothing else can have been in the way

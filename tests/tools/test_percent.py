@@ -21,7 +21,7 @@ def assert_changed(tool, amount, percent, right):
 
 
 def test_the_tool_says_what_it_is(percent_tool):
-    """it is Percent(amount: number, percent: number), reads only, has a time limit"""
+    """it is Percent(amount: number, percent: number); effect READ; with a timeout_s"""
     tool = percent_tool()
     found, right = tool.signature(), "Percent(amount: number, percent: number)"
     assert found == right, f"the tool is {found}, expected is {right}"
@@ -33,7 +33,7 @@ def test_the_tool_says_what_it_is(percent_tool):
     ("amount", "percent", "changed"), [(100, -20, 80), (80, 10, 88), (3, 50, 4.5)]
 )
 def test_an_amount_is_changed(percent_tool, amount, percent, changed):
-    """100 and -20 make {"result": 80}, 80 and 10 make 88: run changes the amount"""
+    """run returns the changed amount: 100 and -20 give {"result": 80}"""
     assert_changed(percent_tool(), amount, percent, changed)
 
 
@@ -47,20 +47,20 @@ def test_an_amount_is_changed(percent_tool, amount, percent, changed):
     ],
 )
 def test_it_is_what_it_is_on_paper(percent_tool, amount, percent, changed):
-    """the result is exact, however many digits it has: 1.1 and 10 make 1.21"""
+    """it is exact: 1.1 and 10 give 1.21, 0.00000012 and 0 give 0.00000012, not 0"""
     assert_changed(percent_tool(), amount, percent, changed)
 
 
 @pytest.mark.parametrize(("amount", "percent"), [(80, 10), (2.5, 100)])
 def test_a_whole_result_is_an_int(percent_tool, amount, percent):
-    """a result that is whole is an int: 88, not 88.0"""
+    """a whole result is an int: 80 and 10 give 88, not 88.0"""
     result = percent_tool().run(amount=amount, percent=percent)["result"]
     assert isinstance(result, int), f"run({amount}, {percent}) gives {result!r}"
 
 
 @pytest.mark.parametrize(("percent", "changed"), [(-100, 0), (1000, 880)])
 def test_the_limits_are_allowed(percent_tool, percent, changed):
-    """percent goes from -100 to 1000, and both limits are allowed"""
+    """the schema allows a percent from -100 to 1000, both limits included"""
     seen = observed(percent_tool(), amount=80, percent=percent)
     said = f"for percent={percent} the model reads {seen.text()}, expected is {changed}"
     assert getattr(seen, "result", None) == {"result": changed}, said
@@ -80,9 +80,9 @@ def test_the_limits_are_allowed(percent_tool, percent, changed):
     ids=["name", "missing", "field", "text", "below", "above", "list"],
 )
 def test_every_wrong_call_is_refused_by_the_schema(percent_tool, arguments):
-    """the schema refuses: wrong or missing name, extra field, text, list, out of range
+    """it refuses a wrong or missing name, an extra field, text, a list, percent -101
 
-    A schema without additionalProperties is closed by Tool itself.
+    Also where `additionalProperties` is left out: Tool itself refuses extra fields.
     """
     seen = observed(percent_tool(), **arguments)
     said = f"for {arguments} the model reads {seen.text()!r}, expected is a refusal"
@@ -90,7 +90,7 @@ def test_every_wrong_call_is_refused_by_the_schema(percent_tool, arguments):
 
 
 def test_nothing_is_missing_in_the_description(percent_tool):
-    """the description names -100 and 1000, and passes lint_description"""
+    """the description names -100 and 1000, and lint_description returns []"""
     tool = percent_tool()
     assert "-100" in tool.description, f"-100 is not in {tool.description!r}"
     left_out = lint_description(tool)
@@ -98,7 +98,7 @@ def test_nothing_is_missing_in_the_description(percent_tool):
 
 
 def test_the_examples_are_true(percent_tool):
-    """after Right: and Wrong: comes JSON, which the schema takes and refuses"""
+    """JSON follows Right: and Wrong:; the schema allows the first, not the second"""
     tool = percent_tool()
     for label, word in ((RIGHT, "Right:"), (WRONG, "Wrong:")):
         found = label.search(tool.description)

@@ -15,7 +15,7 @@ from workbook.tools.preflight import asked_numbers, single_number
 from workbook.tools.preflight import preflight as ours
 from workbook.tools.tool import Tool
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = Path(__file__).parents[2] / "data" / "lessons" / "04"
 CASES = tomllib.loads((DATA / "preflight_cases.toml").read_text("utf-8"))["case"]
 HARMLESS = tomllib.loads((DATA / "harmless_questions.toml").read_text("utf-8"))
 FALSE_ALARMS = {

@@ -35,21 +35,35 @@ ALIASES = {"number": "n", "num": "n", "q": "query"}
     ids=str,
 )
 def test_right_arguments_stay_as_they_are(repair_arguments, arguments):
-    """what the schema allows stays: text of digits or in quotes, a list for a list"""
+    """arguments that the schema allows stay as they are: no change, no note"""
     assert repair_arguments(SCHEMA, arguments, ALIASES) == (arguments, [])
 
 
-def test_a_wrong_name_is_replaced_by_alias(repair_arguments):
-    """a wrong name that the aliases know is replaced, noted as: q is called query"""
-    expected = ({"query": "Kyoto"}, ["q is called query"])
-    assert repair_arguments(QUERY, {"q": "Kyoto"}, ALIASES) == expected
+@pytest.mark.parametrize(
+    ("schema", "arguments", "repaired", "notes"),
+    [
+        (QUERY, {"q": "Kyoto"}, {"query": "Kyoto"}, ["q is called query"]),
+        (
+            INTEGER,
+            {"number": "5"},
+            {"n": 5},
+            ["number is called n", "n: '5' read as 5"],
+        ),
+    ],
+    ids=["name", "name and value"],
+)
+def test_a_wrong_name_is_replaced_by_alias(
+    repair_arguments, schema, arguments, repaired, notes
+):
+    """a wrong name that aliases knows is replaced; then its value is repaired, too"""
+    assert repair_arguments(schema, arguments, ALIASES) == (repaired, notes)
 
 
 @pytest.mark.parametrize(
-    "arguments", [{"number": 1, "num": 2}, {"n": 1, "number": 2}], ids=str
+    "arguments", [{"number": 1, "num": 2}, {"n": 1, "number": 2}, {"z": ["1"]}], ids=str
 )
-def test_of_two_names_for_one_argument_none_is_taken(repair_arguments, arguments):
-    """two names for one argument, or a name and its alias: both stay, without a note"""
+def test_a_name_that_is_not_clear_stays(repair_arguments, arguments):
+    """a name stays if another one means the same argument, or if nobody knows it"""
     assert repair_arguments(INTEGER, arguments, ALIASES) == (arguments, [])
 
 
@@ -64,7 +78,7 @@ def test_of_two_names_for_one_argument_none_is_taken(repair_arguments, arguments
     ids=["digits", "sign and spaces", "full-width", "number"],
 )
 def test_text_that_spells_a_number_is_read(repair_arguments, schema, text, meant):
-    """text that spells an integer is read (" -3 ", "１２"), so is "1.5" for a number"""
+    """for an integer, "12", " -3 " and "１２" are read; for a number, also "1.5" """
     (name,) = schema["properties"]
     expected = ({name: meant}, [f"{name}: {text!r} read as {meant!r}"])
     assert repair_arguments(schema, {name: text}) == expected
@@ -74,32 +88,21 @@ def test_text_that_spells_a_number_is_read(repair_arguments, schema, text, meant
     "value", ["2²", "2⁵", "2₅", "①", "1.5", "12 V", "", "twelve", "1,000", ["many"]]
 )
 def test_what_would_still_be_wrong_stays(repair_arguments, value):
-    """what spells no integer stays where one is asked for: "2⁵", "1,000", ["many"]"""
+    """for an integer, other text stays: "2⁵" (not 25), "1,000", "1.5", also ["many"]"""
     assert repair_arguments(INTEGER, {"n": value}) == ({"n": value}, [])
 
 
 @pytest.mark.parametrize("written", [[7], ["7"]], ids=str)
 def test_a_list_of_one_stands_for_its_element(repair_arguments, written):
-    """a list of one becomes its element, with one note, also if that is text: ["7"]"""
+    """for an integer, [7] and ["7"] are read as 7, with one note"""
     expected = ({"n": 7}, [f"n: {written} read as 7"])
     assert repair_arguments(INTEGER, {"n": written}) == expected
 
 
 def test_of_several_values_none_is_chosen(repair_arguments):
-    """of several values none is chosen; noted: n has 3 values: call once per value"""
+    """for an integer, [1, 2, 3] stays; noted: n has 3 values: call once per value"""
     expected = ({"n": [1, 2, 3]}, ["n has 3 values: call once per value"])
     assert repair_arguments(INTEGER, {"n": [1, 2, 3]}) == expected
-
-
-def test_notes_about_names_come_first(repair_arguments):
-    """name and value can both be wrong: two notes, the name's first"""
-    expected = ({"n": 5}, ["number is called n", "n: '5' read as 5"])
-    assert repair_arguments(INTEGER, {"number": "5"}, ALIASES) == expected
-
-
-def test_what_nobody_knows_is_left_alone(repair_arguments):
-    """a name that neither schema nor aliases know stays, value and all"""
-    assert repair_arguments(INTEGER, {"z": ["1"]}, ALIASES) == ({"z": ["1"]}, [])
 
 
 # what else the package's own does

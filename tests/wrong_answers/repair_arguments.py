@@ -34,6 +34,24 @@ def reads_raised_digits(schema, arguments, aliases=None):
     return _repair(plain, schema, arguments, aliases)
 
 
+def reads_by_nfkc(schema, arguments, aliases=None):
+    """Reads whatever `int` reads once NFKC has made the digits plain: 2⁵ becomes 25."""
+
+    def plain(value, kind):
+        text = unicodedata.normalize("NFKC", value) if isinstance(value, str) else ""
+        return int(text) if kind == "integer" and text.strip().isdecimal() else value
+
+    return _repair(plain, schema, arguments, aliases)
+
+
+def reads_the_value_under_its_old_name(schema, arguments, aliases=None):
+    """Repairs the values first, when a wrong name has no schema yet."""
+    values, notes = repair_arguments(schema, arguments)
+    without_types = {"properties": dict.fromkeys(schema["properties"], {})}
+    renamed, of_names = repair_arguments(without_types, values, aliases)
+    return renamed, of_names + notes
+
+
 def every_digit_is_a_number(schema, arguments, aliases=None):
     def number(value, kind):
         return int(value) if isinstance(value, str) and value.isdecimal() else value
@@ -71,9 +89,11 @@ def in_place(schema, arguments, aliases=None):
 WRONG = {
     takes_the_first: "test_of_several_values_none_is_chosen",
     reads_raised_digits: "test_what_would_still_be_wrong_stays",
+    reads_by_nfkc: "test_what_would_still_be_wrong_stays",
+    reads_the_value_under_its_old_name: "test_a_wrong_name_is_replaced_by_alias",
     every_digit_is_a_number: "test_right_arguments_stay_as_they_are",
     drops_every_quote: "test_right_arguments_stay_as_they_are",
-    notes_values_first: "test_notes_about_names_come_first",
-    unpacks_every_list_of_one: "test_what_nobody_knows_is_left_alone",
-    in_place: "test_of_two_names_for_one_argument_none_is_taken",
+    notes_values_first: "test_a_wrong_name_is_replaced_by_alias",
+    unpacks_every_list_of_one: "test_a_name_that_is_not_clear_stays",
+    in_place: "test_a_name_that_is_not_clear_stays",
 }

@@ -1,0 +1,106 @@
+"""Lab 04a's measurements: which tool a model chooses, and what its first call is.
+
+A menu is the text of three tools, by the name that it shows. It may be spoiled: beside
+a name stands the text of the next tool.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from workbook.evaluation.grading import wilson_interval
+from workbook.loop.turns import Action
+from workbook.models.base import TextModel
+from workbook.paths import DATA
+from workbook.tools.calls import ToolCall
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+from workbook.wait import waiting
+
+TOOLS = {
+    "Calculator": ("expression: string, arithmetic", "Calculates numbers."),
+    "WikiSearch": ("query: string, a topic", "Finds facts about places and people."),
+    "Voltmeter": ("channel: integer, the channel", "Measures a voltage."),
+}
+NAMES = [*TOOLS]
+NEXT = dict(zip(NAMES, [*NAMES[1:], NAMES[0]], strict=True))
+
+
+def lab_data(name: str) -> dict[str, Any]:
+    """Read one of the files of lesson 04 and its labs."""
+    path = DATA / "lessons" / "04" / f"{name}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def share(right: Iterable[bool]) -> str:
+    """Return how many are right, with the 95 % interval of the true share.
+
+    >>> share([True, False, True, True])
+    '3 of 4 (30% to 95%)'
+    """
+    right = [*right]
+    low, high = wilson_interval(sum(right), len(right))
+    return f"{sum(right)} of {len(right)} ({low:.0%} to {high:.0%})"
+
+
+def menus() -> dict[str, dict[str, str]]:
+    """Return four menus by title, each a line a tool by the name that it shows."""
+
+    def letter(name: str) -> str:
+        return f"Tool{'ABC'[NAMES.index(name)]}"
+
+    def menu(
+        arguments_of: Callable[[str], str] = str,
+        description_of: Callable[[str], str] = str,
+        shown: Callable[[str], str] = str,
+    ) -> dict[str, str]:
+        lines = {}
+        for name in NAMES:
+            arguments = TOOLS[arguments_of(name)][0]
+            about = TOOLS[description_of(name)][1]
+            lines[shown(name)] = f"{shown(name)}({arguments}): {about}"
+        return lines
+
+    following = NEXT.__getitem__
+    return {
+        "as it should be": menu(),
+        "descriptions swapped": menu(description_of=following),
+        "all but the names swapped": menu(following, following),
+        "names that say nothing": menu(shown=letter),
+    }
+
+
+def one_of(menu: Mapping[str, str]) -> str:
+    """Return a grammar that lets a model write one of the menu's names, no other."""
+    return "root ::= " + " | ".join(f'" {name}"' for name in menu)
+
+
+def choose(model: TextModel, menu: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return for each question the tool that fits it, and the one that was chosen.
+
+    A small model prefers a place in the list: each tool is in each place equally often.
+    """
+    shown, questions, found = [*menu], lab_data("which_tool"), []
+    with waiting("choosing a tool", total=sum(map(len, questions.values()))) as tick:
+        for turn in range(len(shown)):
+            lines = [menu[name] for name in shown[turn:] + shown[:turn]]
+            for right in NAMES:
+                for question in questions[right][turn :: len(shown)]:
+                    asked = f'The best tool for the question "{question}" is'
+                    prompt = "\n".join(["Tools:", *lines, "", asked])
+                    chosen = model.complete(prompt).text.strip()
+                    found.append((right, NAMES[shown.index(chosen)]))
+                    tick()
+    return found
+
+
+def first_call(tool: Tool, text: str) -> tuple[ToolCall | None, str]:
+    """Bind and run what a model wrote after `Action Input:`.
+
+    Returns the call, None where the schema refuses it, and what the model reads.
+    """
+    registry = ToolRegistry([tool])
+    bound = registry.bind(Action("", tool.name, text))
+    if isinstance(bound, ToolCall):
+        return bound, registry.run(bound).text()
+    return None, bound.text()
