@@ -33,6 +33,7 @@ from workbook.tools.tool import Tool
 from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
 from workbook.trust.grounded import grounded_table
 from workbook.trust.tainted import ANSWER_DENIED
+from workbook.wait import waiting
 
 Listener = Callable[[TraceEvent], None]
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
@@ -101,13 +102,15 @@ def gallery(
 
     def ending(scenario: Scenario, engine: str) -> Ending:
         trace = play(scenario.slug, engine, parts=dict(parts or {}))
+        tick()
         end = outcome(trace)
         return Ending(end, in_words(trace), scenario.is_right(end))
 
-    shown = Gallery(
-        scenarios,
-        {e: {slug: ending(s, e) for slug, s in scenarios.items()} for e in names},
-    )
+    with waiting("playing the scenarios", len(names) * len(scenarios)) as tick:
+        endings = {
+            e: {slug: ending(s, e) for slug, s in scenarios.items()} for e in names
+        }
+    shown = Gallery(scenarios, endings)
     _say_whose(parts)
     return shown
 
