@@ -1,82 +1,119 @@
-"""The table of an agent: each event with a meaning in a state, and where it leads."""
+"""The table of an agent: what a run may do, and what it must never do.
+
+A message says what a missing, wrong or extra row would let happen.
+"""
+
+from collections import Counter
 
 import pytest
 
-from workbook.fsm.table import Event, State, Table
+from workbook.fsm.table import CORE, Event, State, Table
 
 S, E = State, Event
 LIVE = (S.THINK, S.EXECUTE_TOOL, S.OBSERVE)
+WITHOUT = {
+    E.TOOL_REQUESTED: "the tool that the model asked for does not run",
+    E.FINAL_ANSWER: "the model's answer does not end the run",
+    E.UNREADABLE_TURN: "the model does not read what was wrong with its turn",
+    E.TOOL_RETURNED: "the model never reads the tool's result",
+    E.MORE_CALLS: "the next call of the same turn is not made",
+    E.OBSERVED: "the model is not asked again",
+    E.OUT_OF_STEPS: "the run does not end well when no step is left",
+    E.OUT_OF_TOOL_CALLS: "the run does not end well when no tool call is left",
+    E.OUT_OF_TIME: "the run does not end well when no time is left",
+    E.CANCEL: "the user cannot stop the run there",
+    E.FAILED: "an exception there does not end the run as an error",
+}
+"""What happens where the row of such an event is missing, or leads elsewhere."""
+WITH = {
+    E.TOOL_REQUESTED: "a tool would run that no model asked for",
+    E.FINAL_ANSWER: "an answer would count that the model did not give",
+    E.UNREADABLE_TURN: "a turn would be judged where no model was asked",
+    E.TOOL_RETURNED: "the run would accept a result although no tool had run",
+    E.MORE_CALLS: "a call would be made before the last result was observed",
+    E.OBSERVED: "the model would be asked although nothing was observed",
+    E.OUT_OF_STEPS: "the run would end for steps where no model is asked",
+    E.OUT_OF_TOOL_CALLS: "the run would end for tool calls where no tool is called",
+    E.OUT_OF_TIME: "the run would end for time between two pieces of work",
+}
+"""What a row of such an event allows where it does not belong."""
 
 
-def made(table):
-    """Return the table, if it is one."""
+def rows_of(table):
+    """Return the targets by state and event, of what has to be a table."""
     assert isinstance(table, Table), "return Table((Transition(…), Transition(…), …))"
-    return table
+    return {(rule.source, rule.event): rule.target for rule in table.rules}
 
 
-def assert_leads(table, state, targets):
-    """Say of an event that leads elsewhere where it should lead."""
-    rows = {(rule.source, rule.event): rule.target for rule in made(table).rules}
-    for event, target in targets.items():
-        found = rows.get((state, event), "nowhere")
-        assert found == target, f"in {state}, {event} leads to {found}, not to {target}"
+def assert_goes(table, *way):
+    """Follow state, event, state …, and say where and why it cannot be followed."""
+    rows = rows_of(table)
+    for state, event, target in zip(way[::2], way[1::2], way[2::2], strict=False):
+        found = rows.get((state, event))
+        leads = f"leads to {found}" if found else "has no row"
+        why = f"in {state}, {event} {leads}: {WITHOUT[event]}"
+        assert found == target, why
 
 
-def test_it_is_an_honest_table(agent_table):
-    """return a `Table` in which its own audit finds nothing wrong"""
-    breaches = made(agent_table()).audit()
-    assert breaches == [], f"the audit says: {'; '.join(breaches)}"
+def test_an_answer_ends_the_run(agent_table):
+    """a run starts in THINK; final_answer ends it as DONE"""
+    table = agent_table()
+    assert_goes(table, S.THINK, E.FINAL_ANSWER, S.DONE)
+    assert table.start == S.THINK, f"it starts in {table.start}"
 
 
-def test_it_starts_with_the_model(agent_table):
-    """a run starts in THINK"""
-    start = made(agent_table()).start
-    assert start == S.THINK, f"it starts in {start}"
-
-
-def test_what_the_model_did(agent_table):
-    """in THINK, tool_requested leads to EXECUTE_TOOL and final_answer to DONE"""
-    targets = {E.TOOL_REQUESTED: S.EXECUTE_TOOL, E.FINAL_ANSWER: S.DONE}
-    assert_leads(agent_table(), S.THINK, targets)
-
-
-def test_an_unreadable_turn_is_observed(agent_table):
-    """in THINK, unreadable_turn leads to OBSERVE: the model is told, no tool runs"""
-    assert_leads(agent_table(), S.THINK, {E.UNREADABLE_TURN: S.OBSERVE})
-
-
-def test_a_tool_is_observed_and_the_model_goes_on(agent_table):
-    """EXECUTE_TOOL leads to OBSERVE on tool_returned, OBSERVE to THINK on observed"""
-    assert_leads(agent_table(), S.EXECUTE_TOOL, {E.TOOL_RETURNED: S.OBSERVE})
-    assert_leads(agent_table(), S.OBSERVE, {E.OBSERVED: S.THINK})
+def test_a_tool_is_observed_and_the_model_asked_again(agent_table):
+    """a requested tool runs, its result is observed, and the model is asked again"""
+    way = S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE
+    assert_goes(agent_table(), *way, E.OBSERVED, S.THINK)
 
 
 def test_more_calls_are_made_first(agent_table):
-    """in OBSERVE, more_calls leads to EXECUTE_TOOL: a turn may hold several calls"""
-    assert_leads(agent_table(), S.OBSERVE, {E.MORE_CALLS: S.EXECUTE_TOOL})
+    """after an observation, more_calls runs the next tool; no model is asked between"""
+    way = S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE
+    assert_goes(agent_table(), *way)
 
 
-@pytest.mark.parametrize(
-    ("state", "event"),
-    [
-        (S.THINK, E.OUT_OF_STEPS),
-        (S.THINK, E.OUT_OF_TIME),
-        (S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS),
-        (S.EXECUTE_TOOL, E.OUT_OF_TIME),
-    ],
-)
-def test_what_has_run_out_exhausts(agent_table, state, event):
-    """when steps, tool calls or time have run out, the run is EXHAUSTED"""
-    assert_leads(agent_table(), state, {event: S.EXHAUSTED})
+def test_an_unreadable_turn_is_observed(agent_table):
+    """after unreadable_turn no tool runs: the model observes why, and is asked again"""
+    way = S.THINK, E.UNREADABLE_TURN, S.OBSERVE, E.OBSERVED, S.THINK
+    assert_goes(agent_table(), *way)
+
+
+@pytest.mark.parametrize("event", [E.OUT_OF_STEPS, E.OUT_OF_TIME])
+def test_what_has_run_out_before_a_model_call_exhausts(agent_table, event):
+    """if no step or no time is left for a model call, the run is EXHAUSTED"""
+    assert_goes(agent_table(), S.THINK, event, S.EXHAUSTED)
+
+
+@pytest.mark.parametrize("event", [E.OUT_OF_TOOL_CALLS, E.OUT_OF_TIME])
+def test_what_has_run_out_before_a_tool_call_exhausts(agent_table, event):
+    """if no tool call or no time is left for a tool, the run is EXHAUSTED"""
+    assert_goes(agent_table(), S.EXECUTE_TOOL, event, S.EXHAUSTED)
 
 
 @pytest.mark.parametrize("state", LIVE)
 def test_everywhere_the_user_may_stop_and_something_may_break(agent_table, state):
-    """in each state that is no end, cancel leads to CANCELLED and failed to ERROR"""
-    assert_leads(agent_table(), state, {E.CANCEL: S.CANCELLED, E.FAILED: S.ERROR})
+    """in each of the three live states, cancel leads to CANCELLED, failed to ERROR"""
+    table = agent_table()
+    assert_goes(table, state, E.CANCEL, S.CANCELLED)
+    assert_goes(table, state, E.FAILED, S.ERROR)
 
 
 def test_nothing_else_can_happen(agent_table):
-    """the table has these sixteen rows and no others"""
-    count = len(made(agent_table()).rules)
-    assert count == 16, f"it has {count} rows"
+    """there is no other row: nothing else can happen, and nothing after an end"""
+    for (state, event), target in rows_of(agent_table()).items():
+        allows = "the run would go on after its end"
+        if state not in CORE.ends:
+            allows = WITH.get(event, f"no handler returns {event}")
+        why = f"{state} has a row for {event}, to {target}: {allows}"
+        assert (state, event) in CORE.rows, why
+
+
+def test_one_event_has_one_way(agent_table):
+    """a state has at most one row for an event"""
+    rows_of(table := agent_table())
+    counts = Counter((rule.source, rule.event) for rule in table.rules)
+    for (state, event), count in counts.items():
+        why = f"{state} has {count} rows for {event}: nobody knows where it leads"
+        assert count == 1, why

@@ -11,6 +11,7 @@ from workbook.fsm.table import (
     State,
     Table,
     Transition,
+    advance,
 )
 
 S, E = State, Event
@@ -104,20 +105,24 @@ def test_the_start_is_the_tables(drive):
     assert drive(table, HANDLERS, Story(E.OBSERVED, E.FINAL_ANSWER), Told()) == S.DONE
 
 
-def end_of(drive, error):
-    """Return how a run ends in which a handler raises."""
+def end_of(drive, error, told=None, before=ONE_CALL[:1]):
+    """Return how a run ends in which a handler raises, after what went well before."""
     try:
-        return drive(CORE, HANDLERS, Story(E.TOOL_REQUESTED, error), Told())
+        return drive(CORE, HANDLERS, Story(*before, error), told or Told())
     except BaseException as left:
         if left is not error:
             raise
         raise AssertionError(f"a state is returned, but {left!r} left drive") from None
 
 
-def test_ctrl_c_is_a_cancel(drive):
-    """KeyboardInterrupt (Ctrl-C) in a handler is the event CANCEL: the user stops"""
-    end = end_of(drive, KeyboardInterrupt())
-    assert end == S.CANCELLED
+@pytest.mark.parametrize("before", [(), ONE_CALL[:1], ONE_CALL[:2]])
+def test_ctrl_c_is_a_cancel(drive, before):
+    """KeyboardInterrupt (Ctrl-C) in a handler is CANCEL: the run ends as CANCELLED"""
+    told = Told()
+    end = end_of(drive, KeyboardInterrupt(), told, before)
+    reason = told.rows[-1][1] if told.rows else "no row was told"
+    why = f"Ctrl-C ended the run as {end} ({reason}), and not as CANCELLED (cancel)"
+    assert (end, reason) == (S.CANCELLED, E.CANCEL), why
 
 
 @pytest.mark.parametrize(
@@ -144,6 +149,23 @@ def test_what_was_raised_is_told_once(drive):
 def test_an_event_without_a_row_has_failed(drive, nonsense):
     """an event that has no row in this state is FAILED as well"""
     assert drive(CORE, HANDLERS, Story(nonsense), Told()) == S.ERROR
+
+
+@pytest.mark.parametrize("error", [None, ConnectionError("down"), KeyboardInterrupt()])
+def test_the_table_is_asked_where_an_event_leads(drive, error):
+    """ask `table.advance(state, event)` for each next state, also after an exception"""
+    asked = []
+
+    def noted(table, state, event):
+        asked.append((state, event))
+        return advance(table, state, event)
+
+    noted = named("advance, which notes what it is asked", noted)
+    told, last = Told(), error or E.FINAL_ANSWER
+    drive(CORE.using(advance=noted), HANDLERS, Story(last), told)
+    took = [row[:2] for row in told.rows]
+    why = f"it took the rows {took}, and asked `table.advance` about {asked}"
+    assert set(took) <= set(asked), why
 
 
 # what the driver does besides, for the machine

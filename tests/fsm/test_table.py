@@ -104,12 +104,12 @@ def test_the_message_lists_what_would_be_legal(advance):
     ids=["small", "one event in two states"],
 )
 def test_an_honest_table_has_no_breach(audit, honest):
-    """an honest table gives []; one event may have a row in several states"""
+    """a table that keeps all four gives []; two states may share an event"""
     assert audit(honest) == []
 
 
 def test_two_rows_for_one_event(audit):
-    """two rows for the same state and event are a breach: name both"""
+    """two rows for the same state and event: the sentence names state and event"""
     two = (*SMALL.rules, Transition(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
     assert audit(Table(two)) == [Sentence("THINK", "final_answer")]
 
@@ -127,7 +127,7 @@ UNREACHED_PAIR = (
     [(UNREACHED, ["VERIFY"]), (UNREACHED_PAIR, ["VERIFY", "POLICY"])],
 )
 def test_each_state_that_cannot_be_reached(audit, rows, states):
-    """each state to which no path leads from the start is a breach"""
+    """each state that no path from the start reaches: the sentence names it"""
     assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
 
 
@@ -144,18 +144,18 @@ CIRCLE = (
     [(DEAD_END, ["PENDING_APPROVAL"]), (CIRCLE, ["VERIFY", "POLICY"])],
 )
 def test_each_trap(audit, rows, states):
-    """each live state from which no path leads to an end is a breach"""
+    """each live state from which no path reaches a terminal state: name it"""
     assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
 
 
 def test_a_way_out_of_an_end(audit):
-    """a row that leads out of an end is a breach: name that end"""
+    """a row that leads out of a terminal state: name that state"""
     rows = SMALL.with_rules(Transition(S.DONE, E.OBSERVED, S.THINK, "once more"))
     assert audit(rows) == [Sentence("DONE")]
 
 
 def test_every_breach_is_reported(audit):
-    """report all breaches, not only the first"""
+    """report every broken invariant, not only the first"""
     rows = SMALL.with_rules(
         Transition(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
         Transition("VERIFY", "supported", S.DONE, "true"),

@@ -99,6 +99,20 @@ def test_a_lesson_shows_the_rows_that_it_is_about():
     assert "endless_retry" not in shown._repr_html_()
 
 
+def test_what_changed_is_on_top():
+    """Marked rows come first, as against any column; all others are folded below."""
+    shown = gallery(["naive", "registry", "fsm"]).since("naive")
+    changed = {s for s in slugs() if kinds(shown, s)[0] != kinds(shown, s)[2]}
+    assert shown.marked == changed
+    above, _, below = shown._repr_html_().partition("that end as before")
+    for slug in slugs():
+        place = f"<code>{slug}</code>"
+        assert (place in above, place in below) == (
+            slug in changed,
+            slug not in changed,
+        )
+
+
 def test_a_table_is_there_too(whole):
     """What is counted or plotted is the endings in words, as a table."""
     assert list(whole.frame.columns) == ["scenario", *GALLERY]

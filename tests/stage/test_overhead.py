@@ -1,4 +1,4 @@
-"""What the engines cost per step: the measurement of lesson 05."""
+"""What the guards cost per step: the measurement of lesson 06."""
 
 import pytest
 
@@ -6,43 +6,6 @@ from workbook.stage import overhead
 from workbook.traces.trace import Trace
 
 STEPS = 4
-
-
-@pytest.fixture(scope="module")
-def costs():
-    return overhead.cost_per_step(STEPS, repeats=1)
-
-
-def test_four_engines_are_measured(costs):
-    """Each engine has its milliseconds a step, above nothing"""
-    assert list(costs.index) == ["naive", "AgentExecutor", "create_agent", "machine"]
-    assert (costs["ms_per_step"] > 0).all()
-
-
-def test_the_machine_is_the_yardstick(costs):
-    """The ratio says how often the machine's cost goes into an engine's"""
-    assert costs.loc["machine", "times_machine"] == 1
-    ratio = (
-        costs.loc["create_agent", "ms_per_step"] / costs.loc["machine", "ms_per_step"]
-    )
-    assert costs.loc["create_agent", "times_machine"] == pytest.approx(ratio)
-
-
-@pytest.mark.parametrize("engine", overhead.RUNNERS)
-def test_each_engine_runs_to_its_answer(engine, tmp_path, monkeypatch):
-    """What is timed is the whole run: every turn of the script, and the answer"""
-    scripts = []
-    original = overhead.Script
-
-    def keep(*arguments, **options):
-        scripts.append(original(*arguments, **options))
-        return scripts[-1]
-
-    monkeypatch.setattr(overhead, "Script", keep)
-    monkeypatch.setattr("workbook.models.langchain.Script", keep)
-    run = overhead.RUNNERS[engine](STEPS, tmp_path / "trace.jsonl")
-    assert "done" in str(run())
-    assert [script.asked for script in scripts] == [STEPS]
 
 
 def test_the_machine_s_trace_is_on_disk(tmp_path):
@@ -59,7 +22,7 @@ def test_the_machine_s_trace_is_on_disk(tmp_path):
 def test_too_little_to_measure_is_refused(steps, repeats):
     """One step has no tool call in it, and no repeat has no time"""
     with pytest.raises(ValueError, match=f"not {steps}, {repeats}"):
-        overhead.cost_per_step(steps, repeats)
+        overhead.guard_costs(steps, repeats)
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ class Watch:
 
 
 def test_reads_that_stand_side_by_side_are_made_at_once(run_in_parallel):
-    """READ calls side by side all begin before one of them is waited for"""
+    """neighbouring READ calls have all begun before one of them has to end"""
     all_there = threading.Barrier(3, timeout=SOON)
 
     def run(call):
@@ -81,7 +81,7 @@ def test_observations_keep_the_order_of_asking(run_in_parallel):
 
 
 def test_a_write_is_made_alone(run_in_parallel):
-    """a WRITE begins when all calls before it have ended; later calls wait for it"""
+    """a WRITE begins after all calls before it have ended; later calls wait for it"""
     watch = Watch()
     run_in_parallel(calls("a", "b", "PAY", "SEND", "c", "d"), watch, is_read)
     beside, order = watch.beside_a_write, ", ".join(watch.order)
@@ -111,7 +111,7 @@ def test_a_call_that_raises_is_one_failed_observation(run_in_parallel):
 
 @pytest.mark.parametrize("stopped", ["a", "PAY"])
 def test_a_person_can_stop_it(run_in_parallel, stopped):
-    """a KeyboardInterrupt is not caught: it goes through, so that a person can stop"""
+    """a KeyboardInterrupt is not caught, so that the user can stop the run"""
 
     def run(call):
         if call.name == stopped:
@@ -124,12 +124,12 @@ def test_a_person_can_stop_it(run_in_parallel, stopped):
 
 
 def test_no_more_than_so_many_at_once(run_in_parallel):
-    """at most `at_once` calls are at work at the same time"""
+    """at most `at_once` calls run at the same time"""
     watch = Watch()
     run_in_parallel(calls(*"abcdefg"), watch, is_read, 2)
     assert watch.most == 2, f"{watch.most} calls were at work at the same time, not 2"
 
 
 def test_no_calls_no_observations(run_in_parallel):
-    """without calls the list is empty"""
+    """for no calls, return an empty list"""
     assert run_in_parallel([], named("run", answer), is_read) == []

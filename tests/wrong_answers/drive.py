@@ -37,6 +37,44 @@ def lets_a_handler_end_the_program(table, handlers, context, emit):
     return follow(table, handlers, context, emit, caught=(Exception, KeyboardInterrupt))
 
 
+def takes_every_exception_for_a_failure(table, handlers, context, emit):
+    state = table.start
+    while state not in table.ends:
+        raised = None
+        try:
+            event = handlers[state](context)
+            target = table.advance(state, event)
+        except BaseException as error:
+            event, raised = Event.FAILED, error
+            target = table.advance(state, event)
+        emit(table.rows[state, event], raised)
+        state = target
+    return state
+
+
+def returns_cancelled_and_asks_no_table(table, handlers, context, emit):
+    try:
+        return follow(table, handlers, context, emit, caught=Exception)
+    except KeyboardInterrupt:
+        return State.CANCELLED
+
+
+def cancels_while_a_tool_runs_alone(table, handlers, context, emit):
+    asked = dict(handlers)
+
+    def first(context):
+        try:
+            return handlers[table.start](context)
+        except KeyboardInterrupt as error:
+            raise RuntimeError("stopped") from error
+
+    return follow(table, asked | {table.start: first}, context, emit)
+
+
+def never_asks_the_table(table, handlers, context, emit):
+    return follow(table, handlers, context, emit)
+
+
 def waits_for_done(table, handlers, context, emit):
     return follow(table, handlers, context, emit, ends={State.DONE})
 
@@ -70,6 +108,10 @@ def asks_one_handler_everywhere(table, handlers, context, emit):
 WRONG = {
     lets_ctrl_c_out: "test_ctrl_c_is_a_cancel",
     takes_ctrl_c_for_a_failure: "test_ctrl_c_is_a_cancel",
+    takes_every_exception_for_a_failure: "test_ctrl_c_is_a_cancel",
+    returns_cancelled_and_asks_no_table: "test_ctrl_c_is_a_cancel",
+    cancels_while_a_tool_runs_alone: "test_ctrl_c_is_a_cancel",
+    never_asks_the_table: "test_the_table_is_asked_where_an_event_leads",
     lets_a_handler_end_the_program: "test_a_handler_that_raises_has_failed",
     waits_for_done: "test_every_end_ends_the_run",
     knows_the_ends_by_heart: "test_every_end_ends_the_run",

@@ -11,9 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.traces.mermaid import escape_mermaid
+
+if TYPE_CHECKING:
+    from workbook.traces.show import Mermaid
 
 
 class State:
@@ -124,8 +127,14 @@ class Table:
         return breaches
 
     def mermaid(self, highlight: str | None = None) -> str:
-        """Return the diagram; see `mermaid`."""
+        """Return the diagram's text; see `mermaid`."""
         return mermaid(self, highlight)
+
+    def diagram(self, highlight: str | None = None) -> Mermaid:
+        """Return the diagram as a notebook draws it, one state lit."""
+        from workbook.traces.show import Mermaid
+
+        return Mermaid(self.mermaid(highlight), "States and events")
 
 
 def advance(table: Table, state: str, event: str) -> str:
@@ -141,8 +150,8 @@ def advance(table: Table, state: str, event: str) -> str:
     if rule is None:
         legal = [str(rule.event) for rule in table.rules if rule.source == state]
         raise IllegalTransition(
-            f"in {state} nothing is said about {event}; "
-            f"legal there: {', '.join(legal) or 'nothing, it is an end'}"
+            f"{state} has no row for {event}; "
+            f"legal there: {', '.join(legal) or 'nothing'}"
         )
     return rule.target
 

@@ -95,7 +95,9 @@ def read_debug_log(text: str) -> DebugLog:
     _, *parts = _EVENT.split(plain)
     paths = (re.sub(r"\w+:", "", path) for path in parts[1::3])
     events = zip(parts[0::3], paths, map(_words, parts[2::3]), strict=True)
-    return DebugLog(tuple(LogEvent(*event) for event in events), len(plain.splitlines()))
+    return DebugLog(
+        tuple(LogEvent(*event) for event in events), len(plain.splitlines())
+    )
 
 
 def _place(event: LogEvent) -> str:

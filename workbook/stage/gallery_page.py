@@ -58,14 +58,20 @@ class Gallery:
     def beside(self, other: Gallery, name: str) -> Gallery:
         """Return this gallery with another one's first column, under a name of its own.
 
-        Marked are the scenarios that end otherwise there than in the column before it:
-        in another state, or right instead of wrong.
+        What changed from the column before it is on top; see `since`.
         """
-        before = list(self.endings.values())[-1]
-        after = next(iter(other.endings.values()))
-        marked = (slug for slug in after if after[slug].kind != before[slug].kind)
-        endings = {**self.endings, name: after}
-        return replace(self, endings=endings, marked=frozenset(marked))
+        last = list(self.endings)[-1]
+        endings = {**self.endings, name: next(iter(other.endings.values()))}
+        return replace(self, endings=endings).since(last)
+
+    def since(self, before: str) -> Gallery:
+        """Return this gallery with what changed on top: from `before` to the last.
+
+        A scenario has changed if it ends in another state, or right instead of wrong.
+        """
+        old, new = self.endings[before], list(self.endings.values())[-1]
+        marked = (slug for slug in new if new[slug].kind != old[slug].kind)
+        return replace(self, marked=frozenset(marked))
 
     def __getattr__(self, name: str) -> Any:
         """Return what the table has of that name."""

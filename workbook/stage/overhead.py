@@ -1,8 +1,7 @@
-"""What an engine, or a guard, costs per step: model and tool cost next to nothing.
+"""What a guard costs per step: model and tool cost next to nothing.
 
-The same short script on four engines, or with one guard after the other, in one
-process. Of the engines the machine alone writes its trace to disk meanwhile. `measure`
-times any runners; the benchmarks add more of them.
+The machine plays the same short script with one guard after the other, in one process,
+and writes its trace to disk.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import itertools
 import tempfile
 import time
-import warnings
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
@@ -22,11 +20,8 @@ from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GuardEvent, GuardState
-from workbook.loop.naive import naive_loop
-from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools import Tool, ToolRegistry
-from workbook.tools.formats import trusting_function
 from workbook.traces.writer import TraceWriter
 
 if TYPE_CHECKING:
@@ -40,47 +35,32 @@ Runner = Callable[[int, Path], Callable[[], object]]
 """Gets a run of so many steps, traced to the path, ready; returns what is timed."""
 
 
-def cost_per_step(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
-    """Measure the four engines and return one row each, of its fastest run."""
-    if steps < 2 or repeats < 1:
-        raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
-    return _costs(RUNNERS, "machine", "ms", steps, repeats)
-
-
 def guard_costs(steps: int = 20, repeats: int = 5) -> pd.DataFrame:
     """Measure each guard alone and all of them; a row each, of its fastest run."""
-    return _costs(GUARDS, "none", "µs", steps, repeats)
-
-
-def _costs(
-    runners: Mapping[str, Runner], base: str, unit: str, steps: int, repeats: int
-) -> pd.DataFrame:
     import pandas as pd
 
+    if steps < 2 or repeats < 1:
+        raise ValueError(f"need 2 steps and 1 repeat or more, not {steps}, {repeats}")
     with tempfile.TemporaryDirectory() as folder:
-        seconds = measure(runners, steps, repeats, Path(folder))
+        seconds = measure(GUARDS, steps, repeats, Path(folder))
     best = pd.Series({name: min(took) for name, took in seconds.items()})
-    per_step = best / steps * {"ms": 1e3, "µs": 1e6}[unit]
-    return pd.DataFrame(
-        {f"{unit}_per_step": per_step, f"times_{base}": best / best[base]}
-    )
+    per_step = best / steps * 1e6
+    return pd.DataFrame({"µs_per_step": per_step, "times_none": best / best["none"]})
 
 
 def measure(
     runners: Mapping[str, Runner], steps: int, repeats: int, folder: Path
 ) -> dict[str, list[float]]:
-    """Return the seconds of each timed run, by engine.
+    """Return the seconds of each timed run, by name.
 
     They take turns, each after a run to warm up; getting ready is never timed.
     """
-    seconds: dict[str, list[float]] = {engine: [] for engine in runners}
+    seconds: dict[str, list[float]] = {name: [] for name in runners}
     paths = (folder / f"{number}.jsonl" for number in itertools.count())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that an agent is deprecated is lesson 03's
-        for _ in range(repeats):
-            for engine, ready in runners.items():
-                ready(steps, next(paths))()
-                seconds[engine].append(seconds_of(ready(steps, next(paths))))
+    for _ in range(repeats):
+        for name, ready in runners.items():
+            ready(steps, next(paths))()
+            seconds[name].append(seconds_of(ready(steps, next(paths))))
     return seconds
 
 
@@ -101,32 +81,6 @@ def note_tool() -> Tool:
 def text_turns(steps: int) -> list[str]:
     """Return the script as text: `steps - 1` calls, each another one, and an answer."""
     return [*(ACTION.format(n=n) for n in range(1, steps)), ANSWER]
-
-
-def naive_run(steps: int, path: Path) -> Callable[[], object]:
-    """Get the naive loop ready."""
-    script, tools = Script(text_turns(steps)), {"Note": trusting_function(note_tool())}
-    return lambda: naive_loop(script, tools, QUESTION)
-
-
-def executor_run(steps: int, path: Path) -> Callable[[], object]:
-    """Get LangChain's classic agent ready."""
-    from workbook.langchain_trace.agents import classic_agent
-
-    script = Script(text_turns(steps))
-    agent = classic_agent(script, [note_tool()], max_iterations=steps)
-    return lambda: agent.invoke({"input": QUESTION})
-
-
-def graph_run(steps: int, path: Path) -> Callable[[], object]:
-    """Get LangChain's `create_agent` ready; it calls functions in place of text."""
-    from workbook.langchain_trace.agents import graph_agent
-    from workbook.models.langchain import ScriptedModel
-
-    calls = [ToolRequest("Note", {"input": str(n)}, f"call_{n}") for n in range(steps)]
-    agent = graph_agent(ScriptedModel([*calls[1:], "done"]), [note_tool()])
-    question = {"messages": [{"role": "user", "content": QUESTION}]}
-    return lambda: agent.invoke(question, config={"recursion_limit": 2 * steps + 1})
 
 
 def machine_run(steps: int, path: Path) -> Callable[[], object]:
@@ -192,10 +146,3 @@ GUARDS: dict[str, Runner] = {
     ),
 }
 """Guards that have nothing to do: what they cost where they let everything pass."""
-
-RUNNERS: dict[str, Runner] = {
-    "naive": naive_run,
-    "AgentExecutor": executor_run,
-    "create_agent": graph_run,
-    "machine": machine_run,
-}
