@@ -177,6 +177,22 @@ def test_a_limit_that_was_not_reached_in_time_is_not_reached_again():
     assert trace.end["state"] == "DONE"
 
 
+def test_a_limit_that_was_reached_between_two_events_is_reached_again():
+    """The record has no event at that time, but it says what the clock decided."""
+    now = [0.0]
+
+    def late(event):
+        if event.get("target") == "THINK":
+            now[0] = 11.0
+
+    def change(first):
+        first.machine.clock = lambda: now[0]
+        first.machine.hook = TraceWriter(clock=lambda: now[0], listener=late)
+
+    trace = played_again(TEXT, change, limits=Limits(wall_s=10.0))
+    assert (trace.end["state"], trace.end["reason"]) == ("EXHAUSTED", "out_of_time")
+
+
 def test_a_model_that_hung_hangs_again():
     """A call that got no answer in time is given up in the replay, at once."""
 

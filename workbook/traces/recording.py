@@ -111,7 +111,7 @@ class Recorded(TraceWriter):
 
     def complete(self, ask: Callable[[], Completion]) -> Completion:
         """Return what the model said, and behind the record's end what it says."""
-        if coming := self._answer(Kind.MODEL_TURN, Kind.MODEL_REQUEST):
+        if coming := self._answer(Kind.MODEL_TURN):
             return as_completion(coming)
         said: Completion = self._instead(Completion) or self._live().complete(ask)
         return said
@@ -128,7 +128,7 @@ class Recorded(TraceWriter):
             said = f"unknown: the run died in {call.name}; it may have been done."
             hint = "A person has to look before it is called again."
             return _needs_person(call, said, hint)
-        if coming := self._answer(Kind.OBSERVATION, Kind.TOOL_CALL):
+        if coming := self._answer(Kind.OBSERVATION):
             return as_observation(coming)
         if there := self._instead(Observation):
             seen: Observation = replace(there, call_id=call.call_id, tool=call.name)
@@ -222,7 +222,6 @@ class Recorded(TraceWriter):
         """
         while coming := self.coming():
             waited = coming.get("event") == SUSPENDED != event
-            waited = waited and self.events[-1].get("event") != SUSPENDED
             if not waited and _is_its_own(coming):
                 return
             self.events.append(coming)
@@ -232,7 +231,7 @@ class Recorded(TraceWriter):
         """What the machine itself told last."""
         return next(filter(_is_its_own, reversed(self.events)))
 
-    def _answer(self, wanted: str, asked: str) -> TraceEvent | None:
+    def _answer(self, wanted: str) -> TraceEvent | None:
         """Return the recorded answer; None where the live one is to be asked.
 
         What stops a call in the record stops it again.
@@ -245,7 +244,7 @@ class Recorded(TraceWriter):
             raise stopped_by(coming, self.recorded[-1])
         is_new = len(self.events) > len(self.recorded)
         is_what_if = "what_if" in self.recorded[0]
-        if self.live and self._last["kind"] == asked and not is_new and not is_what_if:
+        if not is_new and not is_what_if:
             why = f"no answer to event {self._last['seq']} was written down"
             self(Kind.DECISION, who="record", what=ASKED_AGAIN, why=why)
         return None
