@@ -16,7 +16,7 @@ GOOD = (
 )
 NO_LIMIT = "limit is not named"
 NO_RIGHT, NO_WRONG = "no right example", "no wrong example"
-ONE_A_CALL = "one value a call is not said"
+ONE_A_CALL = "one value per call is not said"
 LABELS = 'Right: {"n": 5}. Wrong: {"n": [3]}.'
 
 

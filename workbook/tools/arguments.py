@@ -30,11 +30,11 @@ class UnreadableInput(ValueError):  # noqa: N818 - what happened, in words for t
 def read_arguments(
     schema: Mapping[str, Any], text: str
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments that stand in the text after `Action Input:`, and notes.
+    """Return the arguments in the text after `Action Input:`, and notes.
 
-    A JSON object is the arguments. Anything else is the value of the only parameter:
-    as it stands when that is a string, read as JSON otherwise. UnreadableInput says
-    what to write where there is no way to read it.
+    A JSON object is the arguments. Any other text is the value of the only parameter:
+    unchanged if that is a string, read as JSON if not. UnreadableInput says what to
+    write if the text cannot be read.
     """
     notes: list[str] = []
     text = text.strip()
@@ -121,11 +121,11 @@ def example_of(schema: Mapping[str, Any]) -> str:
 
 
 def validate_arguments(schema: Mapping[str, Any], arguments: Any) -> list[str]:
-    """Return what is wrong with the arguments, nothing when they are right.
+    """Return what is wrong with the arguments; an empty list if nothing is.
 
-    Each problem is where it is, a colon, and the validator's message; they come in
-    alphabetical order. A field that the schema does not name is always a problem, and
-    so is what JSON cannot hold, such as NaN.
+    Each problem is its place, a colon, and the validator's message. The list is
+    sorted. An argument that the schema does not name is always a problem, and so is a
+    value that JSON cannot hold, such as NaN.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> validate_arguments(schema, {"n": "12"})

@@ -1,7 +1,7 @@
-"""Check what a tool says about itself, the habits that save calls.
+"""Check what a tool says about itself.
 
-`lint_description` says which of them are missing, and `lint_examples` whether the
-examples are true: a description that lies is worse than none.
+`lint_description` lists what a description lacks, and `lint_examples` which examples
+are false: a false description is worse than none.
 """
 
 import json
@@ -26,14 +26,14 @@ RIGHT, WRONG, ONE_A_CALL, UNIT = (
 
 
 def lint_description(tool: Tool) -> list[str]:
-    """Return what is missing in the tool's description, in this order.
+    """Return what the tool's description lacks, in this order.
 
     - `too short`, `too long`: fewer than 30 or more than 1,024 characters.
-    - `limit is not named`: the `maximum` of a parameter does not stand there.
+    - `limit is not named`: the description lacks the `maximum` of a parameter.
     - `no right example`, `no wrong example`: no "Right: …", no "Wrong: …".
-    - `one value a call is not said`: of a tool that takes one number.
-    - `no unit`: a parameter of the type `number`, and a unit neither in the
-      description nor in that parameter's own.
+    - `one value per call is not said`: for a tool that takes one number.
+    - `no unit`: for a parameter of the type `number`, if neither the description nor
+      the parameter's own names a unit.
 
     >>> from workbook.environments.number_theory import factorial
     >>> lint_description(factorial())
@@ -49,7 +49,7 @@ def lint_description(tool: Tool) -> list[str]:
         "limit is not named": not all(names_number(text, limit) for limit in limits),
         "no right example": not RIGHT.search(text),
         "no wrong example": not WRONG.search(text),
-        "one value a call is not said": (
+        "one value per call is not said": (
             single_number(tool) is not None and not ONE_A_CALL.search(text)
         ),
         "no unit": not all(
@@ -70,7 +70,7 @@ def lint_examples(tool: Tool) -> list[str]:
 
 
 def names_number(text: str, limit: float) -> bool:
-    """Tell whether the number stands in the text, with or without commas.
+    """Tell whether the text has the number, with or without commas.
 
     >>> names_number("From 2 to 1,000 per call.", 1000), names_number("in 2024", 20)
     (True, False)

@@ -1,8 +1,8 @@
 """Read the question before any tool is called, and warn of calls that must fail.
 
-What asks for a tool stands on the tool, its limits in its schema, and how English,
-Japanese and Chinese put words and numbers together in data/preflight_words.toml.
-Nothing here calls a tool or a model.
+The tool has the words that ask for it, its schema has the limits, and
+data/preflight_words.toml says how English, Japanese and Chinese put words and numbers
+together. Nothing here calls a tool or a model.
 """
 
 import re
@@ -26,15 +26,15 @@ MAX_QUESTION_CHARS = 2000  # of a longer one the rest is not read
 def preflight(question: str, tool: Tool) -> list[str]:
     """Return what will go wrong when `tool` is called for `question`; empty if nothing.
 
-    Only a tool for a single number can be warned of. In this order:
+    Only a tool that takes a single number gets warnings. In this order:
 
-    - `"batch word: at once"`: the first of `BATCH_WORDS` that stands in a question
-      that is `about_values`.
-    - `"several values: 3, 5"`: it hands the tool more than one number.
+    - `"batch word: at once"`: the first of `BATCH_WORDS` in the question, if that is
+      `about_values`.
+    - `"several values: 3, 5"`: the question has more than one number for the tool.
     - `"over limit: 100 > 20"`, `"under limit: 1 < 2"`: each number, in order, that is
       above the schema's `maximum` or below its `minimum`.
 
-    Full-width digits are digits, and letters count in either case.
+    Full-width digits count as digits; upper and lower case are the same.
 
     >>> from workbook.environments.number_theory import factorial
     >>> preflight("１００の階乗を求めて", factorial())

@@ -25,13 +25,13 @@ def repair_arguments(
     arguments: dict[str, Any],
     aliases: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Return the arguments with near misses put right, and a note for each.
+    """Return the arguments with near misses repaired, and a note for each.
 
-    A wrong name is replaced where `aliases`, alias to name, knows it and nothing else
-    claims the place. A one-element list stands for its element, text for the number
-    that it spells, text in quotes for the text: only where the value has not the type
-    that the schema asks for, or is not in its `enum`, and the new one is right. Of
-    several values none is chosen. Notes are first about names, then about values.
+    A wrong name is replaced if `aliases` (alias to name) has it and no other argument
+    means the same. A value is repaired if it does not fit the schema and the new one
+    does: a list of one element becomes the element, text becomes the number that it
+    spells, and quotes are removed. Of several values none is chosen. Notes about names
+    come first, then notes about values.
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
     >>> repair_arguments(schema, {"number": "12"}, {"number": "n"})
@@ -62,7 +62,7 @@ def repair_arguments(
 def _rename(
     arguments: dict[str, Any], properties: Mapping[str, Any], aliases: Mapping[str, str]
 ) -> tuple[dict[str, Any], list[str]]:
-    """Give each argument its own name, where exactly one lays claim to it."""
+    """Replace an alias by the name, if no other argument means the same."""
     meant = {
         given: given if given in properties else aliases.get(given, given)
         for given in arguments
