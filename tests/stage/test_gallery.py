@@ -92,6 +92,13 @@ def test_rows_that_end_otherwise_are_marked():
     assert both._repr_html_().count('class="marked"') == len(changed)
 
 
+def test_a_lesson_shows_the_rows_that_it_is_about():
+    """Only the scenarios that are named are played and shown."""
+    shown = gallery(["naive"], only=["drift", "missing_action"])
+    assert list(shown.endings["naive"]) == ["drift", "missing_action"]
+    assert "endless_retry" not in shown._repr_html_()
+
+
 def test_a_table_is_there_too(whole):
     """What is counted or plotted is the endings in words, as a table."""
     assert list(whole.frame.columns) == ["scenario", *GALLERY]
@@ -106,13 +113,6 @@ def test_parts_are_handed_to_every_run(monkeypatch):
     )
     gallery("naive", {"parse_turn": print})
     assert seen == [{"parse_turn": print}] * len(slugs())
-
-
-def test_a_lesson_shows_the_rows_that_it_is_about():
-    """Only the scenarios that are named are played and shown."""
-    shown = gallery(["naive"], only=["drift", "missing_action"])
-    assert list(shown.endings["naive"]) == ["drift", "missing_action"]
-    assert "endless_retry" not in shown._repr_html_()
 
 
 def test_a_run_of_another_model_is_judged_as_well():
