@@ -18,13 +18,23 @@ WITHOUT = {
     E.TOOL_RETURNED: "the model never reads the tool's result",
     E.MORE_CALLS: "the next call of the same turn is not made",
     E.OBSERVED: "the model is not asked again",
-    E.OUT_OF_STEPS: "the run does not end well when no step is left",
-    E.OUT_OF_TOOL_CALLS: "the run does not end well when no tool call is left",
-    E.OUT_OF_TIME: "the run does not end well when no time is left",
+    E.OUT_OF_STEPS: "nothing says how the run ends when no step is left",
+    E.OUT_OF_TOOL_CALLS: "nothing says how the run ends when no tool call is left",
+    E.OUT_OF_TIME: "nothing says how the run ends when no time is left",
     E.CANCEL: "the user cannot stop the run there",
     E.FAILED: "an exception there does not end the run as an error",
 }
-"""What happens where the row of such an event is missing, or leads elsewhere."""
+"""What happens where the row of such an event is missing."""
+TO = {
+    S.THINK: "the model would be asked before it could read what happened",
+    S.EXECUTE_TOOL: "a tool would run that the model did not ask for",
+    S.OBSERVE: "the model would be shown an observation of nothing",
+    S.DONE: "the run would count as answered",
+    S.EXHAUSTED: "the run would count as one that spent its limits",
+    S.CANCELLED: "the run would count as one that the user stopped",
+    S.ERROR: "the run would count as one in which something raised",
+}
+"""What happens where a row leads to such a state, and should lead elsewhere."""
 WITH = {
     E.TOOL_REQUESTED: "a tool would run that no model asked for",
     E.FINAL_ANSWER: "an answer would count that the model did not give",
@@ -50,8 +60,10 @@ def assert_goes(table, *way):
     rows = rows_of(table)
     for state, event, target in zip(way[::2], way[1::2], way[2::2], strict=False):
         found = rows.get((state, event))
-        leads = f"leads to {found}" if found else "has no row"
-        why = f"in {state}, {event} {leads}: {WITHOUT[event]}"
+        why = f"in {state}, {event} has no row: {WITHOUT[event]}"
+        if found:
+            lets = TO.get(found, "there is no such state")
+            why = f"in {state}, {event} leads to {found}: {lets}"
         assert found == target, why
 
 

@@ -86,7 +86,7 @@ def test_each_state_has_its_own_handler(drive):
 
 
 def test_every_transition_is_told(drive):
-    """call `emit(rule, None)` once for each row that is taken, the last one too"""
+    """call `emit(row, None)` once for each row that is taken, the last one too"""
     told = Told()
     drive(CORE, HANDLERS, Story(*ONE_CALL), told)
     expected = [
@@ -135,7 +135,7 @@ def test_a_handler_that_raises_has_failed(drive, error):
 
 
 def test_what_was_raised_is_told_once(drive):
-    """with the row taken after an exception, and no other, call `emit(rule, error)`"""
+    """with the row taken after an exception, and no other, call `emit(row, error)`"""
     goes_on = CORE.with_rules(Transition(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
     error, told = ConnectionError("no network"), Told()
     story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)

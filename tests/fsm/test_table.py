@@ -109,7 +109,7 @@ def test_an_honest_table_has_no_breach(audit, honest):
 
 
 def test_two_rows_for_one_event(audit):
-    """two rows for the same state and event: the sentence names state and event"""
+    """two rows for the same state and event: the sentence names both"""
     two = (*SMALL.rules, Transition(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
     assert audit(Table(two)) == [Sentence("THINK", "final_answer")]
 
@@ -155,7 +155,7 @@ def test_a_way_out_of_an_end(audit):
 
 
 def test_every_breach_is_reported(audit):
-    """report every broken invariant, not only the first"""
+    """report every violation, not only the first"""
     rows = SMALL.with_rules(
         Transition(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
         Transition("VERIFY", "supported", S.DONE, "true"),

@@ -48,7 +48,7 @@ class Watch:
 
 
 def test_reads_that_stand_side_by_side_are_made_at_once(run_in_parallel):
-    """neighbouring READ calls have all begun before one of them has to end"""
+    """neighbouring READ calls run at once: all have begun before any of them ends"""
     all_there = threading.Barrier(3, timeout=SOON)
 
     def run(call):

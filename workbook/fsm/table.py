@@ -157,7 +157,7 @@ def advance(table: Table, state: str, event: str) -> str:
 
 
 def audit(table: Table) -> list[str]:
-    """Return a sentence for each breach of the four promises; none when honest.
+    """Return a sentence for each violation of an invariant; [] if all four hold.
 
     One event, one way; every state can be reached; from every live state an end can
     be reached; nothing leads out of an end.
