@@ -129,6 +129,7 @@ def test_closed_places_hide_what_is_in_them(house):
     assert "no 'moon'" in say(house, "go to moon")
     say(house, "go to counter 1", "put egg 1 on counter 1")
     assert "no 'pen 9'" in say(house, "take pen 9 from counter 1")
+    say(house, "go to fridge 1", "open fridge 1")
     house.reset(CUP_ON_BED)  # begins anew: all that can be closed is
     for place in PLACES:
         closed = "It is closed" in say(house, f"go to {place}")

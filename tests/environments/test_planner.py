@@ -65,6 +65,10 @@ PLANS = {
     "Who is the head of the company that makes the iPhone?": [
         *("look_up the company that makes the iPhone", "look_up the head of [1] 1"),
     ],
+    "Who wrote Faust? Did the father of Ada Lovelace read his book?": [
+        *("look_up Who wrote Faust?", "look_up the father of Ada Lovelace 1"),
+        "look_up Did [2] read his book? 2",
+    ],
     "When did the inventor of the steam engine die?": [
         *("look_up the inventor of the steam engine", "look_up When did [1] die? 1"),
     ],

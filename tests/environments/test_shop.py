@@ -80,6 +80,8 @@ def test_results_come_in_pages(shop):
     assert say(shop, "click[previous page]") == first
     lines = say(shop, "search[stovetop kettles]").splitlines()  # as the singular
     assert lines[1].startswith("[p09] Isle stovetop kettle")
+    assert say(shop, "search[jackets]") == say(shop, "search[jacket]")
+    assert "\n[p14] North rain jacket" in say(shop, "search[rain]")[:45]
     assert say(shop, "search[submarine]").startswith("Found: 0.")
     shop.products = load_products()[:PER_PAGE]
     assert "[next page]" not in say(shop, "search[bottle mug]")
