@@ -23,7 +23,7 @@ PLOTS = 3  # rates with their intervals, what an interval is, pairs
 
 def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):
     """Run all: no error, four rows of marks, a table, three plots; then an exercise."""
-    experiment = lesson.output("trials = four_methods(model)")
+    experiment = lesson.output("trials = four_methods(model, questions)")
     expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
     expect(experiment.locator("table.dataframe tbody tr")).to_have_count(4)
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(PLOTS)
