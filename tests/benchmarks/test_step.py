@@ -183,7 +183,9 @@ def ratios(tmp_path_factory, request):
 
 
 def goal(name):
-    marks = [pytest.mark.xfail(reason=MISSED[name], strict=False)] if name in MISSED else []
+    marks = (
+        [pytest.mark.xfail(reason=MISSED[name], strict=False)] if name in MISSED else []
+    )
     return pytest.param(name, marks=marks)
 
 
