@@ -80,7 +80,10 @@ def _run(lesson: Lesson, cells: list[Any], part: Path) -> None:
 
     notebook = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(lesson.notebook.parent)}}
-    client = NotebookClient(notebook, timeout=CELL_S, resources=where)
+    quiet = ["--log-level=ERROR"]
+    client = NotebookClient(
+        notebook, timeout=CELL_S, extra_arguments=quiet, resources=where
+    )
     with tempfile.TemporaryDirectory() as home:  # no learner's progress is touched
         own = {"WORKBOOK_DATA": home, "WORKBOOK_RECORD": "0", RECORD_AS: str(part)}
         try:
