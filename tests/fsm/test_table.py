@@ -181,6 +181,14 @@ def test_words_that_mermaid_would_misread_are_drawn_all_the_same():
     assert drawn[-1] == "    class state_1 now"
 
 
+def test_a_table_is_drawn_from_its_rows():
+    """what a notebook draws has each row of the table, and one state lit"""
+    drawn = SMALL.diagram(S.OBSERVE).text
+    assert drawn == SMALL.mermaid(S.OBSERVE)
+    for rule in SMALL.rules:
+        assert f"{rule.source} --> {rule.target} : {rule.event}" in drawn
+
+
 def test_a_table_holds_only_the_states_that_its_rows_mention():
     """states that no row mentions are not part of a table"""
     assert set(CORE.states) == {
