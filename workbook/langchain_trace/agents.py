@@ -162,5 +162,5 @@ def _recorded(
     try:
         yield handler
     except (Exception, KeyboardInterrupt) as error:
-        handler.events.begin(question)
+        handler.begin(question)
         handler.fail(error)
