@@ -88,14 +88,16 @@ def capture_debug_log(run: Callable[[], object]) -> DebugLog:
 def read_debug_log(text: str) -> DebugLog:
     """Return what a debug log says, without its colours.
 
-    >>> read_debug_log("[tool/start] [chain:X > tool:Sum] Entering\\n\\"1+1\\"\\n").events
+    >>> read_debug_log("[tool/start] [chain:X > tool:Sum] Enter\\n\\"1+1\\"").events
     (LogEvent(kind='tool/start', path='X > Sum', text='1+1'),)
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     _, *parts = _EVENT.split(plain)
     paths = (re.sub(r"\w+:", "", path) for path in parts[1::3])
     events = zip(parts[0::3], paths, map(_words, parts[2::3]), strict=True)
-    return DebugLog(tuple(LogEvent(*event) for event in events), len(plain.splitlines()))
+    return DebugLog(
+        tuple(LogEvent(*event) for event in events), len(plain.splitlines())
+    )
 
 
 def _place(event: LogEvent) -> str:

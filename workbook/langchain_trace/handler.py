@@ -187,19 +187,18 @@ class TraceHandler(BaseCallbackHandler):
 
     def _write(self, kind: Kind, undo: Callable[[], object], **fields: Any) -> int:
         try:
-            return self._emit(kind, **fields)
+            seq: int = self._emit(kind, **fields)
         except Exception:
             undo()
             raise
+        return seq
 
     def _once(self, kind: Kind, **fields: Any) -> None:
         if kind not in self._written:
             self._written.add(kind)
             self._write(kind, lambda: self._written.remove(kind), **fields)
 
-    def _finish(
-        self, state: str, reason: str, answer: str | None, **more: Any
-    ) -> None:
+    def _finish(self, state: str, reason: str, answer: str | None, **more: Any) -> None:
         with self._lock:
             self._parsed(None)
             end = {"state": state, "reason": reason, "answer": answer}
@@ -236,18 +235,16 @@ class TraceHandler(BaseCallbackHandler):
                 self._requested.remove(one)
             call = Call(-1, self._own_id(call_id), tool, exists)
             self._calls[run_id] = call
-            about = {"call_id": call.call_id, "tool": tool, "arguments": args}
+            about: Any = {"call_id": call.call_id, "tool": tool, "arguments": args}
             about |= self._inside(self._around.get(run_id))
-            seq = self._write(
-                Kind.TOOL_CALL, lambda: self._calls.pop(run_id), **about
-            )
+            seq = self._write(Kind.TOOL_CALL, lambda: self._calls.pop(run_id), **about)
             self._calls[run_id] = call._replace(seq=seq)
 
     def _observe(self, run_id: UUID, ok: bool, text: str, **more: Any) -> None:
         """Write what came of a call; any other run is passed over."""
         with self._lock:
             if call := self._calls.pop(run_id, None):
-                about = {"call_id": call.call_id, "tool": call.tool, "text": text}
+                about: Any = {"call_id": call.call_id, "tool": call.tool, "text": text}
                 about |= self._inside(self._around.get(run_id))
                 back = lambda: self._calls.update({run_id: call})  # noqa: E731
                 ok = ok and call.exists
