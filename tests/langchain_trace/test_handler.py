@@ -168,6 +168,15 @@ def test_an_empty_message_is_no_answer_to_read(emit):
     assert emit.events[-1]["answer"] == ""
 
 
+def test_an_agents_message_is_its_answer(emit):
+    """of two agents in a row, each one's message without calls is an answer"""
+    one, two = (create_agent(ScriptedModel([said]), [echo]) for said in ("1", "2"))
+    asked = {"messages": [HumanMessage("?")]}
+    (one | two).invoke(asked, config={"callbacks": [TraceHandler(emit)]})
+    turns = [event["turn"] for event in emit.trace().of("model_turn")]
+    assert [turn.get("answer") for turn in turns] == ["1", "2"]
+
+
 @pytest.mark.parametrize(
     ("next_one", "kinds"),
     [(ScriptedModel(["two"]), ["text", "final"]), (echo, ["text"])],
