@@ -286,6 +286,13 @@ def test_calls_to_which_the_model_gave_one_id(emit, name, at_once):
     assert sorted(arguments) == ["a", "b"]
 
 
+def test_an_id_that_comes_again_has_its_own_observation(emit):
+    """a message of an earlier turn is no result of a later call with the same id"""
+    asked = [ToolRequest(name, {"text": "a"}, "call_1") for name in ("echo", "missing")]
+    invoke(ScriptedModel([asked[:1], asked[1:], "done"]), [echo], TraceHandler(emit))
+    assert [e["ok"] for e in emit.trace().of("observation")] == [True, False]
+
+
 @pytest.mark.parametrize("name", ["invalid_tool", "_Exception"])
 @pytest.mark.parametrize("run", [run_classic, run_graph])
 def test_a_tool_may_be_called_as_langchain_calls_its_own(emit, tool, name, run):
