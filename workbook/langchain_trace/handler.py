@@ -226,13 +226,10 @@ class TraceHandler(BaseCallbackHandler):
     ) -> None:
         with self._lock:
             self._parsed(TEXT)
-            same = [
-                one
-                for one in self._requested
-                if (one["call_id"], one["tool"]) == (call_id, tool)
-            ]
-            for one in same[:1]:
-                self._requested.remove(one)
+            for one in self._requested:
+                if (one["call_id"], one["tool"]) == (call_id, tool):
+                    self._requested.remove(one)
+                    break
             call = Call(-1, self._own_id(call_id), tool, exists)
             self._calls[run_id] = call
             about: Any = {"call_id": call.call_id, "tool": tool, "arguments": args}
