@@ -10,11 +10,20 @@ LESSON = "03_langchain_debug_trace"
 
 
 def test_lesson_03_shows_what_the_framework_says(open_lesson):
-    """Run all: the prompt stands there in colours, the diagrams are drawn."""
+    """Run all: the log unfolds, the prompt is in colours, the diagrams are drawn."""
     lesson = open_lesson(LESSON)
     lesson.run_all()
 
-    expect(lesson.output("events in place of").locator("table")).to_be_visible()
+    log = lesson.output("capture_debug_log(").locator(".workbook-log")
+    expect(log.locator("details")).to_have_count(54)
+    places = ["first prompt", "turn", "tool", "scratchpad"]
+    expect(log.locator("summary b")).to_have_text(places)
+    scratchpad = log.locator("details", has=log.page.locator("b", has_text=places[-1]))
+    expect(scratchpad.locator("pre")).to_be_hidden()
+    scratchpad.locator("summary").click()
+    expect(scratchpad.locator("pre")).to_contain_text("Observation: Answer: 20.0")
+
+    expect(lesson.output("the agent's own").locator("table")).to_be_visible()
     hidden = "Question: ${Question with math problem.}"  # two of them are no formula
     expect(lesson.page.locator("table", has_text=hidden).first).to_be_visible()
     expect(lesson.page.locator("table mjx-container")).to_have_count(0)
@@ -25,19 +34,13 @@ def test_lesson_03_shows_what_the_framework_says(open_lesson):
     expect(tools).to_contain_text("Calculator(")
     assert tools.evaluate("s => getComputedStyle(s).backgroundColor").startswith("rgba")
 
-    drawn = lesson.output("Mermaid(sequence_diagram(trace))")
-    assert drawn_arrows(drawn) == 28
-    graph = svg_text(lesson.output("draw_mermaid("))
-    assert "tools" in graph
-    # LangChain's own light fill has light words on it in a dark theme.
-    assert "#f2f0ff" not in graph
+    assert drawn_arrows(lesson.output("Mermaid(draw(trace))")) == 28
 
-    columns = lesson.output("side_by_side(texts").locator("pre")
+    columns = lesson.output("first_turns(runs)").locator(".workbook-side-by-side pre")
     expect(columns.nth(0)).not_to_contain_text("Observation:")
     expect(columns.nth(1)).to_contain_text("Observation:")
 
     expect(lesson.output("plot_caching(frame)").locator("img")).to_be_visible()
-    expect(lesson.output('gallery(["naive", "langchain"])')).to_contain_text("139,000")
     if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
         pictures(lesson, Path(folder))
 

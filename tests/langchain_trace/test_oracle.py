@@ -11,8 +11,6 @@ from langchain_core.callbacks import CallbackManagerForChainRun
 from workbook.langchain_trace.agents import math_script, run_classic
 from workbook.langchain_trace.anatomy import split_prompt
 from workbook.langchain_trace.classic import evaluate_math_block, render_scratchpad
-from workbook.langchain_trace.diagram import sequence_diagram, tool_ids
-from workbook.langchain_trace.growth import context_growth
 from workbook.models.langchain import text_llm
 from workbook.stage.scenarios import load
 
@@ -93,34 +91,3 @@ REPLIES = st.lists(
 def test_the_calculator_answers_as_langchains_does(reply):
     """the same replies are evaluated, passed on and refused, but for spaces"""
     assert our_answer(reply) == langchains_answer(reply)
-
-
-def test_the_growth_is_that_of_the_prompts(price):
-    """each call sends more than the one before; the hidden calls are left out"""
-    rows = context_growth(price)
-    assert [number for number, _, _ in rows] == [1, 2, 3, 4, 5]
-    assert sum(new for _, _, new in rows) == rows[-1][1]
-    assert all(new > 0 for _, _, new in rows)
-
-
-def test_the_arrows_match_the_trace_one_to_one(price):
-    """read back from the diagram, the arrows are the events, in order"""
-    ids = {name: tool for tool, name in tool_ids(price).items()}
-    lines = sequence_diagram(price).split("\n")[5:]
-    arrows = [line.strip().split(": ")[0].replace("-->>", "->>") for line in lines]
-    callers = {e["seq"]: e["tool"] for e in price.of("tool_call")}
-
-    def ends(event):
-        agent = callers.get(event.get("parent"), "Agent")
-        return {
-            "run_started": ("User", agent),
-            "model_request": (agent, "Model"),
-            "model_turn": ("Model", agent),
-            "tool_call": (agent, event.get("tool")),
-            "observation": (event.get("tool"), agent),
-            "run_finished": (agent, "User"),
-        }[event["kind"]]
-
-    read = [tuple(ids.get(who, who) for who in arrow.split("->>")) for arrow in arrows]
-    assert read == [ends(event) for event in price]
-    assert len(read) == len(price) == 28

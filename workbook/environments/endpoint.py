@@ -80,8 +80,8 @@ def serve(answer: Callable[[Exchange, dict[str, Any]], None]) -> Iterator[Bodies
 def play(script: Script, body: dict[str, Any]) -> Completion:
     """Return the script's next turn for a request."""
     cap = body.get("max_tokens", body.get("max_completion_tokens"))
-    said = {"stop": body.get("stop") or (), "max_tokens": cap}
-    return script.chat(body["messages"], tools=body.get("tools", ()), **said)
+    stop, tools = body.get("stop") or (), body.get("tools", ())
+    return script.chat(body["messages"], tools=tools, stop=stop, max_tokens=cap)
 
 
 def completion(answer: Completion, usage: dict[str, Any] | None = None) -> bytes:
@@ -90,7 +90,7 @@ def completion(answer: Completion, usage: dict[str, Any] | None = None) -> bytes
     if calls := calls_of(answer):
         message["tool_calls"] = calls
     choice = {"index": 0, "message": message, "logprobs": None}
-    choice["finish_reason"] = answer.finish_reason
+    choice |= {"finish_reason": answer.finish_reason}
     whole = {**ABOUT, "object": "chat.completion", "choices": [choice]}
     if usage != {}:
         whole["usage"] = counts(answer) | (usage or {})
@@ -108,9 +108,9 @@ def calls_of(answer: Completion) -> list[dict[str, Any]]:
     """Return the calls of a turn as the API has them; an id a call."""
     calls = []
     for number, call in enumerate(answer.tool_requests, start=1):
-        said = call.arguments
-        said = said if isinstance(said, str) else json.dumps(said)
-        function = {"name": call.name, "arguments": said}
+        said: Any = call.arguments
+        text = said if isinstance(said, str) else json.dumps(said)
+        function = {"name": call.name, "arguments": text}
         call_id = call.call_id or f"id_{number}"
         calls.append({"id": call_id, "type": "function", "function": function})
     return calls

@@ -83,13 +83,13 @@ def llm_math_tool(model: Any, evaluate: Callable[[str], str] | None = None) -> T
 
     class Reader(LLMMathChain):
         def _process_llm_result(self, llm_output: str, run_manager: Any) -> Any:
-            if evaluate is None:
-                return super()._process_llm_result(llm_output, run_manager)
+            assert evaluate is not None
             return {self.output_key: evaluate(llm_output)}
 
+    chain = Reader if evaluate else LLMMathChain
     return TextTool(
         name=CALCULATOR,
-        func=Reader.from_llm(text_llm(model)).run,
+        func=chain.from_llm(text_llm(model)).run,
         description="Useful for when you need to answer questions about math.",
     )
 
@@ -162,5 +162,5 @@ def _recorded(
     try:
         yield handler
     except (Exception, KeyboardInterrupt) as error:
-        handler.events.begin(question)
+        handler.begin(question)
         handler.fail(error)

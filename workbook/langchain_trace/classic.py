@@ -100,7 +100,7 @@ def agents_own(trace: Trace) -> Trace:
 def agent_prompts(trace: Trace) -> list[str]:
     """Return the prompts that the agent itself sent."""
     requests = agents_own(trace).of(Kind.MODEL_REQUEST)
-    return [trace.prompt(event["seq"]) for event in requests]
+    return [str(trace.prompt(event["seq"])) for event in requests]
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:

@@ -88,7 +88,7 @@ def capture_debug_log(run: Callable[[], object]) -> DebugLog:
 def read_debug_log(text: str) -> DebugLog:
     """Return what a debug log says, without its colours.
 
-    >>> read_debug_log("[tool/start] [chain:X > tool:Sum] Entering\\n\\"1+1\\"\\n").events
+    >>> read_debug_log("[tool/start] [chain:X > tool:Sum] Enter\\n\\"1+1\\"").events
     (LogEvent(kind='tool/start', path='X > Sum', text='1+1'),)
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)

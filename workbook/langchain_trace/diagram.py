@@ -21,17 +21,6 @@ def sequence_diagram(trace: Iterable[TraceEvent]) -> str:
     It begins with `head(trace)`. Then comes a line for each event, in order: four
     spaces, who speaks, the arrow, who listens, a colon, a space, `label(event)`.
 
-    ==================  ==========================  =======
-    event               from, to                    arrow
-    ==================  ==========================  =======
-    run_started         User, Agent                 `->>`
-    model_request       Agent, Model                `->>`
-    model_turn          Model, Agent                `-->>`
-    tool_call           Agent, the tool             `->>`
-    observation         the tool, Agent             `-->>`
-    run_finished        Agent, User                 `-->>`
-    ==================  ==========================  =======
-
     Where an event has a `parent`, the tool of that event (its `seq`) takes the Agent's
     place. A tool goes by its name in `tool_ids(trace)`. A transition is no arrow.
 

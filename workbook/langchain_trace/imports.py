@@ -33,14 +33,15 @@ def import_table() -> "pd.DataFrame":
     rows = []
     with waiting("trying the imports", total=len(IMPORTS)) as tick:
         for row in IMPORTS:
-            found, now = _outcome(row.statement), row.today and _outcome(row.today)
+            found, now = outcome(row.statement), row.today and outcome(row.today)
             rows.append((row.statement, found, row.today, now))
             tick()
     columns = ["the post says", "result", "write today", "its result"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _outcome(statement: str) -> str:
+def outcome(statement: str) -> str:
+    """Return the name of what a statement raises, or that it works."""
     try:
         exec(statement, {})
     except Exception as error:  # whatever an import of today raises

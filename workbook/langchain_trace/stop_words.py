@@ -40,12 +40,13 @@ def table(runs: Mapping[str, Trace]) -> pd.DataFrame:
 
     columns = {}
     for title, run in runs.items():
-        raised = str(run.end.get("message", "an answer")).split("error: ")[-1]
+        end = run.end or {}
+        raised = str(end.get("message", "an answer")).split("error: ")[-1]
         columns[title] = {
             "made-up Observations in turn 1": _first_turn(run).count("Observation:"),
             "calls of the calculator": len(run.of(Kind.TOOL_CALL)),
             "how it ended": raised[:71],
-            "answer": run.end["answer"],
+            "answer": end.get("answer"),
         }
     return pd.DataFrame(columns)
 
