@@ -57,6 +57,12 @@ LONG = ("02_", "04_", "06_", "07_", "08_", "09_", "10_")
 LIVE = [path for path in LESSONS if not path.stem.startswith(LONG)]
 
 
+def some(*slugs):
+    """Return the mark of a test that runs these notebooks only."""
+    paths = [path for path in LESSONS if path.stem in slugs]
+    return pytest.mark.parametrize("path", paths, ids=slugs)
+
+
 def as_shipped(path):
     """Return a lesson as it is, to be run on the real model."""
     return read(path), {}

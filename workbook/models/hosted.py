@@ -73,6 +73,8 @@ class HostedModel:
             trust_env=url.host not in LOOPBACK,  # no proxy is between
             headers={"Authorization": f"Bearer {api_key}"},
             timeout=timeout_s,
+            # A connection that is kept may be closed by a server while we write to it.
+            limits=httpx.Limits(max_keepalive_connections=0),
         )
 
     def __repr__(self) -> str:
