@@ -152,7 +152,7 @@ def test_the_rubric_has_four_levels_for_each_criterion():
 def test_the_pictures_are_there_and_small():
     """each picture of the guide is in the repository, and loads at once"""
     pictures = re.findall(r"!\[.+\]\((.+)\)", GUIDE)
-    assert len(pictures) == 2
+    assert len(pictures) == 3
     for picture in pictures:
         path = (ROOT / "notebooks" / picture).resolve()
         assert path.stat().st_size <= 60_000

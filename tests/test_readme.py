@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from workbook.__main__ import COMMANDS
 from workbook.exercises.catalogue import lessons
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
+REFERENCE = (ROOT / "notebooks" / "reference.md").read_text(encoding="utf-8")
 LINKS = re.findall(r"\]\((?!http)([^)]+)\)", README)
 
 
@@ -17,6 +19,15 @@ LINKS = re.findall(r"\]\((?!http)([^)]+)\)", README)
 def test_a_link_leads_somewhere(link):
     """Every lesson and picture that the README names is there."""
     assert (ROOT / link.partition("#")[0]).exists()
+
+
+def test_the_reference_names_every_command():
+    """Each command has a row or a sentence in the reference, or in classroom.md."""
+    classroom = (ROOT / "notebooks" / "classroom.md").read_text(encoding="utf-8")
+    missing = [
+        c for c in COMMANDS if f"workbook {c}" not in REFERENCE + classroom + README
+    ]
+    assert missing == []
 
 
 def test_each_command_is_complete():
@@ -43,6 +54,11 @@ def test_the_map_agrees_with_the_lessons():
         if not lesson.lab:
             link = f"[{lesson.title}](notebooks/{slug}.ipynb)"
             assert f"| {slug[:2]} | {link} | {lesson.minutes} |" in README
+
+
+def test_it_is_short():
+    """A visitor reads at most 600 words, commands and the table of lessons included."""
+    assert len(README.split()) <= 600
 
 
 def test_pictures_are_small():
