@@ -133,7 +133,7 @@ def test_an_empty_argument_is_an_argument(parse_bracket_action):
     ["", "Search", "Search Kyoto", "[Kyoto]", "Search[Kyoto", "Search[a[b]", "a b[c]"],
 )
 def test_anything_else_is_no_action(parse_bracket_action, text):
-    """without a verb, with two words before the bracket, or without a bracket: None"""
+    """without a verb or a closed bracket, or with two words before the bracket: None"""
     assert parse_bracket_action(text) is None
 
 

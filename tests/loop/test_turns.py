@@ -35,7 +35,7 @@ def test_reads_an_action_and_an_answer(parse_turn):
     ],
 )
 def test_the_first_step_wins(parse_turn, text, step):
-    """the first step counts: what follows it is dropped, and so is any Observation"""
+    """the first step counts: later text is dropped, and so is an earlier Observation"""
     assert parse_turn(text) == step
 
 
