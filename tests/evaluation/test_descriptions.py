@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from workbook.evaluation.descriptions import (
-    CUE,
     JSON_OBJECT,
+    PREFILL,
     CallTask,
     accepted,
     first_calls,
@@ -27,7 +27,7 @@ OSLO = CallTask("Oslo, 3 days?", {"city": "Oslo", "days": 3})
 
 def says(*inputs, **options):
     """Return a model that writes one call after another, as `Prefilled` does."""
-    return Script([f"{CUE} {text}" for text in inputs], **options)
+    return Script([f"{PREFILL} {text}" for text in inputs], **options)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_the_description_leaves_something_to_say():
 
 def test_the_real_model_is_asked_before_and_after():
     """Whatever it says: as many pairs as questions, and each right call is accepted."""
-    model = Prefilled(LocalTextModel(max_tokens=32, grammar=JSON_OBJECT), CUE)
+    model = Prefilled(LocalTextModel(max_tokens=32, grammar=JSON_OBJECT), PREFILL)
     tool, tasks = forecast(), forecast_tasks("asked")[:3]
     before = first_calls(model, tool, tasks)
     better = improved_description(tool, patterns(before, [tool]))
@@ -128,4 +128,4 @@ def test_the_real_model_is_asked_before_and_after():
     assert sum(paired_difference(zip(*right, strict=True))[:4]) == 3
     for traces, rights in zip((before, after), right, strict=True):
         assert all(accepted(t) for t, ok in zip(traces, rights, strict=True) if ok)
-        assert all(CUE in t.of("model_turn")[0]["text"] for t in traces)
+        assert all(PREFILL in t.of("model_turn")[0]["text"] for t in traces)

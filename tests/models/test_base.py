@@ -1,4 +1,4 @@
-"""A model whose answers begin with a cue, and the one that gets no stop sequences."""
+"""A model whose answers begin with a prefill, and one without stop sequences."""
 
 from tests.models.listener import Listener
 from workbook.models.base import Completion, Prefilled
@@ -16,7 +16,7 @@ class Plain:
 
 
 def test_the_cue_is_sent_and_stands_in_front_of_the_answer():
-    """the model goes on behind the cue, and the turn has the cue in it"""
+    """the model goes on behind the prefill, and the turn has the prefill in it"""
     script, told = Script([" I add. I add."]), Listener()
     model = Prefilled(script, "Thought:")
     answer = model.complete("1+1?\n", stop=["\nO"], max_tokens=2, on_text=told)
@@ -27,7 +27,7 @@ def test_the_cue_is_sent_and_stands_in_front_of_the_answer():
 
 
 def test_a_wrapper_can_do_what_its_model_can():
-    """the cue is counted; a model without cap and stream is asked without them"""
+    """the prefill is counted; a model without cap and stream is asked without them"""
     prompt, counting = "Question: 1+1?\n", Script([])
     counted = Prefilled(counting, "Thought:").count(prompt)
     assert counted == counting.count(f"{prompt}Thought:")

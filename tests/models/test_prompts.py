@@ -49,7 +49,7 @@ def test_shared_items_is_the_longest(before, after):
     [("Thought:", "I add."), ("1+1?\n", "Thought: I add."), ("a", "a turn")],
 )
 def test_what_is_no_cue_takes_nothing_away(prompt, turn):
-    """a turn is cut only by the cue that the prompt ends with"""
+    """a turn is cut only by the prefill that the prompt ends with"""
     assert unsaid(prompt, turn) == turn
 
 

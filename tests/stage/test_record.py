@@ -59,7 +59,7 @@ def test_a_lesson_is_recorded_and_shown(folder, named, monkeypatch, capsys):
     assert (data["model"], len(data["answers"])) == ("gpt-test", 1)
     assert not (folder / "large.part").exists()
     monkeypatch.delenv("WORKBOOK_MODEL")
-    ((name, model),) = other_models(cue="Thought:", max_tokens=100).items()
+    ((name, model),) = other_models(prefill="Thought:", max_tokens=100).items()
     assert name == f"large, {data['date']}"
     prompt = request["messages"][-1]["content"].removesuffix("Thought:")
     said = model.complete(prompt, stop=["\nObservation:"])

@@ -18,7 +18,7 @@ from workbook.traces.events import Kind
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
-CUE = "Action: Forecast\nAction Input:"
+PREFILL = "Action: Forecast\nAction Input:"
 """What each turn begins with (see `Prefilled`): the tool is chosen, the call is not."""
 
 JSON_OBJECT = r"""

@@ -112,8 +112,8 @@ def score_changes(
     return changes
 
 
-def _ask(model: Model, prompt: str, cue: str) -> Completion:
+def _ask(model: Model, prompt: str, prefill: str) -> Completion:
     """Ask in text, with the beginning of the reply, or by message."""
     if isinstance(model, TextModel):
-        return model.complete(prompt + cue, stop=["\n"])
+        return model.complete(prompt + prefill, stop=["\n"])
     return model.chat([{"role": "user", "content": prompt}])

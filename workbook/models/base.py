@@ -142,20 +142,20 @@ def streams(model: Any) -> bool:
 
 
 class Prefilled:
-    """A model whose answer starts with a cue such as `Thought:` (a prefill).
+    """A model whose answer starts with a prefill, such as `Thought:`.
 
     A small model would otherwise continue with another question.
     """
 
-    def __init__(self, model: TextModel, cue: str) -> None:
-        self.name, self.model, self.cue = model.name, model, cue
+    def __init__(self, model: TextModel, prefill: str) -> None:
+        self.name, self.model, self.prefill = model.name, model, prefill
         self.streams = streams(model)
         if count := getattr(model, "count", None):
-            self.count = lambda prompt: count(prompt + cue)
+            self.count = lambda prompt: count(prompt + prefill)
 
     def complete(self, prompt: str, **options: Any) -> Completion:
-        """Ask with the cue at the prompt's end; return the turn with the cue."""
+        """Ask with the prefill at the prompt's end; return the turn with it."""
         if on_text := options.get("on_text"):
-            on_text(self.cue)
-        reply = self.model.complete(prompt + self.cue, **options)
-        return replace(reply, text=self.cue + reply.text)
+            on_text(self.prefill)
+        reply = self.model.complete(prompt + self.prefill, **options)
+        return replace(reply, text=self.prefill + reply.text)

@@ -39,8 +39,8 @@ class Script:
 
     It answers each request with the next turn; after the last one it starts again
     (`loop`), repeats that one (`repeat_last`), or raises `ScriptExhausted`. It sees
-    only the last `window_tokens` of a prompt. If a prompt ends with the cue that a turn
-    begins with ("Thought:"), the cue is not repeated, as with a real model.
+    only the last `window_tokens` of a prompt. If a prompt ends with a prefill
+    ("Thought:") with which the turn begins, it is not repeated, as with a real model.
 
     >>> script = Script(["Thought: easy\nObservation: 4", "Final Answer: 4"])
     >>> script.complete("Question: 2+2\n", stop=["\nObservation:"]).text
@@ -232,10 +232,10 @@ def cut_at_stop(text: str, stop: Sequence[str]) -> str:
 
 
 def unsaid(prompt: str, turn: str) -> str:
-    """Return a turn less the cue that the prompt ends with: it is not said twice.
+    """Return a turn less the prefill that the prompt ends with: it is not said twice.
 
     >>> unsaid("Question: 2+2\\nThought:", "Thought: easy")
     ' easy'
     """
-    cue = prompt[prompt.rfind("\n") + 1 :]
-    return turn.removeprefix(cue) if cue.endswith(":") else turn
+    prefill = prompt[prompt.rfind("\n") + 1 :]
+    return turn.removeprefix(prefill) if prefill.endswith(":") else turn

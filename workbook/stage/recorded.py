@@ -43,11 +43,11 @@ class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's
     """A recording was asked something that nobody has asked the model."""
 
 
-def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
+def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> TextModel:
     """Return the local model, or a recording of it where the weights are missing.
 
-    `cue` is what each turn begins with (see `Prefilled`), `settings` are the model's
-    (see `LocalTextModel`), the file is `data/recorded/<lesson>.json`.
+    `prefill` is what each turn begins with (see `Prefilled`), `settings` are those of
+    `LocalTextModel`, the file is `data/recorded/<lesson>.json`.
     """
     from workbook.models.local import LocalTextModel, local_server
     from workbook.models.weights import WeightsError
@@ -65,10 +65,10 @@ def real_model(lesson: str, *, cue: str = "", **settings: Any) -> TextModel:
         model = RecordedModel(lesson, settings)
         print(f"{why}\nYou see what the model said on {model.date} instead.")
     model = Waited(model)
-    return Prefilled(model, cue) if cue else model
+    return Prefilled(model, prefill) if prefill else model
 
 
-def other_models(cue: str = "", **settings: Any) -> dict[str, TextModel]:
+def other_models(prefill: str = "", **settings: Any) -> dict[str, TextModel]:
     """Return the models to set beside the small one, by what a table calls them.
 
     They are your own, where `WORKBOOK_MODEL` names a hosted one, and each model that
@@ -92,11 +92,11 @@ def other_models(cue: str = "", **settings: Any) -> dict[str, TextModel]:
             f" JupyterLab is started.{f' {fix}' if not healthy else ''}"
         )
     waited = {name: Waited(model) for name, model in found.items()}
-    return {n: Prefilled(m, cue) if cue else m for n, m in waited.items()}
+    return {n: Prefilled(m, prefill) if prefill else m for n, m in waited.items()}
 
 
 def on_other_models(
-    experiment: Callable[[TextModel], Any], cue: str = "", **settings: Any
+    experiment: Callable[[TextModel], Any], prefill: str = "", **settings: Any
 ) -> dict[str, Any]:
     """Return what an experiment finds on each of the `other_models`, by their names.
 
@@ -104,7 +104,7 @@ def on_other_models(
     a line that says so.
     """
     found = {}
-    for name, model in other_models(cue, **settings).items():
+    for name, model in other_models(prefill, **settings).items():
         try:
             found[name] = experiment(model)
         except (NotRecorded, HostedModelError) as why:
