@@ -77,7 +77,7 @@ def test_the_recording_can_be_wished_for(folder, monkeypatch, capsys):
 
 
 def test_a_turn_can_be_begun_for_it(folder, monkeypatch):
-    """A prefill is the end of the prompt that is asked, and the beginning of the turn."""
+    """A prefill ends the prompt that is asked, and begins the turn."""
     Recorder(Script([" I add."]), "lesson", {}).complete("1+1?\nThought:")
     monkeypatch.setenv("WORKBOOK_RECORD", "0")
     model = real_model("lesson", prefill="Thought:")
