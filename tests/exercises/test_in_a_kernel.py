@@ -43,7 +43,7 @@ def test_a_call_for_its_effect_is_named_where_the_answer_fails(kernel):
 
 def test_after_a_failure_ours_answers_and_says_so_in_each_cell(kernel):
     """the package's function answers for one that failed, and is not taken for it"""
-    said = "The workbook's who_writes runs here: yours has not passed its check."
+    said = "The workbook's who_writes runs here: yours has not passed the check."
     kernel(STUB)
     assert "there is nothing of yours to check" in kernel(CHECK)
     use = "[who_writes('Observation') for _ in range(3)][0]"

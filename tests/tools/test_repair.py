@@ -63,7 +63,7 @@ def test_a_wrong_name_is_replaced_by_alias(
     "arguments", [{"number": 1, "num": 2}, {"n": 1, "number": 2}, {"z": ["1"]}], ids=str
 )
 def test_a_name_that_is_not_clear_stays(repair_arguments, arguments):
-    """two names for one argument both stay; so does an unknown name, value and all"""
+    """two names for one argument both stay; an unknown name and its value stay, too"""
     assert repair_arguments(INTEGER, arguments, ALIASES) == (arguments, [])
 
 
@@ -88,7 +88,7 @@ def test_text_that_spells_a_number_is_read(repair_arguments, schema, text, meant
     "value", ["2²", "2⁵", "2₅", "①", "1.5", "12 V", "", "twelve", "1,000", ["many"]]
 )
 def test_what_would_still_be_wrong_stays(repair_arguments, value):
-    """for an integer, what is none stays: "2⁵" (not 25), "1,000", "1.5", ["many"]"""
+    """an integer is not guessed: "2⁵" (not 25), "1,000", "1.5", ["many"] stay"""
     assert repair_arguments(INTEGER, {"n": value}) == ({"n": value}, [])
 
 

@@ -25,6 +25,7 @@ CHANGING = {  # methods that change what they belong to
     "update",
 }  # fmt: skip
 DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+SHOWS = {"print", "display"}  # calls that change nothing
 PART_IMPORT = "from workbook.exercises.your_agent import part"
 
 
@@ -117,7 +118,7 @@ def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> lis
     values = {n for e in needed if not e.is_definition for n in e.binds}
     calls = [e for e in earlier if isinstance(e.node, ast.Expr) and e not in needed]
     left = [e for e in calls if "(" in e.text and values & e.uses - {slug}]
-    lines = [e.text.splitlines()[0] for e in left if "print" not in e.uses]
+    lines = [e.text.splitlines()[0] for e in left if not SHOWS & e.uses]
     return list(dict.fromkeys(lines))[-3:]
 
 

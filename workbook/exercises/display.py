@@ -49,7 +49,8 @@ def tell_ours(*slugs: str) -> None:
     if new:
         _told.update((cell, slug) for slug in new)
         names = ", ".join(new)
-        words = f"The workbook's {names} runs here: yours has not passed its check."
+        run, have = ("runs", "has") if len(new) == 1 else ("run", "have")
+        words = f"The workbook's {names} {run} here: yours {have} not passed the check."
         show(Notice(words, colour=GREY))
 
 
