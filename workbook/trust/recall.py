@@ -123,14 +123,3 @@ def _cosine(one: list[float], other: list[float], origin: list[float]) -> float:
     """Return the cosine between two vectors, as seen from a third one."""
     a, b = list(map(sub, one, origin)), list(map(sub, other, origin))
     return sum(map(mul, a, b), 0.0) / (math.hypot(*a) * math.hypot(*b) or 1.0)
-
-
-def first_then(first: Recall, then: Recall) -> Recall:
-    """Return a recall that fills up what one way finds with what another one does."""
-
-    def both(question: str, notes: Sequence[Note], k: int = 3) -> list[Note]:
-        found = first(question, notes, k)
-        more = [note for note in then(question, notes, k) if note not in found]
-        return (found + more)[: max(k, 0)]
-
-    return both
