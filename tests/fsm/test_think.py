@@ -83,7 +83,8 @@ def test_the_clock_is_looked_at(think):
 def test_a_model_that_does_not_answer_in_time(think):
     """if `run.ask()` raises TimedOut, return OUT_OF_TIME"""
     events = Played(think, TimedOut()).events
-    assert events == [Event.OUT_OF_TIME], f"think returned {events or 'nothing'}"
+    why = f"think returned {events}" if events else "TimedOut left think"
+    assert events == [Event.OUT_OF_TIME], why
 
 
 def test_what_a_model_raises_is_the_drivers(think):
