@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,17 +82,18 @@ def test_each_tool_has_its_own_line(sequence_diagram):
     )
 
 
-def test_the_hidden_call_comes_from_the_tool(sequence_diagram):
+@pytest.mark.parametrize(("parent", "tool"), [(0, "T1"), (2, "T2")])
+def test_the_hidden_call_comes_from_the_tool(sequence_diagram, parent, tool):
     """if an event has a `parent`, the id of the parent's tool takes Agent's place"""
-    inside = {"parent": 0}
-    trace = numbered(call(), {**REQUEST, **inside}, {**HIDDEN, **inside}, answer())
-    assert sequence_diagram(trace) == HEAD + (
-        "\n    participant T1 as Sum"
-        "\n    Agent->>T1: 2+2"
-        "\n    T1->>Model: 14 characters"
-        "\n    Model-->>T1: 2+2"
-        "\n    T1-->>Agent: 4"
-    )
+    earlier = [call("Search"), answer("Search")][:parent]
+    hidden = [{**event, "parent": parent} for event in (REQUEST, HIDDEN)]
+    trace = numbered(*earlier, call(), *hidden, answer())
+    assert sequence_diagram(trace).splitlines()[-4:] == [
+        f"    Agent->>{tool}: 2+2",
+        f"    {tool}->>Model: 14 characters",
+        f"    Model-->>{tool}: 2+2",
+        f"    {tool}-->>Agent: 4",
+    ]
 
 
 def test_a_transition_is_no_arrow(sequence_diagram):

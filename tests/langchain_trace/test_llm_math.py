@@ -42,7 +42,7 @@ def test_a_ready_answer_is_passed_on(evaluate_math_block):
 
 
 def test_the_last_answer_counts(evaluate_math_block):
-    """if other words come first, the text after the last "Answer:" is the answer"""
+    """after other words, return "Answer: " and the text after the last one, stripped"""
     assert evaluate_math_block("No, Answer: 8. Yes, Answer: 9") == "Answer: 9"
 
 

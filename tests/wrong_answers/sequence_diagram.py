@@ -8,6 +8,15 @@ def gives_the_hidden_call_to_the_agent(trace):
     return sequence_diagram(events)
 
 
+def gives_the_hidden_call_to_the_first_tool(trace):
+    events = list(trace)
+    calls = (event["seq"] for event in events if event["kind"] == "tool_call")
+    first = next(calls, 0)
+    return sequence_diagram(
+        [e | {"parent": first} if "parent" in e else e for e in events]
+    )
+
+
 def draws_every_arrow_the_same(trace):
     return sequence_diagram(trace).replace("-->>", "->>")
 
@@ -15,7 +24,9 @@ def draws_every_arrow_the_same(trace):
 def uses_the_tools_name(trace):
     lines = sequence_diagram(trace).split("\n")
     for name, id_ in tool_ids(trace).items():
-        lines[4:] = [line.replace(id_, name) if ">>" in line else line for line in lines[4:]]
+        lines[4:] = [
+            line.replace(id_, name) if ">>" in line else line for line in lines[4:]
+        ]
     return "\n".join(lines)
 
 
@@ -32,6 +43,7 @@ def forgets_to_escape(trace):
 
 WRONG = {
     gives_the_hidden_call_to_the_agent: "test_the_hidden_call_comes_from_the_tool",
+    gives_the_hidden_call_to_the_first_tool: "test_the_hidden_call_comes_from_the_tool",
     draws_every_arrow_the_same: "test_a_run_without_tools",
     uses_the_tools_name: "test_a_tool_is_called_and_answers",
     draws_transitions_too: "test_a_transition_is_no_arrow",
