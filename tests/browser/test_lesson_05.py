@@ -23,7 +23,7 @@ def test_lesson_05_from_the_loop_to_the_gallery(open_lesson):
     """Run all at 1024; what is drawn is seen whole; an exercise can be solved"""
     lesson = open_lesson("05_state_machine", size={"width": 1024, "height": 768})
     lesson.run_all()
-    for words in ("small.diagram(", "table.diagram("):
+    for words in ("small.mermaid(", "table.mermaid("):
         drawn = lesson.output(words).locator(".jp-RenderedMermaid img")
         expect(drawn).to_be_visible()
         assert_fits(lesson, drawn)

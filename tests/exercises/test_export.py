@@ -129,7 +129,7 @@ def test_what_does_not_pass_or_cannot_leave_is_left_out(tmp_path):
     (tmp_path / "none").mkdir()
     said = export(tmp_path / "none")
     assert "Yours: parse_turn." in said
-    assert "do not pass any more: decide" in said
+    assert "they no longer pass: decide" in said
     assert "advance (it imports workbook." in said
     assert not (tmp_path / "none" / "parts" / "advance.py").exists()
 

@@ -11,12 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from workbook.traces.mermaid import escape_mermaid
-
-if TYPE_CHECKING:
-    from workbook.traces.show import Mermaid
 
 
 class State:
@@ -129,12 +126,6 @@ class Table:
     def mermaid(self, highlight: str | None = None) -> str:
         """Return the diagram's text; see `mermaid`."""
         return mermaid(self, highlight)
-
-    def diagram(self, highlight: str | None = None) -> Mermaid:
-        """Return the diagram as a notebook draws it, one state lit."""
-        from workbook.traces.show import Mermaid
-
-        return Mermaid(self.mermaid(highlight), "States and events")
 
 
 def advance(table: Table, state: str, event: str) -> str:
