@@ -1,9 +1,9 @@
-"""What the classic prompt is made of: six sections, each with its cost in tokens.
+"""Prompts and replies, shown: the classic prompt in its six sections, texts in columns.
 
-Everything shown is escaped: a prompt may hold anything.
+Everything shown is escaped: a text may hold anything.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -81,3 +81,39 @@ def color_prompt(
     """Return a prompt in colours with a legend; another kind brings its `sections`."""
     found = split_prompt(prompt) if sections is None else sections
     return ColoredPrompt(tuple((name, text, count(text)) for name, text in found))
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Columns of a title and lines, each with whether it is marked."""
+
+    columns: list[tuple[str, list[tuple[str, bool]]]]
+
+    def _repr_html_(self) -> str:
+        return str(template("shown.html").module.beside(self.columns))
+
+    def __repr__(self) -> str:
+        return "\n\n".join(
+            "\n".join([f"[{title}]", *(f"{' >'[hit]} {line}" for line, hit in lines)])
+            for title, lines in self.columns
+        )
+
+
+def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
+    """Return texts by title, with the lines marked that begin with `mark`, if any.
+
+    >>> side_by_side({"without": "a\\nObservation: 3"}, "Observation:")
+    [without]
+      a
+    > Observation: 3
+    """
+
+    def marked(line: str) -> bool:
+        return mark != "" and line.lstrip().startswith(mark)
+
+    return SideBySide(
+        [
+            (title, [(line, marked(line)) for line in text.strip().splitlines()])
+            for title, text in texts.items()
+        ]
+    )
