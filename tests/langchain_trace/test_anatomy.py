@@ -12,6 +12,7 @@ from workbook.langchain_trace.anatomy import (
 from workbook.langchain_trace.anatomy import (
     split_prompt as ours,
 )
+from workbook.models.prompts import count_tokens
 
 INSTRUCTION = "Answer as best you can. You have these tools:\n\n"
 TOOLS = "Calculator - for sums\nSearch - for facts\n\n"
@@ -91,9 +92,10 @@ def test_no_character_is_lost(question, observation):
 
 def test_the_coloured_prompt_has_a_legend_with_counts():
     """the legend names each section and says how many tokens it has"""
-    page = color_prompt(EXAMPLE, count=len)._repr_html_()
-    assert f"open thought: {len(OPEN)}" in page
-    assert f"{len(EXAMPLE)} tokens" in page
+    page = color_prompt(EXAMPLE)._repr_html_()
+    counts = [count_tokens(text) for _, text in ours(EXAMPLE)]
+    assert f"open thought: {counts[-1]}" in page
+    assert f"{sum(counts)} tokens" in page
     assert "color:inherit" in page  # readable on dark and on light
 
 
@@ -105,16 +107,9 @@ def test_nothing_in_a_prompt_becomes_html():
     assert "&lt;script&gt;alert(&#39;&amp;&#39;)" in page
 
 
-def test_a_section_name_of_your_own_is_escaped_too():
-    """sections may be given; their names are text as well"""
-    page = color_prompt("", sections=[('"><b>', "text")])._repr_html_()
-    assert "<b>text" not in page
-    assert '"><b>' not in page
-
-
 def test_the_coloured_prompt_is_readable_as_text():
     """where no HTML is shown, each section has its label"""
-    shown = repr(color_prompt(EXAMPLE, count=len))
+    shown = repr(color_prompt(EXAMPLE))
     assert [name for name in SECTIONS if f"[{name}: " in shown] == list(SECTIONS)
 
 
