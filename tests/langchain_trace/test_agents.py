@@ -85,16 +85,6 @@ def test_the_engine_takes_a_part_for_llm_math():
     assert {e["text"] for e in trace.of("observation")} == {"Answer: mine"}
 
 
-def test_the_label_that_is_there_is_not_said_again(emit, calculator_tool):
-    """the prompt ends with "Thought:", and the scratchpad has the word once a step"""
-    script = load("price_question").script()
-    run_classic(script, [calculator_tool], "?", emit=emit)
-    requests = kinds(emit, "model_request", inside=False)
-    last = emit.trace().prompt(requests[-1]["seq"])
-    assert "Thought:Thought:" not in last
-    assert "Thought: First I need 20% of 100.\nAction: Calculator" in last
-
-
 def test_a_repeated_call_ends_with_a_notice_for_an_answer(emit, tool):
     """the classic agent stops after its iterations and answers with a notice"""
     script = Script([ACTION], repeat_last=True)

@@ -1,4 +1,4 @@
-"""The sections of the classic prompt, counted and coloured."""
+"""The sections of the classic prompt, counted and coloured; texts beside each other."""
 
 import pytest
 from hypothesis import given, settings
@@ -7,10 +7,12 @@ from hypothesis import strategies as st
 from workbook.langchain_trace.anatomy import (
     SECTIONS,
     color_prompt,
+    side_by_side,
 )
 from workbook.langchain_trace.anatomy import (
     split_prompt as ours,
 )
+from workbook.models.prompts import count_tokens
 
 INSTRUCTION = "Answer as best you can. You have these tools:\n\n"
 TOOLS = "Calculator - for sums\nSearch - for facts\n\n"
@@ -90,9 +92,10 @@ def test_no_character_is_lost(question, observation):
 
 def test_the_coloured_prompt_has_a_legend_with_counts():
     """the legend names each section and says how many tokens it has"""
-    page = color_prompt(EXAMPLE, count=len)._repr_html_()
-    assert f"open thought: {len(OPEN)}" in page
-    assert f"{len(EXAMPLE)} tokens" in page
+    page = color_prompt(EXAMPLE)._repr_html_()
+    counts = [count_tokens(text) for _, text in ours(EXAMPLE)]
+    assert f"open thought: {counts[-1]}" in page
+    assert f"{sum(counts)} tokens" in page
     assert "color:inherit" in page  # readable on dark and on light
 
 
@@ -104,14 +107,34 @@ def test_nothing_in_a_prompt_becomes_html():
     assert "&lt;script&gt;alert(&#39;&amp;&#39;)" in page
 
 
-def test_a_section_name_of_your_own_is_escaped_too():
-    """sections may be given; their names are text as well"""
-    page = color_prompt("", sections=[('"><b>', "text")])._repr_html_()
-    assert "<b>text" not in page
-    assert '"><b>' not in page
-
-
 def test_the_coloured_prompt_is_readable_as_text():
     """where no HTML is shown, each section has its label"""
-    shown = repr(color_prompt(EXAMPLE, count=len))
+    shown = repr(color_prompt(EXAMPLE))
     assert [name for name in SECTIONS if f"[{name}: " in shown] == list(SECTIONS)
+
+
+# texts beside each other
+
+TEXTS = {"with": "a", "without": "a\n Observation: <b>3</b>\nb"}
+
+
+def test_the_lines_in_question_are_marked():
+    """only lines that begin with the words are marked, in the text form too"""
+    shown = repr(side_by_side(TEXTS, "Observation:"))
+    assert [line for line in shown.splitlines() if line.startswith(">")] == [
+        ">  Observation: <b>3</b>"
+    ]
+
+
+def test_without_words_nothing_is_marked():
+    """where no words are given, no line is marked"""
+    assert ">" not in repr(side_by_side({"a": "b\nObservation: c"}))
+
+
+def test_texts_are_escaped():
+    """titles and texts are shown to the letter, whatever they hold"""
+    shown = side_by_side({"<i>": "<b>x</b>", **TEXTS}, "Observation:")._repr_html_()
+    assert "<b>x</b>" not in shown
+    assert "&lt;b&gt;x&lt;/b&gt;" in shown
+    assert "<b>&lt;i&gt;</b>" in shown
+    assert "> Observation: &lt;b&gt;3&lt;/b&gt;</span>" in shown

@@ -25,7 +25,7 @@ def test_a_run_of_two_calls_prints_more_than_a_hundred_lines(log):
 
 def test_the_four_places_are_marked(log):
     """the first prompt, turn and tool call, and the first scratchpad with a step"""
-    found = {name: log.events[number] for number, name in log.places().items()}
+    found = {event.place: event for event in log.events if event.place}
     assert list(found) == ["first prompt", "turn", "tool", "scratchpad"]
     assert found["first prompt"].text.endswith("\nQuestion: 1+1?\nThought:")
     assert found["turn"].text == TURNS[0]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.langchain_trace.function_calls import as_function_calls
+from workbook.langchain_trace.agents import as_function_calls
 from workbook.models.base import ToolRequest
 
 

@@ -10,7 +10,12 @@ from langchain_core.callbacks import CallbackManagerForChainRun
 
 from workbook.langchain_trace.agents import math_script, run_classic
 from workbook.langchain_trace.anatomy import split_prompt
-from workbook.langchain_trace.classic import evaluate_math_block, render_scratchpad
+from workbook.langchain_trace.classic import (
+    agent_prompts,
+    evaluate_math_block,
+    render_scratchpad,
+    steps_of,
+)
 from workbook.models.langchain import text_llm
 from workbook.stage.scenarios import load
 
@@ -33,25 +38,16 @@ def test_the_scratchpad_is_langchains(steps):
     assert render_scratchpad(steps) == format_log_to_str(theirs, llm_prefix="Thought:")
 
 
-def prompts(trace):
-    """Return the agent's own prompts."""
-    requests = [e for e in trace.of("model_request") if "parent" not in e]
-    return [trace.prompt(event["seq"]) for event in requests]
-
-
 def test_the_scratchpad_is_the_one_that_was_sent(price):
     """it stands behind the first prompt in each later prompt of the run"""
-    turns = [e["text"] for e in price.of("model_turn") if "parent" not in e]
-    observed = [e["text"] for e in price.of("observation")]
-    steps = list(zip(turns, observed, strict=False))
-    first, *_ = prompts(price)
-    expected = [first + render_scratchpad(steps[:n]) for n in range(5)]
-    assert prompts(price) == expected
+    first, *_ = prompts = agent_prompts(price)
+    steps = steps_of(price)
+    assert prompts == [first + render_scratchpad(steps[:n]) for n in range(5)]
 
 
 def test_the_prompts_of_a_run_can_be_split(price):
     """all five prompts have their sections, and only the scratchpad grows"""
-    sections = [dict(split_prompt(prompt)) for prompt in prompts(price)]
+    sections = [dict(split_prompt(prompt)) for prompt in agent_prompts(price)]
     for name in ("instruction", "tools", "format", "question", "open thought"):
         assert len({found[name] for found in sections}) == 1
     sizes = [len(found["scratchpad"]) for found in sections]

@@ -1,8 +1,14 @@
-"""When two answers are the same."""
+"""When two answers are the same, and what to do when one method gives up."""
 
 import pytest
 
-from workbook.loop.answers import exact_match, normalize_answer
+from workbook.loop.answers import (
+    Order,
+    exact_match,
+    majority,
+    normalize_answer,
+    run_back_off,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,3 +26,118 @@ def test_case_space_punctuation_articles_and_width_do_not_count(text, expected):
     assert normalize_answer(text) == expected
     assert exact_match(text, f"The {expected}.")
     assert not exact_match(text, f"{expected} tower")
+
+
+REACT_FIRST = Order.REACT_TO_COT_SC
+COT_FIRST = Order.COT_SC_TO_REACT
+# majority
+
+
+@pytest.mark.parametrize(
+    ("votes", "expected"),
+    [
+        ([], (None, 0)),
+        ([None, "", "."], (None, 0)),
+        (["88"], ("88", 1)),
+        (["90", "88", "88."], ("88", 2)),
+        (["Nara", "The Kyoto", "kyoto", "nara"], ("Nara", 2)),
+    ],
+    ids=["none", "no votes", "one", "normalised", "tie: the first"],
+)
+def test_the_most_frequent_answer_wins(votes, expected):
+    """Votes are counted normalised; a tie goes to the answer that was given first."""
+    assert majority(votes) == expected
+
+
+# back_off
+
+
+def test_react_first_keeps_the_answer_of_react(back_off):
+    """ReAct → CoT-SC: when ReAct has an answer, it is taken, whatever the votes"""
+    assert back_off(REACT_FIRST, "88", ["90", "90", "90"]) == "88"
+
+
+def test_react_first_backs_off_without_an_answer(back_off):
+    """ReAct → CoT-SC: when ReAct has none, the most frequent vote is taken"""
+    assert back_off(REACT_FIRST, None, ["90", "88", "90", None, None]) == "90"
+
+
+def test_cot_first_keeps_a_clear_majority(back_off):
+    """CoT-SC → ReAct: an answer that more than half of the samples give is taken"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "88"]) == "90"
+
+
+def test_cot_first_backs_off_when_the_votes_are_scattered(back_off):
+    """CoT-SC → ReAct: when the top answer has fewer than half, ReAct's is taken"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "91", "92", "93"]) == "88"
+
+
+def test_exactly_half_is_enough(back_off):
+    """CoT-SC → ReAct: an answer that exactly half of the samples give is taken, too"""
+    assert back_off(COT_FIRST, "88", ["90", "90", "91", "92"]) == "90"
+
+
+def test_a_sample_without_an_answer_counts_as_a_sample(back_off):
+    """half means half of all samples: one without an answer (None) counts, too"""
+    assert back_off(COT_FIRST, "88", ["90", "90", None, None, None]) == "88"
+
+
+@pytest.mark.parametrize("votes", [["The Nile", "nile.", "Rhine"], ["NILE", "Nile"]])
+def test_votes_are_compared_normalised(back_off, votes):
+    """two spellings of one answer are one answer; its first spelling is returned"""
+    assert back_off(COT_FIRST, "Rhine", votes) == votes[0]
+
+
+@pytest.mark.parametrize("order", [REACT_FIRST, COT_FIRST])
+@pytest.mark.parametrize("votes", [[], [None, None]])
+def test_without_any_vote_react_is_all_there_is(back_off, order, votes):
+    """without a single vote, the answer is ReAct's"""
+    assert back_off(order, "88", votes) == "88"
+
+
+@pytest.mark.parametrize(("order", "votes"), [(REACT_FIRST, []), (COT_FIRST, ["1", "2", "3"])])  # fmt: skip  # noqa: E501
+def test_when_both_give_up_there_is_no_answer(back_off, order, votes):
+    """when the other method has no answer either, the result is None"""
+    assert back_off(order, None, votes) is None
+
+
+# the runners
+
+
+def test_another_back_off_may_decide():
+    """a rule of one's own is asked with the order, ReAct's answer and the votes"""
+
+    def back_off(*given):
+        return str(given)
+
+    decided = run_back_off(REACT_FIRST, lambda: None, lambda: ["1"], back_off)
+    assert decided == str((REACT_FIRST, None, ["1"]))
+
+
+def not_asked():
+    raise AssertionError("the second method was asked without need")
+
+
+@pytest.mark.parametrize(
+    ("order", "react", "cot_sc"),
+    [
+        (REACT_FIRST, lambda: "88", not_asked),
+        (COT_FIRST, not_asked, lambda: ["88", "88", "90"]),
+    ],
+)
+def test_the_second_method_is_asked_only_in_need(order, react, cot_sc):
+    """A first method that is sure of its answer costs nothing more."""
+    assert run_back_off(order, react, cot_sc) == "88"
+
+
+@pytest.mark.parametrize(
+    ("order", "react", "cot_sc"),
+    [
+        (REACT_FIRST, lambda: None, lambda: ["88", "90", "88"]),
+        (COT_FIRST, lambda: "88", lambda: ["90", "91", "92"]),
+        (COT_FIRST, lambda: "88", lambda: []),
+    ],
+)
+def test_the_second_method_answers_when_the_first_gives_way(order, react, cot_sc):
+    """A first method that is at a loss hands over to the other one."""
+    assert run_back_off(order, react, cot_sc) == "88"

@@ -146,6 +146,18 @@ def test_how_a_run_ends(method, turns, answer, calls, reward):
 
 
 @pytest.mark.parametrize(
+    ("method", "reply"), [("cot", " 84, I think."), ("standard", " ")]
+)
+def test_a_reply_without_an_answer_is_malformed(method, reply):
+    """Without a line "Answer:", or without a word, there is no answer to take."""
+    trace = TraceWriter(secrets=())
+    assert run(method, Script([reply]), QUESTION, [], emit=trace).answer is None
+    (turn,) = trace.trace().of("model_turn")
+    assert turn["turn"]["reason"] == "missing_answer"
+    assert trace.trace().end["state"] == "EXHAUSTED"
+
+
+@pytest.mark.parametrize(
     ("method", "words"),
     [("react", "give it a world"), ("tot", r"'tot' is none of .* standard, cot, act")],
 )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from workbook.loop.voting import Order, majority
+from workbook.loop.answers import Order, majority
 
 
 def _decide(order, react_answer, winner, sure):

@@ -1,7 +1,8 @@
 """LangChain's two agents as engines: the classic one, and today's.
 
 Each is bounded and ends in a `run_finished`. Tools are handed over bare: what LangChain
-does when one raises is what we look at.
+does when one raises is what we look at. For today's agent a script of text turns plays
+a model that calls functions.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,16 +13,21 @@ from typing import Any
 from warnings import catch_warnings
 
 from langchain_core._api import LangChainDeprecationWarning
+from langchain_core.messages import BaseMessage
 from langchain_core.tools import BaseTool
 from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
-from workbook.langchain_trace.function_calls import chat_model
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.models.base import Emit
-from workbook.models.langchain import text_llm
+from workbook.loop.turns import Action, Final, parse_turn
+from workbook.models.base import ChatModel, Completion, Emit, ToolRequest
+from workbook.models.langchain import ChatModelAdapter, ScriptedModel, text_llm
 from workbook.models.script import Script
-from workbook.tools.formats import to_langchain
+from workbook.tools.formats import (
+    first_parameter,
+    to_langchain,
+    trusting_arguments,
+)
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
@@ -72,6 +78,15 @@ def react_executor(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     adapted = [classic_tool(tool) for tool in tools]
     agent = create_react_agent(text_llm(model), adapted, prompt)
     return AgentExecutor(agent=agent, tools=adapted, **options)
+
+
+def classic_tool(tool: AnyTool) -> BaseTool:
+    """Return a tool that takes one text, trusted as tutorials trust it."""
+    if isinstance(tool, BaseTool):
+        return tool
+    # The descriptions become part of a template, in which a brace opens a variable.
+    escaped = tool.description.replace("{", "{{").replace("}", "}}")
+    return to_langchain(replace(tool, description=escaped), text=True)
 
 
 def llm_math_tool(model: Any, evaluate: Callable[[str], str] | None = None) -> TextTool:
@@ -144,13 +159,55 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     return create_agent(chat_model(model, tools), adapted, **options)
 
 
-def classic_tool(tool: AnyTool) -> BaseTool:
-    """Return a tool that takes one text, trusted as tutorials trust it."""
-    if isinstance(tool, BaseTool):
-        return tool
-    # The descriptions become part of a template, in which a brace opens a variable.
-    escaped = tool.description.replace("{", "{{").replace("}", "}}")
-    return to_langchain(replace(tool, description=escaped), text=True)
+def as_function_calls(text: str, tools: Iterable[Tool] = ()) -> Completion:
+    """Return a text turn as a function call; the schemas of `tools` name the argument.
+
+    A Final Answer becomes a message without calls, and so does what cannot be read: an
+    agent that calls functions takes any text for its answer.
+
+    >>> as_function_calls("Action: Sum\\nAction Input: 1+1").tool_requests
+    (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id=''),)
+    """
+    turn = parse_turn(text)
+    if isinstance(turn, Final):
+        return Completion(turn.answer)
+    if not isinstance(turn, Action):
+        return Completion(text)
+    tool = next((tool for tool in tools if tool.name == turn.tool), None)
+    try:
+        arguments = trusting_arguments(tool, turn.input)
+    except ValueError:  # a model may well write a list where one number belongs
+        arguments = {first_parameter(tool)[0]: turn.input}
+    asked = (ToolRequest(turn.tool, arguments),)
+    return Completion(turn.thought, tool_requests=asked, finish_reason="tool_calls")
+
+
+class CallingModel(ScriptedModel):
+    """The scripted chat model for scripts of text turns: an Action becomes a call."""
+
+    contracts: tuple[Tool, ...] = ()
+
+    def _ask(
+        self, messages: list[BaseMessage], stop: list[str] | None, options: Any
+    ) -> Completion:
+        answer = super()._ask(messages, stop, options)
+        if answer.tool_requests:
+            return answer
+        found = as_function_calls(answer.text, self.contracts)
+        return replace(found, usage=answer.usage)
+
+
+def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
+    """Return a model that calls functions; a TypeError where there is none."""
+    if isinstance(model, Script):
+        ours = tuple(tool for tool in tools if isinstance(tool, Tool))
+        return CallingModel(model=model, contracts=ours)
+    if hasattr(model, "bind_tools"):
+        return model
+    if isinstance(model, ChatModel):
+        return ChatModelAdapter(model=model)
+    told = f"a {type(model).__name__} cannot call functions"
+    raise TypeError(f"{told}: give a ChatModel or one of LangChain")
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""What the classic prompt is made of: six sections, each with its cost in tokens.
+"""Prompts and replies, shown: the classic prompt in its six sections, texts in columns.
 
-Everything shown is escaped: a prompt may hold anything.
+Everything shown is escaped: a text may hold anything.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -33,10 +33,7 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
     for mark in MARKS:
         start = prompt.find(mark, start)
         if start < 0:
-            raise ValueError(
-                f"this is not a classic prompt: {mark!r} is missing. For another kind,"
-                " color_prompt takes its sections: sections=[(name, text), …]"
-            )
+            raise ValueError(f"this is not a classic prompt: {mark!r} is missing")
         ends.append(start)
     blank, form, _, question, thought = ends
     last = prompt.rfind("\nThought:")
@@ -59,10 +56,8 @@ class ColoredPrompt:
         return sizes[name] / sum(sizes.values())
 
     def _repr_html_(self) -> str:
-        whose = dict(zip(SECTIONS, _WHOSE, strict=True))
-        shown = [
-            (*each, *VOICES[whose.get(each[0], "runtime")]) for each in self.sections
-        ]
+        pairs = zip(self.sections, _WHOSE, strict=True)
+        shown = [(*section, *VOICES[whose]) for section, whose in pairs]
         return str(template("shown.html").module.prompt(shown))
 
     def __repr__(self) -> str:
@@ -72,12 +67,43 @@ class ColoredPrompt:
         )
 
 
-def color_prompt(
-    prompt: str,
-    count: Callable[[str], int] = count_tokens,
-    *,
-    sections: Sequence[tuple[str, str]] | None = None,
-) -> ColoredPrompt:
-    """Return a prompt in colours with a legend; another kind brings its `sections`."""
-    found = split_prompt(prompt) if sections is None else sections
-    return ColoredPrompt(tuple((name, text, count(text)) for name, text in found))
+def color_prompt(prompt: str) -> ColoredPrompt:
+    """Return a classic prompt in colours, with a legend that counts its tokens."""
+    sections = split_prompt(prompt)
+    return ColoredPrompt(tuple((*each, count_tokens(each[1])) for each in sections))
+
+
+@dataclass(frozen=True)
+class SideBySide:
+    """Columns of a title and lines, each with whether it is marked."""
+
+    columns: list[tuple[str, list[tuple[str, bool]]]]
+
+    def _repr_html_(self) -> str:
+        return str(template("shown.html").module.beside(self.columns))
+
+    def __repr__(self) -> str:
+        return "\n\n".join(
+            "\n".join([f"[{title}]", *(f"{' >'[hit]} {line}" for line, hit in lines)])
+            for title, lines in self.columns
+        )
+
+
+def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
+    """Return texts by title, with the lines marked that begin with `mark`, if any.
+
+    >>> side_by_side({"without": "a\\nObservation: 3"}, "Observation:")
+    [without]
+      a
+    > Observation: 3
+    """
+
+    def marked(line: str) -> bool:
+        return mark != "" and line.lstrip().startswith(mark)
+
+    return SideBySide(
+        [
+            (title, [(line, marked(line)) for line in text.strip().splitlines()])
+            for title, text in texts.items()
+        ]
+    )

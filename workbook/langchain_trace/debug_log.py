@@ -27,6 +27,7 @@ class LogEvent(NamedTuple):
     kind: str
     path: str
     text: str
+    place: str  # of the four, if it is the first there
 
 
 @dataclass(frozen=True)
@@ -40,22 +41,13 @@ class DebugLog:
         """Return how often an event of this kind came."""
         return sum(event.kind == kind for event in self.events)
 
-    def places(self) -> dict[int, str]:
-        """Return the number of the first event of each of the four places."""
-        found: dict[str, int] = {}
-        for number, event in enumerate(self.events):
-            if name := _place(event):
-                found.setdefault(name, number)
-        return {number: name for name, number in found.items()}
-
-    def _rows(self) -> list[tuple[int, LogEvent, str, str]]:
-        """Return of each event its depth, itself, its first words, and its place."""
-        rows, marked = [], self.places()
-        for number, event in enumerate(self.events):
-            place = marked.get(number, "")
-            shown = event.text.split(_SCRATCHPAD)[-1] if place else event.text
+    def _rows(self) -> list[tuple[int, LogEvent, str]]:
+        """Return of each event its depth, itself, and its first words."""
+        rows = []
+        for event in self.events:
+            shown = event.text.split(_SCRATCHPAD)[-1] if event.place else event.text
             line = clip(" ".join(shown.split()), LINE_CHARS)
-            rows.append((event.path.count(" > "), event, line, place))
+            rows.append((event.path.count(" > "), event, line))
         return rows
 
     def _repr_html_(self) -> str:
@@ -66,8 +58,8 @@ class DebugLog:
     def __repr__(self) -> str:
         return "\n".join(
             f"{'  ' * depth}{event.kind} {event.path.split(' > ')[-1]}: {line}"
-            + (f"   <- {place}" if place else "")
-            for depth, event, line, place in self._rows()
+            + (f"   <- {event.place}" if event.place else "")
+            for depth, event, line in self._rows()
         )
 
 
@@ -89,24 +81,27 @@ def read_debug_log(text: str) -> DebugLog:
     """Return what a debug log says, without its colours.
 
     >>> read_debug_log("[tool/start] [chain:X > tool:Sum] Enter\\n\\"1+1\\"").events
-    (LogEvent(kind='tool/start', path='X > Sum', text='1+1'),)
+    (LogEvent(kind='tool/start', path='X > Sum', text='1+1', place='tool'),)
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
     _, *parts = _EVENT.split(plain)
-    paths = (re.sub(r"\w+:", "", path) for path in parts[1::3])
-    events = zip(parts[0::3], paths, map(_words, parts[2::3]), strict=True)
-    return DebugLog(
-        tuple(LogEvent(*event) for event in events), len(plain.splitlines())
-    )
+    events, found = list[LogEvent](), set[str]()
+    for kind, path, body in zip(parts[0::3], parts[1::3], parts[2::3], strict=True):
+        words = _words(body)
+        place = _place(kind, words)
+        first = "" if place in found else place
+        events.append(LogEvent(kind, re.sub(r"\w+:", "", path), words, first))
+        found.add(place)
+    return DebugLog(tuple(events), len(plain.splitlines()))
 
 
-def _place(event: LogEvent) -> str:
+def _place(kind: str, words: str) -> str:
     """Return which of the four places an event is, if any."""
-    _, named, scratchpad = event.text.partition(_SCRATCHPAD)
-    if event.kind == "chain/start" and named and not scratchpad.startswith("\n"):
+    _, named, scratchpad = words.partition(_SCRATCHPAD)
+    if kind == "chain/start" and named and not scratchpad.startswith("\n"):
         return "scratchpad"
     kinds = {"llm/start": "first prompt", "llm/end": "turn", "tool/start": "tool"}
-    return kinds.get(event.kind, "")
+    return kinds.get(kind, "")
 
 
 def _words(body: str) -> str:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from workbook.langchain_trace.classic import agent_prompts
 from workbook.models.base import TextModel
-from workbook.traces import Kind, Trace, TraceEvent
+from workbook.traces import Trace, TraceEvent
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,8 +88,7 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     it; `edited` is the last with one early word changed. A trace of another agent, or
     with fewer prompts, is a ValueError.
     """
-    requests = [e for e in trace.of(Kind.MODEL_REQUEST) if "parent" not in e]
-    match [trace.prompt(event["seq"]) for event in requests[-2:]]:
+    match agent_prompts(trace)[-2:]:
         case [str(before), str(last)]:
             edited = re.sub(r"(\S+)", r"\1,", last, count=1)
             return {"cold": before, "appended": last, "edited": edited}

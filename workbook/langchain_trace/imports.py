@@ -1,10 +1,7 @@
-"""What posts about LangChain import, what happens today, and what works in its place.
-
-LangChain 1.0 moved the classic agents into `langchain-classic`. A test runs every row.
-"""
+"""What old posts about LangChain import, how that ends today, and what works now."""
 
 import tomllib
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from workbook.paths import DATA
 from workbook.wait import waiting
@@ -12,18 +9,8 @@ from workbook.wait import waiting
 if TYPE_CHECKING:
     import pandas as pd
 
-
-class Import(NamedTuple):
-    """A statement of an old post, the error that it ends with today, what works now."""
-
-    statement: str
-    error: str = ""
-    today: str = ""
-    note: str = ""
-
-
 _TEXT = (DATA / "langchain_imports.toml").read_text(encoding="utf-8")
-IMPORTS = tuple(Import(**row) for row in tomllib.loads(_TEXT)["import"])
+IMPORTS: list[dict[str, str]] = tomllib.loads(_TEXT)["import"]
 
 
 def import_table() -> "pd.DataFrame":
@@ -33,8 +20,8 @@ def import_table() -> "pd.DataFrame":
     rows = []
     with waiting("trying the imports", total=len(IMPORTS)) as tick:
         for row in IMPORTS:
-            found, now = outcome(row.statement), row.today and outcome(row.today)
-            rows.append((row.statement, found, row.today, now))
+            old, today = row["statement"], row.get("today", "")
+            rows.append((old, outcome(old), today, today and outcome(today)))
             tick()
     columns = ["the post says", "result", "write today", "its result"]
     return pd.DataFrame(rows, columns=columns)

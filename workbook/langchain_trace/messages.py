@@ -77,14 +77,13 @@ def turn_of(response: LLMResult) -> dict[str, Any]:
     turn: dict[str, Any] = {"kind": "text"}
     message = getattr(generation, "message", None)
     if isinstance(message, AIMessage):
-        text = text_of(message)
+        text, usage = text_of(message), from_message(message).usage
         if message.tool_calls:
             calls = [
                 {"call_id": c["id"] or "", "tool": c["name"], "arguments": c["args"]}
                 for c in message.tool_calls
             ]
             turn = {"kind": "calls", "thought": text.strip(), "calls": calls}
-        usage = from_message(message).usage
         return {"text": text, "turn": turn, "usage": usage.to_dict()}
     spent = (response.llm_output or {}).get("token_usage") or {}
     cached = (spent.get("prompt_tokens_details") or {}).get("cached_tokens")

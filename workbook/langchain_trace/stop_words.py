@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from workbook.langchain_trace.agents import llm_math_tool, run_classic
+from workbook.langchain_trace.anatomy import SideBySide, side_by_side
 from workbook.langchain_trace.classic import few_shot
-from workbook.langchain_trace.side_by_side import SideBySide, side_by_side
 from workbook.models.base import TextModel
 from workbook.models.langchain import WithoutStop
 from workbook.traces import Kind, Trace, TraceWriter

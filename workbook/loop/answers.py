@@ -1,13 +1,18 @@
-"""When two answers are the same.
+"""When two answers are the same, which one most samples give, and who gives way.
 
 Answers are normalised as HotpotQA's and SQuAD's official scripts do it (Yang et al.,
 EMNLP 2018; Rajpurkar et al., EMNLP 2016); besides, full-width letters and digits are
-made half-width.
+made half-width. Self-consistency, CoT-SC, asks k times and takes the answer that most
+samples give (Wang et al., ICLR 2023). The ReAct paper combines it with ReAct in two
+orders (section 3.2): when the first method is at a loss, the other one answers.
 """
 
 import re
 import string
 import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 
@@ -34,3 +39,63 @@ def normalize_answer(text: str) -> str:
 def exact_match(answer: str, gold: str) -> bool:
     """Return whether two answers are the same once normalised."""
     return normalize_answer(answer) == normalize_answer(gold)
+
+
+class Order(StrEnum):
+    """Which method answers first."""
+
+    REACT_TO_COT_SC = "ReAct → CoT-SC"
+    COT_SC_TO_REACT = "CoT-SC → ReAct"
+
+
+def majority(votes: Iterable[str | None]) -> tuple[str | None, int]:
+    """Return the answer that most samples give, as it was first given, and how many.
+
+    Answers are compared normalised. None and the empty answer are no vote; of answers
+    with equally many votes the one that was given first wins.
+
+    >>> majority(["Kyoto", "Nara", "kyoto.", None])
+    ('Kyoto', 2)
+    """
+    given = [vote for vote in votes if vote and normalize_answer(vote)]
+    counts = Counter(map(normalize_answer, given))
+    if not counts:
+        return None, 0
+    winner, count = counts.most_common(1)[0]  # in the order in which they were met
+    return next(vote for vote in given if normalize_answer(vote) == winner), count
+
+
+def back_off(
+    order: Order, react_answer: str | None, votes: Sequence[str | None]
+) -> str | None:
+    """Return the answer that the two methods give together.
+
+    ReAct gives way when it has no answer. CoT-SC gives way when its most frequent
+    answer occurs in fewer than half of all samples, those without an answer included.
+
+    >>> back_off(Order.REACT_TO_COT_SC, None, ["88", "88", "90"])
+    '88'
+    >>> back_off(Order.COT_SC_TO_REACT, "88", ["90", "91", "92"])
+    '88'
+    """
+    winner, count = majority(votes)
+    if order is Order.REACT_TO_COT_SC:
+        return winner if react_answer is None else react_answer
+    return react_answer if winner is None or count < len(votes) / 2 else winner
+
+
+def run_back_off(
+    order: Order,
+    react: Callable[[], str | None],
+    cot_sc: Callable[[], Sequence[str | None]],
+    back_off: Callable[..., str | None] = back_off,
+) -> str | None:
+    """Answer with the first method; ask the second one only when the first gives way.
+
+    `react` returns an answer, `cot_sc` the votes; `back_off` decides.
+    """
+    if order is Order.REACT_TO_COT_SC:
+        answer = react()
+        return answer if answer is not None else back_off(order, None, cot_sc())
+    certain = back_off(order, None, cot_sc())
+    return certain if certain is not None else react()

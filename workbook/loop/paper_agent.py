@@ -33,7 +33,6 @@ from workbook.loop.turns import (
 from workbook.models.base import Completion, Emit, TextModel, Usage, ignore
 
 Parse = Callable[[str], tuple[str, str] | None]  # as `parse_bracket_action`
-MAX_STEPS = 7  # the paper's limit on HotpotQA: more did not make it better there
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,35 +57,39 @@ def run(
     prompt: Callable[..., str] | None = None,
     parse: Parse = parse_bracket_action,
     numbered: bool = True,
-    max_steps: int = MAX_STEPS,
+    max_steps: int = 7,
     observation_chars: int = 400,
     emit: Emit = ignore,
 ) -> Attempt:
     """Answer a question with one of the paper's methods.
 
     `act` and `react` act on a world; the other methods need none. After `max_steps`
-    without an end there is no answer. Longer observations are cut at the end of a
-    sentence. `prompt` writes the first prompt, from question, exemplars and `numbered`;
-    `parse` reads the actions.
+    without an end there is no answer; the paper found more than 7 of no use on
+    HotpotQA. Longer observations are cut at the end of a sentence. `prompt` writes the
+    first prompt, from question, exemplars and `numbered`; `parse` reads the actions.
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
     way = METHODS[method]
-    write = prompt or partial(render_prompt, way)
-    talk = _Talk(
-        way, model, write(question, exemplars, numbered=numbered), numbered, emit
-    )
     if way.acts and world is None:
         raise ValueError(f"{method} acts: give it a world with step(action)")
+    begin = (prompt or partial(render_prompt, way))(
+        question, exemplars, numbered=numbered
+    )
+    talk = _Talk(way, model, begin, numbered, parse, emit)
     emit("run_started", engine=f"paper_{method}", question=question)
     if way.acts and world is not None:
-        answer, reward, ended = _act(talk, world, parse, max_steps, observation_chars)
+        answer, reward, ended = talk.act(world, max_steps, observation_chars)
     else:
-        answer, reward, ended = _answer_at_once(talk)
+        answer = talk.answer()
+        reward, ended = 0.0, answer is not None
     end = ("DONE", "final_answer") if ended else ("EXHAUSTED", "out_of_steps")
     emit("run_finished", state=end[0], reason=end[1], answer=answer)
     spent = sum((reply.usage for reply in talk.replies), Usage())
     return Attempt(method, answer, tuple(talk.steps), len(talk.replies), spent, reward)
+
+
+_ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
 
 
 @dataclass
@@ -97,11 +100,56 @@ class _Talk:
     model: TextModel
     begin: str  # the prompt of the first step
     numbered: bool
+    parse: Parse
     emit: Emit
     steps: list[PaperStep] = field(default_factory=list)
     replies: list[Completion] = field(default_factory=list)
 
-    def prompt(self) -> str:
+    def answer(self) -> str | None:
+        """Ask once; return the answer, if the reply has one."""
+        text = self._ask(self._prompt())
+        standard = self.method is STANDARD
+        thought, answer = "", text if standard else ""
+        if labelled := _ANSWER.search(text):
+            thought = "" if standard else text[: labelled.start()].strip()
+            answer = labelled[1]
+        answer = answer.strip()
+        no_answer = Malformed(Unreadable.MISSING_ANSWER, text)
+        self._read_as(Final(thought, answer) if answer else no_answer)
+        return answer or None
+
+    def act(
+        self, world: World, max_steps: int, observation_chars: int
+    ) -> tuple[str | None, float, bool]:
+        """Return the answer, the reward, and whether it came to an end."""
+        answer, reward, done = None, 0.0, False
+        while not done and len(self.steps) < max_steps:
+            thought, action = self._next_step()
+            call = self.parse(action)
+            verb, argument = call or (action, "")
+            about = {"call_id": f"call_{len(self.steps) + 1}", "tool": verb}
+            self.emit("tool_call", **about, arguments={"input": argument})
+            result = world.step(f"{verb}[{argument}]" if call else action)
+            seen = cut_observation(result.text, observation_chars)
+            self.emit("observation", **about, ok=True, text=seen)
+            self.steps.append(PaperStep(thought, action, seen))
+            answer = argument or None if verb == "finish" else None
+            reward, done = result.reward, result.done or verb == "finish"
+        return answer, reward, done
+
+    def _next_step(self) -> tuple[str, str]:
+        """Return the next thought and action; without an action, ask for one."""
+        prompt = self._prompt()
+        thought, action = read_step(self.method, self._ask(prompt))
+        self._read_as(self._turn(thought, action))
+        if not action and "thought" in self.method.shows:
+            label = f"Action {len(self.steps) + 1}:" if self.numbered else "Action:"
+            text = self._ask(f"{prompt} {thought}\n{label}", ("\n",))
+            action = text.strip().removeprefix(label).strip()
+            self._read_as(self._turn(thought, action))
+        return thought, action
+
+    def _prompt(self) -> str:
         """Return the first prompt, the steps so far, and the label to go on at."""
         first, now = (
             self.method.label(number, numbered=self.numbered)
@@ -110,7 +158,7 @@ class _Talk:
         done = render_steps(self.method, self.steps, numbered=self.numbered)
         return self.begin.removesuffix(first) + done + now
 
-    def ask(self, prompt: str, stop: Sequence[str] = ()) -> str:
+    def _ask(self, prompt: str, stop: Sequence[str] = ()) -> str:
         """Ask, with the method's own stop sequences where none are given."""
         number = len(self.steps) + 1
         stop = stop or self.method.stop_sequences(number, numbered=self.numbered)
@@ -118,64 +166,19 @@ class _Talk:
         self.replies.append(self.model.complete(prompt, stop=stop))
         return self.replies[-1].text
 
-    def read_as(self, turn: Turn) -> None:
+    def _read_as(self, turn: Turn) -> None:
         """Tell the trace what the last reply was read as."""
         reply = self.replies[-1]
         said, usage = to_dict(turn), reply.usage.to_dict()
         self.emit("model_turn", text=reply.text, turn=said, usage=usage)
 
-
-_ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
-
-
-def _answer_at_once(talk: _Talk) -> tuple[str | None, float, bool]:
-    text = talk.ask(talk.prompt())
-    thought, answer = "", text.strip() if talk.method is STANDARD else ""
-    if labelled := _ANSWER.search(text):
-        answer = labelled[1].strip()
-        if talk.method is not STANDARD:
-            thought = text[: labelled.start()].strip()
-    if not answer:
-        talk.read_as(Malformed(Unreadable.MISSING_ANSWER, text))
-        return None, 0.0, False
-    talk.read_as(Final(thought, answer))
-    return answer, 0.0, True
-
-
-def _act(
-    talk: _Talk, world: World, parse: Parse, max_steps: int, observation_chars: int
-) -> tuple[str | None, float, bool]:
-    """Return the answer, the reward, and whether it came to an end."""
-    answer, reward, done = None, 0.0, False
-    while not done and len(talk.steps) < max_steps:
-        call_id = f"call_{len(talk.steps) + 1}"
-        thought, action = _next_step(talk, parse)
-        call = parse(action)
-        verb, argument = call or (action, "")
-        given = {"input": argument}
-        talk.emit("tool_call", call_id=call_id, tool=verb, arguments=given)
-        result = world.step(f"{verb}[{argument}]" if call else action)
-        seen = cut_observation(result.text, observation_chars)
-        talk.emit("observation", call_id=call_id, tool=verb, ok=True, text=seen)
-        talk.steps.append(PaperStep(thought, action, seen))
-        answer = argument or None if verb == "finish" else None
-        reward, done = result.reward, result.done or verb == "finish"
-    return answer, reward, done
-
-
-def _next_step(talk: _Talk, parse: Parse) -> tuple[str, str]:
-    """Return the next thought and action; ask a second time when there is no action."""
-    prompt = talk.prompt()
-    text = talk.ask(prompt)
-    thought, action = read_step(talk.method, text)
-    talk.read_as(_turn(thought, action, text, parse))
-    if action or "thought" not in talk.method.shows:
-        return thought, action
-    label = f"Action {len(talk.steps) + 1}:" if talk.numbered else "Action:"
-    text = talk.ask(f"{prompt} {thought}\n{label}", ("\n",))
-    action = text.strip().removeprefix(label).strip()
-    talk.read_as(_turn(thought, action, text, parse))
-    return thought, action
+    def _turn(self, thought: str, action: str) -> Turn:
+        if not action:
+            return Malformed(Unreadable.NO_STEP, self.replies[-1].text)
+        verb, argument = self.parse(action) or (action, "")
+        if verb == "finish":
+            return Final(thought, argument)
+        return Action(thought, verb, argument)
 
 
 def read_step(method: Method, reply: str) -> tuple[str, str]:
@@ -195,14 +198,3 @@ def read_step(method: Method, reply: str) -> tuple[str, str]:
         else:
             break
     return thought, action
-
-
-def _turn(thought: str, action: str, reply: str, parse: Parse) -> Turn:
-    if not action:
-        return Malformed(Unreadable.NO_STEP, reply)
-    verb, argument = parse(action) or (action, "")
-    return (
-        Final(thought, argument)
-        if verb == "finish"
-        else Action(thought, verb, argument)
-    )

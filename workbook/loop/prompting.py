@@ -49,11 +49,12 @@ class Method:
 
     def label(self, number: int, *, numbered: bool) -> str:
         """Return what the prompt of a step ends with, such as `Thought 1:`."""
-        return f"{LABELS[self.shows[0]]}{_number(number, numbered and self.acts)}:"
+        return _label(self.shows[0], number if numbered and self.acts else None)
 
     def stop_sequences(self, number: int, *, numbered: bool) -> tuple[str, ...]:
         """Return the stop sequences of a step."""
-        return tuple(stop.format(n=_number(number, numbered)) for stop in self.stop)
+        n = f" {number}" if numbered else ""
+        return tuple(stop.format(n=n) for stop in self.stop)
 
 
 # "\nQuestion:" is ours: after its last step a model would go on with a next question.
@@ -64,14 +65,6 @@ REACT = Method(
     "react", ("thought", "action", "observation"), ("\nObservation{n}:", "\nQuestion:")
 )
 METHODS = {method.name: method for method in (STANDARD, COT, ACT, REACT)}
-
-LABELS = {
-    "thought": "Thought",
-    "action": "Action",
-    "observation": "Observation",
-    "reasoning": "Thought",
-    "answer": "Answer",
-}
 
 
 def load_exemplars(name: str) -> tuple[Exemplar, ...]:
@@ -94,7 +87,7 @@ def render_steps(
     'Action 1: Calculator[1+1]\nObservation 1: 2\n'
     """
     return "".join(
-        f"{LABELS[field]}{_number(n, numbered)}: {value}\n"
+        f"{_label(field, n if numbered else None)} {value}\n"
         for n, step in enumerate(steps, start=1)
         for field in method.shows
         if (value := getattr(step, field))
@@ -153,5 +146,7 @@ def parse_bracket_action(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _number(number: int, numbered: bool) -> str:
-    return f" {number}" if numbered else ""
+def _label(field: str, number: int | None) -> str:
+    """Return a field's label, such as `Thought 1:`; CoT's reasoning is a thought."""
+    name = "Thought" if field == "reasoning" else field.title()
+    return f"{name}:" if number is None else f"{name} {number}:"

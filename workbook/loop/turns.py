@@ -10,12 +10,10 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple
 
-Writer = Literal["model", "runtime"]
-
 LABELS = ("Thought", "Action", "Action Input", "Observation", "Final Answer")
 
 
-def who_writes(label: str) -> Writer:
+def who_writes(label: str) -> Literal["model", "runtime"]:
     """Return who writes the line with this label: `"model"` or `"runtime"`.
 
     >>> who_writes("Thought")
