@@ -6,9 +6,10 @@ Nothing here knows which tools exist, and nothing that a model writes raises.
 """
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple
+from functools import lru_cache
+from typing import Any, Literal
 
 LABELS = ("Thought", "Action", "Action Input", "Observation", "Final Answer")
 
@@ -68,7 +69,8 @@ def to_dict(turn: Turn) -> dict[str, Any]:
     >>> to_dict(Final("", "88"))
     {'kind': 'final', 'thought': '', 'answer': '88'}
     """
-    return {"kind": type(turn).__name__.lower(), **asdict(turn)}
+    fields: dict[str, Any] = {n: getattr(turn, n) for n in turn.__match_args__}
+    return {"kind": type(turn).__name__.lower(), **fields}
 
 
 class Label(StrEnum):
@@ -108,10 +110,8 @@ _LABEL = re.compile(
 )
 
 
-class _Field(NamedTuple):
-    label: Label
-    value: str  # without spaces around it
-    text: str  # from its label to the next one
+_Field = tuple[Label, str, str]
+"""A label, its value without spaces around it, the text from it to the next label."""
 
 
 def split_fields(text: str) -> list[tuple[Label, str]]:
@@ -134,10 +134,11 @@ def split_fields(text: str) -> list[tuple[Label, str]]:
     action_input = 1+1
     """
     first, *others = _fields(text)
-    return [field[:2] for field in ([first] if first.value else []) + others]
+    return [field[:2] for field in ([first] if first[1] else []) + others]
 
 
-def _fields(text: str) -> list[_Field]:
+@lru_cache(maxsize=1)  # of a reply one asks what it does, and then what is kept of it
+def _fields(text: str) -> tuple[_Field, ...]:
     """Return what is before the first label, as a thought, and then each field."""
     fields: list[_Field] = []
     label, bold, begin, start = Label.THOUGHT, "", 0, 0
@@ -146,13 +147,13 @@ def _fields(text: str) -> list[_Field]:
         value = text[start:end].strip()
         if bold and value.count(bold) % 2:  # **Final Answer: 88**
             value = value.removesuffix(bold).rstrip()
-        fields.append(_Field(label, value, text[begin:end]))
+        fields.append((label, value, text[begin:end]))
         if match:
             label = Label(match.lastgroup or "")
             bold, begin, start = match["bold"] or "", end, match.end()
             if bold in text[match.end(label) : start]:  # it was closed at the label
                 bold = ""
-    return fields
+    return tuple(fields)
 
 
 def _beginnings(text: str) -> list[re.Match[str]]:
@@ -223,10 +224,11 @@ def heard(text: str, turn: Turn) -> tuple[str, str]:
     """
     fields = _fields(text)
     until = _MADE_UP if isinstance(turn, Malformed) else _STEPS
-    ends = (n for n, field in enumerate(fields) if field.label in until)
+    ends = (n for n, field in enumerate(fields) if field[0] in until)
     end = next(ends, len(fields)) + {Action: 2, Final: 1, Malformed: 0}[type(turn)]
-    kept = [f.text for f in fields[:end] if f.label not in _MADE_UP]
-    dropped = [f.text for n, f in enumerate(fields) if n >= end or f.label in _MADE_UP]
+    done = [n < end and field[0] not in _MADE_UP for n, field in enumerate(fields)]
+    kept = [part for (_, _, part), was in zip(fields, done, strict=True) if was]
+    dropped = [part for (_, _, part), was in zip(fields, done, strict=True) if not was]
     if not dropped:
         return text, ""
     return "".join(kept).rstrip(), "".join(dropped).strip()
