@@ -15,8 +15,6 @@ from workbook.models.script import Script
 from workbook.stage.engines import play
 from workbook.stage.scenarios import load
 from workbook.tools.calls import ToolFailure
-from workbook.tools.tool import Tool
-from workbook.traces.writer import TraceWriter
 
 ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
 ANSWER = "Thought: I know.\nFinal Answer: 42"
@@ -225,31 +223,20 @@ def test_a_thing_that_is_no_model_is_named(emit, tool, run):
     assert "a object cannot" in emit.events[-1]["message"]
 
 
-def refusing():
-    """A tool that says no to every call, in its own words."""
+@pytest.mark.parametrize("run", [run_classic, run_graph])
+def test_a_tool_that_says_no_has_failed(emit, tool, run):
+    """Its words reach the model, and its observation is not `ok`; the run goes on"""
 
-    def run(input):
+    def refuse(text):
         raise ToolFailure("unauthorized", "401 Unauthorized.", hint="Log in again.")
 
-    schema = {"properties": {"input": {"type": "string"}}}
-    return Tool("FetchPage", "Fetch a page.", schema, run)
-
-
-FETCH = "Action: FetchPage\nAction Input: news"
-
-
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-def test_a_tool_that_says_no_has_failed(run):
-    """Its words reach the model, and its observation is not `ok`; the run goes on"""
-    emit = TraceWriter()
-    script = Script([FETCH, "Final Answer: none"])
-    run(script, [refusing()], "What is new?", emit=emit)
+    run(Script([ACTION, ANSWER]), [tool("Search", refuse)], "?", emit=emit)
     (observation,) = emit.trace().of("observation")
     assert not observation["ok"]
     assert "401 Unauthorized. Log in again." in observation["text"]
     (_, request) = emit.trace().of("model_request")
     assert "401 Unauthorized. Log in again." in str(request["prompt"])
-    assert emit.trace().end["answer"] == "none"
+    assert end(emit)[2] == "42"
 
 
 @pytest.mark.parametrize("run", [run_classic, run_graph])

@@ -1,5 +1,7 @@
 """The paper's prompts, written; its actions, read."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from workbook.loop.prompting import (
     ACT,
     COT,
+    EXEMPLARS,
     REACT,
     STANDARD,
     Exemplar,
@@ -14,6 +17,8 @@ from workbook.loop.prompting import (
     load_exemplars,
     render_prompt,
 )
+from workbook.loop.prompting import parse_bracket_action as ours
+from workbook.loop.text_world import cut_observation
 
 EGGS = Exemplar(
     question="How many eggs are in 7 boxes of 12?",
@@ -187,7 +192,6 @@ def test_the_arithmetic_exemplars_calculate_right():
 def test_the_wiki_exemplars_show_what_the_wiki_says():
     """What a wiki exemplar shows as observed is the wiki's text, cut to 160."""
     from workbook.environments.wiki import WikiWorld, wiki_tasks
-    from workbook.loop.text_world import cut_observation
 
     world = WikiWorld()
     for exemplar in load_exemplars("wiki"):
@@ -198,15 +202,17 @@ def test_the_wiki_exemplars_show_what_the_wiki_says():
             )
 
 
+def arithmetic():
+    """Return the rows of the arithmetic set."""
+    lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
 def test_no_exemplar_gives_a_task_away():
     """No question of the wiki tasks or of the arithmetic set is an exemplar."""
-    import json
-
     from workbook.environments.wiki import wiki_tasks
-    from workbook.loop.prompting import EXEMPLARS
 
-    lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
-    asked = {json.loads(line)["text"] for line in lines}
+    asked = {row["text"] for row in arithmetic()}
     asked |= {task.text for task in wiki_tasks()}
     shown = {e.question for n in ("arithmetic", "wiki") for e in load_exemplars(n)}
     assert not asked & shown
@@ -216,9 +222,7 @@ def test_no_exemplar_gives_a_task_away():
 @settings(max_examples=200, deadline=None)
 def test_an_action_that_is_read_is_in_the_text(text):
     """Whatever the text, an action that is read stands in it, brackets and all."""
-    from workbook.loop.prompting import parse_bracket_action
-
-    call = parse_bracket_action(text)
+    call = ours(text)
     if call is not None:
         verb, argument = call
         assert verb in text.lower()
@@ -228,12 +232,7 @@ def test_an_action_that_is_read_is_in_the_text(text):
 
 def test_the_arithmetic_questions_have_the_right_answers():
     """Twenty questions, each with its own id, and known sums come out right."""
-    import json
-
-    from workbook.loop.prompting import EXEMPLARS
-
-    lines = (EXEMPLARS.parent / "arithmetic.jsonl").read_text("utf-8").splitlines()
-    gold = {row["slug"]: row["answers"][0] for row in map(json.loads, lines)}
+    gold = {row["slug"]: row["answers"][0] for row in arithmetic()}
     worked = [36 * 47, 3518 + 764, 905 - 378, 1728 // 12, 1234567 * 7654321, 14 * 86]
     worked += [1260 // 45, 4275 + 3860, 8120 - 2945, 42 * 318, 99999 + 88888]
     worked += [50000 - 12345, 1856 // 32, 27 * 34, 13 * 8 + 45, 25 * 48 - 390]
