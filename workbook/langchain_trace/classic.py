@@ -98,9 +98,10 @@ def agents_own(trace: Trace) -> Trace:
 
 
 def agent_prompts(trace: Trace) -> list[str]:
-    """Return the prompts that the agent itself sent."""
+    """Return the prompts of text that the agent itself sent; messages are none."""
     requests = agents_own(trace).of(Kind.MODEL_REQUEST)
-    return [str(trace.prompt(event["seq"])) for event in requests]
+    sent = [trace.prompt(event["seq"]) for event in requests]
+    return [prompt for prompt in sent if isinstance(prompt, str)]
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:

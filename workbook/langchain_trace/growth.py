@@ -70,14 +70,15 @@ def plot_growth(
     for number, tokens, _ in rows:
         ax.text(number, 8, f"{tokens:,}", ha="center", color="white")
     if recorded:
-        ax.plot(range(1, len(recorded) + 1), recorded, "o-", color="#2ca02c")
-        ax.annotate("gpt-4o-mini, recorded", (1, recorded[0] + 60), color="#2ca02c")
+        named = {"label": "gpt-4o-mini, recorded", "color": "#2ca02c"}
+        ax.plot(range(1, len(recorded) + 1), recorded, "o-", **named)
     total = sum(tokens for _, tokens, _ in rows)
     share = sent_before(rows)
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
     ax.set(xlabel="call of the agent's model", ylabel="input tokens")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend()
+    ax.margins(y=0.3)
+    ax.legend(loc="upper left")
     return ax
 
 
@@ -130,6 +131,6 @@ def plot_caching(frame: pd.DataFrame) -> Figure:
         axes.set_xlabel("prompt")
     left.set_title("One early edit, all is read again")
     left.set_ylabel("time to read the prompt, seconds")
-    right.set_title("What was appended to is still known")
+    right.set_title("The appended prompt comes from the cache")
     right.set(ylabel="tokens from the cache, %", ylim=(0, 110))
     return figure
