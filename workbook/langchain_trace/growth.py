@@ -70,8 +70,8 @@ def plot_growth(
     for number, tokens, _ in rows:
         ax.text(number, 8, f"{tokens:,}", ha="center", color="white")
     if recorded:
-        named = {"label": "gpt-4o-mini, recorded", "color": "#2ca02c"}
-        ax.plot(range(1, len(recorded) + 1), recorded, "o-", **named)
+        (line,) = ax.plot(range(1, len(recorded) + 1), recorded, "o-", color="#2ca02c")
+        line.set_label("gpt-4o-mini, recorded")
     total = sum(tokens for _, tokens, _ in rows)
     share = sent_before(rows)
     ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
