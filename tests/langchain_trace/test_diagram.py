@@ -94,6 +94,11 @@ def test_the_hidden_call_comes_from_the_tool(sequence_diagram, parent, tool):
         f"    Model-->>{tool}: 2+2",
         f"    {tool}-->>Agent: 4",
     ]
+    inner = [{**event, "parent": parent} for event in (call("In"), answer("In"))]
+    drawn = sequence_diagram(numbered(*earlier, call(), *inner, answer()))
+    asked, answered = drawn.splitlines()[-3:-1]
+    id_ = f"T{int(tool[1:]) + 1}"
+    assert (asked, answered) == (f"    {tool}->>{id_}: 2+2", f"    {id_}-->>{tool}: 4")
 
 
 def test_a_transition_is_no_arrow(sequence_diagram):

@@ -17,6 +17,13 @@ def gives_the_hidden_call_to_the_first_tool(trace):
     )
 
 
+def gives_a_call_inside_a_tool_to_the_agent(trace):
+    asked = ("model_request", "model_turn")
+    bare = [{k: v for k, v in e.items() if k != "parent"} for e in trace]
+    pairs = zip(trace, bare, strict=True)
+    return sequence_diagram([e if e["kind"] in asked else b for e, b in pairs])
+
+
 def draws_every_arrow_the_same(trace):
     return sequence_diagram(trace).replace("-->>", "->>")
 
@@ -44,6 +51,7 @@ def forgets_to_escape(trace):
 WRONG = {
     gives_the_hidden_call_to_the_agent: "test_the_hidden_call_comes_from_the_tool",
     gives_the_hidden_call_to_the_first_tool: "test_the_hidden_call_comes_from_the_tool",
+    gives_a_call_inside_a_tool_to_the_agent: "test_the_hidden_call_comes_from_the_tool",
     draws_every_arrow_the_same: "test_a_run_without_tools",
     uses_the_tools_name: "test_a_tool_is_called_and_answers",
     draws_transitions_too: "test_a_transition_is_no_arrow",
