@@ -97,10 +97,10 @@ def agents_own(trace: Trace) -> Trace:
     return Trace(tuple(event for event in trace if "parent" not in event))
 
 
-def agent_prompts(trace: Trace) -> list[str]:
-    """Return the prompts that the agent itself sent."""
+def agent_prompts(trace: Trace) -> list[Any]:
+    """Return the prompts that the agent itself sent: texts, or lists of messages."""
     requests = agents_own(trace).of(Kind.MODEL_REQUEST)
-    return [str(trace.prompt(event["seq"])) for event in requests]
+    return [trace.prompt(event["seq"]) for event in requests]
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:
