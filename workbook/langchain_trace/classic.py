@@ -97,10 +97,11 @@ def agents_own(trace: Trace) -> Trace:
     return Trace(tuple(event for event in trace if "parent" not in event))
 
 
-def agent_prompts(trace: Trace) -> list[Any]:
-    """Return the prompts that the agent itself sent: texts, or lists of messages."""
+def agent_prompts(trace: Trace) -> list[str]:
+    """Return the prompts of text that the agent itself sent; messages are none."""
     requests = agents_own(trace).of(Kind.MODEL_REQUEST)
-    return [trace.prompt(event["seq"]) for event in requests]
+    sent = [trace.prompt(event["seq"]) for event in requests]
+    return [prompt for prompt in sent if isinstance(prompt, str)]
 
 
 def steps_of(trace: Trace) -> list[tuple[str, str]]:
