@@ -303,14 +303,14 @@ def test_a_tool_may_be_called_as_langchain_calls_its_own(emit, tool, name, run):
     assert [e["ok"] for e in emit.trace().of("observation")] == [True]
 
 
-def heard_then_stopped(kind, error=KeyboardInterrupt):
+def heard_then_stopped(kind):
     """Return a writer whose listener raises at the first event of a kind."""
     left = [kind]
 
     def listener(event):
         if event["kind"] in left:
             left.clear()
-            raise error("stop")
+            raise KeyboardInterrupt("stop")
 
     return TraceWriter(listener=listener)
 

@@ -208,5 +208,3 @@ def test_a_call_limit_is_reached_after_its_calls(calls):
     assert model.asked == calls
     assert {request.stop for request in model.requests} == {()}
     assert CallLimit(Script(["a\nO b"])).complete("p", stop=["\nO"]).text == "a"
-    with pytest.raises(ValueError, match="not 0"):
-        CallLimit(model, 0)

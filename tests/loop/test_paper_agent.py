@@ -145,6 +145,14 @@ def test_how_a_run_ends(method, turns, answer, calls, reward):
     assert attempt.usage == sum(spent, Usage())
 
 
+def test_the_reasoning_before_an_answer_is_its_thought():
+    """CoT's trace has the reasoning apart from the answer."""
+    trace = TraceWriter(secrets=())
+    run("cot", Script([" 12 * 7 = 84.\nAnswer: 84"]), QUESTION, [], emit=trace)
+    (turn,) = trace.trace().of("model_turn")
+    assert turn["turn"]["thought"] == "12 * 7 = 84."
+
+
 @pytest.mark.parametrize(
     ("method", "reply"), [("cot", " 84, I think."), ("standard", " ")]
 )

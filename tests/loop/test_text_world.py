@@ -62,9 +62,3 @@ def test_a_cut_is_the_start_of_the_text_and_fits(text, limit):
     kept = cut_observation(text, limit)
     assert text.startswith(kept)
     assert len(kept) <= limit
-
-
-def test_a_negative_limit_is_refused():
-    """A limit below zero is a ValueError that says so."""
-    with pytest.raises(ValueError, match="not -1"):
-        cut_observation("text", -1)

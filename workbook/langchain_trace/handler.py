@@ -116,7 +116,8 @@ class TraceHandler(BaseCallbackHandler):
     ) -> None:
         run_id = self._enter(told)
         self._read_tool_messages(messages[0])
-        prompt = read.prompt_of(messages[0], told)
+        options = told["invocation_params"]
+        prompt = read.prompt_of(messages[0], bool(options.get("tools")))
         if isinstance(prompt, list):
             self._in_messages.add(run_id)
         self._request(run_id, prompt, told)
@@ -135,8 +136,8 @@ class TraceHandler(BaseCallbackHandler):
 
     def on_agent_action(self, action: AgentAction, **told: Any) -> None:
         self._action, turn = action, read.step_as_turn(action)
-        ours = getattr(parse_turn(action.log), "tool", None)
-        self._refused = action.tool == EXCEPTION_TOOL != ours
+        asked = getattr(parse_turn(action.log), "tool", None)
+        self._refused = action.tool == EXCEPTION_TOOL != asked
         self._parsed(None if self._refused else turn)
 
     def on_agent_finish(self, finish: AgentFinish, **told: Any) -> None:
@@ -207,7 +208,8 @@ class TraceHandler(BaseCallbackHandler):
     def _request(self, run_id: UUID, prompt: str | list[Any], told: Fields) -> None:
         with self._lock:
             self._parsed(TEXT)
-            about = {"prompt": prompt, "stop": read.stop_of(told)}
+            stop = list(told["invocation_params"].get("stop") or ())
+            about = {"prompt": prompt, "stop": stop}
             self._emit(Kind.MODEL_REQUEST, **about, **self._inside(run_id))
 
     def _parsed(self, turn: Fields | None) -> None:

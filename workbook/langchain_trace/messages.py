@@ -53,19 +53,11 @@ def answer_of(outputs: Any) -> str:
     return text_of(outputs)
 
 
-def prompt_of(
-    messages: Sequence[BaseMessage], kwargs: Mapping[str, Any]
-) -> str | list[Any]:
+def prompt_of(messages: Sequence[BaseMessage], has_tools: bool) -> str | list[Any]:
     """Return messages in OpenAI's shape, or the one text that a classic agent wrote."""
-    options = kwargs.get("invocation_params") or {}
-    if len(messages) == 1 and messages[0].type == "human" and not options.get("tools"):
+    if len(messages) == 1 and messages[0].type == "human" and not has_tools:
         return text_of(messages[0])
     return list(convert_to_openai_messages(list(messages)))
-
-
-def stop_of(kwargs: Mapping[str, Any]) -> list[str]:
-    """Return the stop sequences of a request, from what its callback was told."""
-    return list((kwargs.get("invocation_params") or {}).get("stop") or ())
 
 
 def turn_of(response: LLMResult) -> dict[str, Any]:

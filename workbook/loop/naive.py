@@ -59,8 +59,6 @@ class CallLimit:
     """
 
     def __init__(self, model: TextModel, calls: int = 12) -> None:
-        if calls < 1:
-            raise ValueError(f"a limit allows at least one call, not {calls}")
         self.name, self.model = model.name, model
         self.calls, self.used = calls, 0
 
@@ -125,8 +123,7 @@ class TracedModel:
 
     def complete(self, prompt: str, **options: Any) -> Completion:
         """Ask the model."""
-        stop = list(options.get("stop", ()))
-        self.emit("model_request", prompt=prompt, stop=stop)
+        self.emit("model_request", prompt=prompt, stop=list(options.get("stop", ())))
         reply = self.model.complete(prompt, **options)
         turn, usage = to_dict(parse_turn(reply.text)), reply.usage.to_dict()
         self.emit("model_turn", text=reply.text, turn=turn, usage=usage)

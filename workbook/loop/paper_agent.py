@@ -108,11 +108,9 @@ class _Talk:
     def answer(self) -> str | None:
         """Ask once; return the answer, if the reply has one."""
         text = self._ask(self._prompt())
-        standard = self.method is STANDARD
-        thought, answer = "", text if standard else ""
+        thought, answer = "", text if self.method is STANDARD else ""
         if labelled := _ANSWER.search(text):
-            thought = "" if standard else text[: labelled.start()].strip()
-            answer = labelled[1]
+            thought, answer = text[: labelled.start()].strip(), labelled[1]
         answer = answer.strip()
         no_answer = Malformed(Unreadable.MISSING_ANSWER, text)
         self._read_as(Final(thought, answer) if answer else no_answer)
