@@ -62,7 +62,9 @@ def test_the_tool_gets_the_input(naive_loop):
     look = named("a tool that notes what it is asked", asked.append)
     search = "Action: Search\nAction Input: two + two"
     ask(naive_loop, RUNS, search, "Final Answer: 2", tools={**TOOLS, "Search": look})
-    assert asked == ["two + two"], f"Search was called with {asked}, not 'two + two'"
+    assert asked == ["two + two"], (
+        f"Search was called with {asked}, expected is ['two + two']"
+    )
 
 
 def test_the_next_prompt_holds_everything(naive_loop):
@@ -80,6 +82,9 @@ def test_the_two_words_end_it_wherever_they_stand(naive_loop):
     reply = f"{RUNS}\nObservation: 3\nFinal Answer: 3"
     assert naive_loop(Script([reply]), tools, "1+1?") == "3"
     assert asked == [], f"Sum was called with {asked}, expected is no call"
+    example = "Question: 0+0?\nFinal Answer: 0\n\n"
+    answer, _ = ask(naive_loop, RUNS, "Final Answer: 2", instructions=example)
+    assert answer == "2", "an answer counts only in a reply, not in the instructions"
 
 
 @pytest.mark.parametrize("turns", [1, 40])

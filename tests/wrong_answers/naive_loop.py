@@ -50,6 +50,16 @@ def runs_the_tool_before_it_looks(model, tools, question, *, instructions=""):
     return _loop(model, tools, question, instructions, answer=run_and_answer)
 
 
+def looks_for_the_answer_in_the_history(model, tools, question, *, instructions=""):
+    history = f"{instructions}Question: {question}\n"
+    while True:
+        reply = model.complete(history).text
+        history += reply
+        if "Final Answer:" in history:
+            return _answer(history)
+        history += _observation(reply, tools)
+
+
 def keeps_going_whatever_happens(model, tools, question, *, instructions=""):
     history = f"{instructions}Question: {question}\n"
     while True:
@@ -68,5 +78,6 @@ WRONG = {
     has_a_limit: "test_it_goes_on_as_long_as_the_model_does",
     forgets_what_the_model_wrote: "test_the_next_prompt_holds_everything",
     runs_the_tool_before_it_looks: "test_the_two_words_end_it_wherever_they_stand",
+    looks_for_the_answer_in_the_history: "test_the_two_words_end_it_wherever_they_stand",
     keeps_going_whatever_happens: "test_nothing_is_caught",
 }
