@@ -7,7 +7,7 @@ from workbook.pages import template
 PRACTICE = "for practice"  # of a lesson without a part
 ROLES = "writes the prompt", "reads the turn", "decides", "acts", "doubts", "looks back"
 SIGNS = {"yours": "★", "ours": "·", "stale": "!"}
-ABOUT = "★ = yours   · = ours   ! = yours, which did not pass its last check"
+ABOUT = "★ = yours, · = ours, ! = yours, which did not pass its last check"
 
 
 class YourAgent:
