@@ -8,7 +8,7 @@ import pytest
 
 from workbook.loop.turns import Action, Final, parse_turn
 
-DATA = Path(__file__).parents[2] / "data" / "parser_differences.toml"
+DATA = Path(__file__).parents[2] / "data/lessons/01/parser_differences.toml"
 ROWS = tomllib.loads(DATA.read_text(encoding="utf-8"))["difference"]
 
 

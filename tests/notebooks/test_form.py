@@ -95,7 +95,7 @@ def test_a_guess_is_made_before_the_answer_is_on_the_screen(lesson):
 
 @each
 def test_prose_comes_in_small_pieces(lesson):
-    """At most six paragraphs, lists or tables stand between two cells of code"""
+    """Between two cells of code are at most eight paragraphs, lists and tables"""
     for cell in read(lesson.notebook).cells:
         if cell.cell_type == "markdown" and "### Exercise" not in cell.source:
             assert len(re.split(r"\n\s*\n", cell.source.strip())) <= 8, cell.source

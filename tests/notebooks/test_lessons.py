@@ -205,6 +205,14 @@ def test_the_code_of_plots_is_folded(path):
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
+def test_what_is_recorded_is_an_experiment_that_may_lack_a_prompt(path):
+    """A model that was not asked is a line: no cell asks the other models itself."""
+    for cell in read(path).cells:
+        if "record" in cell.metadata.get("tags", []):
+            assert re.search(r"\bon_other_models\(", cell.source), cell.source
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=IDS)
 def test_cells_that_ask_the_real_model_are_tagged(path):
     """A cell that names the real model carries the tag `local-model`."""
     for cell in read(path).cells:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 NAMES = "be_the_model, compare, load, gallery, outcome, other_models, play, player"
-NAMES += ", real_model, slugs"
+NAMES += ", on_other_models, real_model, slugs"
 HEAVY = {"pandas", "matplotlib", "ipywidgets", "langchain_core", "jinja2"}
 
 

@@ -81,7 +81,7 @@ def test_a_prompt_that_was_not_recorded_is_said_in_a_line(folder, prompt, capsys
     """A learner's other prompt is no traceback: the column is left out, and why"""
     Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
     assert on_other_models(lambda model: model.complete(prompt)) == {}
-    assert "left out. It was recorded with our functions" in capsys.readouterr().out
+    assert "left out. It was not asked this" in capsys.readouterr().out
 
 
 def test_an_endpoint_that_fails_is_said_in_a_line(folder, named, capsys):
@@ -127,6 +127,17 @@ def test_what_cannot_be_recorded_says_why(
         monkeypatch.setenv(key, value)
     with pytest.raises(CourseError, match=says):
         list(record(name, only))
+
+
+def test_what_an_earlier_try_left_is_not_taken_over(folder, named):
+    """What a try wrote that broke off, perhaps on another model, is forgotten"""
+    Recorder(Script(["old"]), folder / "large.part", {}).complete("a")
+    Recorder(Script(["other"]), f"{OTHERS}/other", {}).complete("a")
+    with endpoint(TURN) as told:
+        named(told.url)
+        list(record("large", ["00"]))
+    data = json.loads((folder / "large.json").read_text(encoding="utf-8"))
+    assert [each["text"] for each in data["answers"].values()] == [TURN]
 
 
 def test_a_recording_that_breaks_off_is_not_shown(folder, named):

@@ -32,9 +32,7 @@ def left_aligned(rows: Any, columns: Any = None) -> Styler:
     frame = pd.DataFrame(rows, columns=columns)
     cells = frame.style.hide().format(precision=1, na_rep="")
     wrapped = "text-align: left; overflow-wrap: anywhere"  # a narrow page shows all
-    head: Any = [{"selector": "th, td", "props": wrapped}]
-    left: Any = {"text-align": "left"}
-    return cells.set_properties(**left).set_table_styles(head)
+    return cells.set_table_styles([{"selector": "th, td", "props": wrapped}])
 
 
 def plot_rates(table: pd.DataFrame) -> Axes:

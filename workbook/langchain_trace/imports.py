@@ -9,7 +9,7 @@ from workbook.wait import waiting
 if TYPE_CHECKING:
     import pandas as pd
 
-_TEXT = (DATA / "langchain_imports.toml").read_text(encoding="utf-8")
+_TEXT = (DATA / "lessons/03/imports.toml").read_text(encoding="utf-8")
 IMPORTS: list[dict[str, str]] = tomllib.loads(_TEXT)["import"]
 
 

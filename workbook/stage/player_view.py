@@ -21,9 +21,7 @@ from workbook.traces.show import VOICES, Mermaid, summary, to_html, voice
 
 STYLE = DATA / "pages/player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
-KEYS = (DATA / "pages/widget.html").read_text(
-    encoding="utf-8"
-)  # they stay in the widget
+KEYS = (DATA / "pages/widget.html").read_text("utf-8")  # they stay in the widget
 TEXT_INSTEAD = "The same as text, for pages on which the widget above does not run"
 PARTS = ("left_out", "now", "events", "budgets", "prompt", "turn", "punchline")
 BUTTONS: dict[str, tuple[str, str]] = TEXTS["buttons"]

@@ -43,11 +43,13 @@ def record(name: str, only: Sequence[str] = ()) -> Iterator[str]:
         raise CourseError(
             fix if not healthy else f"{about} cannot be recorded. {hosted}"
         )
-    chosen = [lesson for slug, lesson in lessons().items() if _is_in(slug, only)]
+    begins = tuple(only) or ""  # every name begins with nothing
+    chosen = [lesson for slug, lesson in lessons().items() if slug.startswith(begins)]
     if not chosen:
         raise CourseError(f"No lesson begins with {' or '.join(only)}.")
     yield f"recording {about}"
     part = target.with_name(f"{name}.part")  # until it is whole no lesson shows it
+    part.unlink(missing_ok=True)  # of a try that broke off, perhaps of another model
     for lesson in chosen:
         if cells := _cells(lesson):
             began = time.perf_counter()
@@ -57,10 +59,6 @@ def record(name: str, only: Sequence[str] = ()) -> Iterator[str]:
         raise CourseError("The model was not asked: nothing was recorded.")
     os.replace(part, target)
     yield f"{target}: lessons show it as {name}, from now on."
-
-
-def _is_in(slug: str, only: Sequence[str]) -> bool:
-    return not only or slug.startswith(tuple(only))
 
 
 def _cells(lesson: Lesson) -> list[Any]:

@@ -34,8 +34,8 @@ OF_OURS = (
     "run `python -m workbook fetch-model` and try again"
 )
 OF_OTHERS = (
-    "It was recorded with our functions, and was not asked this: yours, or a number"
-    " that you changed, make another prompt."
+    "It was not asked this: the lesson was not recorded on it, or your functions make"
+    " another prompt than ours."
 )
 
 
@@ -78,11 +78,12 @@ def other_models(prefill: str = "", **settings: Any) -> dict[str, TextModel]:
     healthy, about, fix = model_health()
     if healthy and model_name() not in ("scripted", "local"):
         print(f"your own model: {about}")
-        found[f"yours, {model_name()}"] = get_text_model(None, **settings)
+        own: TextModel = get_text_model(None, **settings)
         if part := os.environ.get(RECORD_AS):
-            own, model = found.popitem()
-            found[own] = Recorder(model, Path(part), settings)
-    for path in sorted((FOLDER / OTHERS).glob("*.json")):
+            own = Recorder(own, Path(part), settings)
+        found[f"yours, {model_name()}"] = own
+    recorded = () if RECORD_AS in os.environ else (FOLDER / OTHERS).glob("*.json")
+    for path in sorted(recorded):
         model = RecordedModel(f"{OTHERS}/{path.stem}", settings)
         found[f"{path.stem}, {model.date}"] = model
     if not found:
