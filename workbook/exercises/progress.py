@@ -100,7 +100,7 @@ def progress() -> Grid:
         rows.append((exercise.lesson[:2], slug, outcome, checks, hints, state(slug)))
     done = sum(row[2] == "passed" for row in rows)
     head = ("lesson", "exercise", "state", "checks", "hints", "agent")
-    footer = f"{done} of {len(rows)} exercises passed, {len(lessons())} lessons"
+    footer = f"{done} of {len(rows)} exercises passed, in {len(lessons())} notebooks"
     return Grid(head, rows, footer)
 
 
