@@ -37,7 +37,7 @@ def handout(target: Path, *, solved: bool = False) -> str:
         text = page.render(here=None, title="The ReAct workbook", body="")
         (whole / "index.html").write_text(text, encoding="utf-8")
         size = sum(path.stat().st_size for path in whole.iterdir()) / 1_000_000
-    return f"{target}: open index.html there. {len(lessons())} notebooks, {size:.1f} MB."
+    return f"{target}: open index.html. {len(lessons())} notebooks, {size:.1f} MB."
 
 
 def lesson_body(lesson: Lesson, *, solved: bool) -> str:
