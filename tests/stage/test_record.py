@@ -129,10 +129,16 @@ def test_what_cannot_be_recorded_says_why(
         list(record(name, only))
 
 
+def test_while_one_model_is_recorded_no_other_is_played(folder, named):
+    """A recording that is there has no column in the runs that make another one"""
+    Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
+    named("http://127.0.0.1:1/v1", **{RECORD_AS: str(folder / "new.part")})
+    assert list(other_models()) == ["yours, gpt-test"]
+
+
 def test_what_an_earlier_try_left_is_not_taken_over(folder, named):
     """What a try wrote that broke off, perhaps on another model, is forgotten"""
     Recorder(Script(["old"]), folder / "large.part", {}).complete("a")
-    Recorder(Script(["other"]), f"{OTHERS}/other", {}).complete("a")
     with endpoint(TURN) as told:
         named(told.url)
         list(record("large", ["00"]))
