@@ -82,8 +82,9 @@ def test_by_keyboard_alone_to_the_end_of_a_run(shown):
         expect(said).to_be_visible()
         expect_in_view(shown)
     shown.expect_status(": DONE")
-    pins = shown.root.locator(".pin").all_inner_texts()
-    assert [words.split(":")[0] for words in pins] == [
+    pins = shown.root.locator(".pin")
+    expect(pins).to_have_count(4)  # drawn after the status
+    assert [words.split(":")[0] for words in pins.all_inner_texts()] == [
         *("★ the page asks", "★ a person is asked", "★ paid", "★ the end")
     ]
 
