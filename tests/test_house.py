@@ -11,7 +11,7 @@ LIMIT = 25_510
 LONGEST_FILE = 300
 SUBJECT = {
     "models", "loop", "tools", "traces", "langchain_trace", "fsm", "guardrails",
-    "trust", "evaluation",
+    "grounding", "security", "voting", "evaluation",
 }  # fmt: skip
 ENVIRONMENTS = {"environments"}
 MODULES = {

@@ -195,8 +195,8 @@ def _grade(options: argparse.Namespace) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     from workbook.environments.catalogue import builtin_tools
+    from workbook.security.served import serve, to_mcp
     from workbook.tools.registry import ToolRegistry
-    from workbook.trust.served import serve, to_mcp
 
     try:
         tools = builtin_tools(options.tools)

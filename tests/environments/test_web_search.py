@@ -18,9 +18,9 @@ from workbook.environments.web_search import (
     web_search,
 )
 from workbook.environments.wiki import Article
+from workbook.grounding.claims import find_citations
 from workbook.tools.calls import ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
-from workbook.trust.claims import find_citations
 
 KEY = "secret-key-of-nobody-1234567890"
 QUERY = "height of Mount Fuji"

@@ -7,12 +7,14 @@ import pytest
 
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
 from workbook.fsm.table import Event, State, Table, Transition
+from workbook.grounding.grounded import grounded
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, PolicyRule, yes
 from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
+from workbook.security.tainted import with_taint
 from workbook.stage.engines import SUSPICIOUS, play
 from workbook.stage.scenarios import slugs
 from workbook.tools.calls import Effect
@@ -21,8 +23,6 @@ from workbook.tools.tool import Tool
 from workbook.traces.coverage import coverage
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
-from workbook.trust.grounded import grounded
-from workbook.trust.tainted import with_taint
 
 CALL = 'Action: Note\nAction Input: {"text": "a"}'
 OTHER = 'Action: Note\nAction Input: {"text": "b"}'

@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from workbook.environments.search import wiki_search
 from workbook.fsm import FunctionCalls, TextTurns
+from workbook.grounding.addresses import addresses_in
+from workbook.grounding.evidence import Support, audit_answer, evidence_of
+from workbook.grounding.grounded import grounded, grounded_table
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
 from workbook.guardrails.table import GUARDED, ONE_CALL
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
+from workbook.security.tainted import ANSWER_DENIED, with_taint
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter
 from workbook.traces.replay import replay
-from workbook.trust.evidence import Support, audit_answer, evidence_of
-from workbook.trust.grounded import grounded, grounded_table
-from workbook.trust.taint import addresses_in
-from workbook.trust.tainted import ANSWER_DENIED, with_taint
 
 CODE = "7291-blue"
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}

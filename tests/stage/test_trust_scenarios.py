@@ -5,17 +5,17 @@ import re
 import pytest
 
 from workbook.fsm import FunctionCalls, TextTurns
+from workbook.grounding.addresses import addresses_in
+from workbook.grounding.evidence import Support
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
+from workbook.security.screen import screen
 from workbook.stage import machines
 from workbook.stage.engines import gallery, play
 from workbook.stage.machines import ByScript, play_machine, suspicious
 from workbook.stage.scenarios import load, outcome, scenario_tools, slugs
 from workbook.traces import TraceWriter
 from workbook.traces.replay import replay
-from workbook.trust.evidence import Support
-from workbook.trust.screen import screen
-from workbook.trust.taint import addresses_in
 
 WING = slugs("trust")
 LOOKS = "it only looks like an attack"

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `consensus`, each with the test that must catch it."""
 
-from workbook.trust.consensus import Agreed, answer_of, ask_verifier, counted, vote
+from workbook.voting.consensus import Agreed, answer_of, ask_verifier, counted, vote
 
 
 def answered(exits):

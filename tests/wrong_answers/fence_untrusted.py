@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.trust.screen import DELIMITER, FENCE
+from workbook.security.screen import DELIMITER, FENCE
 
 
 def fenced(text, nonce, *, fits=lambda nonce: re.fullmatch(r"[A-Za-z0-9]{8,}", nonce),

@@ -2,7 +2,7 @@
 
 import re
 
-from workbook.trust.claims import BRACKETS, CODE, DOC_ID
+from workbook.grounding.claims import BRACKETS, CODE, DOC_ID
 
 
 def found(text, *, code=True, between="[,;]", once=dict.fromkeys, strip=str.strip,

@@ -2,8 +2,8 @@
 
 import unicodedata
 
-from workbook.trust.screen import LOOKALIKES, is_seen, join_letters
-from workbook.trust.screen import read_base64, read_escapes
+from workbook.security.screen import LOOKALIKES, is_seen, join_letters
+from workbook.security.screen import read_base64, read_escapes
 
 
 def apart(text, form="NFKD"):

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from workbook.trust.recall import terms
+from workbook.grounding.recall import terms
 
 
 def ranked(question, notes, k=3, *, cut=terms, saturated=True, b=0.75, repeated=False,

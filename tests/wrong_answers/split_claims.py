@@ -2,8 +2,8 @@
 
 import re
 
-from workbook.trust.claims import NO_FACT, OPINION, REFUSAL, TURN
-from workbook.trust.claims import find_citations, sentences, without_citations
+from workbook.grounding.claims import NO_FACT, OPINION, REFUSAL, TURN
+from workbook.grounding.claims import find_citations, sentences, without_citations
 
 
 def cut(answer, *, parts=sentences, bare=without_citations, opinion=True,

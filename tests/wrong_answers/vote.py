@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from workbook.trust.consensus import Meaning, Tally, meaning
+from workbook.voting.consensus import Meaning, Tally, meaning
 
 
 def counted(answers, *, read=meaning, join=1, failed=True, silent=True, tie=int.__eq__,

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from workbook.evaluation.tasks import Task
+from workbook.grounding.claims import find_citations
 from workbook.guardrails.handlers import WITHDRAWN
 from workbook.models.script_turns import ScriptTurn
-from workbook.trust.claims import find_citations
 
 KINDS = {
     "repeats": "one call for ever, in other clothes, until it is told so: stuck",

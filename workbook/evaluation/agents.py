@@ -19,6 +19,7 @@ from workbook.fsm.adapters import TEXT_PREAMBLE
 from workbook.fsm.limits import Spent
 from workbook.fsm.machine import RunResult
 from workbook.fsm.table import Event, State
+from workbook.grounding.grounded import HOW_TO_CITE, Ground, grounded
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine
@@ -29,13 +30,12 @@ from workbook.models.base import TextModel
 from workbook.models.choice import get_text_model
 from workbook.models.script import Script
 from workbook.paths import DATA
+from workbook.security.tainted import with_taint
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 from workbook.traces.writer import TraceWriter
-from workbook.trust.consensus import consensus
-from workbook.trust.grounded import HOW_TO_CITE, Ground, grounded
-from workbook.trust.tainted import with_taint
+from workbook.voting.consensus import consensus
 
 GUARDS = ("budget", "stuck", "policy", "ledger", "screen", "taint")
 """Guards that can be switched off, each alone; `grounding` is another one."""

@@ -12,9 +12,9 @@ from typing import NamedTuple
 from workbook.environments.text_world import rows_of
 from workbook.evaluation.grading import numbers_in as in_digits
 from workbook.evaluation.tasks import Gold
+from workbook.grounding.claims import REFUSAL, TURN, sentences, without_citations
+from workbook.grounding.comparison import facts
 from workbook.paths import DATA
-from workbook.trust.claims import REFUSAL, TURN, sentences, without_citations
-from workbook.trust.comparison import facts
 
 _LINES = tomllib.loads((DATA / "grading.toml").read_text("utf-8"))
 REFUSES, NOTHING, HAS_DONE, CHOICE, _LIST, _APOLOGY = (

@@ -11,13 +11,13 @@ from contextlib import suppress
 
 from workbook.environments.catalogue import builtin_tool, makers
 from workbook.fsm.table import State
+from workbook.grounding.grounded import Ground
 from workbook.guardrails import ledger
 from workbook.guardrails.table import GuardState
 from workbook.tools.calls import Effect, ErrorKind, ToolCall
 from workbook.tools.tool import Tool
 from workbook.traces.errors import arguments_of, classify_error
 from workbook.traces.events import Kind, TraceEvent
-from workbook.trust.grounded import Ground
 
 ENDS = {
     State.ERROR: "error",

@@ -20,7 +20,7 @@ COPY = "runtime"
 """What the copy of the package is called where it is exported."""
 
 
-EXTRAS = {"workbook.trust": "servers"}
+EXTRAS = {"workbook.security": "servers"}
 """Rooms that only an optional part of the agent needs: copied beside that part."""
 
 COMMANDS = {

@@ -12,6 +12,7 @@ from typing import Any
 
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
+from workbook.grounding.grounded import grounded_table
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import (
@@ -24,6 +25,7 @@ from workbook.loop.naive import (
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
+from workbook.security.tainted import ANSWER_DENIED
 from workbook.stage.gallery_page import Ending, Gallery
 from workbook.stage.machines import Given, Person, play_machine, suspicious
 from workbook.stage.scenarios import (
@@ -37,8 +39,6 @@ from workbook.stage.scenarios import (
 from workbook.tools.formats import BoundTools, trusting_function
 from workbook.tools.tool import Tool
 from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
-from workbook.trust.grounded import grounded_table
-from workbook.trust.tainted import ANSWER_DENIED
 from workbook.wait import waiting
 
 Listener = Callable[[TraceEvent], None]

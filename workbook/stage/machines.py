@@ -11,6 +11,9 @@ from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.adapters import TEXT_PREAMBLE, TextTurns
 from workbook.fsm.reading import Conversation
+from workbook.grounding.grounded import grounded
+from workbook.grounding.memory import Memory
+from workbook.grounding.recall import recall
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
@@ -24,18 +27,15 @@ from workbook.guardrails.permission import (
     Verdict,
     yes,
 )
+from workbook.security.agreed import agreed_rules
+from workbook.security.strangers import digest
+from workbook.security.taint import Label
+from workbook.security.tainted import with_taint
 from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
 from workbook.tools import Tool, ToolRegistry
 from workbook.tools.calculator import calculator
 from workbook.traces import Kind, TraceWriter
-from workbook.trust.agreed import agreed_rules
-from workbook.trust.grounded import grounded
-from workbook.trust.memory import Memory
-from workbook.trust.recall import recall
-from workbook.trust.strangers import digest
-from workbook.trust.taint import Label
-from workbook.trust.tainted import with_taint
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, to be used in place of the package's."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from workbook.fsm.table import CORE, State, Table
+from workbook.grounding.grounded import Ground
 from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.prompts import render_messages
 from workbook.paths import DATA
@@ -23,7 +24,6 @@ from workbook.stage.punchline import DEFAULT, Pin, Punchline, pins
 from workbook.stage.spent import Budget, budgets
 from workbook.traces import Kind, Trace, TraceEvent
 from workbook.traces.mermaid import escape_mermaid
-from workbook.trust.grounded import Ground
 
 TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
 START = "ASK_MODEL"

@@ -14,10 +14,10 @@ from typing import Any
 
 import terminal
 
+from workbook.security.stdio import McpServer
+from workbook.security.strangers import digest, from_mcp
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
-from workbook.trust.stdio import McpServer
-from workbook.trust.strangers import digest, from_mcp
 
 KNOWN = {"command": list, "reads": list, "env": dict, "seconds": (int, float)}
 

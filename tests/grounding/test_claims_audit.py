@@ -1,0 +1,83 @@
+"""How good the audit is, on labelled sentences: by kind and language, with intervals.
+
+`developing` and `paraphrased` rows were looked at while the audit was written: what is
+printed of them is kind. `reporting` rows were new once: at that first look it refused
+33 of the 40 unsupported and 0 of the 38 supported, and it was changed since.
+
+`unseen` rows were written without a look at how the audit works, in other words than
+the documents'. At the first look it refused 50 of the 60 unsupported, and 30 of the 60
+supported: it had learned its own sentences. After one round on other rows it refused 52
+and 20. Nobody has looked at which. Whoever changed it wrote the sentences too.
+"""
+
+import json
+from collections import Counter
+
+import pytest
+
+from workbook.environments.wiki import load_articles
+from workbook.evaluation.grading import wilson_interval
+from workbook.grounding.evidence import Document, audit_answer
+from workbook.paths import DATA
+
+LABELLED = DATA / "lessons/09/claims_audit.jsonl"
+ROWS = [json.loads(line) for line in LABELLED.open(encoding="utf-8")]
+TEXTS = {each.doc_id: each for each in load_articles()}
+
+
+def is_refused(row):
+    article = TEXTS[row["doc_id"]]
+    document = Document(article.doc_id, article.title, 1.0, article.text)
+    [verdict] = audit_answer(f"{row['claim']} [{article.doc_id}]", [document])
+    return verdict.kind != "supported"
+
+
+def refused_by_kind(half):
+    """Return (refused, all) by kind and language, and print each with its interval.
+
+    A kind is a label, or all that is "unsupported" there.
+    """
+    all_of, refused = Counter(), Counter()
+    for row in ROWS:
+        if row["half"] == half:
+            lang, label = TEXTS[row["doc_id"]].lang, row["label"]
+            kinds = {label, label if label == "supported" else "unsupported"}
+            found = [(kind, where) for kind in kinds for where in ("all", lang)]
+            all_of.update(found)
+            refused.update(found if is_refused(row) else [])
+    table = {each: (refused[each], n) for each, n in sorted(all_of.items())}
+    for (kind, lang), (k, n) in table.items():
+        if lang == "all" or kind in ("supported", "unsupported"):
+            low, high = wilson_interval(k, n)
+            told = f"{k:3} of {n:3} refused, {low:.0%} to {high:.0%}"
+            print(f"{half} {kind:15} {lang:4} {told}")
+    return table
+
+
+def test_no_sentence_stands_in_both_halves():
+    """each labelled sentence is there once"""
+    assert len({row["claim"] for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize(
+    ("half", "recall", "false_alarms"),
+    [
+        ("developing", 0.9, 0.1),
+        ("reporting", 0.85, 0.1),
+        ("paraphrased", 0.85, 0.25),
+        ("unseen", 0.85, 0.35),
+    ],
+)
+def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_alarms):
+    """so many of the unsupported are refused, and so few of the supported"""
+    table = refused_by_kind(half)
+    caught, unsupported = table["unsupported", "all"]
+    refused, supported = table["supported", "all"]
+    assert caught / unsupported >= recall
+    assert refused / supported < false_alarms
+
+
+def test_changed_numbers_are_all_found():
+    """a changed number or unit is the easiest of the kinds: none gets through"""
+    rows = [row for row in ROWS if row["label"] == "number_changed"]
+    assert all(map(is_refused, rows))

@@ -1,0 +1,218 @@
+"""The grounded table: no answer goes out that its run's evidence does not carry."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.environments.search import wiki_search
+from workbook.fsm import CORE, FunctionCalls, Limits, Machine
+from workbook.grounding.evidence import Support, audit_answer, evidence_of
+from workbook.grounding.grounded import GROUNDED, TRIES, grounded_table, grounding
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import GUARDED, ONE_CALL
+from workbook.models.base import ToolRequest
+from workbook.models.script import Script
+from workbook.tools.registry import ToolRegistry
+from workbook.tools.tool import Tool
+from workbook.traces.replay import replay
+from workbook.traces.writer import TraceWriter
+
+SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
+TRUE = "Mount Fuji is 3,776 m high [w068]."
+FALSE = "Mount Fuji is 3,767 m high [w068]."
+CALL = [ToolRequest("WikiSearch", {"query": "height of Mount Fuji"}, "a")]
+
+
+def text_turns(turns):
+    return [turn if "Action:" in turn else f"Final Answer: {turn}" for turn in turns]
+
+
+def machine(turns, adapter=None, kind="core", hook=None, **options):
+    """Return a machine with one search, on a grounded table."""
+    script = Script(turns, repeat_last=True)
+    more = {"adapter": adapter, "handlers": grounding(**options)}
+    more["hook"] = hook or TraceWriter()
+    if kind == "core":
+        tools, limits = ToolRegistry([wiki_search()]), Limits(steps=6)
+        return Machine(script, tools, GROUNDED, limits=limits, **more)
+    table = grounded_table(GUARDED)
+    return guarded(script, [wiki_search()], table=table, budget=Budget(6), **more)
+
+
+def play(turns, **options):
+    told = TraceWriter()
+    return machine(turns, hook=told, **options).run("How high is it?"), told.trace()
+
+
+@pytest.mark.parametrize("core", [CORE, GUARDED, ONE_CALL])
+def test_the_audit_of_the_table_is_clean(core):
+    """with any core the grounded table keeps the four promises"""
+    assert grounded_table(core).audit() == []
+
+
+@pytest.mark.parametrize("core", [CORE, GUARDED, ONE_CALL])
+def test_every_way_to_done_leads_through_verify(core):
+    """no row but VERIFY's leads to DONE"""
+    ways = {row.source for row in grounded_table(core).rules if row.target == "DONE"}
+    assert ways == {"VERIFY"}
+
+
+def test_a_table_without_the_handler_is_refused():
+    """who forgets the handler is told before the run"""
+    with pytest.raises(ValueError, match="VERIFY"):
+        Machine(Script([]), ToolRegistry([]), GROUNDED)
+
+
+both = pytest.mark.parametrize(
+    ("turns", "adapter"),
+    [(text_turns([SEARCH, "{}"]), None), ([CALL, "{}"], FunctionCalls)],
+    ids=["text", "calls"],
+)
+kinds = pytest.mark.parametrize("kind", ["core", "guarded"])
+
+
+def filled(turns, answer):
+    return [t.replace("{}", answer) if isinstance(t, str) else t for t in turns]
+
+
+@both
+@kinds
+def test_a_supported_answer_goes_out_with_its_sources(turns, adapter, kind):
+    """the answer is the model's, and the list of references the runtime's"""
+    end, _ = play(filled(turns, TRUE), adapter=adapter, kind=kind)
+    assert (end.state, end.reason) == ("DONE", "supported")
+    assert end.answer == f"{TRUE}\n\nReferences:\n[w068] Mount Fuji"
+
+
+@both
+@kinds
+def test_an_unsupported_answer_is_given_up(turns, adapter, kind):
+    """twice the model is told why; then the run ends without an answer"""
+    end, trace = play(filled(turns, FALSE), adapter=adapter, kind=kind)
+    assert (end.state, end.answer) == ("REFUSED", None)
+    assert end.message
+    told = [e for e in trace.of("observation") if e["call_id"] is None]
+    assert [e["error"]["kind"] for e in told] == ["unsupported"] * TRIES
+    assert all("3767 m" in e["text"] for e in told)
+
+
+@both
+def test_a_model_that_mends_its_answer_is_done(turns, adapter):
+    """an answer that was sent back may be mended: the second one counts"""
+    end, trace = play([*filled(turns, FALSE), filled(turns, TRUE)[1]], adapter=adapter)
+    assert end.state == "DONE"
+    decisions = [e for e in trace.of("decision") if e["who"] == "audit"]
+    assert [e["what"] for e in decisions] == ["unsupported", "supported"]
+    assert decisions[0]["verdicts"][0]["doc_ids"] == ["w068"]
+
+
+def test_a_model_of_function_calls_sees_what_it_had_answered():
+    """the answer that is sent back stands before the reasons"""
+    seen = []
+
+    class Watched(Script):
+        def chat(self, messages, **options):
+            seen.append([message["content"] for message in messages])
+            return super().chat(messages, **options)
+
+    tools = ToolRegistry([wiki_search()])
+    asked = Machine(
+        Watched([FALSE, "I do not know."]), tools, GROUNDED, handlers=grounding(),
+        adapter=FunctionCalls,
+    )  # fmt: skip
+    assert asked.run("?").state == "DONE"
+    assert FALSE in seen[1][-2]
+    assert "unsupported" in seen[1][-1]
+
+
+@kinds
+def test_no_search_is_no_pass(kind):
+    """facts without a search are not supported, whoever is cited"""
+    assert play(text_turns([TRUE]), kind=kind)[0].state == "REFUSED"
+
+
+def test_who_says_that_it_does_not_know_is_done():
+    """an honest refusal needs no source"""
+    end, _ = play(text_turns([SEARCH, "I do not know."]))
+    assert (end.state, end.answer) == ("DONE", "I do not know.")
+
+
+def test_the_last_turn_is_not_sent_back():
+    """where the tools were withdrawn an unsupported answer ends the run at once"""
+    told = TraceWriter()
+    end = guarded(
+        Script(text_turns([SEARCH, FALSE])), [wiki_search()], hook=told,
+        table=grounded_table(GUARDED), handlers=grounding(), budget=Budget(2),
+    ).run("How high is it?")  # fmt: skip
+    assert (end.state, end.forced) == ("REFUSED", True)
+
+
+def test_your_audit_is_a_part():
+    """another audit decides, and gets the threshold and the other parts"""
+    asked = []
+
+    def lenient(answer, evidence, threshold, split, cite):
+        asked.append((threshold, split(answer), cite(answer)))
+        return []
+
+    parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
+    end, _ = play(text_turns(["A b"]), parts=parts, threshold=0.9)
+    assert (end.state, asked) == ("DONE", [(0.9, ["A", "b"], ["A", " ", "b"])])
+
+
+def test_documents_of_another_tool_count_too():
+    """any tool that answers with results gives evidence; a failed one gives none"""
+    rows = [{"doc_id": "d1", "title": "Oslo", "score": 1.0, "text": "Oslo is a city."}]
+    schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+    tool = Tool("Files", "Finds.", schema, lambda input: {"results": rows})
+    asked = "Action: Files\nAction Input: Oslo", "Final Answer: Oslo is a city [d1]."
+    end = Machine(
+        Script(asked), ToolRegistry([tool]), GROUNDED, handlers=grounding()
+    ).run("?")
+    assert end.state == "DONE"
+
+
+ANSWERS = [
+    TRUE, FALSE, "Yes.", "I do not know.", "Mount Fuji is 3,776 m high.",
+    "Mount Fuji is 3,776 m high [w001].", f"{TRUE} It is in Peru.", "Hello!", "?",
+]  # fmt: skip
+scripts = st.lists(st.sampled_from([SEARCH, "Hm.", *ANSWERS]), min_size=1, max_size=6)
+
+
+@settings(max_examples=60, deadline=None)
+@given(scripts, st.sampled_from(["core", "guarded"]), st.booleans())
+def test_no_script_gets_an_unsupported_claim_out(script, kind, calls):
+    """whatever the model says: in DONE every claim of it is supported, by what was seen
+
+    Played again the run comes to the same end, with no model and no search.
+    """
+    turns = [CALL[:] if t == SEARCH else t for t in script]
+    turns = turns if calls else text_turns(script)
+    adapter = FunctionCalls if calls else None
+    end, trace = play(turns, adapter=adapter, kind=kind)
+    if end.state == "DONE":
+        seen = [Shown(e.get("result")) for e in trace.of("observation")]
+        said = end.answer.split("\n\nReferences:\n")[0]
+        verdicts = audit_answer(said, evidence_of(seen))
+        assert {each.kind for each in verdicts} <= {Support.SUPPORTED}
+    else:
+        assert end.answer is None
+    again = replay(trace, machine(turns, adapter=adapter, kind=kind))
+    assert (again.state, again.reason, again.answer) == (
+        end.state,
+        end.reason,
+        end.answer,
+    )
+
+
+class Shown:
+    """An observation, as the trace has it."""
+
+    def __init__(self, result):
+        self.result = result
+
+
+def test_the_table_can_be_drawn_and_read():
+    """the diagram names VERIFY and the safe end"""
+    assert "VERIFY --> REFUSED" in GROUNDED.mermaid()

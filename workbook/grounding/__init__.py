@@ -1,0 +1,1 @@
+"""What a run may believe: claims, their sources, a threshold, and memory."""

@@ -1,0 +1,210 @@
+"""Does a sentence say what a claim says? Numbers, names, negations, key words.
+
+No model is asked, so nothing here understands: it counts. `data/evidence.toml` holds
+what it knows about words, in English, and about Japanese and Chinese characters.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from itertools import chain
+from math import isclose
+from typing import NamedTuple
+
+from workbook.grounding.claims import WORDS
+
+SHARE = 0.4  # of a claim's key words and numbers that a sentence must hold
+HAN_SHARE = 0.65  # where the words are pairs of characters: a name has several
+
+
+def _first_of_line(name: str) -> dict[str, str]:
+    lines = [line.split() for line in WORDS[name].splitlines() if line]
+    return {word: line[0] for line in lines for word in line}
+
+
+STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
+UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
+_OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
+              for pair in ((a, b), (b, a))]  # fmt: skip
+_DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
+_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
+_UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_NUMBER = re.compile(
+    rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?:({_UNIT})(?![a-z]))?", re.IGNORECASE
+)
+_HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
+HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
+_WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
+_BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
+_SUBJECT = re.compile(
+    r"(?:(?:In|On|From|Since) [^,]{0,40}?\d{4},? )?(?:The |Only the )?"
+    r"(?!His|Her|Its|Their)"
+    r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
+)
+_DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
+_PHRASES = [
+    (re.compile(old, re.IGNORECASE), new)
+    for old, new in (line.split(" => ") for line in WORDS["phrases"].splitlines())
+]
+_SCALES = {
+    unit: (kind, float(factor))
+    for kind, *units in map(str.split, WORDS["scales"].splitlines())
+    for unit, factor in (each.split("=") for each in units)
+}
+_NO_NAMES = {*WORDS["starters"].split(), *chain(*_OPPOSITES)}
+
+
+class Facts(NamedTuple):
+    """What of a sentence can be compared."""
+
+    words: set[str]  # their stems; of Japanese and Chinese, pairs of characters
+    spelled: set[str]  # the words as they are; of Japanese and Chinese, characters
+    names: set[str]
+    numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
+    denied: set[str]  # those of the words that a "not" turns round
+    subject: tuple[frozenset[str], str]  # who begins it, and the word behind
+
+
+@lru_cache(maxsize=2000)
+def facts(sentence: str) -> Facts:
+    """Return what of a sentence can be compared with another one's.
+
+    >>> facts("It is not 3,776 m high.").numbers
+    {(3776.0, 'm')}
+    """
+    text = unicodedata.normalize("NFKC", sentence)
+    for phrase, plain in _PHRASES:
+        text = phrase.sub(plain, text)
+    text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
+    text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
+    found = Facts(set(), set(), set(), set(), set(), _subject(text))
+    for number, unit in _NUMBER.findall(text):
+        found.numbers.add((float(number.replace(",", "")), UNITS.get(unit.lower(), "")))
+    text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
+    behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
+    for word in _WORD.findall(text):
+        if word[0] >= "\u3005":
+            found.words.update(pairs(word))
+            found.spelled.update(word)
+            found.denied.update(pairs(word) if is_denied else ())
+            continue
+        small = fold(word)
+        found.spelled.add(small)
+        if small in _NOT:
+            behind_not = True
+        elif small not in STOP:
+            found.words.add(stem(small))
+            if word[0].isupper() and small not in _NO_NAMES:  # as the first word too
+                found.names.add(small)
+            if behind_not:
+                found.denied.add(stem(small))
+            behind_not = False
+    return found
+
+
+def compared(
+    claim: Facts, said: Facts, title: Facts
+) -> tuple[tuple[int, int], list[str]]:
+    """Return how near a sentence is to a claim, and what is wrong with it, in words.
+
+    All numbers and names of the claim must be there, what one denies the other must
+    deny, nobody else may be told of in the same words, and at least `SHARE` of the key
+    words and numbers must be found. The title of the document counts as said in each of
+    its sentences, where it may stand as "it".
+    """
+    numbers = {n for n in claim.numbers if not _has_number(n, said.numbers)}
+    names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
+    turned = claim.denied & said.words - said.denied
+    turned |= said.denied & claim.words - claim.denied
+    turned |= claim.denied if not said.denied else set()
+    words = claim.words - title.words
+    total = len(words) + len(claim.numbers)
+    known = len(words & said.words) + len(claim.numbers) - len(numbers)
+    mine, its = claim.words | claim.spelled, said.words | said.spelled
+    mine, its = mine - its, its - mine
+    contrary = [
+        f"“{there}”, not “{here}”"
+        for here, there in _OPPOSITES
+        if stem(here) in mine and stem(there) in its
+    ]
+    (who, does), (whom, did) = claim.subject, said.subject
+    is_same = any(_is_spelled(name, whom or said.spelled) for name in who)
+    if who and does == did and not is_same:
+        contrary.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
+    wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
+    wrong += [f"no {name.title()} in it" for name in sorted(names)]
+    wrong += ["one says “not” where the other does not"] if turned else []
+    wrong += contrary
+    is_han = any(word[0] >= "\u3005" for word in words)
+    if known < (HAN_SHARE if is_han else SHARE) * total:
+        wrong.append(f"{known} of {total} key words and numbers")
+    plain = words & said.words - {stem(name) for name in claim.names}
+    return (known + len(contrary), len(plain)), wrong
+
+
+def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool:
+    """Return whether a number was said, perhaps with a fraction or in another unit."""
+    value, unit = number
+    kind, size = _SCALES.get(unit, (unit or "count", 1))
+    for n, u in said:
+        its_kind, its_size = _SCALES.get(u, (u or "count", 1))
+        is_near = isclose(value * size, n * its_size, rel_tol=0.01)
+        is_whole = value.is_integer() and abs(value - n) < 0.5
+        if (value == n or is_whole) and (unit == u or not unit or not u):
+            return True
+        if is_near and kind == its_kind and unit != u:
+            return True
+    return False
+
+
+def _han_number(digits: str) -> int:
+    """Return a number that is written in characters: 120 of 一百二十."""
+    total, digit = 0, 0
+    for value in (int(unicodedata.numeric(each)) for each in digits):
+        total += max(digit, 1) * value if value > 9 else 0
+        digit = value if value < 10 else 0
+    return total + digit
+
+
+def _is_spelled(name: str, said: Iterable[str]) -> bool:
+    """Return whether a name was said, or what it is made of: Iceland, Icelandic."""
+    return any(
+        name == each
+        or (min(len(name), len(each)) > 3 and (each in name or name in each))
+        for each in said
+    )
+
+
+def _subject(text: str) -> tuple[frozenset[str], str]:
+    """Return who is told of at the beginning of a sentence, and the word behind.
+
+    >>> who, does = _subject("In 1843 Ada Lovelace wrote notes.")
+    >>> sorted(who), does
+    (['ada', 'lovelace'], 'writ')
+    """
+    if not (found := _SUBJECT.match(text)):
+        return frozenset(), ""
+    who = map(fold, _WORD.findall(found["who"]))
+    return frozenset(who) - STOP, stem(fold(found["does"]))
+
+
+def fold(word: str) -> str:
+    """Return a word in small letters without accents, in the dress that is compared."""
+    letters = unicodedata.normalize("NFKD", word.casefold())
+    plain = "".join(each for each in letters if not unicodedata.combining(each))
+    return _SAME.get(plain, plain)
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """Return the beginning of a word: discovers, discoverer and discovery are one."""
+    return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]
+
+
+def pairs(run: str) -> list[str]:
+    """Return the pairs of neighbouring characters of Japanese or Chinese, in order."""
+    parts = [part for part in _BETWEEN.split(run) if part]
+    return [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]

@@ -1,0 +1,180 @@
+"""What is remembered from one run to the next: in one file, and nowhere else.
+
+What the user prefers, and short notes of runs that went well. A memory is data, never
+an order: it is told to a model as what came from outside, for a page may have put it
+there. What is forgotten is gone from the file; what the disk keeps of it is not ours.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from workbook.fsm.table import State
+from workbook.grounding.recall import Note, Recall, recall
+from workbook.models.prompts import clip
+from workbook.traces.events import Kind
+from workbook.traces.trace import Trace
+
+KINDS = ("preference", "note")
+MAX_CHARS = 2000  # of one note
+PART_CHARS = 600  # of a run's question, of its tools, of its answer
+WAIT_S = 10.0  # for another process that is writing
+
+APPLICATION_ID = 0x57424D45  # in the file's head: whose it is
+COLUMNS = "id, kind, text, made_at, source"
+TABLE = """
+CREATE TABLE IF NOT EXISTS notes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given to another note
+    kind TEXT NOT NULL, text TEXT NOT NULL, made_at REAL NOT NULL, source TEXT NOT NULL,
+    UNIQUE (kind, text))"""
+# What is deleted is overwritten, and what VACUUM copies on its way stays in memory.
+FORGETFUL = "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
+
+
+class MemoryFileError(RuntimeError):
+    """The file of a memory cannot be read or written, or is another program's."""
+
+
+def note_of(trace: Trace) -> str | None:
+    """Return a run's question, the tools that answered it, and its answer; or None.
+
+    None unless it ended in DONE, with an answer, and a tool's result: nothing else has
+    shown that it works. That it is right, nobody has checked. None as well for a run
+    that had read a secret: what is remembered is told again.
+    """
+    started, end = trace.of(Kind.RUN_STARTED), trace.end
+    if not started or end is None or end["state"] != State.DONE or not end["answer"]:
+        return None
+    decided = trace.of(Kind.DECISION)
+    carried = {label for event in decided for label in event.get("labels", ())}
+    if "secret" in carried:
+        return None
+    seen = [e for e in trace.of(Kind.OBSERVATION) if e["ok"] and "parent" not in e]
+    tools = dict.fromkeys(event["tool"] for event in seen if event["tool"])
+    parts = (started[0]["question"], ", ".join(tools), end["answer"])
+    return " → ".join(clip(part, PART_CHARS) for part in parts) if tools else None
+
+
+class Memory:
+    """Notes in a SQLite file, for any number of threads and processes.
+
+    Every method may raise a MemoryFileError.
+
+    Args:
+        path: the file; it is made where there is none.
+        recall: how `recall` finds what belongs to a question.
+        clock: seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        path: Path | str,
+        *,
+        recall: Recall = recall,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.path, self.way, self.clock = Path(path), recall, clock
+        with self._transaction() as db:
+            (owner,) = db.execute("PRAGMA application_id").fetchone()
+            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            if owner != APPLICATION_ID and (owner or tables):
+                said = f"{self.path} is a database of another program"
+                raise MemoryFileError(f"{said}: give a path of its own")
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            db.execute(TABLE)
+
+    def add(self, kind: str, text: str, source: str = "user") -> Note:
+        """Remember a text, as it is; one that is known is not kept twice, but is new.
+
+        ValueError for a kind that is not one of `KINDS`, and for a text that is empty
+        or has more than `MAX_CHARS` characters.
+        """
+        if kind not in KINDS:
+            raise ValueError(f"{kind!r} is not a kind of note: {' or '.join(KINDS)}")
+        row = (kind, _checked(text), self.clock(), source)
+        with self._transaction() as db:
+            db.execute(
+                "INSERT INTO notes (kind, text, made_at, source) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (kind, text) DO UPDATE SET"
+                " made_at = excluded.made_at, source = excluded.source",
+                row,
+            )
+            return _found(db, "kind = ? AND text = ?", row[:2])
+
+    def add_run(self, trace: Trace) -> Note | None:
+        """Remember the note of a run, with its trace_id; None for one without."""
+        text = note_of(trace)
+        return self.add("note", text, trace.events[0]["trace_id"]) if text else None
+
+    def correct(self, id: int, text: str, source: str = "user") -> Note:
+        """Put another text in a note's place; the old one is forgotten.
+
+        ValueError as for `add`, LookupError where there is no such note.
+        """
+        row = (_checked(text), self.clock(), source, id)
+        with self._transaction(forget=True) as db:
+            _found(db, "id = ?", (id,))
+            # Where another note says the same, this one takes its place.
+            change = "UPDATE OR REPLACE notes SET text = ?, made_at = ?, source = ?"
+            db.execute(f"{change} WHERE id = ?", row)
+            return _found(db, "id = ?", (id,))
+
+    def forget(self, id: int) -> None:
+        """Delete a note, so that its words are nowhere in the file; or LookupError."""
+        with self._transaction(forget=True) as db:
+            _found(db, "id = ?", (id,))
+            db.execute("DELETE FROM notes WHERE id = ?", (id,))
+
+    def notes(self) -> list[Note]:
+        """Return all notes, in the order in which they came."""
+        with self._transaction() as db:
+            select = f"SELECT {COLUMNS} FROM notes ORDER BY id"
+            return [Note(*row) for row in db.execute(select)]
+
+    def recall(self, question: str, k: int = 3) -> list[Note]:
+        """Return at most `k` notes that belong to a question, the best first."""
+        return self.way(question, self.notes(), k)
+
+    @contextmanager
+    def _transaction(self, forget: bool = False) -> Iterator[sqlite3.Connection]:
+        """Yield a connection of one's own; all of what is done there holds, or none."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+            with closing(db):
+                db.executescript(FORGETFUL)
+                with db:  # COMMIT at its end; ROLLBACK where something raises
+                    db.execute("BEGIN IMMEDIATE")
+                    yield db
+                if forget:
+                    db.execute("VACUUM")  # no page keeps a copy of what was moved
+        except (sqlite3.Error, OSError) as error:
+            raise MemoryFileError(
+                f"the memory {self.path} cannot be read or written: {error}."
+                " Give the path of a memory, or of a file that is not there yet."
+            ) from error
+
+
+def _checked(text: str) -> str:
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"a note needs a text, this is {text!r}")
+    if len(text) > MAX_CHARS:
+        raise ValueError(
+            f"a note has at most {MAX_CHARS:,} characters, and this one {len(text):,}:"
+            " keep what matters of it"
+        )
+    return text
+
+
+def _found(db: sqlite3.Connection, where: str, values: tuple[object, ...]) -> Note:
+    select = f"SELECT {COLUMNS} FROM notes WHERE {where}"
+    row = db.execute(select, values).fetchone()
+    if row is None:
+        raise LookupError(
+            f"there is no note {values[0]}: notes() lists those there are"
+        )
+    return Note(*row)

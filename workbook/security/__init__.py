@@ -1,0 +1,1 @@
+"""What a text from outside may cause: screen, fence, taint, tools from strangers."""

@@ -1,1 +1,0 @@
-"""What a run may believe, and what it may do with what it has read."""

@@ -1,0 +1,1 @@
+"""Asking more than once: samples, votes, and when they agree."""

@@ -1,0 +1,180 @@
+"""Several runs of one question: their votes, and the answer that they carry together.
+
+Self-consistency (Wang et al., ICLR 2023): ask k times, take what most runs say. That
+runs agree is a sign that an answer is right, and no proof: they share one model.
+"""
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from functools import partial
+from typing import NamedTuple
+
+from workbook.fsm.machine import RunResult
+from workbook.fsm.table import State
+from workbook.grounding.comparison import UNITS
+from workbook.loop.answers import normalize_answer
+from workbook.models.prompts import clip
+from workbook.tools.threads import TimedOut, call_with_timeout
+
+VERIFY_S = 30.0  # the most seconds that a verifier may take
+_MONEY = {"$": "dollar", "usd": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
+_MONEY |= {"eur": "euro", "円": "yen", "元": "yuan"}
+_TIMES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
+_TIMES |= {"万": 10**4, "億": 10**8, "亿": 10**8}
+_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[ ,]\d{3})+(?!\d)|\d+)(?:\.\d+)?|[+-]?\.\d+")
+_GAPS = re.compile("[ ,]")  # between thousands
+_AMOUNT = re.compile(
+    rf"([+-](?=[$€£¥ ]*[\d.])|)([$€£¥]?) ?({_NUMBER.pattern})[ -]?"  # one sign
+    rf"({'|'.join(_TIMES)})?(\D*)"
+)
+
+Given = str | BaseException | None  # an answer, what was raised, or no answer
+Ends = Sequence[RunResult | Given]  # of `ask_k`, with their traces; or plain answers
+Verify = Callable[[Ends], str | None]  # it returns one of the answers, or None
+
+
+class Meaning(NamedTuple):
+    """What an answer says, to be compared: a number with its unit, or plain words."""
+
+    what: Decimal | str
+    unit: str = ""  # of a number: "km" of "5 kilometres"; "" where it has none
+
+
+class Tally(NamedTuple):
+    """The votes of several runs."""
+
+    votes: tuple[tuple[str, int], ...]  # each answer as first given, most votes first
+    abstained: int  # ended without an answer
+    failed: int  # raised, or ended in ERROR
+    tied: bool  # two or more answers have the most votes
+
+
+class Agreed(NamedTuple):
+    """What several runs say together, and how that was found."""
+
+    answer: str | None
+    how: str  # "unanimous", "verifier", "majority" or "none"
+    why: str
+    tally: Tally
+
+
+def meaning(answer: str) -> Meaning | None:
+    """Return what an answer says; None where it says nothing, as "" and "…" do.
+
+    What is one number, perhaps with a unit, is a number. All else is compared as words,
+    as `normalize_answer` leaves them, with the numbers in them.
+
+    >>> meaning("$1,692.00") == meaning("１６９２ dollars")
+    True
+    >>> meaning("5 kilometres"), meaning("The Nile.")
+    (Meaning(what=Decimal('5'), unit='km'), Meaning(what='nile', unit=''))
+    """
+    text = unicodedata.normalize("NFKC", answer).replace("−", "-").casefold()
+    text = " ".join(text.split()).strip("*_`\"'“”「」()[]= ").rstrip(".,;:!。 ")
+    if found := _AMOUNT.fullmatch(text):
+        sign, money, number, times, unit = found.groups()
+        unit = money or unit.strip(" .-")
+        plain = normalize_answer(unit.replace("/", " per "))  # m/s is not ms
+        unit = UNITS.get(unit) or _MONEY.get(unit) or plain
+        value = Decimal(_GAPS.sub("", sign + number))  # exact; a product has 28 digits
+        plain = unit.removesuffix("s") if len(unit) > 2 else unit
+        return Meaning(value * _TIMES[times] if times else value, plain)
+    words = normalize_answer(text)
+    numbers = [Decimal(_GAPS.sub("", each)) for each in _NUMBER.findall(text)]
+    said = " ".join([words, *(str(each.normalize()) for each in numbers)])
+    return Meaning(said) if words else None
+
+
+def vote(answers: Sequence[Given]) -> Tally:
+    """Return the votes of several answers, compared by what they mean.
+
+    None and what says nothing abstain, an exception has failed. A number without a unit
+    is taken for the same number with one, if only one unit was given with it; otherwise
+    it is an answer of its own.
+
+    >>> vote(["$88", "88.0", "90", None, "88 dollars"]).votes
+    (('$88', 3), ('90', 1))
+    """
+    given = [(a, said) for a in answers if isinstance(a, str) and (said := meaning(a))]
+    failed = sum(isinstance(each, BaseException) for each in answers)
+    units = defaultdict[Decimal | str, set[str]](set)
+    for _, (what, unit) in given:
+        units[what] |= {unit} - {""}
+    counts, first = Counter[Meaning](), dict[Meaning, str]()
+    for answer, said in given:
+        if not said.unit and len(units[said.what]) == 1:
+            said = Meaning(said.what, *units[said.what])
+        counts[said] += 1
+        first.setdefault(said, answer)
+    votes = tuple((first[said], count) for said, count in counts.most_common())
+    tied = len(votes) > 1 and votes[0][1] == votes[1][1]
+    return Tally(votes, len(answers) - len(given) - failed, failed, tied)
+
+
+def consensus(
+    exits: Ends, verify: Verify | None = None, within_s: float = VERIFY_S
+) -> Agreed:
+    """Return what several runs say together, how that was found, and why.
+
+    What all runs say is the answer. Else a verifier chooses one of the answers. Where
+    there is none, or it is inconclusive, it is what more than half of ALL runs say,
+    those without an answer with them; else there is no answer.
+    """
+    tally = vote([answer_of(each) for each in exits])
+    if not tally.votes:
+        return Agreed(None, "none", f"nobody answered: {counted(tally)}", tally)
+    top, most = tally.votes[0]
+    if most == len(exits):
+        return Agreed(top, "unanimous", f"all runs say so: {counted(tally)}", tally)
+    chosen, why = ask_verifier(verify, exits, tally, within_s)
+    why = f"{why}; {counted(tally)}"
+    if chosen is not None:
+        return Agreed(chosen, "verifier", why, tally)
+    if 2 * most > len(exits):
+        return Agreed(top, "majority", f"more than half of all runs; {why}", tally)
+    return Agreed(None, "none", f"no answer of more than half; {why}", tally)
+
+
+def answer_of(end: RunResult | Given) -> Given:
+    """Return what a run gives to a vote: its answer, None, or how it failed."""
+    if end is None or isinstance(end, str | BaseException):
+        return end  # a plain answer is one, too
+    return RuntimeError(end.message) if end.state == State.ERROR else end.answer
+
+
+def counted(tally: Tally) -> str:
+    """Return a tally in words."""
+    shown = [f"{count} × {clip(answer, 40)}" for answer, count in tally.votes]
+    tie = " (a tie)" if tally.tied else ""
+    rest = f"; {tally.abstained} abstained, {tally.failed} failed"
+    return (", ".join(shown) or "no votes") + tie + rest
+
+
+def ask_verifier(
+    verify: Verify | None, exits: Ends, tally: Tally, within_s: float
+) -> tuple[str | None, str]:
+    """Return the answer that a verifier chose, or None, and what is to be said of it.
+
+    None, too, where it raises, is late, or says what none of the runs did. A verifier
+    that asks a model limits its tokens as all who ask do: `max_tokens`, or a
+    `SharedBudget`.
+    """
+    if verify is None:
+        return None, "no verifier"
+    try:
+        said = call_with_timeout(partial(verify, exits), {}, within_s)
+    except TimedOut:
+        return None, f"the verifier gave no answer within {within_s:g} s"
+    except (Exception, SystemExit) as error:
+        return None, clip(f"the verifier raised {type(error).__name__}: {error}", 99)
+    if said is None:
+        return None, "the verifier is inconclusive"
+    given = [answer for answer, _ in tally.votes if answer == said] or [
+        answer for answer, _ in tally.votes if vote([answer, said]).votes[0][1] == 2
+    ]
+    if len(given) == 1:
+        return given[0], "the verifier chose it"
+    return None, f"the verifier said {said!r:.60}, which is none of the answers"
