@@ -222,3 +222,10 @@ def test_usage_that_cannot_be_widens_no_budget(client):
         end = guarded(client(server.url), [calculator()], **options).run("?")
     assert end.state == "EXHAUSTED"
     assert all(turn["usage"]["estimated"] for turn in told.trace().of("model_turn"))
+
+
+@pytest.mark.parametrize("url", ["http://localhost:port/v1", "http://[::1/v1"])
+def test_an_address_that_is_none_is_named(url):
+    """what cannot be an endpoint's address is said so, with one that could"""
+    with pytest.raises(HostedModelError, match="is no address of an endpoint"):
+        HostedModel("fake", base_url=url)

@@ -86,7 +86,8 @@ def note_check(slug: str, outcome: Outcome) -> None:
 def note_hint(slug: str, number: int) -> None:
     """Note up to which number the hints were seen."""
     with changed() as known:
-        known.setdefault(slug, Entry()).hints = number
+        entry = known.setdefault(slug, Entry())
+        entry.hints = max(entry.hints, number)
 
 
 def progress() -> Grid:

@@ -67,7 +67,11 @@ class HostedModel:
         self.cap = "max_tokens" if base_url else "max_completion_tokens"
         usual = {"model": name, "temperature": 0, self.cap: max_tokens}
         self.options = {**usual, **options}
-        url = httpx.URL(base_url or OPENAI)
+        try:
+            url = httpx.URL(base_url or OPENAI)
+        except httpx.InvalidURL as error:
+            said = f"{base_url!r} is no address of an endpoint: {error}."
+            raise HostedModelError(f"{said} One looks like {OPENAI}.") from None
         self._client = httpx.Client(
             base_url=url,
             trust_env=url.host not in LOOPBACK,  # no proxy is between
