@@ -1,7 +1,5 @@
 """Figures over any number of runs: what is counted, of how many, and what is not."""
 
-import tracemalloc
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +7,7 @@ from rich.cells import cell_len
 
 from workbook.models.base import Usage
 from workbook.stage.engines import ENGINES, play
-from workbook.traces.metrics import Rate, Spread, figures
+from workbook.traces.metrics import Rate, figures, spread
 from workbook.traces.metrics import state_times as packaged_state_times
 from workbook.traces.metrics import success_rate as packaged_success_rate
 from workbook.traces.trace import Trace
@@ -79,7 +77,7 @@ def test_every_engine_has_its_figures(slug, engine):
     assert found.rate == packaged_success_rate(trace)
     stays = packaged_state_times(trace)
     assert {state: len(times) for state, times in stays.items()} == {
-        state: spread.total() for state, spread in found.states.items()
+        state: len(times) for state, times in found.states.items()
     }
     if stays:  # they follow each other, from question to end
         together = sum(sum(times) for times in stays.values())
@@ -91,15 +89,13 @@ def test_every_engine_has_its_figures(slug, engine):
     assert dict(found.ends) == {(trace.end["state"], trace.end["reason"]): 1}
 
 
-@given(st.lists(st.floats(0, 1e7), min_size=1), st.integers(1, 100))
-def test_a_quantile_is_the_exact_one_but_for_its_rounding(numbers, percent):
-    """The quantile of rounded numbers is within 0.5 % of that of the numbers."""
-    spread = Spread()
-    for number in numbers:
-        spread.add(number)
-    exact = sorted(numbers)[-(-len(numbers) * percent // 100) - 1]
-    assert spread.quantile(percent) == pytest.approx(exact, rel=0.005, abs=1e-300)
-    assert spread.row()[3] == pytest.approx(sum(numbers), rel=0.005, abs=1e-300)
+@given(st.lists(st.integers(), min_size=1))
+def test_a_percentile_is_one_of_the_numbers(numbers):
+    """at least so many do not exceed it, and of those below it that is not so"""
+    n, *found = spread(numbers)
+    for share, percentile in zip((0.5, 0.95), found, strict=True):
+        assert sum(each <= percentile for each in numbers) >= share * n
+        assert sum(each < percentile for each in numbers) < share * n
 
 
 def test_tokens_are_counted_inside_tools_too_and_the_curve_is_the_agents():
@@ -109,12 +105,11 @@ def test_tokens_are_counted_inside_tools_too_and_the_curve_is_the_agents():
     last = turn({"input": 30, "output": 2, "cached": 8, "estimated": True})
     run = run_of(first, asked("1"), inside, observed("1"), turn(None), turn({}), last)
     found = figures([run, run_of(turn({"input": 20, "output": 2, "cached": 0}))])
-    assert found.tools["Search"] == {2.0: 1}
+    assert found.tools["Search"] == [2.0]
     assert found.usage == Usage(1060, 7, 8)
-    names = ("turns", "turns with tokens", "turns estimated")
-    assert [found.counts[name] for name in names] == [6, 4, 1]
-    curve = {n: dict(c) for n, c in found.context.items()}
-    assert curve == {1: {10: 1, 20: 1}, 4: {30: 1}}
+    names = ("turns", "turns with tokens")
+    assert [found.counts[name] for name in names] == [6, 4]
+    assert found.context == {1: [10, 20], 4: [30]}
 
 
 def test_ends_by_state_and_reason_and_those_without():
@@ -157,32 +152,6 @@ def test_a_folder_is_all_its_traces_and_nothing_else(tmp_path):
         figures(tmp_path / "nowhere")
     with pytest.raises(TypeError, match="list"):  # of events
         figures(iter(run_of(END)))
-
-
-def many_events(number):
-    """Yield a run of so many events, its calls and tokens all different."""
-    yield from run_of().events
-    for n in range((number - 2) // 5):
-        steps = [
-            turn({"input": n, "output": n % 100, "cached": 0}),
-            moved("THINK", (n % 9973) / 1000, "tool_requested", "EXECUTE_TOOL"),
-            asked(f"call_{n}", f"tool {n % 20}", q=f"question {n}"),
-            observed(f"call_{n}", f"answer {n}", n % 7 > 0),
-            moved("EXECUTE_TOOL", n / 7, "observed"),
-        ]
-        for kind, fields in steps:
-            yield {"trace_id": "r", "kind": kind, "at_s": n / 3, **fields}
-
-
-@pytest.mark.in_ci
-def test_memory_is_flat():
-    """200,000 events of one run pass in less than 30 MB."""
-    tracemalloc.start()
-    found = figures([many_events(200_000)])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert found.counts["events"] == pytest.approx(200_000, abs=5)
-    assert peak < 30e6
 
 
 # how they are shown

@@ -4,6 +4,7 @@ import itertools
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,11 @@ EXAMPLE = (DATA / "lessons/08/price_example.txt").read_text(encoding="utf-8")
 
 def told(machine: Machine, question: str, folder: Path | None = None) -> Trace:
     """Run a machine and return its trace; with a folder, keep its four files there."""
-    with logged(folder) if folder else TraceWriter() as machine.hook:
-        machine.run(question)
-        return machine.hook.trace()
+    again = copy(machine)
+    with logged(folder) if folder else TraceWriter() as hook:
+        again.hook = hook
+        again.run(question)
+        return hook.trace()
 
 
 def kinds_of(trace: Trace) -> Grid:

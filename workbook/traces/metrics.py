@@ -1,7 +1,7 @@
 """Figures of any number of runs, each with how many it is of.
 
-Runs are read one after the other and their events one by one, so a folder may be larger
-than memory. While a run is read, a few numbers are kept of each of its calls.
+Runs are read one after the other and their events one by one: of a folder that is larger
+than memory only the numbers are kept.
 """
 
 from __future__ import annotations
@@ -126,49 +126,21 @@ def _paired(
         yield event, call
 
 
-class Spread(Counter[float]):
-    """How often each number was there, with three significant digits.
-
-    So all it tells is within 0.5 %, and a million numbers need little memory.
-    """
-
-    def add(self, number: float) -> None:
-        """Count one more."""
-        self[float(f"{number:.2e}")] += 1
-
-    def quantile(self, percent: int) -> float | None:
-        """Return the smallest number that `percent` of them do not exceed.
-
-        It is one of them, never a mean of two; None where there are none.
-        """
-        left = -(-self.total() * percent // 100)
-        for number in sorted(self):
-            left -= self[number]
-            if left <= 0:
-                return number
-        return None
-
-    def row(self) -> tuple[Any, ...]:
-        """Return the count, the median, the 95th percentile and the sum."""
-        total = sum(number * times for number, times in self.items())
-        return self.total(), self.quantile(50), self.quantile(95), total
-
-
-_SPREADS: Any = partial(defaultdict, Spread)
+_LISTS: Any = partial(defaultdict, list)
 
 
 @dataclass(repr=False)
 class Figures(Tables):
     """What was counted of some runs. Times are in seconds."""
 
-    counts: Counter[str] = field(default_factory=Counter)  # see `COUNTED`
+    counts: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)  # what could not be read
     ends: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
-    states: dict[str, Spread] = field(default_factory=_SPREADS)
-    tools: dict[str, Spread] = field(default_factory=_SPREADS)  # call to observation
+    states: dict[str, list[float]] = field(default_factory=_LISTS)
+    tools: dict[str, list[float]] = field(default_factory=_LISTS)  # to the observation
     rates: dict[str, Rate] = field(default_factory=partial(defaultdict, Rate))
     usage: Usage = field(default_factory=Usage)
-    context: dict[int, Spread] = field(default_factory=_SPREADS)  # input, by call
+    context: dict[int, list[float]] = field(default_factory=_LISTS)  # input, by call
 
     @property
     def rate(self) -> Rate:
@@ -177,63 +149,66 @@ class Figures(Tables):
 
     def add(self, run: Run) -> None:
         """Count the events of one run."""
-        event, own_turns, unseen = TraceEvent(), 0, 0
+        event, own_turns = TraceEvent(), 0
         for event, call in _paired(whole_events(run, self.lost)):
             self.counts["events"] += 1
             is_own = "parent" not in event
             match event["kind"]:
                 case Kind.TRANSITION:
-                    self.states[event["source"]].add(event["elapsed_s"])
+                    self.states[event["source"]].append(event["elapsed_s"])
                 case Kind.MODEL_TURN:
                     own_turns += is_own
-                    self._turn(event["usage"] or {}, own_turns if is_own else None)
+                    self.counts["turns"] += 1
+                    self._tokens(event["usage"] or {}, own_turns if is_own else 0)
                 case Kind.TOOL_CALL:
-                    unseen += is_own
+                    self.counts["calls not observed"] += is_own
                 case Kind.OBSERVATION if call:
-                    unseen -= 1
+                    self.counts["calls not observed"] -= 1
                     self.rates[call.tool] += Rate(event["ok"], 1, call.is_retry)
-                    self.tools[call.tool].add(event["at_s"] - call.at_s)
+                    self.tools[call.tool].append(event["at_s"] - call.at_s)
                 case Kind.RUN_FINISHED:
                     self.ends[event["state"], event["reason"]] += 1
         if event:
             self.counts["runs"] += 1
-            self.counts["calls not observed"] += unseen
             if event["kind"] != Kind.RUN_FINISHED:
                 self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
 
-    def _turn(self, usage: dict[str, Any], number: int | None) -> None:
-        """Count a turn of the model; `number` counts the agent's own."""
-        self.counts["turns"] += 1
-        if "input" not in usage:
-            return
-        tokens = (usage.get(name, 0) for name in ("input", "output", "cached"))
-        self.usage += Usage(*tokens)
-        self.counts["turns with tokens"] += 1
-        self.counts["turns estimated"] += bool(usage.get("estimated"))
-        if number:
-            self.context[int(float(f"{number:.2e}"))].add(usage["input"])
+    def _tokens(self, usage: dict[str, Any], own: int) -> None:
+        """Count what a turn took, if it says so; `own` numbers the agent's own."""
+        if "input" in usage:
+            self.counts["turns with tokens"] += 1
+            self.usage += Usage(
+                *(usage.get(n, 0) for n in ("input", "output", "cached"))
+            )
+            if own:
+                self.context[own].append(usage["input"])
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables by title; NaN is no figure."""
         import pandas as pd
 
-        ends = [(*end, number) for end, number in self.ends.most_common()]
-        states = [(name, *stays.row()) for name, stays in self.states.items()]
-        tools = [
-            (name, rate.calls, rate.ok, rate.share, rate.retries, *median_and_p95)
-            for name, rate in sorted(self.rates.items(), key=lambda t: -t[1].calls)
-            for _, *median_and_p95, _ in [self.tools[name].row()]
-        ]
-        context = [(n, *tokens.row()[:3]) for n, tokens in sorted(self.context.items())]
-        tables: dict[str, tuple[str, Iterable[tuple[Any, ...]]]] = {
-            "In all": ("what number", self.totals().items()),
-            "How runs ended": ("state reason runs", ends),
-            "Seconds in a state": ("state stays median p95 total", states),
-            "Tools, and seconds of a call": (
-                "tool calls ok share retries median p95",
-                tools,
+        by_calls = sorted(self.rates.items(), key=lambda rate: -rate[1].calls)
+        tables: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+            "In all": ("what number", list(self.totals().items())),
+            "How runs ended": (
+                "state reason runs",
+                [(*end, number) for end, number in self.ends.most_common()],
             ),
-            "Input tokens of the agent's calls": ("call turns median p95", context),
+            "Seconds in a state": (
+                "state stays median p95 total",
+                [(n, *spread(stays), sum(stays)) for n, stays in self.states.items()],
+            ),
+            "Tools, and seconds of a call": (
+                "tool calls median p95 ok share retries",
+                [
+                    (n, *spread(self.tools[n]), rate.ok, rate.share, rate.retries)
+                    for n, rate in by_calls
+                ],
+            ),
+            "Input tokens of the agent's calls": (
+                "call turns median p95",
+                [(n, *spread(tokens)) for n, tokens in sorted(self.context.items())],
+            ),
         }
         return {
             title: pd.DataFrame(rows, columns=columns.split())
@@ -244,8 +219,9 @@ class Figures(Tables):
     def totals(self) -> dict[str, float | None]:
         """Return what is one number for all runs; None is no figure."""
         rate, usage = self.rate, self.usage
+        names = ("runs", "events", "turns", "turns with tokens", "calls not observed")
         return {
-            **{name: self.counts[name] for name in COUNTED},
+            **{name: self.counts[name] for name in names},
             **{"not read to the end": len(self.lost), "tool calls": rate.calls},
             **{"ok": rate.ok, "share ok": rate.share, "retries": rate.retries},
             **{"tokens read": usage.input, "of them cached": usage.cached},
@@ -253,14 +229,13 @@ class Figures(Tables):
         }
 
 
-COUNTED = (
-    "runs",
-    "events",
-    "calls not observed",  # which no rate counts
-    "turns",  # of the model, also inside tools
-    "turns with tokens",  # that say how many they took
-    "turns estimated",  # of these: somebody has guessed
-)
+def spread(numbers: list[float]) -> tuple[int, float, float]:
+    """Return how many they are, their median, and their 95th percentile.
+
+    A percentile is one of the numbers, the smallest that so many do not exceed.
+    """
+    ordered, n = sorted(numbers), len(numbers)
+    return n, ordered[-(-n * 50 // 100) - 1], ordered[-(-n * 95 // 100) - 1]
 
 
 def figures(runs: Runs) -> Figures:
