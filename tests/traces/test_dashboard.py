@@ -1,4 +1,4 @@
-"""The dashboard: four panels that are readable on white pages and on dark ones."""
+"""The dashboard: three panels that are readable on white pages and on dark ones."""
 
 import warnings
 
@@ -52,11 +52,10 @@ def test_all_that_is_drawn_is_readable(seen):
 
 def test_each_panel_says_what_to_see_and_in_which_unit(seen, found):
     """All have something to see, and nothing is told by its colour alone."""
-    assert len(seen.axes) == 4
+    assert len(seen.axes) == 3
     assert all(ax.get_title() and ax.get_xlabel() for ax in seen.axes)
     assert all(ax.has_data() for ax in seen.axes)
     assert "seconds" in seen.axes[1].get_xlabel()
-    assert "tokens" in seen.axes[3].get_ylabel()
     assert "8 runs" in seen.get_suptitle()
     shown = {text.get_text() for text in seen.findobj(plt.Text)}
     rates = found.rates.values()

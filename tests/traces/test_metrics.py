@@ -98,7 +98,7 @@ def test_a_percentile_is_one_of_the_numbers(numbers):
         assert sum(each < percentile for each in numbers) < share * n
 
 
-def test_tokens_are_counted_inside_tools_too_and_the_curve_is_the_agents():
+def test_tokens_are_counted_inside_tools_too():
     """A tool takes time and tokens; a model that tells none is not one of 0 tokens."""
     first = turn({"input": 10, "output": 2, "cached": 0})
     inside = turn({"input": 1000, "output": 1, "cached": 0}, parent=1)
@@ -109,7 +109,6 @@ def test_tokens_are_counted_inside_tools_too_and_the_curve_is_the_agents():
     assert found.usage == Usage(1060, 7, 8)
     names = ("turns", "turns with tokens")
     assert [found.counts[name] for name in names] == [6, 4]
-    assert found.context == {1: [10, 20], 4: [30]}
 
 
 def test_ends_by_state_and_reason_and_those_without():

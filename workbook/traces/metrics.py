@@ -1,7 +1,7 @@
 """Figures of any number of runs, each with how many it is of.
 
-Runs are read one after the other and their events one by one: of a folder that is larger
-than memory only the numbers are kept.
+Runs are read one after the other and their events one by one: only the numbers of a
+folder have to fit into memory.
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ def _paired(
 
 
 _LISTS: Any = partial(defaultdict, list)
+TOKENS = ("input", "output", "cached")
 
 
 @dataclass(repr=False)
@@ -140,7 +141,6 @@ class Figures(Tables):
     tools: dict[str, list[float]] = field(default_factory=_LISTS)  # to the observation
     rates: dict[str, Rate] = field(default_factory=partial(defaultdict, Rate))
     usage: Usage = field(default_factory=Usage)
-    context: dict[int, list[float]] = field(default_factory=_LISTS)  # input, by call
 
     @property
     def rate(self) -> Rate:
@@ -149,7 +149,7 @@ class Figures(Tables):
 
     def add(self, run: Run) -> None:
         """Count the events of one run."""
-        event, own_turns = TraceEvent(), 0
+        event = TraceEvent()
         for event, call in _paired(whole_events(run, self.lost)):
             self.counts["events"] += 1
             is_own = "parent" not in event
@@ -157,9 +157,10 @@ class Figures(Tables):
                 case Kind.TRANSITION:
                     self.states[event["source"]].append(event["elapsed_s"])
                 case Kind.MODEL_TURN:
-                    own_turns += is_own
                     self.counts["turns"] += 1
-                    self._tokens(event["usage"] or {}, own_turns if is_own else 0)
+                    if tokens := event["usage"] or {}:
+                        self.counts["turns with tokens"] += "input" in tokens
+                        self.usage += Usage(*(tokens.get(n, 0) for n in TOKENS))
                 case Kind.TOOL_CALL:
                     self.counts["calls not observed"] += is_own
                 case Kind.OBSERVATION if call:
@@ -172,16 +173,6 @@ class Figures(Tables):
             self.counts["runs"] += 1
             if event["kind"] != Kind.RUN_FINISHED:
                 self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
-
-    def _tokens(self, usage: dict[str, Any], own: int) -> None:
-        """Count what a turn took, if it says so; `own` numbers the agent's own."""
-        if "input" in usage:
-            self.counts["turns with tokens"] += 1
-            self.usage += Usage(
-                *(usage.get(n, 0) for n in ("input", "output", "cached"))
-            )
-            if own:
-                self.context[own].append(usage["input"])
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables by title; NaN is no figure."""
@@ -204,10 +195,6 @@ class Figures(Tables):
                     (n, *spread(self.tools[n]), rate.ok, rate.share, rate.retries)
                     for n, rate in by_calls
                 ],
-            ),
-            "Input tokens of the agent's calls": (
-                "call turns median p95",
-                [(n, *spread(tokens)) for n, tokens in sorted(self.context.items())],
             ),
         }
         return {
