@@ -157,7 +157,7 @@ def test_a_folder_is_all_its_traces_and_nothing_else(tmp_path):
 
 
 def test_names_are_text_of_any_script():
-    """On 80 columns of a terminal, and in a page without its tags and formulas."""
+    """They fit 80 columns of a terminal, and end no line."""
     names = ["<b>x</b>", "x" * 300, "東京都庁の展望室への行き方を調べる道具", "$x$"]
     names.append("a\nb\x1b[31m")
     steps = [asked("1", names[0]), observed("1", tool=names[0])]
@@ -168,10 +168,6 @@ def test_names_are_text_of_any_script():
     assert max(map(cell_len, str(found).splitlines())) <= 80
     assert all(sign == "\n" or sign.isprintable() for sign in str(found))
     assert "e+" not in str(found)
-    page = found._repr_html_()
-    assert "<b>x</b>" not in page
-    assert "&lt;b&gt;x&lt;/b&gt;" in page
-    assert page.startswith("<div class='mathjax_ignore'>")
 
 
 @pytest.mark.parametrize("runs", [[], Trace(()), [iter(())]])
@@ -181,4 +177,3 @@ def test_nothing_has_no_figures(runs):
     assert (found.counts["runs"], found.rate.share, found.ends) == (0, None, {})
     assert found.totals()["share ok"] is None
     assert "–" in str(found)
-    assert found._repr_html_()

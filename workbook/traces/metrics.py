@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.models.base import Usage
 from workbook.traces.events import Kind, TraceError, TraceEvent
-from workbook.traces.show import Tables
+from workbook.traces.show import cell
 from workbook.traces.trace import Trace, read_events
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ TOKENS = ("input", "output", "cached")
 
 
 @dataclass(repr=False)
-class Figures(Tables):
+class Figures:
     """What was counted of some runs. Times are in seconds."""
 
     counts: Counter[str] = field(default_factory=Counter)
@@ -202,6 +202,17 @@ class Figures(Tables):
             for title, (columns, rows) in tables.items()
             if rows
         }
+
+    def __str__(self) -> str:
+        import pandas as pd
+
+        with pd.option_context("display.unicode.east_asian_width", True):
+            return "\n\n".join(
+                f"{title}\n{frame.map(cell).to_string(index=False, line_width=80)}"
+                for title, frame in self.frames().items()
+            )
+
+    __repr__ = __str__
 
     def totals(self) -> dict[str, float | None]:
         """Return what is one number for all runs; None is no figure."""

@@ -22,7 +22,6 @@ from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
 VIEWS = ("run.log", "chat.md", "chat.jsonl")
-EPISODE = ("thought", "action", "observation", "final")
 LINE = 200  # characters of a line in run.log
 
 # What a terminal obeys, what turns the direction of a text, and half a surrogate pair.
@@ -133,20 +132,6 @@ def messages(event: TraceEvent) -> list[dict[str, Any]]:
     return [
         step | {"role": role, "type": kind, "content": str(content)} | more | inside
         for role, kind, content, more in made
-    ]
-
-
-def as_episode(trace: Trace) -> list[dict[str, Any]]:
-    """Return a run as reports print it: thought, action, observation, …, final.
-
-    The items are those of `messages`, without roles and without what happened inside a
-    tool call. A run that has no end has no final item.
-    """
-    return [
-        {name: value for name, value in each.items() if name != "role"}
-        for event in trace
-        for each in messages(event)
-        if each["type"] in EPISODE and "parent" not in each
     ]
 
 
