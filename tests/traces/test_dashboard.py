@@ -44,7 +44,7 @@ def inks(figure):
 
 
 def test_all_that_is_drawn_is_readable(seen):
-    """Of three colours that a browser measures in lesson 08, on the page itself."""
+    """Of three colours that a browser measures in lab 08, on the page itself."""
     assert {colors.to_hex(ink) for ink in inks(seen)} == {GREY, BLUE, RED}
     assert seen.get_facecolor()[3] == 0
     assert all(ax.get_facecolor()[3] == 0 for ax in seen.axes)
