@@ -86,7 +86,7 @@ def test_lesson_08_from_a_wrong_answer_to_its_replay(open_lesson):
 def test_lab_08_from_figures_to_a_review(figures):
     """Run all; the dashboard is readable in both themes; what is met is folded"""
     expect(figures.output("rows, taken = [],")).to_contain_text("new description")
-    expect(figures.output("as_tree(")).to_contain_text("execute_tool Calculator")
+    expect(figures.output("span_tree(")).to_contain_text("execute_tool Calculator")
     expect_shown(figures)
     figures.output(REVIEW).get_by_text("what is met").click()
     expect(figures.output(REVIEW).get_by_text("missing_action")).to_be_visible()

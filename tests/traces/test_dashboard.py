@@ -58,8 +58,9 @@ def test_each_panel_says_what_to_see_and_in_which_unit(seen, found):
     assert "seconds" in seen.axes[1].get_xlabel()
     assert "8 runs" in seen.get_suptitle()
     shown = {text.get_text() for text in seen.findobj(plt.Text)}
-    rates = found.rates.values()
-    assert {f"{rate.ok} of {rate.calls} ok" for rate in rates} <= shown
+    tools = found.frames()["Tools, and seconds of a call"]
+    told = tools["ok"].astype(str) + " of " + tools["calls"].astype(str) + " ok"
+    assert set(told) <= shown
     assert {bool(bar.get_hatch()) for bar in seen.axes[2].patches} == {True, False}
     marks = [line.get_marker() for line in seen.axes[1].lines]
     assert len(set(marks)) == len(marks) == 2

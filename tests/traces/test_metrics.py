@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbook.models.base import Usage
 from workbook.stage.engines import ENGINES, play
-from workbook.traces.metrics import Rate, figures, spread
+from workbook.traces.metrics import Rate, figures, rate_of, spread
 from workbook.traces.metrics import state_times as packaged_state_times
 from workbook.traces.metrics import success_rate as packaged_success_rate
 from workbook.traces.trace import Trace
@@ -64,7 +63,7 @@ def test_the_rate_agrees_with_a_count_by_hand(calls):
         same = [each for each in calls[:number] if each[:2] == (tool, argument)]
         retries += bool(same) and not same[-1][2]
     run, rate = run_of(*events), Rate(sum(ok for *_, ok in calls), len(calls), retries)
-    assert packaged_success_rate(run) == figures(run).rate == rate
+    assert packaged_success_rate(run) == rate_of(figures(run).calls) == rate
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -74,7 +73,7 @@ def test_every_engine_has_its_figures(slug, engine):
     trace = play(slug, engine)
     found = figures(trace)
     assert (found.counts["runs"], found.counts["events"]) == (1, len(trace))
-    assert found.rate == packaged_success_rate(trace)
+    assert rate_of(found.calls) == packaged_success_rate(trace)
     stays = packaged_state_times(trace)
     assert {state: len(times) for state, times in stays.items()} == {
         state: len(times) for state, times in found.states.items()
@@ -83,7 +82,7 @@ def test_every_engine_has_its_figures(slug, engine):
         together = sum(sum(times) for times in stays.values())
         assert 0 < together <= trace.end["spent"]["wall_s"] + 1e-3
     assert found.counts["turns"] == len(trace.of("model_turn"))
-    unseen = len(trace.of("tool_call")) - found.rate.calls
+    unseen = len(trace.of("tool_call")) - len(found.calls)
     assert found.counts["calls not observed"] == unseen
     assert unseen == (slug == "tool_raises" and engine in ("naive", "reading"))
     assert dict(found.ends) == {(trace.end["state"], trace.end["reason"]): 1}
@@ -105,10 +104,9 @@ def test_tokens_are_counted_inside_tools_too():
     last = turn({"input": 30, "output": 2, "cached": 8, "estimated": True})
     run = run_of(first, asked("1"), inside, observed("1"), turn(None), turn({}), last)
     found = figures([run, run_of(turn({"input": 20, "output": 2, "cached": 0}))])
-    assert found.tools["Search"] == [2.0]
-    assert found.usage == Usage(1060, 7, 8)
-    names = ("turns", "turns with tokens")
-    assert [found.counts[name] for name in names] == [6, 4]
+    assert [call.seconds for call in found.calls] == [2.0]
+    told = ("turns", "turns with tokens", "tokens input", "tokens output")
+    assert [found.totals()[name] for name in told] == [6, 4, 1060, 7]
 
 
 def test_ends_by_state_and_reason_and_those_without():
@@ -143,7 +141,7 @@ def test_a_folder_is_all_its_traces_and_nothing_else(tmp_path):
     (tmp_path / "chat.jsonl").write_text('{"role": "user", "content": "q"}\n')
     (tmp_path / "empty.jsonl").touch()
     found = figures(tmp_path)
-    assert (found.counts["runs"], found.rate) == (2, Rate(2, 2, 0))
+    assert (found.counts["runs"], rate_of(found.calls)) == (2, Rate(2, 2, 0))
     assert found.lost == []
     assert figures(sorted(tmp_path.rglob("[ab].jsonl"))).counts["runs"] == 2
     assert figures(str(tmp_path / "a.jsonl")).counts["runs"] == 1
@@ -174,6 +172,6 @@ def test_names_are_text_of_any_script():
 def test_nothing_has_no_figures(runs):
     """Of no runs there are no rates, and what is shown says so."""
     found = figures(runs)
-    assert (found.counts["runs"], found.rate.share, found.ends) == (0, None, {})
+    assert (found.counts["runs"], found.ends) == (0, {})
     assert found.totals()["share ok"] is None
     assert "–" in str(found)

@@ -11,7 +11,7 @@ from opentelemetry.semconv.attributes import error_attributes
 from opentelemetry.trace import SpanKind, StatusCode
 
 from workbook.stage.engines import play
-from workbook.traces.spans import as_tree, export, to_spans
+from workbook.traces.spans import export, to_spans
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
@@ -183,17 +183,6 @@ def test_a_made_up_tool_breaks_no_name(tool):
     assert len(span.name.splitlines()) == 1
     assert len(span.name) <= 100
     json.dumps(dict(span.attributes), ensure_ascii=False).encode()
-
-
-def test_spans_are_shown_as_a_tree():
-    """a line a span, below its parent, with its time and the tokens that it read"""
-    said = at(6.5, SAID, parent=1, usage={"input": 12, "output": 1})
-    lines = as_tree(run_of(STARTED, CALLED, at(6.0, ASKED, parent=1), said, SEEN))
-    assert [line.split()[0] for line in lines.splitlines()] == [
-        *("invoke_agent", "execute_tool", "chat")
-    ]
-    assert lines.splitlines()[-1].startswith("    chat ")
-    assert lines.endswith("500.0 ms    12 tokens in")
 
 
 def test_reading_traces_needs_no_opentelemetry():

@@ -76,6 +76,24 @@ def careful(parts: Given) -> Machine:
     return guarded(Script([]), [calculator()], parts=parts, **options)
 
 
+def span_tree(trace: Trace) -> str:
+    """Return a trace's OpenTelemetry spans as lines, each below its parent."""
+    try:
+        from workbook.traces.spans import to_spans
+    except ModuleNotFoundError:
+        return "OpenTelemetry's SDK is not installed: pip install opentelemetry-sdk"
+    depths, lines = dict[int, int](), []
+    for span in to_spans(trace):
+        depth = depths[span.parent.span_id] + 1 if span.parent else 0
+        if span.context:
+            depths[span.context.span_id] = depth
+        ms = ((span.end_time or 0) - (span.start_time or 0)) / 1e6
+        tokens = (span.attributes or {}).get("gen_ai.usage.input_tokens")
+        read = f"{tokens:6} tokens in" if tokens else ""
+        lines.append(f"{'  ' * depth + span.name:30} {ms:6.1f} ms{read}")
+    return "\n".join(lines)
+
+
 def recorded_gallery(
     folder: Path | str, engines: Sequence[str] = MACHINES, parts: Given | None = None
 ) -> list[Trace]:

@@ -1,26 +1,28 @@
 """Figures of any number of runs, each with how many it is of.
 
-Runs are read one after the other and their events one by one: only the numbers of a
-folder have to fit into memory.
+Runs are read one after the other: one run, and the numbers of all, have to fit into
+memory.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbook.models.base import Usage
 from workbook.traces.events import Kind, TraceError, TraceEvent
 from workbook.traces.show import cell
 from workbook.traces.trace import Trace, read_events
 
 if TYPE_CHECKING:
     import pandas as pd
+
+TOKENS = ("input", "output", "cached")
 
 Run = Trace | Path | str | Iterable[TraceEvent]
 Runs = Run | Iterable[Run]
@@ -80,9 +82,38 @@ class Rate:
         """The share that went well, 0 to 1; None where there were no calls."""
         return self.ok / self.calls if self.calls else None
 
-    def __add__(self, other: Rate) -> Rate:
-        calls = self.calls + other.calls
-        return Rate(self.ok + other.ok, calls, self.retries + other.retries)
+
+class Call(NamedTuple):
+    """A call of the agent that was observed, `seconds` after it was made."""
+
+    tool: str
+    ok: bool
+    is_retry: bool
+    seconds: float
+
+
+def observed_calls(events: Iterable[TraceEvent]) -> Iterator[Call]:
+    """Yield the agent's own calls as they are observed, in one run or in several."""
+    asked: dict[Any, tuple[Any, bool, float]] = {}  # and not observed so far
+    failed: set[Any] = set()
+    for event in events:
+        if "parent" in event or event.get("call_id") is None:
+            continue
+        key = event["trace_id"], event["call_id"]
+        if event["kind"] == Kind.TOOL_CALL:
+            text = json.dumps(event["arguments"], sort_keys=True, default=str)
+            same = event["trace_id"], event["tool"], text
+            asked[key] = same, same in failed, event["at_s"]
+        elif event["kind"] == Kind.OBSERVATION and key in asked:
+            same, is_retry, at_s = asked.pop(key)
+            (failed.discard if event["ok"] else failed.add)(same)
+            yield Call(same[1], event["ok"], is_retry, event["at_s"] - at_s)
+
+
+def rate_of(calls: Collection[Call]) -> Rate:
+    """Return how many calls went well, and how many were retries."""
+    ok, retries = (sum(map(itemgetter(i), calls)) for i in (1, 2))
+    return Rate(ok, len(calls), retries)
 
 
 def success_rate(events: Iterable[TraceEvent]) -> Rate:
@@ -91,43 +122,7 @@ def success_rate(events: Iterable[TraceEvent]) -> Rate:
     A call counts once it is observed. A retry is asked for when the same tool has last
     failed with the same arguments, in the same run.
     """
-    rate = Rate()
-    for event, call in _paired(events):
-        if call:
-            rate += Rate(event["ok"], 1, call.is_retry)
-    return rate
-
-
-class _Call(NamedTuple):
-    """A call of the agent; `same` is one hash for what may be long texts."""
-
-    tool: str
-    at_s: float
-    same: int  # for the same tool with the same arguments in the same run
-    is_retry: bool
-
-
-def _paired(
-    events: Iterable[TraceEvent],
-) -> Iterator[tuple[TraceEvent, _Call | None]]:
-    """Yield each event; an observation with the agent's own call that it is of."""
-    asked: dict[Any, _Call] = {}  # and not observed so far
-    failed: set[int] = set()
-    for event in events:
-        call, key = None, (event["trace_id"], event.get("call_id"))
-        if "parent" in event or key[1] is None:
-            pass
-        elif event["kind"] == "tool_call":
-            text = json.dumps(event["arguments"], sort_keys=True, default=str)
-            same = hash((key[0], event["tool"], text))
-            asked[key] = _Call(event["tool"], event["at_s"], same, same in failed)
-        elif event["kind"] == "observation" and (call := asked.pop(key, None)):
-            (failed.discard if event["ok"] else failed.add)(call.same)
-        yield event, call
-
-
-_LISTS: Any = partial(defaultdict, list)
-TOKENS = ("input", "output", "cached")
+    return rate_of([*observed_calls(events)])
 
 
 @dataclass(repr=False)
@@ -137,64 +132,54 @@ class Figures:
     counts: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)  # what could not be read
     ends: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
-    states: dict[str, list[float]] = field(default_factory=_LISTS)
-    tools: dict[str, list[float]] = field(default_factory=_LISTS)  # to the observation
-    rates: dict[str, Rate] = field(default_factory=partial(defaultdict, Rate))
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def rate(self) -> Rate:
-        """The rate of all tools together."""
-        return sum(self.rates.values(), Rate())
+    states: dict[str, list[float]] = field(default_factory=partial(defaultdict, list))
+    calls: list[Call] = field(default_factory=list)
 
     def add(self, run: Run) -> None:
         """Count the events of one run."""
-        event = TraceEvent()
-        for event, call in _paired(whole_events(run, self.lost)):
-            self.counts["events"] += 1
-            is_own = "parent" not in event
-            match event["kind"]:
-                case Kind.TRANSITION:
-                    self.states[event["source"]].append(event["elapsed_s"])
-                case Kind.MODEL_TURN:
-                    self.counts["turns"] += 1
-                    if tokens := event["usage"] or {}:
-                        self.counts["turns with tokens"] += "input" in tokens
-                        self.usage += Usage(*(tokens.get(n, 0) for n in TOKENS))
-                case Kind.TOOL_CALL:
-                    self.counts["calls not observed"] += is_own
-                case Kind.OBSERVATION if call:
-                    self.counts["calls not observed"] -= 1
-                    self.rates[call.tool] += Rate(event["ok"], 1, call.is_retry)
-                    self.tools[call.tool].append(event["at_s"] - call.at_s)
-                case Kind.RUN_FINISHED:
-                    self.ends[event["state"], event["reason"]] += 1
-        if event:
-            self.counts["runs"] += 1
-            if event["kind"] != Kind.RUN_FINISHED:
-                self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
+        events = [*whole_events(run, self.lost)]
+        if not events:
+            return
+        for state, stays in state_times(events).items():
+            self.states[state] += stays
+        calls = [*observed_calls(events)]
+        self.calls += calls
+        self.counts.update({"runs": 1, "events": len(events)})
+        for event in events:
+            if event["kind"] == Kind.MODEL_TURN:
+                used = event["usage"] or {}
+                self.counts.update({"turns": 1, "turns with tokens": "input" in used})
+                self.counts.update({f"tokens {n}": used.get(n) or 0 for n in TOKENS})
+            self.counts["calls"] += event["kind"] == Kind.TOOL_CALL and (
+                "parent" not in event
+            )
+        self.counts["calls not observed"] = self.counts["calls"] - len(self.calls)
+        end = events[-1]
+        if end["kind"] == Kind.RUN_FINISHED:
+            self.ends[end["state"], end["reason"]] += 1
+        else:
+            self.ends["no end", f"after {end.get('event', end['kind'])}"] += 1
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables by title; NaN is no figure."""
         import pandas as pd
 
-        by_calls = sorted(self.rates.items(), key=lambda rate: -rate[1].calls)
-        tables: dict[str, tuple[str, list[tuple[Any, ...]]]] = {
+        by_tool: dict[str, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            by_tool[call.tool].append(call)
+        tools = []
+        for name, calls in sorted(by_tool.items(), key=lambda item: -len(item[1])):
+            rate, (n, *times) = rate_of(calls), spread([c.seconds for c in calls])
+            tools.append((name, n, *times, rate.ok, rate.share, rate.retries))
+        ends = [(*end, number) for end, number in self.ends.most_common()]
+        stays = [(n, *spread(each), sum(each)) for n, each in self.states.items()]
+        tables: dict[str, tuple[str, list[Any]]] = {
             "In all": ("what number", list(self.totals().items())),
-            "How runs ended": (
-                "state reason runs",
-                [(*end, number) for end, number in self.ends.most_common()],
-            ),
-            "Seconds in a state": (
-                "state stays median p95 total",
-                [(n, *spread(stays), sum(stays)) for n, stays in self.states.items()],
-            ),
+            "How runs ended": ("state reason runs", ends),
+            "Seconds in a state": ("state stays median p95 total", stays),
             "Tools, and seconds of a call": (
                 "tool calls median p95 ok share retries",
-                [
-                    (n, *spread(self.tools[n]), rate.ok, rate.share, rate.retries)
-                    for n, rate in by_calls
-                ],
+                tools,
             ),
         }
         return {
@@ -216,14 +201,13 @@ class Figures:
 
     def totals(self) -> dict[str, float | None]:
         """Return what is one number for all runs; None is no figure."""
-        rate, usage = self.rate, self.usage
-        names = ("runs", "events", "turns", "turns with tokens", "calls not observed")
+        rate = rate_of(self.calls)
+        names = ["runs", "events", "turns", "turns with tokens", "calls not observed"]
+        names += [f"tokens {name}" for name in TOKENS]
         return {
             **{name: self.counts[name] for name in names},
             **{"not read to the end": len(self.lost), "tool calls": rate.calls},
             **{"ok": rate.ok, "share ok": rate.share, "retries": rate.retries},
-            **{"tokens read": usage.input, "of them cached": usage.cached},
-            **{"tokens written": usage.output},
         }
 
 

@@ -9,7 +9,6 @@ This module alone needs OpenTelemetry's SDK: `pip install opentelemetry-sdk`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -110,20 +109,6 @@ def export(trace: Trace, exporter: SpanExporter | None = None) -> None:
     exporter.shutdown()
     if result is not SpanExportResult.SUCCESS:
         raise RuntimeError(f"the exporter {name!r} did not take the spans")
-
-
-def as_tree(spans: Iterable[ReadableSpan]) -> str:
-    """Return spans as lines, each below its parent: name, time, tokens read."""
-    depths, lines = dict[int, int](), []
-    for span in spans:
-        depth = depths[span.parent.span_id] + 1 if span.parent else 0
-        if span.context:
-            depths[span.context.span_id] = depth
-        ms = ((span.end_time or 0) - (span.start_time or 0)) / 1e6
-        tokens = (span.attributes or {}).get("gen_ai.usage.input_tokens")
-        read = f"{tokens:6} tokens in" if tokens else ""
-        lines.append(f"{'  ' * depth + span.name:30} {ms:6.1f} ms{read}")
-    return "\n".join(lines)
 
 
 def _of_chat(request: TraceEvent, end: TraceEvent) -> dict[str, Any]:
