@@ -151,26 +151,15 @@ def test_nothing_breaks_the_markdown(tmp_path_factory, text, tool):
 @pytest.mark.parametrize(
     "text", ["half a pair \ud83d", "\x00\x1b[2J\x07", "a\r\nb\x85c"]
 )
-def test_what_a_terminal_would_obey_is_shown(text, tmp_path, capsys):
-    """no escape sequence of a tool reaches a terminal, from no file and no print"""
+def test_what_a_terminal_would_obey_is_shown(text, tmp_path):
+    """no escape sequence of a tool reaches a terminal from one of the files"""
     about = {"call_id": "1", "tool": text, "ok": True}
-    with logged(tmp_path, debug=True) as hook:
+    with logged(tmp_path) as hook:
         hook("observation", **about, text=text, result={"result": text})
-    shown = "".join(contents(tmp_path).values()) + capsys.readouterr().out
+    shown = "".join(contents(tmp_path).values())
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
     assert len((tmp_path / "run.log").read_text().splitlines()) == 1 + 1 + 5
     assert rows_of(tmp_path)[0]["content"] == text
-
-
-def test_debug_prints_each_observation_as_it_comes(tmp_path, capsys):
-    """with debug an observation is on the screen before the next event, else never"""
-    with logged(tmp_path / "silent") as hook:
-        told(hook, STARTED, ASKED, CALLED, SEEN)
-    with logged(tmp_path, debug=True) as hook:
-        told(hook, STARTED, ASKED, CALLED)
-        assert capsys.readouterr().out == ""
-        told(hook, SEEN)
-        assert capsys.readouterr().out == "[step 1] 4\n"
 
 
 def test_the_folder_of_a_run_is_its_own(tmp_path):

@@ -31,20 +31,17 @@ _UNSEEN = re.compile(
 
 
 @contextmanager
-def logged(
-    folder: Path | str, *, debug: bool = False, **options: Any
-) -> Iterator[TraceWriter]:
+def logged(folder: Path | str, **options: Any) -> Iterator[TraceWriter]:
     """Write trace.jsonl and its three views into a folder, while a run goes on.
 
     Gives the hook of an engine: `with logged("runs/1") as hook: Machine(…, hook=hook)`.
-    With `debug` each observation is printed as it comes; other options are those of
-    `TraceWriter`. A run that is resumed goes on in its trace: `write_logs` then makes
-    the views anew.
+    The options are those of `TraceWriter`. A run that is resumed goes on in its trace:
+    `write_logs` then makes the views anew.
     """
     with ExitStack() as files:
         hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
         files.callback(hook.close)
-        hook.listener = files.enter_context(_views(Path(folder), debug=debug))
+        hook.listener = files.enter_context(_views(Path(folder)))
         yield files.enter_context(hook)
 
 
@@ -57,9 +54,7 @@ def write_logs(trace: Trace, folder: Path | str) -> Path:
 
 
 @contextmanager
-def _views(
-    folder: Path, lost: str = "", debug: bool = False
-) -> Iterator[Callable[[TraceEvent], None]]:
+def _views(folder: Path, lost: str = "") -> Iterator[Callable[[TraceEvent], None]]:
     """Give what adds an event to the three files, each time whole and on the disk."""
     folder.mkdir(parents=True, exist_ok=True)
     seen: list[TraceEvent] = []
@@ -79,8 +74,6 @@ def _views(
             rows.write("".join(map(_as_json, said)))
             for file in (log, chat, rows):
                 file.flush()
-            if debug and event["kind"] == Kind.OBSERVATION:
-                print(f"[step {event['step']}] {shortened(plain(summary(event)))}")
 
         try:
             yield add
