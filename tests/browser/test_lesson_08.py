@@ -1,4 +1,4 @@
-"""Lesson 08 in JupyterLab: figures that can be looked at, an exercise, a saved page."""
+"""Lesson 08 and its lab in JupyterLab: tables, an exercise, figures, a saved page."""
 
 import pytest
 from playwright.sync_api import expect
@@ -14,8 +14,7 @@ WRONG = """def first_divergence(
 RIGHT = f"""{WRONG}
     same_length = len(recorded) == len(told)
     return None if same_length else min(len(recorded), len(told))"""
-DASHBOARD, REVIEW = "dashboard(gallery)", "display(review(careful))"
-WIDTH = 600  # pixels that a diagram may take
+REVIEW = "reviews = {name"
 READABLE = 3.0  # the contrast that WCAG asks of the parts of a picture, at the least
 INKS = 3  # of text and axes, of bars and dots, of what failed
 # The contrast of a picture's commonest colours with the page that shines through it.
@@ -56,54 +55,60 @@ END_SESSIONS = """async () => {
 
 
 @pytest.fixture(scope="module")
-def lesson(lab, browser):
-    """The lesson, after Run All."""
+def figures(lab, browser):
+    """The lab, after Run All."""
     with pages(lab, browser) as open_:
-        lesson = open_("08_traces_and_replay")
-        lesson.run_all()
-        yield lesson
+        figures = open_("labs/08_figures_and_errors")
+        figures.run_all()
+        yield figures
 
 
-def expect_shown(lesson):
-    """Wait for the pictures and tables of the lesson: folded ones stay folded."""
-    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
-    expect(lesson.output(REVIEW)).to_contain_text("15 of 16 lines are met")
-    expect(lesson.output(REVIEW).get_by_text("payment_twice")).to_be_visible()
-    expect(lesson.output(REVIEW).get_by_text("missing_action")).to_be_hidden()
-    parts = lesson.output(REVIEW).locator(".workbook-agent")
-    expect(parts).to_be_visible()
-    assert parts.bounding_box()["width"] <= WIDTH
+def expect_shown(figures):
+    """Wait for the pictures and tables of the lab: folded ones stay folded."""
+    expect(figures.page.locator(".jp-RenderedImage img")).to_have_count(1)
+    expect(figures.output(REVIEW)).to_contain_text("15 of 16 lines are met")
+    expect(figures.output(REVIEW).get_by_text("payment_twice")).to_be_visible()
+    expect(figures.output(REVIEW).get_by_text("missing_action")).to_be_hidden()
 
 
-def test_lesson_08_from_a_trace_to_a_review(lesson):
-    """Run all; the dashboard is readable in both themes; an exercise can be solved"""
-    expect(lesson.output("fields = {event")).to_contain_text("source, event, target")
-    expect(lesson.output("taken = {what:")).to_contain_text("both arguments are right")
-    expect_shown(lesson)
-    lesson.output(REVIEW).get_by_text("what is met").click()
-    expect(lesson.output(REVIEW).get_by_text("missing_action")).to_be_visible()
-    lesson.output(REVIEW).get_by_text("what is met").click()
-    picture = lesson.page.locator(".jp-RenderedImage img")
-    try:
-        for theme in ("Light", "Dark"):
-            lesson.choose_theme(f"JupyterLab {theme}")
-            lesson.pictures(f"lesson_08_{theme.lower()}")
-            contrasts = picture.evaluate(CONTRASTS, INKS)
-            assert len(contrasts) == INKS
-            assert min(contrasts) > READABLE, contrasts
-    finally:
-        lesson.choose_theme("JupyterLab Light")
-
+def test_lesson_08_from_a_wrong_answer_to_its_replay(open_lesson):
+    """Run all; what was found is shown; an exercise can be solved"""
+    lesson = open_lesson("08_traces_and_replay")
+    lesson.run_all()
+    expect(lesson.output("kinds_of(honest)")).to_contain_text("source, event, target")
+    expect(lesson.output("except Divergence")).to_contain_text("event 34, a model_turn")
+    expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
+    expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 36 runs")
     message = ["if one run is the beginning of the other", "None"]
     lesson.solve("first_divergence", WRONG, RIGHT, message=message)
 
 
-def test_lesson_08_saved_and_opened_anew(lesson):
-    """Saved, its kernel ended and opened anew, the lesson still shows what it showed"""
-    lesson.page.keyboard.press("Escape")
-    lesson.page.keyboard.press("Control+s")
-    expect(lesson.page.locator(".jp-mod-dirty")).to_have_count(0)
-    lesson.page.evaluate(END_SESSIONS)
-    lesson.page.reload()
-    lesson.page.wait_for_selector(".jp-CodeCell .cm-content")
-    expect_shown(lesson)
+def test_lab_08_from_figures_to_a_review(figures):
+    """Run all; the dashboard is readable in both themes; what is met is folded"""
+    expect(figures.output("rows, taken = [],")).to_contain_text("new description")
+    expect(figures.output("span_tree(")).to_contain_text("execute_tool Calculator")
+    expect_shown(figures)
+    figures.output(REVIEW).get_by_text("what is met").click()
+    expect(figures.output(REVIEW).get_by_text("missing_action")).to_be_visible()
+    figures.output(REVIEW).get_by_text("what is met").click()
+    picture = figures.page.locator(".jp-RenderedImage img")
+    try:
+        for theme in ("Light", "Dark"):
+            figures.choose_theme(f"JupyterLab {theme}")
+            figures.pictures(f"lab_08_{theme.lower()}")
+            contrasts = picture.evaluate(CONTRASTS, INKS)
+            assert len(contrasts) == INKS
+            assert min(contrasts) > READABLE, contrasts
+    finally:
+        figures.choose_theme("JupyterLab Light")
+
+
+def test_lab_08_saved_and_opened_anew(figures):
+    """Saved, its kernel ended and opened anew, the lab still shows what it showed"""
+    figures.page.keyboard.press("Escape")
+    figures.page.keyboard.press("Control+s")
+    expect(figures.page.locator(".jp-mod-dirty")).to_have_count(0)
+    figures.page.evaluate(END_SESSIONS)
+    figures.page.reload()
+    figures.page.wait_for_selector(".jp-CodeCell .cm-content")
+    expect_shown(figures)

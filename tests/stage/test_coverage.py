@@ -6,12 +6,11 @@ What no scenario takes is taken here by a small run, which says what has to happ
 import pytest
 
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
-from workbook.fsm.table import Event, State, Table, Transition
 from workbook.grounding.grounded import grounded
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, PolicyRule, yes
-from workbook.guardrails.table import GUARDED, GuardState
+from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.security.tainted import with_taint
@@ -20,8 +19,6 @@ from workbook.stage.scenarios import slugs
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
-from workbook.traces.coverage import coverage
-from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
 CALL = 'Action: Note\nAction Input: {"text": "a"}'
@@ -143,90 +140,34 @@ WINGS = {"SUSPICIOUS": "trust"}
 BEFORE = {"SUSPICIOUS": GUARDED}  # of whose rows the others speak
 
 
+def ways(*traces):
+    """Return the transitions of traces: source, event and target of each."""
+    moved = (event for trace in traces for event in trace.of("transition"))
+    return {(event["source"], event["event"], event["target"]) for event in moved}
+
+
 @pytest.fixture(scope="module", params=MACHINES)
 def taken(request):
-    """Return what a machine's scenarios cover, and each small run by what happens."""
+    """Return a machine's rows, what its scenarios take, and small runs by what happens.
+
+    Of the rows those are left out of which another machine's cases speak.
+    """
     table = MACHINES[request.param][0]
     engines = SCENARIOS[request.param]
     wing, before = WINGS.get(request.param, ""), BEFORE.get(request.param)
     played = [play(slug, engine) for slug in slugs(wing) for engine in engines]
-    small = {why: coverage(table, run) for why, run in small_runs(request.param)}
+    small = {why: ways(run) for why, run in small_runs(request.param)}
     known = {row[:3] for row in before.rules} if before else set()
-    return coverage(table, played), small, known
+    return {row[:3] for row in table.rules}, known, ways(*played), small
 
 
 def test_every_row_is_taken(taken):
     """No row of a table is there for nothing: a scenario takes it, or a small run."""
-    by_scenarios, small, known = taken
-    print(f"\n{by_scenarios}\n\nTaken by a small run:")
-    for row in [row for row in by_scenarios.never if row not in known]:
-        reasons = [why for why, found in small.items() if found.rows[row]]
-        print("  ", *row, "|", "; ".join(reasons))
-        assert reasons, f"nothing takes {row}"
+    rows, known, by_scenarios, small = taken
+    assert rows - known <= by_scenarios.union(*small.values())
 
 
 def test_no_run_leaves_the_table(taken):
     """Whatever happens, each transition is a row of the table."""
-    by_scenarios, small, _ = taken
-    assert all(found.others == {} for found in (by_scenarios, *small.values()))
-    assert all(found.lost == [] for found in (by_scenarios, *small.values()))
-
-
-# what `coverage` counts
-
-LAMP = Table(
-    (Transition("OFF", "on", "LIT", "w"), Transition("LIT", "off", "OUT", "w")),
-    "OFF",
-    {"OUT"},
-)
-
-
-def lamp(*ways):
-    emit = TraceWriter()
-    emit("run_started", engine="lamp", question="light?")
-    for source, event, target in ways:
-        about = {"source": source, "event": event, "target": target}
-        emit("transition", **about, why="w", elapsed_s=0.0)
-    return emit.trace()
-
-
-def test_rows_are_counted_over_all_runs():
-    """A row that two runs have taken is taken twice; the other one never."""
-    found = coverage(LAMP, [lamp(("OFF", "on", "LIT")), lamp(("OFF", "on", "LIT"))])
-    assert found.rows == {("OFF", "on", "LIT"): 2, ("LIT", "off", "OUT"): 0}
-    assert found.never == [("LIT", "off", "OUT")]
-    assert "never" in str(found)
-    assert "1 of 2" in found._repr_html_()
-
-
-def test_a_way_to_another_state_is_another_row():
-    """A machine with another table takes no row of this one by sharing two words."""
-    found = coverage(LAMP, lamp(("OFF", "on", "BROKEN")))
-    assert set(found.rows.values()) == {0}
-    assert found.others == {("OFF", "on", "BROKEN"): 1}
-    assert "BROKEN" in str(found)
-
-
-def test_a_run_without_states_covers_nothing():
-    """A loop has no states: it is no run of a machine, and is not counted as one."""
-    found = coverage(CORE, [play("price_question", "naive"), Trace(())])
-    assert (found.runs, len(found.never)) == (0, len(CORE.rules))
-    assert coverage(CORE, []).runs == 0
-
-
-def test_a_run_cut_short_counts_up_to_there(tmp_path):
-    """What can be read of a broken file counts, and that it is broken is told."""
-    path = play("price_question", "fsm").save(tmp_path / "run.jsonl")
-    path.write_bytes(path.read_bytes()[:-5])
-    found = coverage(CORE, tmp_path)
-    assert found.rows[State.THINK, Event.FINAL_ANSWER, State.DONE] == 1
-    assert len(found.lost) == 1
-    assert "1 not read" in str(found)
-
-
-def test_all_rows_of_a_large_table_are_shown():
-    """A table is never cut in its middle: the row that is missing may be there."""
-    shown = str(coverage(GUARDED, []))
-    assert shown.count("never") == len(GUARDED.rules)
-    assert GuardState.PENDING_APPROVAL in shown
-    assert max(map(len, shown.splitlines())) <= 80
+    rows, _, by_scenarios, small = taken
+    assert by_scenarios.union(*small.values()) <= rows

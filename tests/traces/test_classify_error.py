@@ -30,10 +30,10 @@ def test_what_is_retryable_is_transient(classify_error, kind):
     assert classify_error(failed(kind, retryable=True)) == "transient"
 
 
-@pytest.mark.parametrize("kind", ["unauthorized", "overload", ""])
-def test_a_kind_of_the_tools_own_is_other(classify_error, kind):
-    """it is "other" if `KINDS` does not have the kind"""
-    assert classify_error(failed(kind)) == "other"
+@pytest.mark.parametrize("kind", ["rate_limited", "overload", "42"])
+def test_a_kind_of_the_tools_own(classify_error, kind):
+    """a dict whose kind `KINDS` does not have is "own kind": the tool's own word"""
+    assert classify_error(failed(kind)) == "own kind"
 
 
 @pytest.mark.parametrize(
@@ -46,19 +46,21 @@ def test_words_do_not_count(classify_error, message):
 
 
 @pytest.mark.parametrize(
-    ("name", "category"), [("KeyboardInterrupt", "stopped"), ("TimeoutError", "other")]
+    ("name", "category"),
+    [("KeyboardInterrupt", "stopped"), ("TimeoutError", "tool")],
 )
-def test_an_error_that_is_a_text_is_a_kind(classify_error, name, category):
-    """if `event["error"]` is a text, as in LangChain's traces, that text is the kind"""
+def test_an_error_that_is_a_text_was_raised(classify_error, name, category):
+    """a text in `error` names an exception: it is "tool" if `KINDS` does not have it"""
     assert classify_error(without_error(error=name)) == category
 
 
-def test_without_an_error_nobody_knows(classify_error):
-    """it is "other" if the observation has no `error`, as in the naive loop's traces
+@pytest.mark.parametrize("fields", [{}, {"error": None}], ids=["no field", "None"])
+def test_without_an_error_nobody_knows(classify_error, fields):
+    """an observation without `error`, or with None there, is "not recorded"
 
     perhaps, of unsettled: you read the kind from the text, "Error (timeout) …"
     """
-    assert classify_error(without_error()) == "other"
+    assert classify_error(without_error(**fields)) == "not recorded"
 
 
 @pytest.mark.parametrize(
@@ -67,6 +69,6 @@ def test_without_an_error_nobody_knows(classify_error):
     ids=["ok", "no observation"],
 )
 def test_what_has_not_failed_is_refused(classify_error, event):
-    """raise ValueError if `ok` is not False: the event has not failed"""
+    """raise ValueError if the event has no `ok` that is False: nothing has failed"""
     with pytest.raises(ValueError):  # noqa: PT011 - in any words
         classify_error(event)

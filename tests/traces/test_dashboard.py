@@ -1,4 +1,4 @@
-"""The dashboard: four panels that are readable on white pages and on dark ones."""
+"""The dashboard: three panels that are readable on white pages and on dark ones."""
 
 import warnings
 
@@ -44,7 +44,7 @@ def inks(figure):
 
 
 def test_all_that_is_drawn_is_readable(seen):
-    """Of three colours that a browser measures in lesson 08, on the page itself."""
+    """Of three colours that a browser measures in lab 08, on the page itself."""
     assert {colors.to_hex(ink) for ink in inks(seen)} == {GREY, BLUE, RED}
     assert seen.get_facecolor()[3] == 0
     assert all(ax.get_facecolor()[3] == 0 for ax in seen.axes)
@@ -52,15 +52,15 @@ def test_all_that_is_drawn_is_readable(seen):
 
 def test_each_panel_says_what_to_see_and_in_which_unit(seen, found):
     """All have something to see, and nothing is told by its colour alone."""
-    assert len(seen.axes) == 4
+    assert len(seen.axes) == 3
     assert all(ax.get_title() and ax.get_xlabel() for ax in seen.axes)
     assert all(ax.has_data() for ax in seen.axes)
     assert "seconds" in seen.axes[1].get_xlabel()
-    assert "tokens" in seen.axes[3].get_ylabel()
     assert "8 runs" in seen.get_suptitle()
     shown = {text.get_text() for text in seen.findobj(plt.Text)}
-    rates = found.rates.values()
-    assert {f"{rate.ok} of {rate.calls} ok" for rate in rates} <= shown
+    tools = found.frames()["Tools, and seconds of a call"]
+    told = tools["ok"].astype(str) + " of " + tools["calls"].astype(str) + " ok"
+    assert set(told) <= shown
     assert {bool(bar.get_hatch()) for bar in seen.axes[2].patches} == {True, False}
     marks = [line.get_marker() for line in seen.axes[1].lines]
     assert len(set(marks)) == len(marks) == 2

@@ -32,7 +32,7 @@ def test_the_first_event_that_differs(first_divergence, other, seq):
 
 @pytest.mark.parametrize("other", [a_run(at_s=7.0), WITHOUT_TIMES])
 def test_times_are_no_difference(first_divergence, other):
-    """other times are no difference, nor is an event without a time"""
+    """times do not count, also where one event has none"""
     assert first_divergence(a_run(), other) is None
 
 

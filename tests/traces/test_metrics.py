@@ -1,15 +1,12 @@
 """Figures over any number of runs: what is counted, of how many, and what is not."""
 
-import tracemalloc
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbook.models.base import Usage
 from workbook.stage.engines import ENGINES, play
-from workbook.traces.metrics import Rate, Spread, figures
+from workbook.traces.metrics import Rate, figures, rate_of, spread
 from workbook.traces.metrics import state_times as packaged_state_times
 from workbook.traces.metrics import success_rate as packaged_success_rate
 from workbook.traces.trace import Trace
@@ -66,7 +63,7 @@ def test_the_rate_agrees_with_a_count_by_hand(calls):
         same = [each for each in calls[:number] if each[:2] == (tool, argument)]
         retries += bool(same) and not same[-1][2]
     run, rate = run_of(*events), Rate(sum(ok for *_, ok in calls), len(calls), retries)
-    assert packaged_success_rate(run) == figures(run).rate == rate
+    assert packaged_success_rate(run) == rate_of(figures(run).calls) == rate
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -76,45 +73,40 @@ def test_every_engine_has_its_figures(slug, engine):
     trace = play(slug, engine)
     found = figures(trace)
     assert (found.counts["runs"], found.counts["events"]) == (1, len(trace))
-    assert found.rate == packaged_success_rate(trace)
+    assert rate_of(found.calls) == packaged_success_rate(trace)
     stays = packaged_state_times(trace)
     assert {state: len(times) for state, times in stays.items()} == {
-        state: spread.total() for state, spread in found.states.items()
+        state: len(times) for state, times in found.states.items()
     }
     if stays:  # they follow each other, from question to end
         together = sum(sum(times) for times in stays.values())
         assert 0 < together <= trace.end["spent"]["wall_s"] + 1e-3
     assert found.counts["turns"] == len(trace.of("model_turn"))
-    unseen = len(trace.of("tool_call")) - found.rate.calls
+    unseen = len(trace.of("tool_call")) - len(found.calls)
     assert found.counts["calls not observed"] == unseen
     assert unseen == (slug == "tool_raises" and engine in ("naive", "reading"))
     assert dict(found.ends) == {(trace.end["state"], trace.end["reason"]): 1}
 
 
-@given(st.lists(st.floats(0, 1e7), min_size=1), st.integers(1, 100))
-def test_a_quantile_is_the_exact_one_but_for_its_rounding(numbers, percent):
-    """The quantile of rounded numbers is within 0.5 % of that of the numbers."""
-    spread = Spread()
-    for number in numbers:
-        spread.add(number)
-    exact = sorted(numbers)[-(-len(numbers) * percent // 100) - 1]
-    assert spread.quantile(percent) == pytest.approx(exact, rel=0.005, abs=1e-300)
-    assert spread.row()[3] == pytest.approx(sum(numbers), rel=0.005, abs=1e-300)
+@given(st.lists(st.integers(), min_size=1))
+def test_a_percentile_is_one_of_the_numbers(numbers):
+    """at least so many do not exceed it, and of those below it that is not so"""
+    n, *found = spread(numbers)
+    for share, percentile in zip((0.5, 0.95), found, strict=True):
+        assert sum(each <= percentile for each in numbers) >= share * n
+        assert sum(each < percentile for each in numbers) < share * n
 
 
-def test_tokens_are_counted_inside_tools_too_and_the_curve_is_the_agents():
+def test_tokens_are_counted_inside_tools_too():
     """A tool takes time and tokens; a model that tells none is not one of 0 tokens."""
     first = turn({"input": 10, "output": 2, "cached": 0})
     inside = turn({"input": 1000, "output": 1, "cached": 0}, parent=1)
     last = turn({"input": 30, "output": 2, "cached": 8, "estimated": True})
     run = run_of(first, asked("1"), inside, observed("1"), turn(None), turn({}), last)
     found = figures([run, run_of(turn({"input": 20, "output": 2, "cached": 0}))])
-    assert found.tools["Search"] == {2.0: 1}
-    assert found.usage == Usage(1060, 7, 8)
-    names = ("turns", "turns with tokens", "turns estimated")
-    assert [found.counts[name] for name in names] == [6, 4, 1]
-    curve = {n: dict(c) for n, c in found.context.items()}
-    assert curve == {1: {10: 1, 20: 1}, 4: {30: 1}}
+    assert [call.seconds for call in found.calls] == [2.0]
+    told = ("turns", "turns with tokens", "tokens input", "tokens output")
+    assert [found.totals()[name] for name in told] == [6, 4, 1060, 7]
 
 
 def test_ends_by_state_and_reason_and_those_without():
@@ -149,7 +141,7 @@ def test_a_folder_is_all_its_traces_and_nothing_else(tmp_path):
     (tmp_path / "chat.jsonl").write_text('{"role": "user", "content": "q"}\n')
     (tmp_path / "empty.jsonl").touch()
     found = figures(tmp_path)
-    assert (found.counts["runs"], found.rate) == (2, Rate(2, 2, 0))
+    assert (found.counts["runs"], rate_of(found.calls)) == (2, Rate(2, 2, 0))
     assert found.lost == []
     assert figures(sorted(tmp_path.rglob("[ab].jsonl"))).counts["runs"] == 2
     assert figures(str(tmp_path / "a.jsonl")).counts["runs"] == 1
@@ -159,37 +151,11 @@ def test_a_folder_is_all_its_traces_and_nothing_else(tmp_path):
         figures(iter(run_of(END)))
 
 
-def many_events(number):
-    """Yield a run of so many events, its calls and tokens all different."""
-    yield from run_of().events
-    for n in range((number - 2) // 5):
-        steps = [
-            turn({"input": n, "output": n % 100, "cached": 0}),
-            moved("THINK", (n % 9973) / 1000, "tool_requested", "EXECUTE_TOOL"),
-            asked(f"call_{n}", f"tool {n % 20}", q=f"question {n}"),
-            observed(f"call_{n}", f"answer {n}", n % 7 > 0),
-            moved("EXECUTE_TOOL", n / 7, "observed"),
-        ]
-        for kind, fields in steps:
-            yield {"trace_id": "r", "kind": kind, "at_s": n / 3, **fields}
-
-
-@pytest.mark.in_ci
-def test_memory_is_flat():
-    """200,000 events of one run pass in less than 30 MB."""
-    tracemalloc.start()
-    found = figures([many_events(200_000)])
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert found.counts["events"] == pytest.approx(200_000, abs=5)
-    assert peak < 30e6
-
-
 # how they are shown
 
 
 def test_names_are_text_of_any_script():
-    """On 80 columns of a terminal, and in a page without its tags and formulas."""
+    """They fit 80 columns of a terminal, and end no line."""
     names = ["<b>x</b>", "x" * 300, "東京都庁の展望室への行き方を調べる道具", "$x$"]
     names.append("a\nb\x1b[31m")
     steps = [asked("1", names[0]), observed("1", tool=names[0])]
@@ -200,17 +166,12 @@ def test_names_are_text_of_any_script():
     assert max(map(cell_len, str(found).splitlines())) <= 80
     assert all(sign == "\n" or sign.isprintable() for sign in str(found))
     assert "e+" not in str(found)
-    page = found._repr_html_()
-    assert "<b>x</b>" not in page
-    assert "&lt;b&gt;x&lt;/b&gt;" in page
-    assert page.startswith("<div class='mathjax_ignore'>")
 
 
 @pytest.mark.parametrize("runs", [[], Trace(()), [iter(())]])
 def test_nothing_has_no_figures(runs):
     """Of no runs there are no rates, and what is shown says so."""
     found = figures(runs)
-    assert (found.counts["runs"], found.rate.share, found.ends) == (0, None, {})
+    assert (found.counts["runs"], found.ends) == (0, {})
     assert found.totals()["share ok"] is None
     assert "–" in str(found)
-    assert found._repr_html_()

@@ -116,7 +116,7 @@ def divergence(replay, trace, machine):
 
 
 def test_another_machine_diverges(replay):
-    """if the machine does something else, raise Divergence; `seq` is the first event"""
+    """if the machine does something else, raise Divergence with the first such `seq`"""
     trace, _, _ = recorded(TEXT)
     rude = CORE.with_rules(
         Transition(State.THINK, Event.UNREADABLE_TURN, State.ERROR, "it was told once")
@@ -128,7 +128,7 @@ def test_another_machine_diverges(replay):
 
 
 def test_a_divergence_holds_both(replay):
-    """a Divergence has the record's event as `expected`, the machine's as `found`"""
+    """a Divergence has the recorded event as `expected`, the machine's as `found`"""
     trace, _, _ = recorded(TEXT)
     brief = Watched(TEXT, "a machine with another preamble", preamble="Be brief.\n")
     raised = divergence(replay, trace, brief.machine)
@@ -140,14 +140,14 @@ def test_a_divergence_holds_both(replay):
 
 @pytest.mark.parametrize("length", [2, 5, -1])
 def test_a_record_that_breaks_off(replay, length):
-    """a record that breaks off has no end: raise TraceError (a Divergence is one)"""
+    """if the record breaks off before the end, raise TraceError (Divergence is one)"""
     trace, _, again = recorded(TEXT)
     with pytest.raises(TraceError):
         replay(Trace(trace.events[:length]), again.machine)
 
 
 def test_a_record_that_is_too_long(replay):
-    """an event after the end of the run is a Divergence too"""
+    """an event in the record after the machine's end is a Divergence too"""
     trace, _, again = recorded(TEXT)
     last = trace.events[-1]
     longer = Trace((*trace.events, {**last, "seq": last["seq"] + 1}))

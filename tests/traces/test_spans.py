@@ -5,12 +5,13 @@ import subprocess
 import sys
 
 import pytest
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names
 from opentelemetry.semconv.attributes import error_attributes
 from opentelemetry.trace import SpanKind, StatusCode
 
 from workbook.stage.engines import play
-from workbook.traces.spans import to_spans
+from workbook.traces.spans import export, to_spans
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
@@ -24,7 +25,9 @@ def run_of(*events):
     writer = TraceWriter(clock=lambda: next(now), unix_clock=lambda: 1001.0, secrets=())
     for _, kind, fields in events:
         writer(kind, **fields)
-    return to_spans(writer.trace())
+    exporter = InMemorySpanExporter()
+    export(writer.trace(), exporter)
+    return exporter.get_finished_spans()
 
 
 STARTED = (1.0, "run_started", {"engine": "fsm", "question": "secret 1"})
@@ -83,9 +86,6 @@ def test_spans_hold_together_wherever_a_run_is_cut(slug, engine):
             assert set(span.attributes) - ours <= CONVENTIONS
             json.loads(span.to_json())
     assert len(spans) == 1 + len(trace.of("model_request", "tool_call"))
-    assert [s.context for s in to_spans(trace)] == [s.context for s in spans]
-    others = {span.context.span_id for span in to_spans(play(slug, engine))}
-    assert not others & set(by_id)
     below = [s.parent and by_id[s.parent.span_id].name.split()[0] for s in spans]
     assert below.count("execute_tool") == 4 * (engine == "langchain")  # llm-math's
 

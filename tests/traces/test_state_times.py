@@ -16,7 +16,7 @@ def test_the_time_belongs_to_the_state_that_was_left(state_times):
 
 
 def test_each_stay_is_a_number_of_its_own(state_times):
-    """each stay is a number of its own, in order: add none up, leave none out"""
+    """return the time of each stay, in order; do not add them up"""
     run = [moved("THINK", 1.0), moved("THINK", 0.0), moved("THINK", 1.0)]
     assert state_times(run) == {"THINK": [1.0, 0.0, 1.0]}
 
@@ -30,12 +30,12 @@ def test_the_states_are_in_order(state_times):
 
 @pytest.mark.parametrize("target", ["DONE", "OBSERVE"])
 def test_a_state_that_was_not_left_is_not_there(state_times, target):
-    """a state that was never left is not there: an end, or where a trace breaks off"""
+    """a state that the run never left is not in the dict"""
     assert state_times([moved("THINK", 1.0, target)]) == {"THINK": [1.0]}
 
 
 def test_other_events_are_not_looked_at(state_times):
-    """other events do not count, whatever fields they have; without any it is {}"""
+    """events of other kinds do not count, whatever fields they have"""
     page = {"kind": "observation", "source": "https://example.org", "elapsed_s": 9.0}
     run = [{"kind": "run_started"}, page]
     assert state_times([*run, moved("THINK", 1.0)]) == {"THINK": [1.0]}

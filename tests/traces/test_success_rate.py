@@ -37,7 +37,7 @@ def test_no_calls_is_no_figure(success_rate, events):
 
 
 def test_a_turn_that_nobody_could_read_is_no_call(success_rate):
-    """an observation whose `call_id` is None is of no call: its turn was unreadable"""
+    """skip an observation whose `call_id` is None: no call could be read"""
     unreadable = observed(None, ok=False, tool=None)
     moved = {"trace_id": "r", "kind": "transition", "call_id": "call_1"}
     assert success_rate([unreadable, *call(1), moved]) == Rate(1, 1, 0)
@@ -70,7 +70,7 @@ def test_a_retry_is_the_same_call_after_a_failure(success_rate, run, rate):
     ("again", "retries"), [({"b": [2], "a": 1}, 1), ({"a": "1", "b": [2]}, 0)]
 )
 def test_the_order_of_the_arguments_does_not_count(success_rate, again, retries):
-    """the same arguments in another order are the same, but 1 is not "1": any JSON"""
+    """arguments are equal in any order of their names; 1 and "1" are not equal"""
     run = [*call(1, ok=False, a=1, b=[2]), *call(2, **again)]
     assert success_rate(run) == Rate(ok=1, calls=2, retries=retries)
 
@@ -83,7 +83,7 @@ def test_calls_in_flight_at_once_are_no_retries(success_rate):
 
 
 def test_a_call_inside_another_is_not_the_agents_own(success_rate):
-    """leave out what has a `parent`: it was called inside another call"""
+    """skip events with a `parent`: another call made them"""
     nested = inside(*call(2, ok=False, q="a"))
     run = [asked("call_1", q="a"), *nested, observed("call_1"), *call(3, q="a")]
     assert success_rate(run) == Rate(ok=2, calls=2, retries=0)
@@ -98,5 +98,5 @@ MIXED += [observed("x", run="s"), *call(2, q="a")]
     ("runs", "rate"), [(ONE_AFTER_THE_OTHER, Rate(1, 2, 0)), (MIXED, Rate(2, 3, 1))]
 )
 def test_events_of_several_runs(success_rate, runs, rate):
-    """`trace_id` tells runs apart; they may be mixed, and a retry is within its run"""
+    """events of several runs may be mixed; a retry is of a call with its `trace_id`"""
     assert success_rate(runs) == rate

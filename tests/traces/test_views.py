@@ -18,7 +18,6 @@ from workbook.traces.events import TraceError
 from workbook.traces.trace import Trace
 from workbook.traces.views import (
     VIEWS,
-    as_episode,
     logged,
     summary_of,
     totals,
@@ -152,26 +151,15 @@ def test_nothing_breaks_the_markdown(tmp_path_factory, text, tool):
 @pytest.mark.parametrize(
     "text", ["half a pair \ud83d", "\x00\x1b[2J\x07", "a\r\nb\x85c"]
 )
-def test_what_a_terminal_would_obey_is_shown(text, tmp_path, capsys):
-    """no escape sequence of a tool reaches a terminal, from no file and no print"""
+def test_what_a_terminal_would_obey_is_shown(text, tmp_path):
+    """no escape sequence of a tool reaches a terminal from one of the files"""
     about = {"call_id": "1", "tool": text, "ok": True}
-    with logged(tmp_path, debug=True) as hook:
+    with logged(tmp_path) as hook:
         hook("observation", **about, text=text, result={"result": text})
-    shown = "".join(contents(tmp_path).values()) + capsys.readouterr().out
+    shown = "".join(contents(tmp_path).values())
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
     assert len((tmp_path / "run.log").read_text().splitlines()) == 1 + 1 + 5
     assert rows_of(tmp_path)[0]["content"] == text
-
-
-def test_debug_prints_each_observation_as_it_comes(tmp_path, capsys):
-    """with debug an observation is on the screen before the next event, else never"""
-    with logged(tmp_path / "silent") as hook:
-        told(hook, STARTED, ASKED, CALLED, SEEN)
-    with logged(tmp_path, debug=True) as hook:
-        told(hook, STARTED, ASKED, CALLED)
-        assert capsys.readouterr().out == ""
-        told(hook, SEEN)
-        assert capsys.readouterr().out == "[step 1] 4\n"
 
 
 def test_the_folder_of_a_run_is_its_own(tmp_path):
@@ -208,15 +196,15 @@ def test_how_it_went_wrong_is_in_the_views(tmp_path):
 
 
 @pytest.mark.parametrize("engine", ["fsm", "langchain"])
-def test_an_episode_is_what_reports_print(engine, tmp_path):
-    """thought, action, observation, …; what a tool asked is in the chat alone"""
-    trace = play("price_question", engine)
-    episode, steps = as_episode(trace), ["thought", "action", "observation"] * 4
-    assert [each["type"] for each in episode] == [*steps, "thought", "final"]
-    assert episode[0]["content"] == "First I need 20% of 100."
-    assert "100*0.2" in episode[1]["content"]
-    assert episode[-1]["content"] == "88"
-    rows = rows_of(write_logs(trace, tmp_path))
+def test_a_chat_is_what_reports_print(engine, tmp_path):
+    """question, thought, action, observation, …, final; what a tool asked is marked"""
+    rows = rows_of(write_logs(play("price_question", engine), tmp_path))
+    own, steps = [r for r in rows if "parent" not in r], ["action", "observation"] * 4
+    said = [row["type"] for row in own if row["type"] != "thought"]
+    assert said == ["question", *steps, "final"]
+    assert own[1]["content"] == "First I need 20% of 100."
+    assert "100*0.2" in own[2]["content"]
+    assert own[-1]["content"] == "88"
     inside = [row["type"] for row in rows if "parent" in row]
     assert inside == ["thought"] * 4 * (engine == "langchain")
 
@@ -226,17 +214,16 @@ def test_a_turn_that_is_no_step_or_more_than_one(tmp_path):
     writer = TraceWriter()
     turns = Script(["I wonder.", "Thought: a\nFinal Answer: 4\nQuestion: and 5?"])
     Machine(turns, ToolRegistry([calculator()]), hook=writer).run("?")
-    unread, notice, *_ = episode = as_episode(writer.trace())
-    assert (unread["content"], unread["unread"]) == ("I wonder.", True)
-    about = [notice[name] for name in ("type", "ok", "call_id")]
-    assert about == ["observation", False, None]
     rows = rows_of(write_logs(writer.trace(), tmp_path))
-    assert rows[2]["role"] == "runtime"  # of the notice
+    _, unread, notice, *_ = rows
+    assert (unread["content"], unread["unread"]) == ("I wonder.", True)
+    about = [notice[name] for name in ("role", "type", "ok", "call_id")]
+    assert about == ["runtime", "observation", False, None]
     dropped = [row["content"] for row in rows if row["type"] == "dropped"]
     assert dropped == ["Question: and 5?"]
-    assert "and 5?" not in str(episode)
     calls = {"text": "I call.", "turn": {"kind": "calls", "thought": ""}, "usage": {}}
-    assert as_episode(told(TraceWriter(), ("model_turn", calls)).trace()) == []
+    silent = told(TraceWriter(), ("model_turn", calls)).trace()
+    assert rows_of(write_logs(silent, tmp_path)) == []
 
 
 @pytest.mark.parametrize(
@@ -251,17 +238,17 @@ def test_a_turn_that_is_no_step_or_more_than_one(tmp_path):
         (ended("ERROR", "x", message="gone"), "ERROR", "x", "ERROR: gone"),
     ],
 )
-def test_how_a_run_stands(event, state, reason, final):
+def test_how_a_run_stands(event, state, reason, final, tmp_path):
     """its last message is the answer, or why there is none, once it has ended"""
     trace = told(TraceWriter(), STARTED, event).trace()
-    found, last = totals(trace), as_episode(trace)[-1:]
+    found, (*_, last) = totals(trace), rows_of(write_logs(trace, tmp_path))
     assert (found["state"], found["reason"]) == (state, reason)
     assert (found["tokens"], found["errors"]) == (None, {})
     if final is None:
-        assert last == []
+        assert last["type"] == "question"
     else:
         about = {"type": "final", "content": final, "state": state, "reason": reason}
-        assert last == [{"step": 0, **about}]
+        assert last.items() >= about.items()
 
 
 def test_what_was_spent_is_counted():

@@ -17,7 +17,7 @@ def looks_at_the_words(event):
 
 def reads_the_kind_from_the_text(event):
     kind = event.get("text", "").partition("(")[2].partition(")")[0]
-    return right({"error": kind, **event})
+    return right({"error": {"kind": kind}, **event})
 
 
 def looks_at_the_table_first(event):
@@ -26,17 +26,23 @@ def looks_at_the_table_first(event):
 
 def takes_an_unknown_kind_for_the_tools_fault(event):
     found = right(event)
-    return "tool" if found == "other" else found
+    return "tool" if found == "own kind" else found
 
 
 def expects_an_error_in_each(event):
     category = right(event)
-    return category if event["error"] else "other"
+    return category if event["error"] else "not recorded"
 
 
-def knows_our_machines_alone(event):
-    found, error = right(event), event.get("error", {"kind": "", "retryable": False})
-    return "transient" if error["retryable"] else found
+def calls_what_it_does_not_know_other(event):
+    found = right(event)
+    return "other" if found == "not recorded" else found
+
+
+def takes_a_text_for_a_kind_of_the_tools_own(event):
+    if isinstance(event.get("error"), str):
+        return KINDS.get(event["error"], "own kind")
+    return right(event)
 
 
 def takes_a_time_out_for_transient(event):
@@ -51,9 +57,10 @@ WRONG = {
     looks_at_the_words: "test_words_do_not_count",
     reads_the_kind_from_the_text: "test_without_an_error_nobody_knows",
     looks_at_the_table_first: "test_what_is_retryable_is_transient",
-    takes_an_unknown_kind_for_the_tools_fault: "test_a_kind_of_the_tools_own_is_other",
+    takes_an_unknown_kind_for_the_tools_fault: "test_a_kind_of_the_tools_own",
     expects_an_error_in_each: "test_without_an_error_nobody_knows",
-    knows_our_machines_alone: "test_an_error_that_is_a_text_is_a_kind",
+    calls_what_it_does_not_know_other: "test_without_an_error_nobody_knows",
+    takes_a_text_for_a_kind_of_the_tools_own: "test_an_error_that_is_a_text_was_raised",
     takes_a_time_out_for_transient: "test_the_table_says_it",
     classes_what_went_well: "test_what_has_not_failed_is_refused",
 }

@@ -62,9 +62,9 @@ def trace_command(
 
 def _export(trace: Trace) -> None:
     try:
-        from workbook.traces.spans import export, to_spans
+        from workbook.traces.spans import export
 
-        export(to_spans(trace))
+        export(trace)
     except (ModuleNotFoundError, ValueError, RuntimeError) as error:
         words = f"no spans: {error}"
         if isinstance(error, ModuleNotFoundError):

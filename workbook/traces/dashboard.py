@@ -62,7 +62,7 @@ def plot_prompts(
 
 
 def dashboard(runs: Runs | Figures) -> Figure:
-    """Draw figures, or those of runs as `figures` takes them, in four panels."""
+    """Draw figures, or those of runs as `figures` takes them, in three panels."""
     from matplotlib import pyplot as plt
 
     found = runs if isinstance(runs, Figures) else figures(runs)
@@ -71,9 +71,9 @@ def dashboard(runs: Runs | Figures) -> Figure:
         told += f"; {len(found.lost):,} broken"
     tables = found.frames()
     with plt.rc_context(LOOK):
-        figure, axes = plt.subplots(2, 2, figsize=(10, 6.5), layout="constrained")
+        figure, axes = plt.subplots(3, figsize=(8, 8), layout="constrained")
         figure.suptitle(told)
-        for (title, draw), ax in zip(PANELS.items(), axes.flat, strict=True):
+        for (title, draw), ax in zip(PANELS.items(), axes, strict=True):
             if title in tables:
                 ax.set_title(draw(ax, tables[title]))
                 ax.tick_params(colors=GREY)
@@ -121,14 +121,6 @@ def _tools(ax: Any, tools: pd.DataFrame) -> str:
     return f"{all_ok:,} of {all_calls:,} tool calls were ok"
 
 
-def _context(ax: Any, context: pd.DataFrame) -> str:
-    medians = context["median"]
-    ax.plot(context["call"], medians, "o-", color=BLUE)
-    ax.set(xlabel="call of the agent's model", ylim=(0, None))
-    ax.set(ylabel="input tokens, median of the runs")
-    return f"From {medians.iloc[0]:,.0f} to {medians.iloc[-1]:,.0f} tokens of input"
-
-
 def _plain(name: str) -> str:
     return cell(name).replace("$", r"\$")  # or else two of them are a formula
 
@@ -145,6 +137,5 @@ PANELS = {
     "How runs ended": _ends,
     "Seconds in a state": _states,
     "Tools, and seconds of a call": _tools,
-    "Input tokens of the agent's calls": _context,
 }
 """What draws a table of the figures, and returns what is to be seen."""

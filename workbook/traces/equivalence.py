@@ -25,11 +25,6 @@ class Call(NamedTuple):
     observation: Any
 
 
-def equivalent(trace_a: Trace, trace_b: Trace) -> bool:
-    """Return whether two traces have the same calls in order and the same answer."""
-    return first_difference(trace_a, trace_b) is None
-
-
 def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
     """Say in a sentence where two traces part; None when they are the same run."""
     calls_a, calls_b = calls_of(trace_a), calls_of(trace_b)

@@ -26,6 +26,7 @@ KINDS: Mapping[str, str] = {
     "invalid_arguments": "arguments",
     **dict.fromkeys(("unreadable_turn", "unknown_tool", "duplicate_call_id"), "turn"),
     **dict.fromkeys(("denied", "stale_approval", "one_at_a_time"), "refused"),
+    **dict.fromkeys(("unauthorized", "forbidden"), "access"),  # HTTP's 401 and 403
     **dict.fromkeys(("cancelled", "budget", "run_ended", "withdrawn"), "stopped"),
     "KeyboardInterrupt": "stopped",  # as LangChain's traces have it
     **dict.fromkeys(("timeout", "needs_person"), "unsettled"),
@@ -33,18 +34,20 @@ KINDS: Mapping[str, str] = {
     **dict.fromkeys(("tool_error", "server_gone"), "tool"),  # of a stranger's server
     **dict.fromkeys(("unsupported", "address"), "answer"),
 }
-"""The kinds of error that the workbook's own engines write, each with its category."""
+"""The known kinds of error, each with its category."""
 
 ADVICE: Mapping[str, str] = {
-    "arguments": "say in its description what it takes (improved_description)",
+    "arguments": "say in the description what the tool takes (improved_description)",
     "turn": "show the model the form of a step, and the names of the tools",
     "refused": "look at the rules, at the mode, and at what the person said",
+    "access": "log in again, or give the agent the right: the model cannot",
     "stopped": "the run was over: look at its end, and at its limits",
     "unsettled": "find out whether it was done, before anybody calls it again",
-    "tool": "mend the tool",
+    "tool": "fix the tool",
     "answer": "look at what the run had read, and why that did not carry the answer",
-    "transient": "if it only reads, let it try again by itself (with_retries)",
-    "other": "read the kind: it is the tool's own, or nobody has noted one",
+    "transient": "if the tool only reads, let it try again by itself (with_retries)",
+    "own kind": "read the tool's own word for it, and give it a category",
+    "not recorded": "record the error as data: this trace has its words only",
 }
 """What a person can do about the errors of each category."""
 
@@ -64,8 +67,9 @@ class Pattern:
 def classify_error(event: TraceEvent) -> str:
     """Return the category of a failed observation, a key of `ADVICE`.
 
-    What is retryable is "transient". Of the rest `KINDS` says it, by the error's kind;
-    "other" is what does not stand there. Where `error` is a text, that is the kind.
+    What is retryable is "transient". Of the rest `KINDS` says it, by the error's kind.
+    A kind that it lacks is the tool's "own kind". Where `error` is a text it names the
+    exception that a tool raised; where there is none, it is "not recorded".
     ValueError: the event is no failed observation.
 
     >>> late = {"kind": "timeout", "message": "invalid arguments", "retryable": False}
@@ -74,12 +78,14 @@ def classify_error(event: TraceEvent) -> str:
     """
     if event.get("ok") is not False:
         raise ValueError(f"this is no failed observation: {clip(str(event), 200)}")
-    error = event.get("error") or {}
+    error = event.get("error")
+    if not error:
+        return "not recorded"
     if isinstance(error, str):
-        error = {"kind": error}
+        return KINDS.get(error, "tool")
     if error.get("retryable"):
         return "transient"
-    return KINDS.get(error.get("kind", ""), "other")
+    return KINDS.get(error["kind"], "own kind")
 
 
 def patterns(
@@ -120,7 +126,10 @@ def recommendations(found: Iterable[Pattern]) -> list[str]:
     said = []
     for each in found:
         what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
-        why, todo = each.kind or "no kind", ADVICE.get(each.category, ADVICE["other"])
+        why, todo = (
+            each.kind or "no kind",
+            ADVICE.get(each.category, f"see what {each.category!r} asks for"),
+        )
         if each.argument is not None:
             why += f", argument {clip(each.argument, 40)!r}"
             todo = ADVICE["arguments"]

@@ -1,26 +1,28 @@
 """Figures of any number of runs, each with how many it is of.
 
-Runs are read one after the other and their events one by one, so a folder may be larger
-than memory. While a run is read, a few numbers are kept of each of its calls.
+Runs are read one after the other: one run, and the numbers of all, have to fit into
+memory.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbook.models.base import Usage
 from workbook.traces.events import Kind, TraceError, TraceEvent
-from workbook.traces.show import Tables
+from workbook.traces.show import cell
 from workbook.traces.trace import Trace, read_events
 
 if TYPE_CHECKING:
     import pandas as pd
+
+TOKENS = ("input", "output", "cached")
 
 Run = Trace | Path | str | Iterable[TraceEvent]
 Runs = Run | Iterable[Run]
@@ -80,9 +82,38 @@ class Rate:
         """The share that went well, 0 to 1; None where there were no calls."""
         return self.ok / self.calls if self.calls else None
 
-    def __add__(self, other: Rate) -> Rate:
-        calls = self.calls + other.calls
-        return Rate(self.ok + other.ok, calls, self.retries + other.retries)
+
+class Call(NamedTuple):
+    """A call of the agent that was observed, `seconds` after it was made."""
+
+    tool: str
+    ok: bool
+    is_retry: bool
+    seconds: float
+
+
+def observed_calls(events: Iterable[TraceEvent]) -> Iterator[Call]:
+    """Yield the agent's own calls as they are observed, in one run or in several."""
+    asked: dict[Any, tuple[Any, bool, float]] = {}  # and not observed so far
+    failed: set[Any] = set()
+    for event in events:
+        if "parent" in event or event.get("call_id") is None:
+            continue
+        key = event["trace_id"], event["call_id"]
+        if event["kind"] == Kind.TOOL_CALL:
+            text = json.dumps(event["arguments"], sort_keys=True, default=str)
+            same = event["trace_id"], event["tool"], text
+            asked[key] = same, same in failed, event["at_s"]
+        elif event["kind"] == Kind.OBSERVATION and key in asked:
+            same, is_retry, at_s = asked.pop(key)
+            (failed.discard if event["ok"] else failed.add)(same)
+            yield Call(same[1], event["ok"], is_retry, event["at_s"] - at_s)
+
+
+def rate_of(calls: Collection[Call]) -> Rate:
+    """Return how many calls went well, and how many were retries."""
+    ok, retries = (sum(map(itemgetter(i), calls)) for i in (1, 2))
+    return Rate(ok, len(calls), retries)
 
 
 def success_rate(events: Iterable[TraceEvent]) -> Rate:
@@ -91,149 +122,65 @@ def success_rate(events: Iterable[TraceEvent]) -> Rate:
     A call counts once it is observed. A retry is asked for when the same tool has last
     failed with the same arguments, in the same run.
     """
-    rate = Rate()
-    for event, call in _paired(events):
-        if call:
-            rate += Rate(event["ok"], 1, call.is_retry)
-    return rate
-
-
-class _Call(NamedTuple):
-    """A call of the agent; `same` is one hash for what may be long texts."""
-
-    tool: str
-    at_s: float
-    same: int  # for the same tool with the same arguments in the same run
-    is_retry: bool
-
-
-def _paired(
-    events: Iterable[TraceEvent],
-) -> Iterator[tuple[TraceEvent, _Call | None]]:
-    """Yield each event; an observation with the agent's own call that it is of."""
-    asked: dict[Any, _Call] = {}  # and not observed so far
-    failed: set[int] = set()
-    for event in events:
-        call, key = None, (event["trace_id"], event.get("call_id"))
-        if "parent" in event or key[1] is None:
-            pass
-        elif event["kind"] == "tool_call":
-            text = json.dumps(event["arguments"], sort_keys=True, default=str)
-            same = hash((key[0], event["tool"], text))
-            asked[key] = _Call(event["tool"], event["at_s"], same, same in failed)
-        elif event["kind"] == "observation" and (call := asked.pop(key, None)):
-            (failed.discard if event["ok"] else failed.add)(call.same)
-        yield event, call
-
-
-class Spread(Counter[float]):
-    """How often each number was there, with three significant digits.
-
-    So all it tells is within 0.5 %, and a million numbers need little memory.
-    """
-
-    def add(self, number: float) -> None:
-        """Count one more."""
-        self[float(f"{number:.2e}")] += 1
-
-    def quantile(self, percent: int) -> float | None:
-        """Return the smallest number that `percent` of them do not exceed.
-
-        It is one of them, never a mean of two; None where there are none.
-        """
-        left = -(-self.total() * percent // 100)
-        for number in sorted(self):
-            left -= self[number]
-            if left <= 0:
-                return number
-        return None
-
-    def row(self) -> tuple[Any, ...]:
-        """Return the count, the median, the 95th percentile and the sum."""
-        total = sum(number * times for number, times in self.items())
-        return self.total(), self.quantile(50), self.quantile(95), total
-
-
-_SPREADS: Any = partial(defaultdict, Spread)
+    return rate_of([*observed_calls(events)])
 
 
 @dataclass(repr=False)
-class Figures(Tables):
+class Figures:
     """What was counted of some runs. Times are in seconds."""
 
-    counts: Counter[str] = field(default_factory=Counter)  # see `COUNTED`
+    counts: Counter[str] = field(default_factory=Counter)
     lost: list[str] = field(default_factory=list)  # what could not be read
     ends: Counter[tuple[str, str]] = field(default_factory=Counter)  # state and reason
-    states: dict[str, Spread] = field(default_factory=_SPREADS)
-    tools: dict[str, Spread] = field(default_factory=_SPREADS)  # call to observation
-    rates: dict[str, Rate] = field(default_factory=partial(defaultdict, Rate))
-    usage: Usage = field(default_factory=Usage)
-    context: dict[int, Spread] = field(default_factory=_SPREADS)  # input, by call
-
-    @property
-    def rate(self) -> Rate:
-        """The rate of all tools together."""
-        return sum(self.rates.values(), Rate())
+    states: dict[str, list[float]] = field(default_factory=partial(defaultdict, list))
+    calls: list[Call] = field(default_factory=list)
 
     def add(self, run: Run) -> None:
         """Count the events of one run."""
-        event, own_turns, unseen = TraceEvent(), 0, 0
-        for event, call in _paired(whole_events(run, self.lost)):
-            self.counts["events"] += 1
-            is_own = "parent" not in event
-            match event["kind"]:
-                case Kind.TRANSITION:
-                    self.states[event["source"]].add(event["elapsed_s"])
-                case Kind.MODEL_TURN:
-                    own_turns += is_own
-                    self._turn(event["usage"] or {}, own_turns if is_own else None)
-                case Kind.TOOL_CALL:
-                    unseen += is_own
-                case Kind.OBSERVATION if call:
-                    unseen -= 1
-                    self.rates[call.tool] += Rate(event["ok"], 1, call.is_retry)
-                    self.tools[call.tool].add(event["at_s"] - call.at_s)
-                case Kind.RUN_FINISHED:
-                    self.ends[event["state"], event["reason"]] += 1
-        if event:
-            self.counts["runs"] += 1
-            self.counts["calls not observed"] += unseen
-            if event["kind"] != Kind.RUN_FINISHED:
-                self.ends["no end", f"after {event.get('event', event['kind'])}"] += 1
-
-    def _turn(self, usage: dict[str, Any], number: int | None) -> None:
-        """Count a turn of the model; `number` counts the agent's own."""
-        self.counts["turns"] += 1
-        if "input" not in usage:
+        events = [*whole_events(run, self.lost)]
+        if not events:
             return
-        tokens = (usage.get(name, 0) for name in ("input", "output", "cached"))
-        self.usage += Usage(*tokens)
-        self.counts["turns with tokens"] += 1
-        self.counts["turns estimated"] += bool(usage.get("estimated"))
-        if number:
-            self.context[int(float(f"{number:.2e}"))].add(usage["input"])
+        for state, stays in state_times(events).items():
+            self.states[state] += stays
+        calls = [*observed_calls(events)]
+        self.calls += calls
+        self.counts.update({"runs": 1, "events": len(events)})
+        for event in events:
+            if event["kind"] == Kind.MODEL_TURN:
+                used = event["usage"] or {}
+                self.counts.update({"turns": 1, "turns with tokens": "input" in used})
+                self.counts.update({f"tokens {n}": used.get(n) or 0 for n in TOKENS})
+            self.counts["calls"] += event["kind"] == Kind.TOOL_CALL and (
+                "parent" not in event
+            )
+        self.counts["calls not observed"] = self.counts["calls"] - len(self.calls)
+        end = events[-1]
+        if end["kind"] == Kind.RUN_FINISHED:
+            self.ends[end["state"], end["reason"]] += 1
+        else:
+            self.ends["no end", f"after {end.get('event', end['kind'])}"] += 1
 
     def frames(self) -> dict[str, pd.DataFrame]:
         """Return the tables by title; NaN is no figure."""
         import pandas as pd
 
+        by_tool: dict[str, list[Call]] = defaultdict(list)
+        for call in self.calls:
+            by_tool[call.tool].append(call)
+        tools = []
+        for name, calls in sorted(by_tool.items(), key=lambda item: -len(item[1])):
+            rate, (n, *times) = rate_of(calls), spread([c.seconds for c in calls])
+            tools.append((name, n, *times, rate.ok, rate.share, rate.retries))
         ends = [(*end, number) for end, number in self.ends.most_common()]
-        states = [(name, *stays.row()) for name, stays in self.states.items()]
-        tools = [
-            (name, rate.calls, rate.ok, rate.share, rate.retries, *median_and_p95)
-            for name, rate in sorted(self.rates.items(), key=lambda t: -t[1].calls)
-            for _, *median_and_p95, _ in [self.tools[name].row()]
-        ]
-        context = [(n, *tokens.row()[:3]) for n, tokens in sorted(self.context.items())]
-        tables: dict[str, tuple[str, Iterable[tuple[Any, ...]]]] = {
-            "In all": ("what number", self.totals().items()),
+        stays = [(n, *spread(each), sum(each)) for n, each in self.states.items()]
+        tables: dict[str, tuple[str, list[Any]]] = {
+            "In all": ("what number", list(self.totals().items())),
             "How runs ended": ("state reason runs", ends),
-            "Seconds in a state": ("state stays median p95 total", states),
+            "Seconds in a state": ("state stays median p95 total", stays),
             "Tools, and seconds of a call": (
-                "tool calls ok share retries median p95",
+                "tool calls median p95 ok share retries",
                 tools,
             ),
-            "Input tokens of the agent's calls": ("call turns median p95", context),
         }
         return {
             title: pd.DataFrame(rows, columns=columns.split())
@@ -241,26 +188,36 @@ class Figures(Tables):
             if rows
         }
 
+    def __str__(self) -> str:
+        import pandas as pd
+
+        with pd.option_context("display.unicode.east_asian_width", True):
+            return "\n\n".join(
+                f"{title}\n{frame.map(cell).to_string(index=False, line_width=80)}"
+                for title, frame in self.frames().items()
+            )
+
+    __repr__ = __str__
+
     def totals(self) -> dict[str, float | None]:
         """Return what is one number for all runs; None is no figure."""
-        rate, usage = self.rate, self.usage
+        rate = rate_of(self.calls)
+        names = ["runs", "events", "turns", "turns with tokens", "calls not observed"]
+        names += [f"tokens {name}" for name in TOKENS]
         return {
-            **{name: self.counts[name] for name in COUNTED},
+            **{name: self.counts[name] for name in names},
             **{"not read to the end": len(self.lost), "tool calls": rate.calls},
             **{"ok": rate.ok, "share ok": rate.share, "retries": rate.retries},
-            **{"tokens read": usage.input, "of them cached": usage.cached},
-            **{"tokens written": usage.output},
         }
 
 
-COUNTED = (
-    "runs",
-    "events",
-    "calls not observed",  # which no rate counts
-    "turns",  # of the model, also inside tools
-    "turns with tokens",  # that say how many they took
-    "turns estimated",  # of these: somebody has guessed
-)
+def spread(numbers: list[float]) -> tuple[int, float, float]:
+    """Return how many they are, their median, and their 95th percentile.
+
+    A percentile is one of the numbers, the smallest that so many do not exceed.
+    """
+    ordered, n = sorted(numbers), len(numbers)
+    return n, ordered[-(-n * 50 // 100) - 1], ordered[-(-n * 95 // 100) - 1]
 
 
 def figures(runs: Runs) -> Figures:

@@ -10,7 +10,7 @@ import json
 import re
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from workbook.models.prompts import clip, render_messages
 from workbook.paths import DATA
@@ -19,16 +19,12 @@ from workbook.traces.events import TraceEvent
 from workbook.traces.mermaid import escape_mermaid
 from workbook.traces.trace import Trace
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 MIME_TYPE = "text/vnd.mermaid"
 LOOK = DATA / "pages/mermaid.json"
 MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
 LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
 LINE_CHARS, MAX_CHARS = 72, 2000
 NAME_CHARS = 28  # in a table
-PLAIN: Any = {"index": False, "max_rows": 60}
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -179,32 +175,6 @@ def show_traces_as_tables() -> None:
     if shell := ipython and ipython.get_ipython():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
-
-
-class Tables:
-    """Shows tables: in a notebook, and as text of 80 columns."""
-
-    def frames(self) -> dict[str, pd.DataFrame]:
-        """Return the tables by title."""
-        raise NotImplementedError
-
-    def __str__(self) -> str:
-        import pandas as pd
-
-        with pd.option_context("display.unicode.east_asian_width", True):
-            return "\n\n".join(
-                f"{title}\n{frame.map(cell).to_string(**PLAIN, line_width=80)}"
-                for title, frame in self.frames().items()
-            )
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        tables = "".join(
-            f"<p><b>{html.escape(title)}</b></p>{frame.map(cell).to_html(**PLAIN)}"
-            for title, frame in self.frames().items()
-        )
-        return f"<div class='{NO_FORMULA}'>{tables}</div>"
 
 
 def cell(value: Any) -> str:

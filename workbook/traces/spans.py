@@ -8,17 +8,16 @@ This module alone needs OpenTelemetry's SDK: `pip install opentelemetry-sdk`.
 
 from __future__ import annotations
 
-import hashlib
 import os
-from collections.abc import Sequence
 from importlib.metadata import entry_points
 from typing import Any
 
+from opentelemetry.context import Context
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan
-from opentelemetry.sdk.trace.export import SpanExportResult
-from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-from opentelemetry.trace import SpanContext, SpanKind, Status, StatusCode, TraceFlags
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
+from opentelemetry.sdk.trace.sampling import ALWAYS_ON
+from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
 from workbook.models.prompts import clip
 from workbook.traces.events import Kind, TraceEvent
@@ -27,6 +26,7 @@ from workbook.traces.views import error_kind, one_line, totals
 
 UNKNOWN = "_OTHER"  # where the conventions want a word, and the trace has none
 EXPORTER = "OTEL_TRACES_EXPORTER"
+NO_ERROR = ("DONE", "PENDING")
 
 
 def to_spans(trace: Trace) -> list[ReadableSpan]:
@@ -34,37 +34,62 @@ def to_spans(trace: Trace) -> list[ReadableSpan]:
 
     A model call that a tool makes is that tool's child. A call without an answer ends
     with the run, or where it was given up, and has an error; so has a run without an
-    end. The ids are made from the trace's id and the events' numbers, so they are the
-    same each time. A trace does not say which model it was.
+    end. A trace does not say which model it was.
     """
     if not trace.events:
         return []
     first, last, told = trace.events[0], trace.events[-1], totals(trace)
+    run_id = str(first["trace_id"])
+    began = round(first.get("started_unix_s", 0) * 1e3) * 10**6
+    resource = Resource.create({"service.name": "react-workbook"})
+    tracer = TracerProvider(ALWAYS_ON, resource).get_tracer(__name__)
+
+    def span(
+        event: TraceEvent, end: TraceEvent, about: dict[str, Any], above: Any = None
+    ) -> Any:
+        operation, error = about["gen_ai.operation.name"], about.get("error.type")
+        of = about.get("gen_ai.agent.name") or about.get("gen_ai.tool.name") or ""
+        about |= {"gen_ai.conversation.id": run_id}
+        made = tracer.start_span(
+            clip(one_line(f"{operation} {of}"), 100),
+            set_span_in_context(above) if above else Context(),
+            SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
+            {
+                name: one_line(value) if isinstance(value, str) else value
+                for name, value in about.items()
+                if value not in (None, "")
+            },
+            start_time=began + round(event["at_s"] * 1e9),
+        )
+        if error:
+            made.set_status(Status(StatusCode.ERROR, error))
+        made.end(began + round(end["at_s"] * 1e9))
+        return made
+
     about = {
+        "gen_ai.operation.name": "invoke_agent",
         "gen_ai.provider.name": UNKNOWN,
         "gen_ai.agent.name": first.get("engine"),
         "workbook.state": told["state"],
         "workbook.reason": told["reason"],
-        "error.type": None if told["state"] in _NO_ERROR else told["reason"],
+        "error.type": None if told["state"] in NO_ERROR else told["reason"],
     }
-    root = _span("invoke_agent", trace, first, last, about)
-    spans, tools, ended = [root], dict[int, ReadableSpan](), _ended(trace)
+    ended = _ended(trace)
+    root, tools = span(first, last, about), dict[int, Any]()
+    spans = [root]
     for event in trace.of(Kind.MODEL_REQUEST, Kind.TOOL_CALL):
-        above = tools.get(event.get("parent", -1), root)
         end = ended.get(event["seq"])
-        if event["kind"] == Kind.MODEL_REQUEST:
-            about = _of_chat(event, end or {})
-            made = _span("chat", trace, event, end or last, about, above)
-        else:
-            about = _of_tool(event, end)
-            made = _span("execute_tool", trace, event, end or last, about, above)
-            tools[event["seq"]] = made
-        spans.append(made)
+        is_tool = event["kind"] == Kind.TOOL_CALL
+        about = _of_tool(event, end) if is_tool else _of_chat(event, end or {})
+        above = tools.get(event.get("parent", -1), root)
+        spans.append(span(event, end or last, about, above))
+        if is_tool:
+            tools[event["seq"]] = spans[-1]
     return spans
 
 
-def export(spans: Sequence[ReadableSpan]) -> None:
-    """Hand spans to the exporter that OTEL_TRACES_EXPORTER names, or else "console".
+def export(trace: Trace, exporter: SpanExporter | None = None) -> None:
+    """Hand a trace's spans to an exporter: OTEL_TRACES_EXPORTER's, or else "console".
 
     Each package with an exporter offers it under a name: `otlp_proto_http` is that of
     opentelemetry-exporter-otlp-proto-http, which sends them to a collector.
@@ -74,57 +99,22 @@ def export(spans: Sequence[ReadableSpan]) -> None:
         RuntimeError: the exporter did not take them.
     """
     name = os.environ.get(EXPORTER, "console")
-    found = tuple(entry_points(group="opentelemetry_traces_exporter", name=name))
-    if not found:
-        words = (
-            f"no exporter is called {name!r}: install its package, or set {EXPORTER}"
-        )
-        raise ValueError(words)
-    exporter = found[0].load()()
-    result = exporter.export(spans)
+    if exporter is None:
+        found = tuple(entry_points(group="opentelemetry_traces_exporter", name=name))
+        if not found:
+            words = f"no exporter is called {name!r}: install its package"
+            raise ValueError(f"{words}, or set {EXPORTER}")
+        exporter = found[0].load()()
+    result = exporter.export(to_spans(trace))
     exporter.shutdown()
     if result is not SpanExportResult.SUCCESS:
         raise RuntimeError(f"the exporter {name!r} did not take the spans")
 
 
-def _span(
-    operation: str,
-    trace: Trace,
-    event: TraceEvent,
-    end: TraceEvent,
-    about: dict[str, Any],
-    above: ReadableSpan | None = None,
-) -> ReadableSpan:
-    run_id = str(event["trace_id"])
-    of = about.get("gen_ai.agent.name") or about.get("gen_ai.tool.name") or ""
-    began = round(trace.events[0].get("started_unix_s", 0) * 1e3) * 10**6
-    ids = _digest(run_id, 16), _digest(f"{run_id}/{above and event['seq']}", 8)
-    about |= {"gen_ai.operation.name": operation, "gen_ai.conversation.id": run_id}
-    error = about.get("error.type")
-    return ReadableSpan(
-        clip(one_line(f"{operation} {of}"), 100),
-        SpanContext(*ids, False, TraceFlags(TraceFlags.SAMPLED)),
-        above.context if above else None,
-        Resource.create({"service.name": "react-workbook"}),
-        {
-            name: one_line(value) if isinstance(value, str) else value
-            for name, value in about.items()
-            if value not in (None, "")
-        },
-        kind=SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL,
-        status=Status(StatusCode.ERROR, error) if error else Status(),
-        start_time=began + round(event["at_s"] * 1e9),
-        end_time=began + round(end["at_s"] * 1e9),
-        instrumentation_scope=InstrumentationScope(__name__),
-    )
-
-
-_NO_ERROR = ("DONE", "PENDING")
-
-
 def _of_chat(request: TraceEvent, end: TraceEvent) -> dict[str, Any]:
     usage = end.get("usage") or {}
     return {
+        "gen_ai.operation.name": "chat",
         "gen_ai.provider.name": UNKNOWN,
         "gen_ai.request.max_tokens": request.get("max_tokens"),
         "gen_ai.usage.input_tokens": usage.get("input"),
@@ -138,6 +128,7 @@ def _of_tool(call: TraceEvent, end: TraceEvent | None) -> dict[str, Any]:
     if end and not end["ok"]:
         error = error_kind(end) or UNKNOWN
     return {
+        "gen_ai.operation.name": "execute_tool",
         "gen_ai.tool.name": call["tool"],
         "gen_ai.tool.call.id": call["call_id"],
         "gen_ai.tool.type": "function",
@@ -169,8 +160,3 @@ def _ended(trace: Trace) -> dict[int, TraceEvent]:
                 made.remove(call)
                 ended[call["seq"]] = event
     return ended
-
-
-def _digest(text: str, size: int) -> int:
-    found = hashlib.sha256(text.encode("utf-8", "replace")).digest()
-    return int.from_bytes(found[:size])

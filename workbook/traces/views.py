@@ -22,7 +22,6 @@ from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
 VIEWS = ("run.log", "chat.md", "chat.jsonl")
-EPISODE = ("thought", "action", "observation", "final")
 LINE = 200  # characters of a line in run.log
 
 # What a terminal obeys, what turns the direction of a text, and half a surrogate pair.
@@ -32,20 +31,17 @@ _UNSEEN = re.compile(
 
 
 @contextmanager
-def logged(
-    folder: Path | str, *, debug: bool = False, **options: Any
-) -> Iterator[TraceWriter]:
+def logged(folder: Path | str, **options: Any) -> Iterator[TraceWriter]:
     """Write trace.jsonl and its three views into a folder, while a run goes on.
 
     Gives the hook of an engine: `with logged("runs/1") as hook: Machine(…, hook=hook)`.
-    With `debug` each observation is printed as it comes; other options are those of
-    `TraceWriter`. A run that is resumed goes on in its trace: `write_logs` then makes
-    the views anew.
+    The options are those of `TraceWriter`. A run that is resumed goes on in its trace:
+    `write_logs` then makes the views anew.
     """
     with ExitStack() as files:
         hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
         files.callback(hook.close)
-        hook.listener = files.enter_context(_views(Path(folder), debug=debug))
+        hook.listener = files.enter_context(_views(Path(folder)))
         yield files.enter_context(hook)
 
 
@@ -58,9 +54,7 @@ def write_logs(trace: Trace, folder: Path | str) -> Path:
 
 
 @contextmanager
-def _views(
-    folder: Path, lost: str = "", debug: bool = False
-) -> Iterator[Callable[[TraceEvent], None]]:
+def _views(folder: Path, lost: str = "") -> Iterator[Callable[[TraceEvent], None]]:
     """Give what adds an event to the three files, each time whole and on the disk."""
     folder.mkdir(parents=True, exist_ok=True)
     seen: list[TraceEvent] = []
@@ -80,8 +74,6 @@ def _views(
             rows.write("".join(map(_as_json, said)))
             for file in (log, chat, rows):
                 file.flush()
-            if debug and event["kind"] == Kind.OBSERVATION:
-                print(f"[step {event['step']}] {shortened(plain(summary(event)))}")
 
         try:
             yield add
@@ -133,20 +125,6 @@ def messages(event: TraceEvent) -> list[dict[str, Any]]:
     return [
         step | {"role": role, "type": kind, "content": str(content)} | more | inside
         for role, kind, content, more in made
-    ]
-
-
-def as_episode(trace: Trace) -> list[dict[str, Any]]:
-    """Return a run as reports print it: thought, action, observation, …, final.
-
-    The items are those of `messages`, without roles and without what happened inside a
-    tool call. A run that has no end has no final item.
-    """
-    return [
-        {name: value for name, value in each.items() if name != "role"}
-        for event in trace
-        for each in messages(event)
-        if each["type"] in EPISODE and "parent" not in each
     ]
 
 
