@@ -90,7 +90,7 @@ def calls_of(slug: str) -> list[StepSeen]:
     return [StepSeen(c["tool"], c["arguments"], digest_of(o["text"])) for c, o in pairs]
 
 
-def show_calls(runs: Mapping[str, Sequence[StepSeen]], most: int = 4) -> Grid:
+def show_calls(runs: Mapping[str, Sequence[StepSeen]], most: int = 3) -> Grid:
     """Show the first calls of each run."""
     rows = [
         (name if n == 0 else "", step.tool, clip(to_json(step.arguments), 60), digest)
