@@ -3,10 +3,11 @@
 import pytest
 
 from workbook.guardrails.budget import Budget
+from workbook.guardrails.context import PromptPart
 from workbook.guardrails.stuck import StepSeen
 from workbook.models.script import Script
 from workbook.stage import guards
-from workbook.stage.context import Asked, by_place, find_facts
+from workbook.stage.context import Asked, by_place, find_facts, trim
 
 POLL = [StepSeen("JobStatus", {"job": "a"}, f"{n} %") for n in range(5)]
 PING = [StepSeen(name, {"q": name}, name) for name in ("Web", "Phone")] * 5
@@ -59,3 +60,12 @@ def test_each_fact_is_asked_for_at_each_place_in_both_words():
         Asked("a", place, w, True) for place in range(1, 6) for w in ("same", "other")
     ]
     assert by_place(tie).footer.endswith("0, other words 0 of 1; p = 1.000")
+
+
+def test_trimming_drops_the_oldest_groups_that_it_must():
+    """the newest that fits stays, without a summary; what is pinned stays"""
+    turns = [PromptPart(f"{n}" * 20, group=n) for n in (1, 1, 2, 2, 3)]
+    parts = [PromptPart("?" * 20, pinned=True), *turns]
+    assert trim(parts, 120, count=len) == parts
+    assert trim(parts, 119, count=len) == [parts[0], *turns[2:]]
+    assert trim(parts, 20, count=len) == parts[:1]

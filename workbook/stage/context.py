@@ -15,7 +15,13 @@ from workbook.evaluation.grading import paired_difference, wilson_interval
 from workbook.exercises.display import Grid
 from workbook.fsm import TextTurns
 from workbook.guardrails.budget import Prices
-from workbook.guardrails.context import ContextLimit, PromptPart, trim
+from workbook.guardrails.context import (
+    ContextLimit,
+    PromptPart,
+    loose_groups,
+    replaced,
+    size,
+)
 from workbook.models.base import Completion, Usage
 from workbook.models.prompts import count_tokens
 from workbook.paths import DATA
@@ -62,6 +68,22 @@ def prompts(model: Any, fit: Fit, limit: float) -> Iterator[str]:
         call = talk.read(Completion(turn)).asked[0].call
         result = {"result": answers[n % len(answers)]}
         talk.observe(Observation(call.call_id, True, result, None))
+
+
+def trim(
+    parts: list[PromptPart], limit: int, *, count: Callable[[str], int] = count_tokens
+) -> list[PromptPart]:
+    """Return the newest that fits, without a summary: what most frameworks do.
+
+    Beyond the limit it drops a little at every turn, so the prompt's beginning changes
+    at every turn.
+    """
+    left, dropped = size(parts, count), list[PromptPart]()
+    for group in loose_groups(parts):
+        if left > limit:
+            dropped += group
+            left -= size(group, count)
+    return replaced(parts, dropped, "")
 
 
 def read_in_three_ways(model: Any, in_batches: Fit) -> pd.DataFrame:
