@@ -1,4 +1,4 @@
-"""Lesson 06 in JupyterLab: the gallery's fourth column, a player, an exercise."""
+"""Lesson 06 in JupyterLab: a gallery, a player, an exercise."""
 
 from playwright.sync_api import expect
 
@@ -31,11 +31,11 @@ def test_lesson_06_from_the_gallery_to_the_player(open_lesson):
     """Run all; rows that guards changed are marked; a run is seen to be stuck"""
     lesson = open_lesson("06_guardrails")
     lesson.run_all()
-    shown = lesson.output("endings = before.beside(")
+    shown = lesson.output("endings = gallery(")
     expect(shown).to_contain_text("ends otherwise than before")
     assert shown.locator(".marked").count() > 5
     expect(shown.locator(".chip.stuck").first).to_be_visible()
-    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)  # folded
+    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
     lesson.pictures_in_both_themes("lesson_06")
 
     widget = lesson.output('player("ping_pong"').locator(".player")
@@ -44,7 +44,7 @@ def test_lesson_06_from_the_gallery_to_the_player(open_lesson):
 
     message = ["with steps=5", "expected"]
     lesson.solve("within_budget", WRONG, RIGHT, message=message)
-    lesson.run("ended = run(endless, parts=parts")
-    expect(lesson.output("ended = run(endless, parts=parts")).to_contain_text(
+    lesson.run("limits = Budget(steps=30")
+    expect(lesson.output("limits = Budget(steps=30")).to_contain_text(
         "yours: within_budget"
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.table import Event
-from workbook.guardrails.budget import Budget, NextCall, Prices, room, scarcest
+from workbook.guardrails.budget import Budget, NextCall, Prices, last_turn, room
 from workbook.guardrails.budget import within_budget as ours
 from workbook.models.base import Usage
 
@@ -130,22 +130,28 @@ def test_the_cap_is_the_most_that_is_allowed(budget, read, written, prompt):
 
 
 @pytest.mark.parametrize(
-    ("used", "share"),
+    ("used", "prompt", "short"),
     [
-        (Spent(), 1.0),
-        (spent(100, 60), 0.2),  # tokens: 160 of 200
-        (spent(0, 0, wall_s=9.0), 0.1),
-        (spent(0, 10), 0.9),  # money: 0.00003 of 0.0003; output: 10 of 100
-        (spent(900, 900), 0.0),
-        (spent(0, 0, steps=99, tool_calls=99), 1.0),
+        (Spent(steps=98, tool_calls=99), 0, None),
+        (Spent(steps=99), 0, "steps"),
+        (Spent(tool_calls=100), 0, "tool calls"),
+        (spent(100, 59), 0, None),
+        (spent(100, 60), 0, "tokens"),  # 160 of 200
+        (spent(50, 60), 50, "tokens"),
+        (spent(0, 20), 120, "input tokens"),  # 120 of 150
+        (spent(0, 80), 0, "output tokens"),  # 80 of 100
+        (spent(0, 0, wall_s=7.9), 0, None),
+        (spent(0, 0, wall_s=8.0), 0, "seconds"),
+        (spent(900, 900), 0, "money"),  # 9.3 times what there is
     ],
 )
-def test_the_share_left_is_that_of_the_scarcest(used, share):
-    """of tokens, money and time, the one that ends first counts"""
-    limits = Budget(
-        tokens=200, output_tokens=100, wall_s=10, money=0.0003, prices=PRICES
-    )
-    assert scarcest(used, limits)[0] == pytest.approx(share)
+def test_the_last_turn_is_where_a_fifth_is_left_of_what_is_scarcest(
+    used, prompt, short
+):
+    """of steps, calls, tokens, money and time, the one that ends first is named"""
+    most = {"input_tokens": 150, "output_tokens": 100, "tokens": 200, "wall_s": 10}
+    limits = Budget(100, 100, money=0.0003, prices=PRICES, **most)
+    assert last_turn(used, limits, prompt).get("short_of") == short
 
 
 # prices and nonsense

@@ -13,7 +13,6 @@ from workbook.guardrails.context import (
     extract,
     loose_groups,
     size,
-    trim,
 )
 from workbook.guardrails.context import fit_context as ours
 
@@ -170,7 +169,6 @@ def test_two_parts_with_one_text_are_two():
     found = ours(parts, 100, count=LETTER, summarise=short)
     assert texts(found) == ["(2)", "b" * 40]
     assert texts(ours(parts, 160, count=LETTER)) == texts(parts)
-    assert texts(trim(parts, 80, count=LETTER)) == ["a" * 40, "b" * 40]
 
 
 # cutting a text
@@ -224,15 +222,3 @@ def test_the_summary_says_which_call_gave_what():
         "- I am not sure.",
         "- Action: Calculator Action Input: 1+1 → Observation: 2",
     ]
-
-
-# trimming at every turn
-
-
-def test_trimming_keeps_the_newest_that_fits():
-    """trim drops only what it must, without a summary, so it drops at each turn"""
-    found = trim(conversation(turns=9), 370, count=LETTER)
-    assert len(found) == 17
-    again = trim([*found, turn(10), seen(10)], 370, count=LETTER)
-    assert texts(again)[1] == turn(3).text
-    assert trim(conversation(turns=2), 100, count=LETTER)[1].group == 1

@@ -1,4 +1,4 @@
-"""Stuck: the same search in other clothes, and a cycle at the end of a run."""
+"""Stuck: an equivalent search, and a cycle at the end of a run."""
 
 import pytest
 from hypothesis import given, settings

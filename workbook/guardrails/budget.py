@@ -145,36 +145,28 @@ def room(spent: Spent, budget: Budget, input_tokens: int) -> int | None:
     return None if most == math.inf else max(0, math.floor(most))
 
 
-def scarcest(spent: Spent, budget: Budget, input_tokens: int = 0) -> tuple[float, str]:
-    """Return how much is left of what is scarcest, 0 to 1, and what that is.
-
-    A prompt of `input_tokens`, which is about to be sent, counts as spent.
-    """
-    usage, prices = spent.usage + Usage(input_tokens), budget.prices
-    used = [
-        (usage.input / budget.input_tokens, "input tokens"),
-        (usage.output / budget.output_tokens, "output tokens"),
-        ((usage.input + usage.output) / budget.tokens, "tokens"),
-        (spent.wall_s / budget.wall_s, "seconds"),
-        (prices.cost(usage) / budget.money if prices else 0.0, "money"),
-    ]
-    share, what = max(used)
-    return max(0.0, 1 - share), what
-
-
 def last_turn(spent: Spent, budget: Budget, input_tokens: int = 0) -> dict[str, str]:
     """Return the decision that this turn is the last to be paid; {} where it is not.
 
-    `short_of` is what there is too little of: where that is seconds, a replay knows
-    that a clock has decided.
+    A prompt of `input_tokens`, which is about to be sent, counts as spent. `short_of`
+    is what there is too little of: where that is seconds, a replay knows that a clock
+    has decided.
     """
     decision = {"who": "budget", "what": "tools withdrawn"}
     if spent.steps + 1 >= budget.steps:
         return {**decision, "why": "it is the last step", "short_of": "steps"}
     if spent.tool_calls + 1 > budget.tool_calls:
         return {**decision, "why": "no tool call is left", "short_of": "tool calls"}
-    share, what = scarcest(spent, budget, input_tokens)
-    if share <= LAST_PART:
-        why = f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
-        return {**decision, "why": why, "short_of": what}
-    return {}
+    usage, prices = spent.usage + Usage(input_tokens), budget.prices
+    used = {
+        "input tokens": usage.input / budget.input_tokens,
+        "output tokens": usage.output / budget.output_tokens,
+        "tokens": (usage.input + usage.output) / budget.tokens,
+        "seconds": spent.wall_s / budget.wall_s,
+        "money": prices.cost(usage) / budget.money if prices else 0.0,
+    }
+    what = max(used, key=lambda name: used[name])
+    if 1 - used[what] > LAST_PART:
+        return {}
+    why = f"this prompt leaves at most {LAST_PART:.0%} of the {what}"
+    return {**decision, "why": why, "short_of": what}

@@ -97,22 +97,6 @@ def fit_context(
     return replaced(parts, dropped, summary)
 
 
-def trim(
-    parts: list[PromptPart], limit: int, *, count: Count = count_tokens
-) -> list[PromptPart]:
-    """Return the newest that fits, without a summary: what most frameworks do.
-
-    Beyond the limit it drops a little at every turn, so the prompt's beginning changes
-    at every turn.
-    """
-    left, dropped = size(parts, count), list[PromptPart]()
-    for group in loose_groups(parts):
-        if left > limit:
-            dropped += group
-            left -= size(group, count)
-    return replaced(parts, dropped, "")
-
-
 def size(parts: Iterable[PromptPart], count: Count = count_tokens) -> int:
     """Return how many tokens the parts take."""
     return sum(count(part.text) for part in parts)

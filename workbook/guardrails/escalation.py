@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from workbook.models.base import ChatModel, Completion, Message, TextModel, Usage
+from workbook.models.base import ChatModel, Completion, TextModel, Usage
 
 
 class Escalate:
@@ -22,11 +21,6 @@ class Escalate:
         self.at_once = all(getattr(model, "at_once", False) for model in models)
         self.streams = all(getattr(model, "streams", False) for model in models)
         self.begin()
-        # Whoever needs a text model looks whether there is a `complete`.
-        if all(hasattr(model, "complete") for model in models):
-            self.complete = self._complete
-        if all(hasattr(model, "chat") for model in models):
-            self.chat = self._chat
 
     def begin(self) -> None:
         """Begin a run."""
@@ -40,16 +34,19 @@ class Escalate:
         return self.models[self._number].name
 
     @property
-    def _model(self) -> Any:
-        return self.models[self._number]
+    def complete(self) -> Callable[..., Completion]:
+        """That model, asked with text; there is none where it only chats."""
+        return self._asked("complete")
 
-    def _complete(self, prompt: str, **options: Any) -> Completion:
-        said: Completion = self._model.complete(prompt, **options)
-        return said  # `stop` is one of the options
+    @property
+    def chat(self) -> Callable[..., Completion]:
+        """That model, asked with messages; there is none where it only takes text."""
+        return self._asked("chat")
 
-    def _chat(self, messages: Sequence[Message], **options: Any) -> Completion:
-        said: Completion = self._model.chat(messages, **options)
-        return said
+    def _asked(self, way: str) -> Callable[..., Completion]:
+        asked: list[Callable[..., Completion]]
+        asked = [getattr(model, way) for model in self.models]  # all of them have it
+        return asked[self._number]
 
     def judged(self, completion: Completion, unreadable: bool) -> None:
         """Add up what a turn cost, and hand over after one unreadable turn too many."""

@@ -99,10 +99,6 @@ def find_cycle(
     A cycle is `length` calls that were made `repeats` times in a row: each time the
     same tools, arguments that are the `same`, and the same digests. Polling, whose
     answers change, is none.
-
-    gemini-cli waits for five repeats of 1 to 5 calls and looks at no answer, opencode
-    asks after three equal calls: the one stops a patient poll, neither of them sees an
-    equivalent search, and opencode no ping-pong.
     """
 
     def alike(one: StepSeen, other: StepSeen) -> bool:

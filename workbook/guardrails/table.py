@@ -34,30 +34,22 @@ class GuardEvent(Event):
 
 def guarded_table(core: Table = CORE) -> Table:
     """Return such rows, with a policy before each call and a rule after it."""
-    S, E = GuardState, GuardEvent  # noqa: N806
+    S, E, T = GuardState, GuardEvent, Transition  # noqa: N806
     rows = (
-        Transition(
-            S.THINK, E.OUT_OF_TOKENS, S.EXHAUSTED, "no tokens are left for a turn"
-        ),
-        Transition(S.THINK, E.OUT_OF_MONEY, S.EXHAUSTED, "no money is left for a turn"),
-        Transition(S.THINK, E.TOOL_REQUESTED, S.POLICY, "may it do that?"),
-        Transition(S.POLICY, E.ALLOWED, S.EXECUTE_TOOL, "a rule allows it"),
-        Transition(S.POLICY, E.ASK, S.PENDING_APPROVAL, "a rule says: ask a person"),
-        Transition(S.POLICY, E.DENIED, S.OBSERVE, "tell the model why not"),
-        Transition(
-            S.PENDING_APPROVAL, E.APPROVED, S.EXECUTE_TOOL, "a person allows it"
-        ),
-        Transition(S.PENDING_APPROVAL, E.EDITED, S.POLICY, "a person changed the call"),
-        Transition(
-            S.PENDING_APPROVAL, E.EDIT_REFUSED, S.PENDING_APPROVAL, "it breaks a rule"
-        ),
-        Transition(S.PENDING_APPROVAL, E.REJECTED, S.OBSERVE, "tell the model why not"),
-        Transition(S.PENDING_APPROVAL, E.SUSPENDED, S.PENDING, "nobody answers now"),
-        Transition(S.OBSERVE, E.MORE_CALLS, S.POLICY, "the same message has more"),
-        Transition(S.OBSERVE, E.REPEATED, S.STUCK, "it went on repeating itself"),
-        Transition(
-            S.OBSERVE, E.NOT_CONVERGED, S.EXHAUSTED, "it was to answer, and did not"
-        ),
+        T(S.THINK, E.OUT_OF_TOKENS, S.EXHAUSTED, "no tokens are left for a turn"),
+        T(S.THINK, E.OUT_OF_MONEY, S.EXHAUSTED, "no money is left for a turn"),
+        T(S.THINK, E.TOOL_REQUESTED, S.POLICY, "may it do that?"),
+        T(S.POLICY, E.ALLOWED, S.EXECUTE_TOOL, "a rule allows it"),
+        T(S.POLICY, E.ASK, S.PENDING_APPROVAL, "a rule says: ask a person"),
+        T(S.POLICY, E.DENIED, S.OBSERVE, "tell the model why not"),
+        T(S.PENDING_APPROVAL, E.APPROVED, S.EXECUTE_TOOL, "a person allows it"),
+        T(S.PENDING_APPROVAL, E.EDITED, S.POLICY, "a person changed the call"),
+        T(S.PENDING_APPROVAL, E.EDIT_REFUSED, S.PENDING_APPROVAL, "it breaks a rule"),
+        T(S.PENDING_APPROVAL, E.REJECTED, S.OBSERVE, "tell the model why not"),
+        T(S.PENDING_APPROVAL, E.SUSPENDED, S.PENDING, "nobody answers now"),
+        T(S.OBSERVE, E.MORE_CALLS, S.POLICY, "the same message has more"),
+        T(S.OBSERVE, E.REPEATED, S.STUCK, "it went on repeating itself"),
+        T(S.OBSERVE, E.NOT_CONVERGED, S.EXHAUSTED, "it was to answer, and did not"),
     )
     live = exits(S.POLICY, S.PENDING_APPROVAL)
     return core.with_rules(*rows, *live, ends={S.STUCK, S.PENDING})
