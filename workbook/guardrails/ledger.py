@@ -60,7 +60,7 @@ def plain(value: Any) -> Any:
 
 
 def idempotency_key(call: ToolCall, business_key: Sequence[str] = ()) -> str:
-    """Return what two calls share that mean one deed: the tool and its arguments.
+    """Return what two calls share that mean one operation: the tool and its arguments.
 
     Where the call has all arguments that `business_key` names, they alone count.
 
@@ -163,9 +163,10 @@ def once(
         whole = spelled_out(tool, call)
         digest, keys = key(whole), [json.dumps(["call", run_id, call.call_id])]
         if not tool.repeatable:
-            deed = key(whole, tool.business_key)
+            operation = key(whole, tool.business_key)
             in_all = ledger.across_runs or tool.business_key
-            keys.append(deed if in_all else json.dumps(["deed", run_id, deed]))
+            in_run = json.dumps(["operation", run_id, operation])
+            keys.append(operation if in_all else in_run)
         with ledger.connection() as db:
             for each in keys:
                 found = claim(db, each, digest)
