@@ -10,7 +10,7 @@ import runpy
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -260,11 +260,14 @@ def two_processes(times: int = 3) -> None:
             tick()
 
 
-def killed_everywhere() -> pd.DataFrame:
+def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
     """Kill your agent at each event of a payment, and inside the bank; then go on.
 
     Each run is a process of its own that is killed (`kill -9`). This process then goes
     on with the run from its trace.
+
+    Args:
+        only: these places, numbers of events or "claimed" or "paid"; without any, all.
 
     Returns:
         a row for each place: payments when it died and in the end, and the answer.
@@ -277,6 +280,7 @@ def killed_everywhere() -> pd.DataFrame:
     events = list(Trace.read(whole))[:-1]
     places: dict[object, str] = {e["seq"]: _about(e) for e in events}
     places |= {"claimed": "the key is claimed", "paid": "the bank has paid"}
+    places = {place: places[place] for place in only or places}
 
     def kill(place: object) -> dict[str, Any]:
         path = folder / f"at {place}" / "run.jsonl"
