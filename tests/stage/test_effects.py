@@ -96,7 +96,7 @@ def test_wherever_it_is_killed_it_pays_at_most_once(own_data, capsys):
 
 
 def test_a_claim_that_always_runs_is_found_by_the_kills(own_data):
-    """a claim of the reader's that forgets pays again and again, and the table shows it"""
+    """a claim that forgets pays again and again, and the table shows it"""
     learner.spoil("claim", ALWAYS)
     kills = effects.killed_everywhere(["paid"])
     assert [*kills["paid in the end"]] == [3]  # it died, went on, and was asked again
