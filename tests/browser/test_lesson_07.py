@@ -20,8 +20,8 @@ RIGHT = """def decide(
 
 def test_lesson_07_from_two_payments_to_the_person(lesson):
     """Run all; a test is mended under your eyes; an exercise can be solved"""
-    expect(lesson.output("counted = pd.DataFrame")).to_contain_text("who looks")
-    expect(lesson.output("killed_at, places")).to_contain_text("not known")
+    expect(lesson.output("effects.six_cases")).to_contain_text("who looks")
+    expect(lesson.output("effects.killed_everywhere")).to_contain_text("not known")
     lesson.pictures_in_both_themes("lesson_07")
 
     widget = lesson.output('player("mend_the_test"').locator(".player")

@@ -149,6 +149,13 @@ def in_the_folder(slug: str, *, unprotected: bool = False, **options: Any) -> No
     print("the file is as it was:", place.read_file("price.py") == before)
 
 
+def as_table(rules: Sequence[PolicyRule]) -> pd.DataFrame:
+    """Return a policy, a rule a row."""
+    import pandas as pd
+
+    return pd.DataFrame(rules)
+
+
 def afternoon(morning: Approve, parts: Parts) -> None:
     """Let Mallory's payment be asked for, and answer with a yes of the morning."""
     account, mallory = Payments(), load("call_id_used_again").turns[1]
