@@ -70,7 +70,7 @@ def test_a_yes_of_the_morning_pays_nobody_else(capsys, way, paid):
 def test_spellings_of_a_payment_are_one(capsys, key, paid):
     """the text of a call is another one for another spelling; the key is not"""
     effects.spellings({"idempotency_key": key})
-    assert capsys.readouterr().out == f"{paid} paid\n"
+    assert capsys.readouterr().out == f"of three spellings, {paid} paid\n"
 
 
 def test_a_run_waits_overnight_and_another_process_goes_on(own_data, tmp_path):

@@ -35,6 +35,7 @@ from workbook.guardrails.permission import (
     yes,
 )
 from workbook.models.base import ToolRequest
+from workbook.models.prompts import clip
 from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.stage.engines import play
@@ -129,7 +130,7 @@ def story(slug: str, engine: str) -> None:
     trace = play(slug, engine)
     assert trace.end is not None
     for event in trace.of("model_turn", "observation"):
-        print(" ".join(event["text"].split())[:110])
+        print(_line(event["text"]))
     print(f"{trace.end['state']}: {trace.end['answer']}")
 
 
@@ -145,7 +146,7 @@ def in_the_folder(slug: str, *, unprotected: bool = False, **options: Any) -> No
     answer = machine.run(scenario.question).answer
     print(f"\n{slug}: {answer}")
     for event in emit.trace().of("observation"):
-        print(f"    {event['tool']:10} {event['text'][:100]}")
+        print(f"    {event['tool']:10} {_line(event['text'], 75)}")
     print("the file is as it was:", place.read_file("price.py") == before)
 
 
@@ -170,7 +171,12 @@ def spellings(parts: Parts) -> None:
     account, scenario = Payments(), load("payment_other_call_id")
     more: Any = {"ask": yes, "ledger": _ledger(), "parts": parts}
     guarded(scenario.script(), [account.tool()], **more).run(scenario.question)
-    print(f"{len(account.made)} paid")
+    print(f"of three spellings, {len(account.made)} paid")
+
+
+def _line(text: str, most: int = 88) -> str:
+    """Return a text as one line that a narrow window shows."""
+    return clip(" ".join(text.split()), most)
 
 
 def _list(account: Payments) -> str:
@@ -249,7 +255,7 @@ def decisions(path: Path) -> pd.DataFrame:
     import pandas as pd
 
     found = pd.DataFrame(Trace.read(path).of("decision"))
-    return found[["at_s", "who", "what", "call_id", "why"]]
+    return found[["at_s", "who", "what", "call_id", "why"]].round(3)
 
 
 def two_processes(times: int = 3) -> None:
@@ -263,7 +269,7 @@ def two_processes(times: int = 3) -> None:
         for n in range(times):
             both = [folder / f"{n}" / f"run{name}.jsonl" for name in "12"]
             answers = list(pool.map(one, both))
-            print(f"{paid(both[0])} paid:", *answers)
+            print(f"{paid(both[0])} paid; they say:", *answers)
             tick()
 
 
@@ -339,7 +345,7 @@ def stopped(parts: Parts) -> None:
         ended = machine.run("Pay all three.")
         print(f"\n{what}: {ended.state}; paid so far: {_list(account)}")
         for event in emit.trace().of("observation"):
-            print(f"    {event['call_id']}: {event['text']}")
+            print(f"    {event['call_id']}: {' '.join(event['text'].split())}")
 
 
 def mends(model: Any, mode: str, ask: Ask, parts: Parts, **more: Any) -> str:
@@ -359,9 +365,10 @@ def mends(model: Any, mode: str, ask: Ask, parts: Parts, **more: Any) -> str:
     )
     ended = machine.run(question)
     for event in emit.trace().of("decision", "observation"):
-        is_tool = event["kind"] == "observation"
-        told = f"{event['tool']} {'ok' if event['ok'] else 'failed'}" if is_tool else ""
-        print("   ", told or f"{event['who']}: {event['what']}, {event['why']}")
+        if event["kind"] == "observation":
+            print(f"    {event['tool']:10} {_line(event['text'], 75)}")
+        else:
+            print(f"  {event['who']}: {event['what']} {event['why']}")
     said = ended.answer or ended.message
     passed = place.run_tests()["passed"]
     return f"{mode}: {ended.state}, {said}\nthe tests pass: {passed}"
