@@ -4,7 +4,7 @@ A typed function with a docstring is a tool: decorate it with @tool. Its name, i
 and its docstring are what the model reads. `effect="write"` means that it changes
 something: a person is asked first, and in one run, also a resumed one, the same call is
 made once. A later run may make it again, after a new yes. `business_key=("invoice",)`
-names arguments that mean one deed: that one is done once in all runs, whatever is
+names arguments that mean one operation: that one is done once in all runs, whatever is
 answered. What a tool raises becomes an observation that the model reads.
 """
 

@@ -1,5 +1,7 @@
 """Lesson 07 in JupyterLab: an exercise solved, and you as the person who is asked."""
 
+import re
+
 from playwright.sync_api import expect
 
 LESSON = "07_permission"
@@ -20,8 +22,8 @@ RIGHT = """def decide(
 
 def test_lesson_07_from_two_payments_to_the_person(lesson):
     """Run all; a test is mended under your eyes; an exercise can be solved"""
-    expect(lesson.output("counted = pd.DataFrame")).to_contain_text("who looks")
-    expect(lesson.output("killed_at, places")).to_contain_text("not known")
+    expect(lesson.output("effects.six_cases")).to_contain_text("who looks")
+    expect(lesson.output("effects.killed_everywhere")).to_contain_text("not known")
     lesson.pictures_in_both_themes("lesson_07")
 
     widget = lesson.output('player("mend_the_test"').locator(".player")
@@ -48,6 +50,15 @@ def test_lesson_07_from_two_payments_to_the_person(lesson):
     press(form, "Approve")
     expect(status).to_contain_text(": DONE")
     expect(widget.locator(".events")).to_contain_text("Now both tests pass")
+    press(widget, "Reset")
+    press(widget, "Run")
+    form.get_by_role("textbox", name="why").fill("I do not want that")
+    press(form, "Reject")
+    expect(status).to_contain_text(": DONE")
+    expect(widget.locator(".events")).to_contain_text("I could not mend it")
+    guess = lesson.output("alone = predict").get_by_role("button", name="a key")
+    guess.click()
+    expect(guess).to_have_class(re.compile("mod-active"))
 
     message = ["in plan and in build mode"]
     lesson.solve("decide", WRONG, RIGHT, message=message)

@@ -10,7 +10,7 @@ from workbook.grounding.evidence import Support, audit_answer, evidence_of
 from workbook.grounding.grounded import GROUNDED, TRIES, grounded_table, grounding
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.table import GUARDED, ONE_CALL
+from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
@@ -45,13 +45,13 @@ def play(turns, **options):
     return machine(turns, hook=told, **options).run("How high is it?"), told.trace()
 
 
-@pytest.mark.parametrize("core", [CORE, GUARDED, ONE_CALL])
+@pytest.mark.parametrize("core", [CORE, GUARDED])
 def test_the_audit_of_the_table_is_clean(core):
     """with any core the grounded table keeps the four promises"""
     assert grounded_table(core).audit() == []
 
 
-@pytest.mark.parametrize("core", [CORE, GUARDED, ONE_CALL])
+@pytest.mark.parametrize("core", [CORE, GUARDED])
 def test_every_way_to_done_leads_through_verify(core):
     """no row but VERIFY's leads to DONE"""
     ways = {row.source for row in grounded_table(core).rules if row.target == "DONE"}

@@ -1,4 +1,4 @@
-"""The idempotency key: what two calls share that mean the same deed."""
+"""The idempotency key: what two calls share that mean the same operation."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_it_is_text(idempotency_key):
         {**PAY, "payee": "ｂｏｏｋｓｈｏｐ"},
     ],
 )
-def test_other_clothes_are_the_same_deed(idempotency_key, again):
+def test_other_clothes_are_the_same_operation(idempotency_key, again):
     """25 is 25.0; the order of arguments, outer spaces and width do not count"""
     assert idempotency_key(call(again)) == idempotency_key(call(PAY))
 
@@ -50,10 +50,10 @@ def test_the_call_id_does_not_count(idempotency_key):
     ],
     ids=["tool", "amount", "type", "payee", "names", "less"],
 )
-def test_another_deed_has_another_key(idempotency_key, other):
-    """another tool, another value, or an argument more or less, is another deed"""
+def test_another_operation_has_another_key(idempotency_key, other):
+    """another tool, another value, or an argument more or less, is another operation"""
     keys = idempotency_key(call(PAY)), idempotency_key(other)
-    assert keys[0] != keys[1], f"two deeds have one key: {call(PAY)} and {other}"
+    assert keys[0] != keys[1], f"two operations have one key: {call(PAY)} and {other}"
 
 
 def test_the_business_key_alone_counts(idempotency_key):

@@ -8,8 +8,19 @@ from dataclasses import replace
 
 import pytest
 
+from tests import exercise_rules
 from workbook.environments.payment import Payments
-from workbook.guardrails.ledger import Ledger, LedgerError, forget, once, settle
+from workbook.exercises.catalogue import exercises
+from workbook.exercises.report import Outcome
+from workbook.guardrails.ledger import (
+    Claim,
+    Ledger,
+    LedgerError,
+    claim,
+    forget,
+    once,
+    settle,
+)
 from workbook.tools.calls import Effect, ToolCall, ToolFailure
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -264,6 +275,57 @@ def test_killed_at_any_moment_it_pays_once(tmp_path, killed, paid, asks):
         else:
             assert seen.error.kind == "needs_person"
     assert len(account.made) == paid
+
+
+# what a claim may look like
+
+INSERT = "(key, digest) VALUES (?, ?)', (key, digest))"
+READS = """
+    asked = 'SELECT digest, result FROM claims WHERE key = ?'
+    row = db.execute(asked, (key,)).fetchone()
+"""
+SAYS = """
+    if row[0] != digest:
+        return Claim("other")
+    return Claim("unknown") if row[1] is None else Claim("done", json.loads(row[1]))
+"""
+BY_ONE_STATEMENT = f"""
+    if db.execute('INSERT OR IGNORE INTO claims {INSERT}.rowcount:
+        return Claim("run")
+{READS}{SAYS}"""
+BY_AN_ERROR = f"""
+    try:
+        db.execute('INSERT INTO claims {INSERT}
+        return Claim("run")
+    except sqlite3.IntegrityError:
+        pass
+{READS}{SAYS}"""
+UNDER_A_LOCK = f"""
+    db.execute("BEGIN IMMEDIATE")
+{READS}
+    if row is None:
+        db.execute('INSERT INTO claims {INSERT}
+    db.execute("COMMIT")
+    if row is None:
+        return Claim("run")
+{SAYS}"""
+
+
+@pytest.mark.parametrize("body", [BY_ONE_STATEMENT, BY_AN_ERROR, UNDER_A_LOCK])
+def test_a_claim_needs_no_lock(body):
+    """one statement that inserts is as right as a transaction in which nobody writes"""
+    imports = "import json, sqlite3\nfrom workbook.guardrails.ledger import Claim\n"
+    text = f"{imports}\ndef claim(db, key, digest):{body}"
+    report = exercise_rules.tested(exercises()["claim"], text)
+    assert report.outcome is Outcome.PASSED, report
+
+
+def test_a_claim_that_is_given_back_meanwhile_is_yours(ledger):
+    """its row is there for the first statement and gone for the second"""
+    with ledger.connection() as db, ledger.connection() as other:
+        claim(other, "k", "d")
+        db.set_trace_callback(lambda sql: "SELECT" in sql and forget(other, "k"))
+        assert claim(db, "k", "d") == Claim("run")
 
 
 # a file that is no ledger

@@ -79,7 +79,6 @@ PRICES = Prices("EUR", "2026-01-01", input=2, output=8, cached=2)
 OPTIONS = st.fixed_dictionaries(
     {
         "mode": st.sampled_from(["plan", "build"]),
-        "one_call": st.booleans(),
         "converge": st.booleans(),
         "context_tokens": st.none() | st.integers(40, 300),
         "parallel": st.booleans(),
@@ -91,7 +90,7 @@ ANSWERS = st.lists(
     ),
     max_size=6,
 )
-PLAN = {"mode": "plan", "one_call": True}
+PLAN = {"mode": "plan"}
 LOOK = ToolRequest("Look", {"n": "x"})
 SEND = ToolRequest("Send", {"n": 0})
 

@@ -118,16 +118,14 @@ SAID = st.sampled_from([SUM, OTHER_SUM, "Hm.", PAY, OTHER_PAY, FINAL])
     st.lists(SAID, min_size=1, max_size=9),
     st.booleans(),
     st.sampled_from([None, 260]),
-    st.booleans(),
 )
-def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context, one_call):
+def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context):
     """whatever was suspended and resumed ends as it would have in one go"""
     pays = [ToolRequest("Pay", {"payee": "shop", "amount": n}, "x") for n in (1, 2)]
     turns = [pays if in_calls and step == "Hm." else step for step in steps] * 9
     options = {
         "adapter": FunctionCalls if in_calls else None,
         "context_tokens": context,
-        "one_call": one_call,
         "budget": Budget(steps=8, tokens=3000),
     }
 

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +12,7 @@ from workbook.grounding.evidence import Support, audit_answer, evidence_of
 from workbook.grounding.grounded import grounded, grounded_table
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
-from workbook.guardrails.table import GUARDED, ONE_CALL
+from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.security.tainted import ANSWER_DENIED, with_taint
@@ -59,7 +58,7 @@ people = st.lists(
 )
 
 
-def whole_machine(turns, table, adapter, screened, **options):
+def whole_machine(turns, adapter, screened, **options):
     """Return a machine with all of it, under rules of the user that allow anything."""
     ours = {"timeout_s": None, "outside": False}
     tools = [
@@ -69,25 +68,22 @@ def whole_machine(turns, table, adapter, screened, **options):
     ]
     options |= {"rules": ANYTHING, "budget": Budget(8), "adapter": adapter}
     script = Script(turns, repeat_last=True)
-    machine = grounded(script, tools, table=table, screened=screened, **options)
+    machine = grounded(script, tools, screened=screened, **options)
     return with_taint(machine, private=["Inbox"], screened=screened, fence=True)
 
 
 @settings(max_examples=200, deadline=None)
 @given(
     turns=texts | calls,
-    table=st.sampled_from([GUARDED, ONE_CALL]),
     answers=people,
     screened=st.booleans(),
     question=st.sampled_from(["How high is it?", "Does https://a.example/x say so?"]),
 )
-def test_whatever_a_script_says_the_promises_hold(
-    turns, table, answers, screened, question
-):
+def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, question):
     """one end; no claim, WRITE or address that nothing carries; each call one answer"""
     by_calls = any(isinstance(turn, list) for turn in turns)
     adapter, left = FunctionCalls if by_calls else TextTurns, iter(answers)
-    make = partial(whole_machine, table=table, adapter=adapter, screened=screened)
+    make = partial(whole_machine, adapter=adapter, screened=screened)
     turns = [*turns, "Final Answer: I do not know."]
     with TraceWriter() as told:
         ask = lambda request: next(left, no)(request)  # noqa: E731
@@ -125,7 +121,6 @@ class StepSeen:
         self.result = event.get("result")
 
 
-@pytest.mark.parametrize("core", [GUARDED, ONE_CALL])
-def test_the_audit_of_the_whole_table_is_clean(core):
+def test_the_audit_of_the_whole_table_is_clean():
     """guarded, grounded and under taint the table keeps its promises"""
-    assert grounded_table(core).with_rules(ANSWER_DENIED).audit() == []
+    assert grounded_table(GUARDED).with_rules(ANSWER_DENIED).audit() == []

@@ -7,8 +7,6 @@ import pytest
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.grounding.addresses import addresses_in
 from workbook.grounding.evidence import Support
-from workbook.models.base import ToolRequest
-from workbook.models.script import Script
 from workbook.security.screen import screen
 from workbook.stage import machines
 from workbook.stage.engines import gallery, play
@@ -254,19 +252,3 @@ def test_the_gallery_of_the_wing_can_be_shown():
     assert {each.kind for each in whole.endings["grounded"].values()} == {"right"}
     wrong = [s for s in WING if whole.endings["guarded"][s].kind == "wrong"]
     assert set(wrong) == {*EFFECTS, *PLANTED} - {"poisoned_memory"}
-
-
-def test_one_call_a_turn_holds_when_it_is_grounded():
-    """where a scenario allows a turn one call, the second one is refused in words"""
-    both = [ToolRequest("WikiSearch", {"query": q}, q) for q in ("Oslo", "Fuji")]
-    scenario = load("good_sources")
-    guards = scenario.guards.model_copy(update={"one_call": True})
-    scenario = scenario.model_copy(update={"guards": guards})
-    with TraceWriter() as emit:
-        model, tools = Script([both, "I do not know."]), scenario_tools(scenario)
-        more = {"adapter": FunctionCalls, "make": suspicious}
-        play_machine(scenario, model, tools, emit, {}, None, **more)
-        assert [event["ok"] for event in emit.trace().of("observation")] == [
-            True,
-            False,
-        ]

@@ -46,10 +46,10 @@ def forgets_the_business_key(call, business_key=()):
 
 WRONG = {
     takes_the_call_id: "test_the_call_id_does_not_count",
-    takes_the_arguments_as_written: "test_other_clothes_are_the_same_deed",
+    takes_the_arguments_as_written: "test_other_clothes_are_the_same_operation",
     joins_the_values: "test_each_value_stands_for_its_name",
     takes_what_there_is_of_the_business_key: "test_without_one_of_them_all_arguments_count",
-    forgets_the_tool: "test_another_deed_has_another_key",
+    forgets_the_tool: "test_another_operation_has_another_key",
     returns_a_number: "test_it_is_text",
     forgets_the_business_key: "test_the_business_key_alone_counts",
 }

@@ -27,7 +27,7 @@ from workbook.grounding.evidence import (
     too_long,
 )
 from workbook.guardrails.machine import GuardedMachine, Parts, guarded
-from workbook.guardrails.table import GUARDED, ONE_CALL, GuardEvent
+from workbook.guardrails.table import GUARDED, GuardEvent
 from workbook.models.base import ChatModel, TextModel
 from workbook.security.screen import ScreenVerdict, screen_of
 from workbook.tools.calls import Observation, ToolError
@@ -97,7 +97,6 @@ def grounded(
     tools: Iterable[Tool],
     *,
     table: Table | None = None,
-    one_call: bool = False,
     threshold: float = THRESHOLD,
     tries: int = TRIES,
     screened: bool = True,
@@ -109,7 +108,6 @@ def grounded(
 
     Args:
         table: other rows than GUARDED's.
-        one_call: a turn may make one call; the others are refused in words.
         threshold: the least score of a document that counts.
         tries: how often the model is told what is not supported.
         screened: whether a question that gives orders is refused.
@@ -120,8 +118,8 @@ def grounded(
     parts = parts or {}
     look = screen_of(parts) if screened else None
     work = grounding(threshold, tries, screen=look, memory=memory, parts=parts)
-    core = table or (ONE_CALL if one_call else GUARDED)
-    options |= {"handlers": work, "parts": parts, "table": grounded_table(core)}
+    core = grounded_table(table or GUARDED)
+    options |= {"handlers": work, "parts": parts, "table": core}
     machine = guarded(model, tools, **options)
     if machine.preamble is None:
         by_calls = options.get("adapter") is FunctionCalls

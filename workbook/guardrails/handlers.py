@@ -234,12 +234,6 @@ def execute_allowed(run: Run) -> str:
     return Event.TOOL_RETURNED
 
 
-def one_at_a_time(run: Run) -> str:
-    """Refuse a call that a turn makes besides its first."""
-    message = f"{run.waiting[0].call.name} was not called: one call a turn."
-    return _deny(run, ToolError("one_at_a_time", message, hint="Ask again, alone."))
-
-
 def _decide(guards: Guards, call: ToolCall, effect: Effect) -> tuple[str, str]:
     said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
     return str(said.verdict), said.why

@@ -60,7 +60,7 @@ def plain(value: Any) -> Any:
 
 
 def idempotency_key(call: ToolCall, business_key: Sequence[str] = ()) -> str:
-    """Return what two calls share that mean one deed: the tool and its arguments.
+    """Return what two calls share that mean one operation: the tool and its arguments.
 
     Where the call has all arguments that `business_key` names, they alone count.
 
@@ -76,7 +76,7 @@ def idempotency_key(call: ToolCall, business_key: Sequence[str] = ()) -> str:
 
 
 def claim(db: sqlite3.Connection, key: str, digest: str) -> Claim:
-    """Claim a key, in one transaction, and say whether its effect may be had now.
+    """Claim a key, and say whether its effect may happen now.
 
     "run": it is yours. "done": with its result. "unknown": it was claimed and never
     settled. "other": it was claimed with another digest: for other arguments.
@@ -84,13 +84,13 @@ def claim(db: sqlite3.Connection, key: str, digest: str) -> Claim:
     `db` is in autocommit mode (`isolation_level=None`) and has the table
     `claims(key, digest, result)`; `result` is JSON, and NULL until it is settled.
     """
-    with db:  # COMMIT at its end; ROLLBACK where something raises
-        db.execute("BEGIN IMMEDIATE")  # from here on, no other process writes
-        asked = "SELECT digest, result FROM claims WHERE key = ?"
-        row = db.execute(asked, (key,)).fetchone()
-        if row is None:
-            db.execute("INSERT INTO claims (key, digest) VALUES (?, ?)", (key, digest))
-            return Claim("run")
+    insert = "INSERT OR IGNORE INTO claims (key, digest) VALUES (?, ?)"
+    if db.execute(insert, (key, digest)).rowcount == 1:  # nobody can come between
+        return Claim("run")
+    asked = "SELECT digest, result FROM claims WHERE key = ?"
+    row = db.execute(asked, (key,)).fetchone()
+    if row is None:  # it was given back after the first statement (see `forget`)
+        return claim(db, key, digest)
     if row[0] != digest:
         return Claim("other")
     return Claim("unknown") if row[1] is None else Claim("done", json.loads(row[1]))
@@ -163,9 +163,10 @@ def once(
         whole = spelled_out(tool, call)
         digest, keys = key(whole), [json.dumps(["call", run_id, call.call_id])]
         if not tool.repeatable:
-            deed = key(whole, tool.business_key)
+            operation = key(whole, tool.business_key)
             in_all = ledger.across_runs or tool.business_key
-            keys.append(deed if in_all else json.dumps(["deed", run_id, deed]))
+            in_run = json.dumps(["operation", run_id, operation])
+            keys.append(operation if in_all else in_run)
         with ledger.connection() as db:
             for each in keys:
                 found = claim(db, each, digest)

@@ -30,14 +30,13 @@ from workbook.guardrails.handlers import (
     execute_allowed,
     in_its_mode,
     observe_cycles,
-    one_at_a_time,
     pending_approval,
     policy,
     think_within,
 )
 from workbook.guardrails.ledger import Ledger, claim, idempotency_key, once
 from workbook.guardrails.permission import POLICY, Answer, Mode, PolicyRule, Request
-from workbook.guardrails.table import GUARDED, ONE_CALL, GuardState
+from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.base import ChatModel, TextModel
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -74,7 +73,6 @@ class GuardedMachine(Machine):
             State.OBSERVE: observe_cycles,
             GuardState.POLICY: policy,
             GuardState.PENDING_APPROVAL: pending_approval,
-            GuardState.ONE_AT_A_TIME: one_at_a_time,
         }
         work = {state: in_its_mode(handler) for state, handler in work.items()}
         super().__init__(model, tools, table, limits=budget, handlers=work, **options)
@@ -175,7 +173,6 @@ def guarded(
     tools: Iterable[Tool],
     *,
     budget: Budget = Budget(),  # noqa: B008 - frozen
-    one_call: bool = False,
     table: Table | None = None,
     context_tokens: int | None = None,
     pinned: Sequence[str] = (),
@@ -186,7 +183,6 @@ def guarded(
 
     Args:
         budget: the most that a run may spend.
-        one_call: a turn may make one call; the others are refused in words.
         table: other rows, such as `guarded_table(yours)`.
         context_tokens: the prompt is fitted into so many; None is no limit.
         pinned: what the user wants kept in the prompt whatever happens.
@@ -205,7 +201,7 @@ def guarded(
         parts,
         model,
         tools,
-        table=table or (ONE_CALL if one_call else GUARDED),
+        table=table or GUARDED,
         kind=partial(GuardedMachine, budget=budget, parts=parts),
         **options,
     )

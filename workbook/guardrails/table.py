@@ -10,7 +10,6 @@ class GuardState(State):
 
     POLICY = "POLICY"
     PENDING_APPROVAL = "PENDING_APPROVAL"
-    ONE_AT_A_TIME = "ONE_AT_A_TIME"
     STUCK = "STUCK"
     PENDING = "PENDING"  # an end for this process: the run waits in its trace
 
@@ -57,20 +56,3 @@ def guarded_table(core: Table = CORE) -> Table:
 
 GUARDED = guarded_table()
 """Policy and approval before a call; stuck, tokens and money among what ends a run."""
-
-ONE_CALL = GUARDED.with_rules(
-    Transition(
-        GuardState.OBSERVE,
-        GuardEvent.MORE_CALLS,
-        GuardState.ONE_AT_A_TIME,
-        "the same message has more",
-    ),
-    Transition(
-        GuardState.ONE_AT_A_TIME,
-        GuardEvent.DENIED,
-        GuardState.OBSERVE,
-        "one call a turn",
-    ),
-    *exits(GuardState.ONE_AT_A_TIME),
-)
-"""The same, where a turn may make one call: the others are refused, in words."""

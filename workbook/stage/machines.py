@@ -99,7 +99,7 @@ def play_machine(
                 }
                 options |= {"mode": person.mode or given.mode, "ask": person.ask}
                 options |= {"context_tokens": given.context_tokens, "parts": parts}
-                options |= {"pinned": given.pinned, "one_call": given.one_call}
+                options |= {"pinned": given.pinned}
                 if given.allow_all:
                     options["rules"] = (PolicyRule(Verdict.ALLOW, why="all of it"),)
                 if make is not guarded:

@@ -99,7 +99,6 @@ class Guarding(_Entry):
     model_s: Seconds | None = None
     context_tokens: Count | None = None
     pinned: list[str] = []
-    one_call: bool = False
     memory: list[dict[str, str]] = []  # notes: kind, text, source
     allow_all: bool = False  # the user's rules allow everything
     private: list[str] = []  # tools whose text is secret

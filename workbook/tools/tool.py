@@ -51,7 +51,7 @@ class Tool:
     # What guards ask; all three functions take the arguments of the call, by name.
     look_up: Callable[..., dict[str, Any] | None] | None = None  # the result of a call
     # that had its effect; None where it cannot tell
-    business_key: tuple[str, ...] = ()  # arguments that name one deed: an invoice
+    business_key: tuple[str, ...] = ()  # arguments that name one operation
     repeatable: bool = False  # once more gives the same and does no harm
     preview: Callable[..., str] | None = None  # what a person sees who is to approve
 
