@@ -167,7 +167,6 @@ def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
     title, passages, before = document.title, [], facts("")
     for sentence in sentences(document.text):
         said = facts(f"{title}. {sentence.replace(title, _apart(title))}")
-        said = said._replace(subject=facts(sentence).subject)
         if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
             said = said._replace(spelled=said.spelled | before.spelled)
         passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
