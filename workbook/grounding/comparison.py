@@ -15,6 +15,7 @@ from math import isclose
 from typing import NamedTuple
 
 from workbook.grounding.direction import (
+    SYMMETRIC,
     Order,
     apart,
     is_mirrored,
@@ -34,15 +35,20 @@ from workbook.grounding.words import (
 )
 
 SHARE = 0.3  # of a claim's key words and numbers that a sentence must hold
-HAN_SHARE = 0.55  # where the words are pairs of characters: a name has several
+APART = "it does not join the other one to"
+HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
 
 _NOT = frozenset(WORDS["negations"].split())
 UNITS = first_of_line("units")
 _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_BOUND = re.compile(
+    r"\b(?:(more than|over|at least|above)|(less than|fewer than|under|below|at most|up to))"
+    r" (?=\d)", re.IGNORECASE,
+)  # fmt: skip
 _NUMBER = re.compile(
-    rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
+    rf"([<>]?)(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
     re.IGNORECASE,
 )
 _TENS = re.compile(r"\b([2-9]0)[- ]([1-9])\b")  # forty-two
@@ -50,6 +56,12 @@ _DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 _MONTHS = WORDS["months"].split()
 _HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
 _WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
+_SUBJECT = re.compile(
+    r"(?:(?:In|On|From|Since) [^,]{0,40}?\d{4},? )?(?:The |Only the )?"
+    r"(?!His|Her|Its|Their)"
+    r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
+)
+_EITHER_WAY = SYMMETRIC | set("is are was were has have had".split())
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 _PHRASES = [
     (re.compile(old, re.IGNORECASE), new)
@@ -69,8 +81,10 @@ class Facts(NamedTuple):
     spelled: set[str]  # the words as they are; of Japanese and Chinese, characters
     names: set[str]
     numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
+    bounds: dict[float, str]  # those that are "more than" (>) or "less than" (<) so many
     denied: set[str]  # those of the words that a "not" turns round
     order: Order
+    subject: tuple[frozenset[str], str]  # who begins it, and the word behind
 
 
 @lru_cache(maxsize=2000)
@@ -87,9 +101,12 @@ def facts(sentence: str) -> Facts:
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
     text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
-    found = Facts(set(), set(), set(), set(), set(), order_of(text))
-    for number, unit in _NUMBER.findall(text):
-        found.numbers.add((float(number.replace(",", "")), UNITS.get(unit.lower(), "")))
+    found = Facts(set(), set(), set(), set(), {}, set(), order_of(text), _subject(text))
+    text = _BOUND.sub(lambda bound: ">" if bound[1] else "<", text)
+    for sign, number, unit in _NUMBER.findall(text):
+        value = float(number.replace(",", ""))
+        found.numbers.add((value, UNITS.get(unit.lower(), "")))
+        found.bounds.update({value: sign} if sign else {})
     text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
     behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
     for word in _WORD.findall(text):
@@ -123,14 +140,17 @@ def compared(
     sentences, where it may stand as "it".
     """
     all_numbers = said.numbers | _spans(said.numbers | claim.numbers)
-    numbers = {n for n in claim.numbers if not _has_number(n, all_numbers)}
+    numbers = {n for n in claim.numbers
+               if not _has_number(n, all_numbers, claim.bounds.get(n[0], ""))}  # fmt: skip
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
     turned |= claim.denied if not said.denied else set()
     words = claim.words - title.words
     total = len(words) + len(claim.numbers)
-    known = len(words & said.words) + len(claim.numbers) - len(numbers)
+    found = words & said.words
+    found |= {w for w in words - found if w[0] >= "\u3005" and set(w) <= said.spelled}
+    known = len(found) + len(claim.numbers) - len(numbers)
     mine, its = claim.words | claim.spelled, said.words | said.spelled
     mine, its = mine - its, its - mine
     around = is_turned_round(claim.order, said.order)
@@ -140,18 +160,24 @@ def compared(
         if stem(here) in mine and stem(there) in its
         and not is_mirrored(claim.order, said.order, here, there)
     ]
+    (who, does), (whom, did) = claim.subject, said.subject
+    either = does in _EITHER_WAY or not whom
+    is_same = any(_is_spelled(n, said.order.raw if either else whom) for n in who)
+    if who and does == did and not is_same:
+        contrary.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
     contrary += [f"the other way round: “{around}”"] if around else []
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
     wrong += ["one says “not” where the other does not"] if turned else []
     wrong += contrary
     if alone := apart(claim.order, said.order):
-        wrong.append(f"it does not join {alone.title()} to the other one")
+        wrong.append(f"{APART} {alone.title()}")
     is_han = any(word[0] >= "\u3005" for word in words)
     if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
     plain = words & said.words - {stem(name) for name in claim.names}
-    return (known + len(contrary), len(plain)), wrong
+    nearness = known + len(claim.numbers) - len(numbers) + len(contrary)
+    return (nearness, len(plain)), wrong
 
 
 def _spans(numbers: set[tuple[float, str]]) -> set[tuple[float, str]]:
@@ -160,14 +186,24 @@ def _spans(numbers: set[tuple[float, str]]) -> set[tuple[float, str]]:
     return {(b - a, "year") for a, b in combinations(years, 2)}
 
 
-def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool:
-    """Return whether a number was said, perhaps with a fraction or in another unit."""
+def _has_number(
+    number: tuple[float, str], said: set[tuple[float, str]], bound: str = ""
+) -> bool:
+    """Return whether a number was said, perhaps with a fraction or in another unit.
+
+    "More than" so many are up to twice as many, "less than" so many down to a half.
+    """
     value, unit = number
     kind, size = _SCALES.get(unit, (unit or "count", 1))
     for n, u in said:
         if unit == "century" and not u and (n + 99) // 100 == value:
             return True
         its_kind, its_size = _SCALES.get(u, (u or "count", 1))
+        ratio = n * its_size / (value * size or 1)
+        if kind == its_kind and (
+            (bound == ">" and 1 < ratio < 2) or (bound == "<" and 0.5 < ratio < 1)
+        ):
+            return True
         is_near = isclose(value * size, n * its_size, rel_tol=0.01)
         is_whole = value.is_integer() and abs(value - n) < 0.5
         if (value == n or is_whole) and (unit == u or not unit or not u):
@@ -199,3 +235,16 @@ def _is_spelled(name: str, said: Iterable[str]) -> bool:
         or (min(len(name), len(each)) > 3 and (each in name or name in each))
         for each in said
     )
+
+
+def _subject(text: str) -> tuple[frozenset[str], str]:
+    """Return who is told of at the beginning of a sentence, and the word behind.
+
+    >>> who, does = _subject("In 1843 Ada Lovelace wrote notes.")
+    >>> sorted(who), does
+    (['ada', 'lovelace'], 'write')
+    """
+    if not (found := _SUBJECT.match(text)):
+        return frozenset(), ""
+    who = map(fold, _WORD.findall(found["who"]))
+    return frozenset(who) - STOP, stem(fold(found["does"]))

@@ -20,7 +20,7 @@ from workbook.grounding.claims import (
     split_claims,
     without_citations,
 )
-from workbook.grounding.comparison import Facts, compared, facts
+from workbook.grounding.comparison import APART, Facts, compared, facts
 from workbook.models.prompts import clip
 from workbook.tools.calls import Observation
 
@@ -31,7 +31,7 @@ MOST_PARTS = 6  # of a claim that are looked up one by one
 MOST_CHARS = 2000  # of a claim that is looked up at all
 MOST_READ = 10_000  # characters of an answer, and of a document
 _PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
-_AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
+_AND = re.compile(r",? (?:and|but|while|who|which|where|whose|when) |; |, |[，、；]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
-    if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
+    apart = APART in whole  # in parts nobody would see it
+    if not apart and 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
         return ""
     return whole
 
@@ -165,10 +166,18 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
 def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
     """Return what can be compared of each sentence, and of the title."""
     title, passages, before = document.title, [], facts("")
-    for sentence in sentences(document.text):
+    said_of_it = sentences(document.text)
+    is_thing = any(each.startswith(("It ", "Its ")) for each in said_of_it)
+    for sentence in said_of_it:
         said = facts(f"{title}. {sentence.replace(title, _apart(title))}")
+        said = said._replace(subject=facts(sentence).subject)
         if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
-            said = said._replace(spelled=said.spelled | before.spelled)
+            who, does = said.subject
+            who = who or before.subject[0] | facts(title).names
+            if is_thing and sentence[0] in "HS":  # "he" is somebody else than the title
+                who = frozenset(before.names)
+            spelled = said.spelled | before.spelled
+            said = said._replace(spelled=spelled, subject=(who, does))
         passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
         before = said
     return passages
@@ -188,6 +197,7 @@ def _parts(claim: str) -> list[str]:
         parts[-1] += f" {piece}"
         found = facts(piece)
         size += len(found.words) + len(found.numbers)
+        size += any(unit for _, unit in found.numbers)
     return parts
 
 
