@@ -34,7 +34,7 @@ from workbook.grounding.words import (
     stem,
 )
 
-SHARE = 0.3  # of a claim's key words and numbers that a sentence must hold
+SHARE = 0.33  # of a claim's key words and numbers that a sentence must hold
 APART = "it does not join the other one to"
 HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
 

@@ -30,7 +30,9 @@ THRESHOLD = 0.3
 MOST_PARTS = 6  # of a claim that are looked up one by one
 MOST_CHARS = 2000  # of a claim that is looked up at all
 MOST_READ = 10_000  # characters of an answer, and of a document
-_PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:he|she|it|they|his|her|its|their|him|them|this|there)\b", re.IGNORECASE
+)
 _AND = re.compile(r",? (?:and|but|while|who|which|where|whose|when) |; |, |[，、；]")
 
 
@@ -171,10 +173,11 @@ def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
     for sentence in said_of_it:
         said = facts(f"{title}. {sentence.replace(title, _apart(title))}")
         said = said._replace(subject=facts(sentence).subject)
-        if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
+        if found := _PRONOUN.search(sentence):  # "he" may be of the sentence before
             who, does = said.subject
-            who = who or before.subject[0] | facts(title).names
-            if is_thing and sentence[0] in "HS":  # "he" is somebody else than the title
+            if not found.start():
+                who = who or before.subject[0] | facts(title).names
+            if not found.start() and is_thing and sentence[0] in "HS":  # not the title
                 who = frozenset(before.names)
             spelled = said.spelled | before.spelled
             said = said._replace(spelled=spelled, subject=(who, does))
