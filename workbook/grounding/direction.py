@@ -113,7 +113,10 @@ def _sides(order: Order, at: int, shared: set[str]) -> tuple[set[str], set[str]]
 
 
 def _is_by(order: Order, at: int) -> bool:
-    return "by" in order.raw[at + 1 : at + 4]
+    made = bool(_BE & set(order.raw[max(0, at - 1) : at]))
+    return "by" in order.raw[at + 1 : at + 4] or (
+        made and "by" in order.raw[max(0, at - 6) : at]
+    )
 
 
 def _is_owned(order: Order, at: int) -> bool:
@@ -150,10 +153,7 @@ def apart(claim: Order, said: Order) -> str:
         places = [k for k, each in enumerate(said.stems) if each in (one, other)]
         two = ((a, b) for a in places for b in places if a < b)
         joined = (said.stems[a] != said.stems[b] and _is_list(said, a, b) for a, b in two)
-        with_it = any(
-            said.stems[k] == other and "with" in said.raw[max(0, k - 3) : k]
-            for k in places
-        )
+        with_it = any(_is_added(said, k) for k in places)
         if not with_it and not any(joined):
             return claim.raw[i + 1]
     return ""
@@ -167,6 +167,17 @@ def _acts(order: Order, at: int) -> bool:
 
 def _is_joined(order: Order, at: int) -> bool:
     return order.stems[at] in order.names or order.raw[at] in _JOINED
+
+
+def _is_added(order: Order, at: int) -> bool:
+    """Return whether a name is added: "… with Bob", "… and Bob in 1827"."""
+    start = at
+    while start and (order.stems[start - 1] in order.names or order.raw[start - 1] == "van"):
+        start -= 1
+    then = order.raw[at + 1 : at + 2]
+    ends = not then or (then[0] in STOP and then[0] not in _BE | {"had", "has"})
+    before = order.raw[start - 1] if start else ""
+    return before == "with" or (before == "and" and ends)
 
 
 def _is_list(order: Order, start: int, end: int) -> bool:

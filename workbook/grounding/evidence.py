@@ -33,6 +33,11 @@ MOST_READ = 10_000  # characters of an answer, and of a document
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|his|her|its|their|him|them|this|there)\b", re.IGNORECASE
 )
+"""A word that may be somebody of this sentence, of the one before, or the title."""
+_HE = (("he", ""), ("his", "'s"))
+_SHE = (("she", ""), ("her", "'s"))
+_IT = (("it", ""), ("its", "'s"))
+_SAME_ONE = {"He": _HE, "His": _HE, "She": _SHE, "Her": _SHE, "It": _IT, "Its": _IT}
 _AND = re.compile(r",? (?:and|but|while|who|which|where|whose|when) |; |, |[，、；]")
 
 
@@ -168,21 +173,24 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
 def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
     """Return what can be compared of each sentence, and of the title."""
     title, passages, before = document.title, [], facts("")
-    said_of_it = sentences(document.text)
-    is_thing = any(each.startswith(("It ", "Its ")) for each in said_of_it)
-    for sentence in said_of_it:
-        said = facts(f"{title}. {sentence.replace(title, _apart(title))}")
-        said = said._replace(subject=facts(sentence).subject)
-        if found := _PRONOUN.search(sentence):  # "he" may be of the sentence before
-            who, does = said.subject
-            if not found.start():
-                who = who or before.subject[0] | facts(title).names
-            if not found.start() and is_thing and sentence[0] in "HS":  # not the title
-                who = frozenset(before.names)
-            spelled = said.spelled | before.spelled
-            said = said._replace(spelled=spelled, subject=(who, does))
-        passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
-        before = said
+    told = sentences(document.text)
+    begin = [found[0] for each in told if (found := _PRONOUN.match(each))]
+    its = _SAME_ONE.get(max(begin, key=begin.count), ()) if begin else ()
+    for sentence in told:
+        plain = sentence.replace(title, _apart(title)) if title else sentence
+        for pronoun, owner in its:
+            plain = re.sub(rf"\b{pronoun}\b", title + owner, plain, flags=re.IGNORECASE)
+        has_title = title and title in plain
+        own = facts(plain)
+        said = facts(f"{title}. {plain}")
+        said = said._replace(subject=own.subject, order=own.order if has_title else said.order)
+        shown = (
+            said._replace(spelled=said.spelled | before.spelled)
+            if _PRONOUN.search(sentence)
+            else said
+        )
+        passages.append((f"{document.doc_id} says “{sentence}”", shown, facts(title)))
+        before = own
     return passages
 
 

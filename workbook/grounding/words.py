@@ -6,7 +6,7 @@ import re
 import tomllib
 import unicodedata
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, permutations
 from typing import Any
 
 from workbook.paths import DATA
@@ -22,8 +22,8 @@ def first_of_line(name: str) -> dict[str, str]:
 
 STOP = frozenset(WORDS["stop_words"].split())
 _SAME = first_of_line("same")
-OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
-             for pair in ((a, b), (b, a))]  # fmt: skip
+_OF_A_KIND = map(str.split, WORDS["opposites"].strip().splitlines())
+OPPOSITES = [pair for kind in _OF_A_KIND for pair in permutations(kind, 2)]
 NO_NAMES = frozenset((*WORDS["starters"].split(), *chain(*OPPOSITES)))
 HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
 _BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
