@@ -43,6 +43,10 @@ UNITS = first_of_line("units")
 _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_EDGE = re.compile(
+    r"\b(?:(from|since|after)|(until|till|to|before)) (?:[A-Z][a-z]+ )?(\d{4})\b"
+    r"|(\d{4})年?(?:\d+月)?(?:\d+日)?(?:(から|以来|起|后)|(まで|为止|之前|以前))"
+)  # the year in which something begins, or ends
 _BOUND = re.compile(
     r"\b(?:(more than|over|at least|above)|(less than|fewer than|under|below|at most|up to))"
     r" (?=\d)", re.IGNORECASE,
@@ -82,6 +86,7 @@ class Facts(NamedTuple):
     names: set[str]
     numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
     bounds: dict[float, str]  # those that are "more than" (>) or "less than" (<) so many
+    edges: set[tuple[str, bool]]  # years, and whether something begins in it
     denied: set[str]  # those of the words that a "not" turns round
     order: Order
     subject: tuple[frozenset[str], str]  # who begins it, and the word behind
@@ -101,7 +106,8 @@ def facts(sentence: str) -> Facts:
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
     text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
-    found = Facts(set(), set(), set(), set(), {}, set(), order_of(text), _subject(text))
+    edges = {(a or b, bool(since or kara)) for since, _, a, b, kara, _ in _EDGE.findall(text)}
+    found = Facts(set(), set(), set(), set(), {}, edges, set(), order_of(text), _subject(text))
     text = _BOUND.sub(lambda bound: ">" if bound[1] else "<", text)
     for sign, number, unit in _NUMBER.findall(text):
         value = float(number.replace(",", ""))
@@ -160,6 +166,8 @@ def compared(
         if stem(here) in mine and stem(there) in its
         and not is_mirrored(claim.order, said.order, here, there)
     ]
+    other_end = {(year, not begins) for year, begins in claim.edges - said.edges}
+    contrary += [f"another side of {year}" for year, _ in other_end & said.edges]
     (who, does), (whom, did) = claim.subject, said.subject
     either = does in _EITHER_WAY or not whom
     is_same = any(_is_spelled(n, said.order.raw if either else whom) for n in who)
