@@ -85,7 +85,9 @@ class Facts(NamedTuple):
     spelled: set[str]  # the words as they are; of Japanese and Chinese, characters
     names: set[str]
     numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
-    bounds: dict[float, str]  # those that are "more than" (>) or "less than" (<) so many
+    bounds: dict[
+        float, str
+    ]  # those that are "more than" (>) or "less than" (<) so many
     edges: set[tuple[str, bool]]  # years, and whether something begins in it
     denied: set[str]  # those of the words that a "not" turns round
     order: Order
@@ -106,8 +108,12 @@ def facts(sentence: str) -> Facts:
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
     text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
-    edges = {(a or b, bool(since or kara)) for since, _, a, b, kara, _ in _EDGE.findall(text)}
-    found = Facts(set(), set(), set(), set(), {}, edges, set(), order_of(text), _subject(text))
+    edges = {
+        (a or b, bool(since or kara)) for since, _, a, b, kara, _ in _EDGE.findall(text)
+    }
+    found = Facts(
+        set(), set(), set(), set(), {}, edges, set(), order_of(text), _subject(text)
+    )
     text = _BOUND.sub(lambda bound: ">" if bound[1] else "<", text)
     for sign, number, unit in _NUMBER.findall(text):
         value = float(number.replace(",", ""))
@@ -163,7 +169,8 @@ def compared(
     contrary = [
         f"“{there}”, not “{here}”"
         for here, there in OPPOSITES
-        if stem(here) in mine and stem(there) in its
+        if stem(here) in mine
+        and stem(there) in its
         and not is_mirrored(claim.order, said.order, here, there)
     ]
     other_end = {(year, not begins) for year, begins in claim.edges - said.edges}

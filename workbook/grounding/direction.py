@@ -22,9 +22,7 @@ _CHINESE = re.compile(
     f"([{HAN}]{{2,6}}?)(?:比|打败|击败|战胜|征服)了?([{HAN}]{{2,6}}?)"
     "(?=[大小高低长短早晚多少重轻快慢年]|[，。]|$)"
 )
-_TWO = re.compile(
-    f"^({_RUN})と({_RUN})[はが]|^([{HAN}]{{2,6}}?)[和与]([{HAN}]{{2}})"
-)
+_TWO = re.compile(f"^({_RUN})と({_RUN})[はが]|^([{HAN}]{{2,6}}?)[和与]([{HAN}]{{2}})")
 _BE = frozenset("is are was were be been being".split())
 _WHOSE = frozenset("'s ’s his her its their whose".split())
 _WITH = {("together", "with"), ("along", "with"), ("jointly", "with"), ("well", "as")}
@@ -140,7 +138,9 @@ def apart(claim: Order, said: Order) -> str:
         return ""
     if found := _TWO.search(claim.text):
         one, other = (found[1] or found[3])[-2:], (found[2] or found[4])[:2]
-        both = rf"{one}.{{0,3}}[と和与、].{{0,8}}{other}|{other}.*[と和与、].{{0,8}}{one}"
+        both = (
+            rf"{one}.{{0,3}}[と和与、].{{0,8}}{other}|{other}.*[と和与、].{{0,8}}{one}"
+        )
         return "" if re.search(both, said.text) else other
     for i in range(1, len(claim.raw) - 1):
         one, other = claim.stems[i - 1], claim.stems[i + 1]
@@ -152,7 +152,9 @@ def apart(claim: Order, said: Order) -> str:
             continue
         places = [k for k, each in enumerate(said.stems) if each in (one, other)]
         two = ((a, b) for a in places for b in places if a < b)
-        joined = (said.stems[a] != said.stems[b] and _is_list(said, a, b) for a, b in two)
+        joined = (
+            said.stems[a] != said.stems[b] and _is_list(said, a, b) for a, b in two
+        )
         with_it = any(_is_added(said, k) for k in places)
         if not with_it and not any(joined):
             return claim.raw[i + 1]
@@ -172,7 +174,9 @@ def _is_joined(order: Order, at: int) -> bool:
 def _is_added(order: Order, at: int) -> bool:
     """Return whether a name is added: "… with Bob", "… and Bob in 1827"."""
     start = at
-    while start and (order.stems[start - 1] in order.names or order.raw[start - 1] == "van"):
+    while start and (
+        order.stems[start - 1] in order.names or order.raw[start - 1] == "van"
+    ):
         start -= 1
     then = order.raw[at + 1 : at + 2]
     ends = not then or (then[0] in STOP and then[0] not in _BE | {"had", "has"})
