@@ -44,7 +44,7 @@ _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _EDGE = re.compile(
-    r"\b(?:(from|since|after)|(until|till|to|before)) (?:[A-Z][a-z]+ )?(\d{4})\b"
+    r"\b(?:([Ff]rom|[Ss]ince|[Aa]fter)|([Uu]ntil|till|to|[Bb]efore)) (?:[A-Z][a-z]+ )?(\d{4})\b"
     r"|(\d{4})年?(?:\d+月)?(?:\d+日)?(?:(から|以来|起|后)|(まで|为止|之前|以前))"
 )  # the year in which something begins, or ends
 _BOUND = re.compile(
@@ -65,7 +65,7 @@ _SUBJECT = re.compile(
     r"(?!His|Her|Its|Their)"
     r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
 )
-_EITHER_WAY = SYMMETRIC | set("is are was were has have had".split())
+_EITHER_WAY = SYMMETRIC | set(["is", "are", "was", "were", "has", "have", "had"])
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 _PHRASES = [
     (re.compile(old, re.IGNORECASE), new)

@@ -23,10 +23,10 @@ _CHINESE = re.compile(
     "(?=[大小高低长短早晚多少重轻快慢年]|[，。]|$)"
 )
 _TWO = re.compile(f"^({_RUN})と({_RUN})[はが]|^([{HAN}]{{2,6}}?)[和与]([{HAN}]{{2}})")
-_BE = frozenset("is are was were be been being".split())
-_WHOSE = frozenset("'s ’s his her its their whose".split())
+_BE = frozenset(["is", "are", "was", "were", "be", "been", "being"])
+_WHOSE = frozenset(["'s", "’s", "his", "her", "its", "their", "whose"])
 _WITH = {("together", "with"), ("along", "with"), ("jointly", "with"), ("well", "as")}
-_JOINED = frozenset("and with or to , & both together as well".split())
+_JOINED = frozenset(["and", "with", "or", "to", ",", "&", "both", "together", "as", "well"])
 
 
 class Order(NamedTuple):
@@ -69,9 +69,11 @@ def is_turned_round(claim: Order, said: Order) -> str:
         return ""
     for word, role in claim.roles.items():
         other = next((w for w, r in claim.roles.items() if r != role), "")
-        if other and said.roles.get(word) == claim.roles[other]:
-            if said.roles.get(other) == role:
-                return word
+        if other and (said.roles.get(word), said.roles.get(other)) == (
+            claim.roles[other],
+            role,
+        ):
+            return word
     shared = set(claim.stems) & set(said.stems) - {""}
     for i, verb in enumerate(claim.stems):
         if not verb or verb in claim.names or verb in SYMMETRIC:
@@ -80,6 +82,8 @@ def is_turned_round(claim: Order, said: Order) -> str:
         if not than and not _TURNS.fullmatch(claim.raw[i]):
             continue
         for j in (j for j, its in enumerate(said.stems) if its == verb):
+            if than and "than" not in said.raw[j : j + 6]:
+                continue
             before, behind = _sides(claim, i, shared)
             was_before, was_behind = _sides(said, j, shared)
             crossed = before & was_behind and behind & was_before

@@ -1,4 +1,4 @@
-"""Words in the dress in which they are compared: `data/evidence.toml` holds the tables."""
+"""Words, as they are compared: `data/evidence.toml` holds the tables."""
 
 from __future__ import annotations
 
