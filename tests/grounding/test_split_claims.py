@@ -30,17 +30,15 @@ def test_what_states_no_fact_is_no_claim(split_claims, answer):
 
 @pytest.mark.parametrize(
     "answer",
-    ["I think it is pretty.", "I think it is a [sic] hill.", "良い山だと思います。"],
+    [
+        "I think it is pretty.",
+        "I think it is a [sic] pretty hill.",
+        "良い山だと思います。",
+    ],
 )
 def test_an_opinion_is_no_claim(split_claims, answer):
-    """an opinion (`OPINION` finds something) is no claim"""
+    """an opinion of taste (`OPINION` finds something) is no claim"""
     assert split_claims(answer) == []
-
-
-@pytest.mark.parametrize("answer", ["I think it is 9,999 m high.", "我觉得有3公里。"])
-def test_an_opinion_with_a_number_is_one(split_claims, answer):
-    """an opinion with a digit outside its citations is a claim"""
-    assert split_claims(answer) == [answer]
 
 
 @pytest.mark.parametrize(
@@ -52,7 +50,7 @@ def test_who_does_not_know_claims_nothing(split_claims, answer):
 
 
 @pytest.mark.parametrize(
-    "answer", ["In my view it is old [doc_1].", "I do not know why, they say [w3]."]
+    "answer", ["In my view it is pretty [doc_1].", "I do not know why, they say [w3]."]
 )
 def test_what_cites_is_a_claim(split_claims, answer):
     """an opinion or an "I do not know" that cites a document is a claim"""
@@ -61,10 +59,11 @@ def test_what_cites_is_a_claim(split_claims, answer):
 
 @pytest.mark.parametrize(
     "answer",
-    ["I do not know who built it, but it is in Lyon.", "I think so, but it is old."],
-)
+    ["I do not know who built it, but it is in Lyon.", "I think so, but it is old.",
+     "I do not know much and it is in Lyon.", "Sorry, it is in Lyon."],
+)  # fmt: skip
 def test_a_fact_may_follow(split_claims, answer):
-    """an opinion or an "I do not know" in which `TURN` finds a "but" is a claim"""
+    """an opinion or an "I do not know" that goes on (`TURN` finds it) is a claim"""
     assert split_claims(answer) == [answer]
 
 

@@ -7,13 +7,12 @@ the form to ask a model for; `find_citations` says what else is read as one.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
 
-from workbook.paths import DATA
+from workbook.grounding.words import WORDS
 
-WORDS: dict[str, str] = tomllib.loads((DATA / "evidence.toml").read_text("utf-8"))
+MOST_HIDDEN = 400  # characters: a longer sentence is a claim, and is not searched
 
 _BRACKET = r"[\[【［]\^?([^\[\]【】［］\n]{1,200})[\]】］]"
 BRACKETS = re.compile(_BRACKET)
@@ -28,6 +27,7 @@ CODE = re.compile(
     r"```.*?```|`[^`\n]*`|[A-Za-z0-9_)]\[\d{1,3}\b[^\]\n]{0,200}\]", re.DOTALL
 )
 """Code, where brackets cite nothing: between backquotes, or an index, `rows[1]`."""
+_HEADING = re.compile(r"(#+\s*)\d{1,3}[.)]\s+")
 _BULLET = re.compile(r"\s*(?:[-*•・+>]|\d{1,3}[.)])\s+|\s*・")
 # Closing marks and citations behind a full stop belong to the sentence before it.
 _END = re.compile(
@@ -40,14 +40,19 @@ _NEXT_WORD = re.compile(r"\s*(\S{0,20})")
 
 
 def _any_of(*names: str) -> re.Pattern[str]:
-    lines = "\n".join(WORDS[name] for name in names).split("\n")
-    return re.compile("|".join(line for line in lines if line), re.IGNORECASE)
+    lines = "\n".join(WORDS["claims"][name] for name in names).split("\n")
+    pattern = "|".join(line for line in lines if line)
+    while used := [name for name in WORDS["patterns"] if name in pattern]:
+        for name in used:
+            pattern = pattern.replace(name, f"(?:{WORDS['patterns'][name]})")
+    short = rf"\A(?=.{{0,{MOST_HIDDEN}}}\Z).*?"
+    return re.compile(f"{short}(?:{pattern})", re.IGNORECASE)
 
 
 NO_FACT = _any_of("questions", "greetings", "lists")
-"""A question, a greeting, a heading, or what announces a list."""
+"""A question that asks, a greeting, a heading, or what announces a list."""
 OPINION, REFUSAL, TURN = map(_any_of, ("opinions", "refusals", "turns"))
-"""By which a sentence says "I think", "I do not know", and "but"."""
+"""An "I think it is pretty", an "I do not know", and a fact that goes on from there."""
 _NEVER_ENDS, _MAY_END, _OPENERS = (
     frozenset(WORDS[name].split()) for name in ("never_ends", "may_end", "openers")
 )
@@ -76,7 +81,7 @@ def find_citations(text: str) -> list[str]:
 
 def without_citations(text: str) -> str:
     """Return a text without what stands in brackets, and without marks around it."""
-    return BRACKETS.sub(" ", text).strip(" \t\"'“”*_|")
+    return " ".join(BRACKETS.sub(" ", text).split()).strip(" \"'“”*_|")
 
 
 def sentences(text: str) -> list[str]:
@@ -92,21 +97,21 @@ def sentences(text: str) -> list[str]:
 def split_claims(answer: str) -> list[str]:
     """Return the sentences of an answer that state a fact, each with its citations.
 
-    Left out are questions, greetings, opinions ("I think …", "in my view"), refusals
-    ("I do not know", 分かりません, 我不知道), lines that announce a list, headings, and
-    code between ```. But a sentence that cites is a claim, as is an opinion with a
-    number in it; so is an "I do not know" that goes on with "but". In doubt it is one.
+    Left out are questions that only ask, greetings, opinions of taste ("I think it is
+    pretty"), refusals ("I do not know", 分かりません, 我不知道), code between ```, and
+    headings and lines that announce a list, where they have no verb and no number. But
+    an opinion or a refusal that cites is a claim, and so is one that goes on with a
+    fact. In doubt a sentence is one.
 
-    >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is old.")
+    >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is ugly.")
     ['Dr. Ito says it is 3.5 km. [doc_1]']
     """
     claims = []
     for sentence in sentences(_FENCED.sub("\n\n", answer)):
         bare = without_citations(sentence)
-        is_opinion = OPINION.search(bare) and not re.search(r"\d", bare)
-        nothing_more = not find_citations(sentence) and not TURN.search(bare)
-        hidden = nothing_more and (is_opinion or REFUSAL.search(bare))
-        if hidden or NO_FACT.search(bare):
+        no_claim = OPINION.search(bare) or REFUSAL.search(bare)
+        says_more = find_citations(sentence) or TURN.search(bare)
+        if NO_FACT.search(bare) or (no_claim and not says_more):
             continue
         claims.append(sentence)
     return claims
@@ -116,6 +121,7 @@ def _blocks(text: str) -> Iterator[str]:
     """Yield the paragraphs, and each item of a list and each heading by itself."""
     block: list[str] = []
     for line in [*text.splitlines(), ""]:
+        line = _HEADING.sub(r"\1", line)  # "## 2. Height"
         bullet, heading = _BULLET.match(line), line.startswith("#")
         if block and (bullet or heading or not line.strip()):
             yield " ".join(block)

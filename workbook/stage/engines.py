@@ -12,6 +12,7 @@ from typing import Any
 
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
+from workbook.grounding.evidence import THRESHOLD
 from workbook.grounding.grounded import grounded_table
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
@@ -68,6 +69,7 @@ def play(
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
     person: Person | None = None,
+    threshold: float = THRESHOLD,
 ) -> Trace:
     """Play a scenario (see `slugs()`) on one of `ENGINES`, or yours; return its trace.
 
@@ -78,11 +80,13 @@ def play(
         path: where the trace is written as well, as JSONL.
         listener: told each event; a KeyboardInterrupt that it raises stops the run.
         person: sits before the run, where a machine plays it.
+        threshold: the least score of a document that counts, where answers are audited.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
-        more = {"person": person} if chosen.table else {}
+        more: dict[str, Any] = {"person": person} if chosen.table else {}
+        more |= {"threshold": threshold} if chosen.table is SUSPICIOUS else {}
         chosen.play(scenario, asked, tools, emit, parts or {}, **more)  # the clock runs
         _say_whose(parts)
         return emit.trace()
@@ -104,10 +108,12 @@ def gallery(
     parts: Given | None = None,
     wing: str = "",
     only: Iterable[str] = (),
+    threshold: float = THRESHOLD,
 ) -> Gallery:
     """Play every scenario of a wing on every engine and return how each run ended.
 
-    `only` names the scenarios to play, where it is not all of the wing.
+    `only` names the scenarios to play, where it is not all of the wing; `threshold` is
+    the least score of a document that counts, where answers are audited.
     """
     names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
     scenarios = {slug: load(slug) for slug in list(only) or slugs(wing)}
@@ -115,7 +121,8 @@ def gallery(
     endings: dict[str, dict[str, Ending]] = {engine: {} for engine in names}
     with waiting("playing the scenarios", len(names) * len(scenarios)) as tick:
         for engine, slug in itertools.product(names, scenarios):
-            trace = play(slug, engine, parts=dict(parts or {}))
+            given = dict(parts or {})
+            trace = play(slug, engine, parts=given, threshold=threshold)
             end = outcome(trace)
             right = scenarios[slug].is_right(end)
             endings[engine][slug] = Ending(end, in_words(trace), right)
