@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -57,17 +57,7 @@ def tainted_table(table: Table) -> Table:
     )
 
 
-def with_taint(
-    machine: GuardedMachine,
-    *,
-    labels: Iterable[str] = (),
-    known: Collection[str] = (),
-    private: Collection[str] = (),
-    secret: Collection[str] = (),
-    sinks: Mapping[str, str] = {},
-    screened: bool = False,
-    fence: bool = False,
-) -> GuardedMachine:
+def with_taint(machine: GuardedMachine, **options: Any) -> GuardedMachine:
     """Return the same machine, in which a run is tainted by what it reads.
 
     An answer with an address that may not flow is not given: the model is told so. Of
@@ -75,22 +65,12 @@ def with_taint(
     a turn is told to `on_text` before; do not show a link there.
 
     Args:
-        labels: what each run carries from its beginning: "outside", where a tool's
-            description is a stranger's.
-        known: addresses that may stand in an answer, with those of the question.
-        private: names of tools whose text is secret.
-        secret: texts that are secret wherever they stand, such as a key.
-        sinks: where tools lead by their name, such as {"Remember": Sink.MEMORY}; others
-            lead to a WRITE or to a request, as they say themselves.
-        screened: what comes from outside is screened, and the model told what it found.
-            A question that looks like an order is text from outside itself, such as a
-            page that was pasted.
-        fence: what comes from outside is told between delimiters.
+        machine: its handlers, parts and rules are those inside.
+        options: what `TaintGuard` takes.
     """
     again = copy(machine)
     again.table = tainted_table(machine.table)
-    options = (known, private, secret, sinks, screened, fence)
-    guard = TaintGuard(machine.handlers, machine.parts, set(labels), *options)
+    guard = TaintGuard(machine.handlers, machine.parts, **options)
     again.handlers = {**machine.handlers, **guard.handlers()}
     return again
 
@@ -112,17 +92,28 @@ class TaintGuard:
     """The handlers of a machine under taint: each does its work around the one inside.
 
     What it keeps of a run is the run's `Taint`, in its notes.
+
+    Args:
+        labels: what each run carries from its beginning: "outside", where a tool's
+            description is a stranger's.
+        private: names of tools whose text is secret.
+        secret: texts that are secret wherever they stand, such as a key.
+        sinks: where tools lead by their name, such as {"Remember": Sink.MEMORY}; others
+            lead to a WRITE or to a request, as they say themselves.
+        screened: what comes from outside is screened, and the model told what it found.
+            A question that looks like an order is text from outside itself, such as a
+            page that was pasted.
+        fence: what comes from outside is told between delimiters.
     """
 
     inner: Mapping[str, Handler]
     parts: Mapping[str, Callable[..., Any]]
-    labels: Collection[str]
-    known: Collection[str]
-    private: Collection[str]
-    secret: Collection[str]
-    sinks: Mapping[str, str]
-    screened: bool
-    fence: bool
+    labels: Collection[str] = ()
+    private: Collection[str] = ()
+    secret: Collection[str] = ()
+    sinks: Mapping[str, str] = field(default_factory=dict)
+    screened: bool = False
+    fence: bool = False
 
     def handlers(self) -> dict[str, Handler]:
         """Return the handlers to be put in place of those inside."""
@@ -265,7 +256,7 @@ class TaintGuard:
     def _new_addresses(self, run: Run) -> list[str]:
         """Return the addresses of the answer that nobody has given or approved."""
         approved = self.taint_of(run).approved
-        fine = {*self.known, *approved, *addresses_in(run.question)}
+        fine = {*approved, *addresses_in(run.question)}
         return [each for each in addresses_in(run.answer or "") if each not in fine]
 
     def _secrets_in(self, text: str) -> set[str]:
