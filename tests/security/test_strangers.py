@@ -21,9 +21,9 @@ from workbook.guardrails.permission import POLICY, PolicyRule, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.agreed import agreed_rules, changed
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
+from workbook.security.taint import agreed_rules, changed
 from workbook.security.tainted import with_taint
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator

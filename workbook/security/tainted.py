@@ -9,12 +9,10 @@ al. (2025), arXiv:2503.18813, which labels each value; "the lethal trifecta", Wi
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 from workbook.fsm.handlers import Handler
@@ -27,7 +25,7 @@ from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.permission import PolicyRule, Request, Verdict, approve
 from workbook.guardrails.table import GuardEvent, GuardState
 from workbook.security.screen import fence_untrusted, screen
-from workbook.security.taint import Label, Sink, may_flow, rules_under
+from workbook.security.taint import Label, Sink, may_flow, offered, rules_under
 from workbook.tools.calls import Effect, Observation, ToolCall, ToolError
 from workbook.tools.tool import Tool
 
@@ -289,40 +287,3 @@ class TaintGuard:
     @property
     def _flow(self) -> Callable[..., Any]:
         return self.parts.get("may_flow", may_flow)
-
-
-_PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
-
-
-def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
-    """Return the addresses that a source has which the question names, and where.
-
-    It names the tool, the host of the address, or a word of the document's title. An
-    address that is Markdown or HTML, or has another scheme, is not among them.
-
-    >>> page = {"title": "City museum", "text": "See https://museum.example/visit."}
-    >>> seen = Observation("", True, {"results": [page]}, None)
-    >>> offered("Which address has the museum?", "Look", seen)
-    {'https://museum.example/visit': 'Look, City museum'}
-    """
-    result = seen.result if seen.ok and isinstance(seen.result, dict) else {}
-    listed = result.get("results")
-    pages = listed if isinstance(listed, list) else [{"text": seen.text()}]
-    asked, found = question.casefold(), dict[str, str]()
-    for page in (each for each in pages if seen.ok and isinstance(each, dict)):
-        title = str(page.get("title", ""))
-        says_tool = re.search(rf"\b{re.escape(tool.casefold())}\b", asked)
-        is_named = bool(says_tool or _words(title) & _words(question))
-        for address in filter(_PLAIN.fullmatch, addresses_in(str(page.get("text")))):
-            rest = re.sub(r"^(?:\w+:/*)?(?:[^@/]*@)?", "", address.casefold())
-            host = re.split("[/:?#]", rest)[0]
-            if is_named or (host and host in asked):
-                found[address] = f"{tool}, {title}" if title else tool
-    return found
-
-
-def _words(text: str) -> set[str]:
-    """Return what may name a source: long words, and pairs of Chinese signs."""
-    text = text.casefold()
-    pairs = {a + b for a, b in pairwise(text) if min(a, b) > "\u2e7f"}
-    return pairs | {w for w in re.findall(r"[^\W\d_]{4,}", text) if max(w) < "\u2e80"}
