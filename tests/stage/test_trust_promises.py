@@ -15,7 +15,7 @@ from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no,
 from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.tainted import ANSWER_DENIED, with_taint
+from workbook.security.tainted import tainted_table, with_taint
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter
 from workbook.traces.replay import replay
@@ -68,7 +68,7 @@ def whole_machine(turns, adapter, screened, **options):
     ]
     options |= {"rules": ANYTHING, "budget": Budget(8), "adapter": adapter}
     script = Script(turns, repeat_last=True)
-    machine = grounded(script, tools, screened=screened, **options)
+    machine = grounded(script, tools, **options)
     return with_taint(machine, private=["Inbox"], screened=screened, fence=True)
 
 
@@ -123,4 +123,4 @@ class StepSeen:
 
 def test_the_audit_of_the_whole_table_is_clean():
     """guarded, grounded and under taint the table keeps its promises"""
-    assert grounded_table(GUARDED).with_rules(ANSWER_DENIED).audit() == []
+    assert tainted_table(grounded_table(GUARDED)).audit() == []
