@@ -12,7 +12,7 @@ from workbook.environments.catalogue import builtin_tools
 from workbook.models.base import ToolRequest
 from workbook.paths import ROOT
 from workbook.security.served import to_mcp
-from workbook.security.stdio import McpServer
+from workbook.security.mcp import McpServer
 from workbook.security.strangers import from_mcp
 from workbook.tools import Effect, ToolRegistry
 

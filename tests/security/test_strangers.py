@@ -22,7 +22,7 @@ from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.security.agreed import agreed_rules, changed
-from workbook.security.stdio import McpServer, ServerError
+from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.security.tainted import with_taint
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
@@ -61,7 +61,7 @@ def is_there(pid):
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch):
     """Wait a fifth of a second for a server to end by itself."""
-    monkeypatch.setattr("workbook.security.stdio.GRACE_S", 0.2)
+    monkeypatch.setattr("workbook.security.mcp.GRACE_S", 0.2)
 
 
 @pytest.fixture(scope="module")

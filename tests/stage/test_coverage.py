@@ -10,11 +10,11 @@ from workbook.fsm.table import Event, State, Table, Transition
 from workbook.grounding.grounded import grounded
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import Edit, PolicyRule, yes
+from workbook.guardrails.permission import Edit, PolicyRule, Reject, yes
 from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.tainted import with_taint
+from workbook.security.tainted import ADDRESS, with_taint
 from workbook.stage.engines import SUSPICIOUS, play
 from workbook.stage.scenarios import slugs
 from workbook.tools.calls import Effect
@@ -26,6 +26,8 @@ from workbook.traces.writer import TraceWriter
 
 CALL = 'Action: Note\nAction Input: {"text": "a"}'
 OTHER = 'Action: Note\nAction Input: {"text": "b"}'
+WHERE = 'Action: Note\nAction Input: {"text": "https://a.example/n"}'
+ASKED_FOR = [WHERE, "Final Answer: It is at https://a.example/n"]
 ANSWER = "Final Answer: done"
 TWO_AT_ONCE = [[ToolRequest("Note", {"text": text}) for text in "ab"], "done"]
 
@@ -73,6 +75,11 @@ def entering(state, table):
     return lambda kind, fields: (kind, fields.get("target")) == told
 
 
+def leading_to(state):
+    """Return the turns of a run that comes to a state."""
+    return ASKED_FOR if state == ADDRESS else []
+
+
 def stopped_in(make, state, table):
     """The user says stop while the machine is on its way into the state."""
     enters = entering(state, table)
@@ -81,7 +88,7 @@ def stopped_in(make, state, table):
         if enters(kind, fields):
             machine.cancel()
 
-    return traced(make, then=then)
+    return traced(make, *leading_to(state), then=then)
 
 
 def failed_in(make, state, table):
@@ -92,7 +99,7 @@ def failed_in(make, state, table):
         if enters(kind, fields):
             raise OSError("the disk is full")
 
-    return traced(make, then=then)
+    return traced(make, *leading_to(state), then=then)
 
 
 def late_after(make, limits, late):
@@ -113,6 +120,10 @@ def small_runs(name):
             yield f"the user says stop before {state}", stopped_in(make, state, table)
             yield f"the disk is full before {state}", failed_in(make, state, table)
     if name == "SUSPICIOUS":
+        answers = {"yes": yes, "no": lambda r: Reject(), "nothing": lambda r: None}
+        for said, ask in answers.items():
+            asked = traced(make, *ASKED_FOR, ask=ask)
+            yield f"a person says {said} to an address of the note", asked
         return  # what it has besides is the guarded machine's
     yield "time is over before a turn", late_after(make, limits, "observation")
     yield "time is over before a call", late_after(make, limits, "model_turn")

@@ -334,9 +334,9 @@ def test_what_came_from_outside_is_marked(engine):
 
 
 def test_a_trace_of_the_grounded_machine_has_its_states():
-    """A saved run begins in SCREEN, and no way leads past VERIFY to DONE"""
+    """A saved run begins in RECALL, and no way leads past VERIFY to DONE"""
     playback = Playback.of(play("page_pays", "grounded"))
     assert playback.table == SUSPICIOUS
     playback.move(1)
-    assert playback.lit == "SCREEN"
+    assert playback.lit == "RECALL"
     assert "THINK --> DONE" not in playback.diagram()

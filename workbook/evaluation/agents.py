@@ -135,7 +135,6 @@ class Agent:
             rules=POLICY if "policy" in on else ANYTHING,
             ask=yes if self.approves else lambda request: NOBODY,
             ledger=Ledger(ledger) if writes and "ledger" in on else None,
-            screened="screen" in on,
             parts=parts,
         )
         before = TEXT_PREAMBLE.format(tools=machine.tools.describe()).rstrip()

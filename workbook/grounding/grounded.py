@@ -1,4 +1,4 @@
-"""The table of lessons 09 and 10: a question is screened, an answer held to evidence.
+"""The table of lessons 09 and 10: notes come to mind, an answer is held to evidence.
 
 Nothing of the driver or of a machine changes: rows for any table, and two handlers.
 
@@ -29,7 +29,6 @@ from workbook.grounding.evidence import (
 from workbook.guardrails.machine import GuardedMachine, Parts, guarded
 from workbook.guardrails.table import GUARDED, ONE_CALL, GuardEvent
 from workbook.models.base import ChatModel, TextModel
-from workbook.security.screen import ScreenVerdict, screen_of
 from workbook.tools.calls import Observation, ToolError
 from workbook.tools.tool import Tool
 
@@ -50,7 +49,7 @@ HOW_TO_CITE = (
 class Ground(State):
     """The states that `GROUNDED` adds."""
 
-    SCREEN = "SCREEN"
+    RECALL = "RECALL"
     VERIFY = "VERIFY"
     REFUSED = "REFUSED"
 
@@ -58,8 +57,7 @@ class Ground(State):
 class GroundEvent(GuardEvent):
     """The events that `GROUNDED` adds."""
 
-    CLEAN = "clean"
-    SUSPICIOUS = "suspicious"
+    NOTHING = "nothing_recalled"
     RECALLED = "recalled"
     SUPPORTED = "supported"
     UNSUPPORTED = "unsupported"
@@ -67,29 +65,27 @@ class GroundEvent(GuardEvent):
 
 
 def grounded_table(core: Table = CORE) -> Table:
-    """Return such rows, with SCREEN before them, and VERIFY on each way to DONE."""
+    """Return such rows, with RECALL before them, and VERIFY on each way to DONE."""
     S, E = Ground, GroundEvent  # noqa: N806
     ways = [row for row in core.rules if row.target == S.DONE]
-    orders = "the question tries to change the rules: ask for what you want to know"
     safe = "the documents that were found do not support an answer"
     return core.with_rules(
-        Transition(S.SCREEN, E.CLEAN, core.start, "a question, and no orders"),
-        Transition(S.SCREEN, E.RECALLED, S.OBSERVE, "and something is remembered"),
-        Transition(S.SCREEN, E.SUSPICIOUS, S.REFUSED, orders),
+        Transition(S.RECALL, E.NOTHING, core.start, "no note fits the question"),
+        Transition(S.RECALL, E.RECALLED, S.OBSERVE, "something is remembered"),
         *(row._replace(target=S.VERIFY, why="is it true?") for row in ways),
         Transition(S.VERIFY, E.SUPPORTED, S.DONE, "the evidence says so"),
         Transition(
             S.VERIFY, E.UNSUPPORTED, S.OBSERVE, "tell the model what is not shown"
         ),
         Transition(S.VERIFY, E.UNANSWERABLE, S.REFUSED, safe),
-        *exits(S.SCREEN, S.VERIFY),
-        start=S.SCREEN,
+        *exits(S.RECALL, S.VERIFY),
+        start=S.RECALL,
         ends={S.REFUSED},
     )
 
 
 GROUNDED = grounded_table()
-"""The core's rows, SCREEN before the first turn, VERIFY between the last and DONE."""
+"""The core's rows, RECALL before the first turn, VERIFY between the last and DONE."""
 
 
 def grounded(
@@ -100,7 +96,6 @@ def grounded(
     one_call: bool = False,
     threshold: float = THRESHOLD,
     tries: int = TRIES,
-    screened: bool = True,
     memory: Memory | None = None,
     parts: Parts | None = None,
     **options: Any,
@@ -112,14 +107,12 @@ def grounded(
         one_call: a turn may make one call; the others are refused in words.
         threshold: the least score of a document that counts.
         tries: how often the model is told what is not supported.
-        screened: whether a question that gives orders is refused.
         memory: what fits the question is told as data, before the first turn.
         parts: functions in place of ours, by the exercise's name.
         options: what `guarded` takes.
     """
     parts = parts or {}
-    look = screen_of(parts) if screened else None
-    work = grounding(threshold, tries, screen=look, memory=memory, parts=parts)
+    work = grounding(threshold, tries, memory=memory, parts=parts)
     core = table or (ONE_CALL if one_call else GUARDED)
     options |= {"handlers": work, "parts": parts, "table": grounded_table(core)}
     machine = guarded(model, tools, **options)
@@ -136,7 +129,6 @@ def grounding(
     threshold: float = THRESHOLD,
     tries: int = TRIES,
     *,
-    screen: Callable[[str], ScreenVerdict] | None = None,
     memory: Memory | None = None,
     parts: Parts | None = None,
 ) -> Mapping[str, Handler]:
@@ -152,14 +144,9 @@ def grounding(
         cite=given.get("find_citations", find_citations),
     )
 
-    def screen_question(run: Run) -> str:
-        families = screen(run.question).families if screen else ()
-        if families:
-            why = f"it looks like {' and '.join(families)}"
-            run.emit("decision", who="screen", what=GroundEvent.SUSPICIOUS, why=why)
-            return GroundEvent.SUSPICIOUS
+    def remember(run: Run) -> str:
         if not (notes := _recalled(run, memory)):
-            return GroundEvent.CLEAN
+            return GroundEvent.NOTHING
         why = f"{len(notes)} of its notes fit the question"
         run.emit(
             "decision", who="memory", what=GroundEvent.RECALLED, why=why, notes=notes
@@ -189,7 +176,7 @@ def grounding(
         run.see(Observation.failed("", ToolError("unsupported", why, hint=HOW_TO_CITE)))
         return what
 
-    return {Ground.SCREEN: screen_question, Ground.VERIFY: verify}
+    return {Ground.RECALL: remember, Ground.VERIFY: verify}
 
 
 def _recalled(run: Run, memory: Memory | None) -> list[dict[str, Any]]:

@@ -171,7 +171,7 @@ def pending_approval(run: Run) -> str:
     guards, call = guards_of(run), run.waiting[0].call
     tool = run.tools[call.name]
     request = Request(call, tool, preview(tool, call), guards.problem, guards.why)
-    answer = _answer(run, request)
+    answer = ask_person(run, request)
     if answer is None:
         return GuardEvent.SUSPENDED
     kind = type(answer).__name__.lower()
@@ -196,7 +196,7 @@ def pending_approval(run: Run) -> str:
     return GuardEvent.EDITED
 
 
-def _answer(run: Run, request: Request) -> Answer | None:
+def ask_person(run: Run, request: Request) -> Answer | None:
     """Return what a person says; the time that it takes is not the run's."""
     asked_at, outside = run.now(), run.signals.outside
     said = run.signals.wait_for(lambda: outside.consult(request))

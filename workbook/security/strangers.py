@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from workbook.security.stdio import McpServer, ServerError
+from workbook.security.mcp import McpServer, ServerError
 from workbook.tools.calls import Effect, ErrorKind, to_json
 from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError, Tool

@@ -29,6 +29,7 @@ class Sink(StrEnum):
     WRITE = "write"  # a call that changes something
     REQUEST = "request"  # a call that only reads, outside: what it is given leaves
     ADDRESS = "address"  # in an answer, one that the user did not give
+    ASKED_ADDRESS = "asked address"  # one that stands in a source which they named
     MEMORY = "memory"  # what later runs read
 
 
@@ -51,6 +52,8 @@ FLOWS = (
         Verdict.DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"
     ),
     FlowRule(Verdict.DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
+    FlowRule(Verdict.ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it is a page's, not yours"),
+    FlowRule(Verdict.ASK, _SECRET, Sink.ASKED_ADDRESS, "it may carry a secret away"),
     FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would be told it as ours"),
     FlowRule(Verdict.DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
 )

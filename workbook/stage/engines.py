@@ -25,7 +25,7 @@ from workbook.loop.naive import (
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.script import Script
-from workbook.security.tainted import ANSWER_DENIED
+from workbook.security.tainted import tainted_table
 from workbook.stage.gallery_page import Ending, Gallery
 from workbook.stage.machines import Given, Person, play_machine, suspicious
 from workbook.stage.scenarios import (
@@ -245,7 +245,7 @@ def play_create_agent(
 
 GUARDS = partial(play_machine, make=guarded)
 TRUST = partial(play_machine, make=suspicious)
-SUSPICIOUS = grounded_table(GUARDED).with_rules(ANSWER_DENIED)
+SUSPICIOUS = tainted_table(grounded_table(GUARDED))
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(partial(play_naive, engine="reading")),

@@ -144,7 +144,7 @@ def suspicious(
     theirs = [tool for tool in tools if tool.name in agreed]
     options["rules"] = agreed_rules(theirs, agreed, options.get("rules", POLICY))
     return with_taint(
-        grounded(model, tools, memory=memory, screened=screened, **options),
+        grounded(model, tools, memory=memory, **options),
         labels=[Label.OUTSIDE] if agreed else [],
         private=given.private,
         secret=given.secret,

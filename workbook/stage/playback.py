@@ -19,6 +19,7 @@ from workbook.grounding.grounded import Ground
 from workbook.guardrails.table import GUARDED, GuardState
 from workbook.models.prompts import render_messages
 from workbook.paths import DATA
+from workbook.security.tainted import ADDRESS
 from workbook.stage.engines import SUSPICIOUS
 from workbook.stage.punchline import DEFAULT, Pin, Punchline, pins
 from workbook.stage.spent import Budget, budgets
@@ -59,7 +60,7 @@ class Playback:
         """Return a playback of a trace; without transitions it has no states."""
         moved = [event["source"] for event in trace.of(Kind.TRANSITION)]
         table = GUARDED if trace and "mode" in trace.events[0] else CORE
-        table = SUSPICIOUS if Ground.SCREEN in moved else table
+        table = SUSPICIOUS if Ground.RECALL in moved else table
         return cls(list(trace), table=table if moved else None)
 
     def add(self, event: TraceEvent) -> None:
@@ -164,16 +165,21 @@ class Playback:
     def asked(self) -> str:
         """Say which call waits for a person, as the model wrote it; "" for none."""
         turns = Trace(tuple(self.seen)).of(Kind.MODEL_TURN)
+        moved = Trace(tuple(self.seen)).of(Kind.TRANSITION)
+        if moved and ADDRESS in (self.lit, moved[-1]["source"]):
+            said = [
+                e for e in self.seen if e.get("who") == "taint" and "addresses" in e
+            ]
+            return ", ".join(said[-1]["addresses"])
         if (
             self.lit not in (GuardState.PENDING_APPROVAL, GuardState.PENDING)
             or not turns
         ):
             return ""
         calls = (turns[-1]["turn"] or {}).get("calls") or [turns[-1]["turn"]]
-        moved = Trace(tuple(self.seen)).of(Kind.TRANSITION)[-1]
-        asked = (call for call in calls if call.get("call_id") == moved["call_id"])
+        asked = (call for call in calls if call.get("call_id") == moved[-1]["call_id"])
         call = next(asked, calls[0])
-        return f"{moved['tool']}({call.get('arguments', call.get('input'))})"
+        return f"{moved[-1]['tool']}({call.get('arguments', call.get('input'))})"
 
     def diagram(self) -> str:
         """Return the engine's states or phases as Mermaid, the lit one marked."""

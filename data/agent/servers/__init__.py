@@ -14,7 +14,7 @@ from typing import Any
 
 import terminal
 
-from workbook.security.stdio import McpServer
+from workbook.security.mcp import McpServer
 from workbook.security.strangers import digest, from_mcp
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
