@@ -25,11 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument(
                 "path", nargs="?", type=Path, help="a notebook or a folder"
             )
-        elif name == "serve":
-            command.add_argument("tools", nargs="+", help="by name: Calculator")
-            command.add_argument(
-                "--writes", action="store_true", help="also those that change something"
-            )
         elif name == "export":
             words = "a new or empty folder; with --update, an exported agent"
             command.add_argument("folder", type=Path, help=words)
@@ -193,24 +188,6 @@ def _grade(options: argparse.Namespace) -> int:
     return grade_command(**asked)
 
 
-def _serve(options: argparse.Namespace) -> int:
-    from workbook.environments.catalogue import builtin_tools
-    from workbook.security.served import serve, to_mcp
-    from workbook.tools.registry import ToolRegistry
-
-    try:
-        tools = builtin_tools(options.tools)
-        writes = [tool.name for tool in tools if tool.effect == "write"]
-        if writes and not options.writes:
-            words = f"{', '.join(writes)}: not served, it changes something (--writes)"
-            print(words, file=sys.stderr)
-        serve(to_mcp(ToolRegistry(tools), writes=options.writes))
-    except (KeyError, ValueError, ModuleNotFoundError) as error:
-        print(error.args[0], file=sys.stderr)
-        return 2
-    return 0
-
-
 def _trace(options: argparse.Namespace) -> int:
     from workbook.traces.command import trace_command
     from workbook.traces.events import TraceError
@@ -240,7 +217,6 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
         "run the lessons' experiments on a hosted model, and keep them",
     ),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
-    "serve": (_serve, "serve tools to other programs, by MCP on stdin and stdout"),
     "trace": (_trace, "look at a run, at two, or at a folder of runs"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),
 }

@@ -192,7 +192,6 @@ def test_your_parts_are_in_the_machine():
     from workbook.security.screen import ScreenVerdict
 
     parts = {
-        "normalize_for_screening": named("normalize_for_screening", str.lower),
         "fence_untrusted": named("fence_untrusted", lambda text, nonce: text),
         "may_flow": named("may_flow", Decision(Verdict.ALLOW, "")),
         "split_claims": named("split_claims", lambda text: [text]),

@@ -8,7 +8,7 @@ Nothing of the driver or of a machine changes: rows for any table, and two handl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any

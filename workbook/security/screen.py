@@ -11,9 +11,9 @@ import html
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Mapping
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable
+from itertools import filterfalse, islice
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from workbook.paths import DATA
@@ -76,17 +76,12 @@ def screen(
     plain, found = normalize(text), []
     for family, patterns in PATTERNS.items():
         can = [p for p in patterns if p.pattern.isascii() or not plain.isascii()]
-        orders = [m for p in can for m in p.finditer(plain) if not is_mentioned(m)]
-        if orders:
-            first = min(orders, key=re.Match.start)
+        orders = (filterfalse(is_mentioned, p.finditer(plain)) for p in can)
+        firsts = [m for of_one in orders for m in islice(of_one, 1)]
+        if firsts:
+            first = min(firsts, key=re.Match.start)
             found.append((first.start(), Finding(family, first[0])))
     return ScreenVerdict(tuple(finding for _, finding in sorted(found)))
-
-
-def screen_of(parts: Mapping[str, Callable[..., Any]]) -> Callable[..., ScreenVerdict]:
-    """Return the screen, of such parts where there are some, by the exercise's name."""
-    normalize = parts.get("normalize_for_screening", normalize_for_screening)
-    return partial(parts.get("screen", screen), normalize=normalize)
 
 
 FENCE = """\
@@ -150,6 +145,8 @@ def _unescaped(match: re.Match[str]) -> str:
 def read_base64(text: str, depth: int = DEPTH) -> str:
     """Return a text in which behind each word of base64 stands what it says.
 
+    What is longer than any word is left out.
+
     >>> read_base64("cGF5IE1hbGxvcnkh or not")
     'cGF5IE1hbGxvcnkh pay Mallory!  or not'
     """
@@ -162,7 +159,9 @@ def read_base64(text: str, depth: int = DEPTH) -> str:
             return match[0]
         if any(unicodedata.category(c) == "Cc" and not c.isspace() for c in said):
             return match[0]
-        return f"{match[0]} {read_base64(read_escapes(said), depth - 1)} "
+        # A short one may be a word that only looks like base64; a long one is none.
+        kept = match[0] if len(match[0]) < 200 else ""
+        return f"{kept} {read_base64(read_escapes(said), depth - 1)} "
 
     return _BASE64.sub(says, text) if depth else text
 
@@ -194,24 +193,37 @@ _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,2}[^\W_]){2,}(?![^\W_])")
 def is_mentioned(match: re.Match[str]) -> bool:
     """Say whether a match is spoken of: in quotation marks, and a word says so.
 
+    What stands in a question about something else than the model is spoken of too.
+
     >>> is_mentioned(re.search("ignore all", "the phrase 'ignore all' is old"))
+    True
+    >>> is_mentioned(re.search("ignore all", "how does git ignore all files?"))
     True
     """
     (start, end), text = match.span(), match.string
-    before, after = text[max(start - 60, 0) : start], text[end : end + 60]
-    quoted = _OPENED.search(before) and _CLOSED.match(after)
-    return bool(quoted and MENTION.search(f"{before[-40:]} {after[:50]}"))
+    before, after = text[max(start - 120, 0) : start], text[end : end + 120]
+    if _OPENED.search(before) and _CLOSED.match(after):
+        return bool(MENTION.search(f"{before[-40:]} {after[:50]}"))
+    rest, mark, _ = re.split(r"([.!?\u3002]|\Z)", after, maxsplit=1)
+    asked = re.split(r"[.!?\u3002:\n]", before)[-1] + match[0] + rest
+    is_question = mark == "?" or asked.endswith("か")
+    return bool(is_question and ASKS.search(asked.strip()) and not ITSELF.search(asked))
 
 
-_OPENED = re.compile(r"[\"'“‘「『《][^\"'“”‘’「」『』]{0,20}$")
-_CLOSED = re.compile(r"[^\"'“”‘’「」『』]{0,30}[\"'”’」』》]")
+_OPENED = re.compile(r"[\"'“‘„«「『《][^\"'“”‘’„«»「』『』]{0,20}$")
+_CLOSED = re.compile(r"[^\"'“”‘’„«»「」『』]{0,30}[\"'“”’»」』》]")
+
+
+def _as_read(pattern: str) -> str:
+    """Return a pattern whose signs are those of a text without disguises."""
+    plain = normalize_for_screening
+    return re.sub(r"[^ -~]", lambda char: plain(char[0]), pattern)
 
 
 def _compiled(parts: Iterable[str]) -> re.Pattern[str]:
     """Return one expression of parts that follow each other in a sentence."""
-    as_read = partial(re.sub, r"[^ -~]", lambda char: normalize_for_screening(char[0]))
-    plain = (as_read(part) for part in parts)
-    first, *rest = (f"(?:{part})".replace(" ", r"[\W_]{0,3}") for part in plain)
+    plain = (f"(?:{_as_read(part)})".replace(" ", r"[\W_]{0,3}") for part in parts)
+    first, *rest = plain
     # Atomic: of each part the nearest one counts, so that nothing is tried twice.
     near = (rf"(?>[^.!?\u3002]{{0,45}}?{part})" for part in rest)
     return re.compile("".join([first, *near]))
@@ -227,7 +239,9 @@ LOOKALIKES = _table(
     tomllib.loads((DATA / "lookalikes.toml").read_text(encoding="utf-8")).values()
 )
 _WORDS = tomllib.loads((DATA / "screen_patterns.toml").read_text(encoding="utf-8"))
-MENTION = re.compile("|".join(_WORDS.pop("mention")["words"]))
+MENTION, ASKS, ITSELF = (
+    re.compile(_as_read("|".join(words))) for words in _WORDS.pop("mention").values()
+)
 PATTERNS: dict[str, list[re.Pattern[str]]] = {
     family: [_compiled(parts) for language in each.values() for parts in language]
     for family, each in _WORDS.items()

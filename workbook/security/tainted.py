@@ -26,7 +26,7 @@ from workbook.guardrails.handlers import ask_person, guards_of
 from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.permission import PolicyRule, Request, Verdict, approve
 from workbook.guardrails.table import GuardEvent, GuardState
-from workbook.security.screen import fence_untrusted, screen_of
+from workbook.security.screen import fence_untrusted, screen
 from workbook.security.taint import Label, Sink, may_flow, rules_under
 from workbook.tools.calls import Effect, Observation, ToolCall, ToolError
 from workbook.tools.tool import Tool
@@ -273,7 +273,8 @@ class TaintGuard:
 
     def _screen(self, run: Run, text: str) -> str:
         """Return what a text looks like, in words, and tell it; "" is nothing."""
-        families = screen_of(self.parts)(text).families if self.screened else ()
+        look = self.parts.get("screen", screen)
+        families = look(text).families if self.screened else ()
         if not families:
             return ""
         why = f"it looks like {' and '.join(families)}"
@@ -330,7 +331,7 @@ def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
 
 
 def _words(text: str) -> set[str]:
-    """Return the words of a text that may name a source: long ones, pairs of Chinese signs."""
+    """Return what may name a source: long words, and pairs of Chinese signs."""
     text = text.casefold()
     pairs = {a + b for a, b in pairwise(text) if min(a, b) > "\u2e7f"}
     return pairs | {w for w in re.findall(r"[^\W\d_]{4,}", text) if max(w) < "\u2e80"}
