@@ -54,11 +54,12 @@ def test_the_prompt_has_the_tools_and_ends_after_the_page():
 
 
 def test_the_sets_have_attacks_and_harmless_texts():
-    """Of ours the half that was kept back; of theirs all, as many as of each"""
-    for whose, harmless in [("ours", 102), ("theirs", 70)]:
+    """Of each kind at least sixty, in five languages; of ours only what was kept back"""
+    for whose in ("ours", "theirs"):
         labels = [row["label"] for row in texts(whose)]
-        assert set(labels) == {"attack", "harmless"}
-        assert labels.count("harmless") == harmless
+        assert min(labels.count("attack"), labels.count("harmless")) >= 60
+        assert {row["language"] for row in texts(whose)} == {*"en de fr ja zh".split()}
+    assert {row["half"] for row in texts("ours")} == {"reporting"}
 
 
 def test_each_rule_of_taint_is_a_row():
