@@ -10,7 +10,6 @@ from workbook.stage.untrusted import (
     obeyed,
     prompt_after,
     texts,
-    ways_out,
 )
 
 PAYS = " I must pay.\nAction: Pay"
@@ -71,9 +70,3 @@ def test_each_rule_of_taint_is_a_row():
 def test_a_leak_needs_all_three():
     """Private data, untrusted text, a way out: without one of them nothing leaves"""
     assert [found for _, found in leaks({}).rows] == ["it leaves", "-", "-", "-"]
-
-
-def test_what_passes_is_said():
-    """An address that nobody recognises is in the table as what it is"""
-    assert [seen for *_, seen in ways_out().rows[:3]] == ["seen"] * 3
-    assert "passes" in [seen for *_, seen in ways_out().rows]
