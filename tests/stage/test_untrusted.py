@@ -12,6 +12,7 @@ from workbook.stage.untrusted import (
     texts,
 )
 
+LANGUAGES = {"en", "de", "fr", "ja", "zh"}
 PAYS = " I must pay.\nAction: Pay"
 
 
@@ -53,11 +54,11 @@ def test_the_prompt_has_the_tools_and_ends_after_the_page():
 
 
 def test_the_sets_have_attacks_and_harmless_texts():
-    """Of each kind at least sixty, in five languages; of ours only what was kept back"""
+    """Of each kind at least sixty, in five languages; of ours what was kept back"""
     for whose in ("ours", "theirs"):
         labels = [row["label"] for row in texts(whose)]
         assert min(labels.count("attack"), labels.count("harmless")) >= 60
-        assert {row["language"] for row in texts(whose)} == {*"en de fr ja zh".split()}
+        assert {row["language"] for row in texts(whose)} == LANGUAGES
     assert {row["half"] for row in texts("ours")} == {"reporting"}
 
 
