@@ -110,6 +110,8 @@ def test_a_rule_speaks_of_a_tool_in_any_case():
         ("data:text/html,<b>x", ["data:text/html,<b>x"]),
         ("look at\nhttps://a.example\nthen", ["https://a.example"]),
         ("https://a.example、", ["https://a.example"]),
+        ("at 203.0.113.7, or 10.0.0.1:80/x", ["203.0.113.7", "10.0.0.1:80/x"]),
+        ("evil dot example and evil[.]example", ["evil dot example", "evil[.]example"]),
     ],
 )
 def test_the_addresses_of_a_text(text, found):
@@ -161,6 +163,8 @@ def test_an_address_that_hides_is_found(text):
         "handlers[state](run) in src/price.py:12 // a comment",
         "At 12:30 the ratio was 3:4. C:\\Users is a folder.",
         "売上は1,234円です。",
+        "It is 3.14, of version 1.2.3.4 of the tool; see 1.2.3 and section 1.2.3.4.",
+        "Dot to dot: the dot above, v1.2.3.4, list[.]x, 256.1.1.1",
     ],
 )
 def test_other_words_are_no_address(text):
@@ -191,6 +195,9 @@ def test_data_behind_a_known_address_makes_another(data):
         "[",
         " src =",
         "[\n",
+        "1.",
+        "a dot ",
+        "a [.] ",
     ],
 )
 def test_a_long_text_takes_no_time(piece):

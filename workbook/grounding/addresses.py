@@ -16,7 +16,13 @@ _ADDRESS = re.compile(
     r"|[\w.+-]{1,64}@[\w-]{1,63}\.\w\S*"
     r"|\]\(\s*<?\s*[^)\s/:\\&%]{0,200}[/:\\&%]\S*"  # Markdown, and its definitions
     r"|^[ \t>*+.)\d-]*\[(?:\\.|[^\[\]\\]){1,999}\]:\s*\S+"
-    r"|<[a-z][\w:-]*[\s/][^<>]*=[^<>]*|<style\b",  # any attribute: ">" may stand in one
+    r"|<[a-z][\w:-]*[\s/][^<>]*=[^<>]*|<style\b"  # any attribute: ">" may stand in one
+    r"|(?<![\w.])(?<!version )(?<!release )(?<!section )"
+    r"(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}"
+    r"(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w.]*\d)(?::\d{1,5})?(?:/\S*)?"  # 203.0.113.7
+    r"|\b[a-z0-9-]{2,63} ?[\[(](?:dot|\.)[\])] ?[a-z]{2,24}\b(?:/\S*)?"
+    r"|\b[a-z0-9-]{2,63} dot "
+    r"(?:com|org|net|info|io|dev|app|ai|xyz|example|test)\b(?:/\S*)?",
     re.IGNORECASE | re.MULTILINE,
 )
 _BEHIND = re.compile(
@@ -28,8 +34,10 @@ def addresses_in(text: str) -> list[str]:
     """Return the addresses in a text: links, images, mail, with or without a scheme.
 
     A host alone (a.example) is none: a page that makes a link of one needs more than
-    this. Each goes up to the next blank, without up to three signs that end a sentence:
-    rather too much than a part, for what is behind a known address may be data.
+    this; so is a telephone number. One of numbers is (203.0.113.7), and one with its
+    dot in a word or in brackets. Each goes up to the next blank, without up to three
+    signs that end a sentence: rather too much than a part, for what is behind a known
+    address may be data.
 
     >>> addresses_in("See [it](https://a.example/x?d=1), or write to ada@b.example.")
     ['https://a.example/x?d=1', 'ada@b.example']

@@ -126,9 +126,15 @@ def suspicious(
     scenario: Scenario,
     home: Path,
     screened: bool = True,
+    fence: bool = True,
+    digests: bool = True,
     **options: Any,
 ) -> GuardedMachine:
-    """Return the machine of lessons 09 and 10: guarded, grounded, and under taint."""
+    """Return the machine of lessons 09 and 10: guarded, grounded, and under taint.
+
+    Each of its other defences can be left out: the screen, the fence, and that a tool
+    which is not as agreed to asks a person.
+    """
     given, memory = scenario.guards, None
     if given.memory:
         way = options["parts"].get("recall", recall)
@@ -142,14 +148,15 @@ def suspicious(
         if tool.name == entry.name and entry.agreed is not None
     }
     theirs = [tool for tool in tools if tool.name in agreed]
-    options["rules"] = agreed_rules(theirs, agreed, options.get("rules", POLICY))
+    if digests:
+        options["rules"] = agreed_rules(theirs, agreed, options.get("rules", POLICY))
     return with_taint(
         grounded(model, tools, memory=memory, **options),
         labels=[Label.OUTSIDE] if agreed else [],
         private=given.private,
         secret=given.secret,
         screened=screened,
-        fence=True,
+        fence=fence,
     )
 
 
