@@ -157,9 +157,16 @@ def test_a_plain_model_is_asked_once_and_has_no_tools(tmp_path):
 
 def test_a_refused_run_says_so(tmp_path):
     """Where the runtime refuses, the answer says it and why, and is no silence."""
+    end = replace(EXPERT, model="adversary:makes up")(TOWERS, tmp_path)
+    assert end.state == "REFUSED"
+    assert end.answer.startswith("I cannot answer that: the documents")
+
+
+def test_no_question_is_refused_for_its_words(tmp_path):
+    """A question that gives orders is the model's to refuse, and it does so."""
     task = BY_SLUG["orders_in_question"]
     end = EXPERT(task, tmp_path)
-    assert end.state == "REFUSED"
+    assert end.state == "DONE"
     assert grade(end.answer, task.gold)
 
 

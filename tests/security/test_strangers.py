@@ -21,9 +21,9 @@ from workbook.guardrails.permission import POLICY, PolicyRule, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.agreed import agreed_rules, changed
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
+from workbook.security.taint import agreed_rules, changed
 from workbook.security.tainted import with_taint
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
@@ -103,28 +103,6 @@ def test_our_contract_checks_first(time_server):
     assert "source_timezone" in seen.error.message
 
 
-def test_what_a_call_costs(time_server):
-    """a call by MCP costs milliseconds: printed beside the same tool called directly"""
-    from mcp_server_time.server import TimeServer
-
-    direct, rounds = TimeServer(), 100
-    registry = ToolRegistry(from_mcp(time_server))
-    bound = registry.bind(ToolRequest("get_current_time", {"timezone": "UTC"}))
-    took = {}
-    for what, once in {
-        "direct": lambda: direct.get_current_time("UTC"),
-        "mcp": lambda: registry.run(bound),
-    }.items():
-        start = time.perf_counter()
-        for _ in range(rounds):
-            once()
-        took[what] = (time.perf_counter() - start) / rounds
-    ratio = took["mcp"] / took["direct"]
-    words = "a call: {direct:.1e} s directly, {mcp:.1e} s by MCP".format(**took)
-    print(f"\n{words}, {ratio:.0f} times")
-    assert took["mcp"] < 0.1
-
-
 @pytest.mark.parametrize(
     ("mode", "kind", "words"),
     [
@@ -189,15 +167,6 @@ def test_not_installed(monkeypatch):
     with pytest.raises(ServerError, match="pip install mcp") as raised:
         McpServer(TIME).__enter__()
     assert len(str(raised.value).splitlines()) == 1
-
-
-def test_its_tools_cannot_be_read():
-    """a list of tools that is no such list is an error, not a crash"""
-    with (
-        hostile("nameless") as server,
-        pytest.raises(ServerError, match="MCP does not have"),
-    ):
-        from_mcp(server)
 
 
 def test_endless_pages():
@@ -374,6 +343,9 @@ def test_schemas_that_no_contract_can_keep():
         assert [tool.name for tool in from_mcp(server)] == ["echo"]
         assert set(server.left_out) == {"far", "bad", "big", "nan", "list"}
         assert "far.example" in server.left_out["far"]
+    no_list = pytest.raises(ServerError, match="MCP does not have")
+    with hostile("nameless") as server, no_list:
+        from_mcp(server)
 
 
 def test_long_descriptions_are_cut():
@@ -391,16 +363,7 @@ json_values = st.recursive(
         st.lists(inner, max_size=3)
         | st.dictionaries(
             st.sampled_from(
-                [
-                    "type",
-                    "properties",
-                    "required",
-                    "enum",
-                    "$ref",
-                    "anyOf",
-                    "a",
-                    "items",
-                ]
+                ["type", "properties", "required", "enum", "$ref", "anyOf", "a"]
             ),
             inner,
             max_size=4,
@@ -451,21 +414,9 @@ def test_a_description_that_changed_asks_again():
         said = decide("build", "read", "echo", agreed_rules(again, known))
         assert said.verdict == "ask"
         assert words in said.why
-    assert (
-        decide("build", "read", "ReadLog", agreed_rules(again, {})).verdict == "allow"
-    )
-
-
-def test_what_was_denied_stays_denied():
-    """asking about a tool never allows what a rule denies"""
-    with hostile("fine") as server:
-        tools = from_mcp(server)
-    assert decide("plan", "write", "echo", agreed_rules(tools, {})).verdict == "deny"
-    rules = (PolicyRule("deny", tool="ec*", why="no echo"), *POLICY)
-    assert (
-        decide("build", "write", "echo", agreed_rules(tools, {}, rules)).why
-        == "no echo"
-    )
+    new = agreed_rules(again, {})
+    assert decide("build", "read", "ReadLog", new).verdict == "allow"
+    assert decide("plan", "write", "echo", new).verdict == "deny"  # it stays denied
 
 
 @pytest.mark.parametrize("mode", ["order", "fails"])

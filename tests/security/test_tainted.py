@@ -62,7 +62,7 @@ def machine_of(turns, world, told=None, taint=True, ask=None, **options):
     made = {"rules": ANYTHING, "ask": ask, **options}
     if told is not None:
         made["hook"] = told
-    how = {key: made.pop(key) for key in ("screened", "fence", "known") if key in made}
+    how = {key: made.pop(key) for key in ("screened", "fence") if key in made}
     machine = guarded(Script(turns), world.tools, **made)
     if not taint:
         return machine
@@ -132,15 +132,10 @@ def test_an_answer_with_an_address_is_not_given():
 
 @pytest.mark.parametrize("adapter", [None, FunctionCalls])
 def test_an_address_of_the_user_may_stand_there(adapter):
-    """an address of the question, or a known one, may be in the answer"""
-    answer = "Final Answer: https://a.example/x and https://b.example"
+    """an address of the question may be in the answer"""
     call = [ToolRequest("Look", {"input": "x"})] if adapter else LOOK
-    end, *_ = play(
-        [call, answer],
-        "What does https://a.example/x say?",
-        known=["https://b.example"],
-        adapter=adapter,
-    )
+    turns = [call, "Final Answer: https://a.example/x"]
+    end, *_ = play(turns, "What does https://a.example/x say?", adapter=adapter)
     assert end.state == "DONE"
     assert "https://a.example/x" in end.answer
 

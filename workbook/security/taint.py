@@ -1,18 +1,23 @@
 """Taint: what a run has read decides what may flow where, whatever was written there.
 
-Labels, and rules that are data. No model and no pattern of
-an attack is asked. `workbook.security.tainted` puts them into a machine.
+Labels, and rules that are data. No model and no pattern of an attack is asked.
+`workbook.security.tainted` puts them into a machine. A tool is read as well: one whose
+text is not the one that the user agreed to, by its digest, asks a person.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from workbook.guardrails.permission import Decision, PolicyRule, Verdict
-from workbook.tools.calls import Effect
+from workbook.grounding.addresses import addresses_in
+from workbook.grounding.recall import terms
+from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
+from workbook.security.strangers import digest
+from workbook.tools.calls import Effect, Observation
 from workbook.tools.tool import Tool
 
 
@@ -118,6 +123,73 @@ def rules_under(
                 rows.append(rule._replace(verdict=verdict, **about))
         rows.append(rule)
     return tuple(rows)
+
+
+def changed(tools: Iterable[Tool], agreed: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the tools that are not as agreed to, by name: each "new" or "changed".
+
+    >>> from workbook.tools.calculator import calculator
+    >>> tool = calculator()
+    >>> changed([tool], {}), changed([tool], {"Calculator": digest(tool)})
+    ([('Calculator', 'new')], [])
+    """
+    return [
+        (tool.name, "changed" if tool.name in agreed else "new")
+        for tool in tools
+        if agreed.get(tool.name) != digest(tool)
+    ]
+
+
+def agreed_rules(
+    tools: Iterable[Tool],
+    agreed: Mapping[str, str],
+    rules: Sequence[PolicyRule] = POLICY,
+) -> tuple[PolicyRule, ...]:
+    """Return the policy in which a tool that is not as agreed to asks a person.
+
+    What was denied stays denied. `agreed` holds digests by name, as the caller kept
+    them: `{tool.name: digest(tool) for tool in tools}`.
+    """
+    by_name = {tool.name: tool for tool in tools}
+    for name, what in changed(by_name.values(), agreed):
+        why = (
+            "nobody has agreed to this tool"
+            if what == "new"
+            else "it is not as agreed to"
+        )
+        said = Decision(Verdict.ASK, why)
+        rules = rules_under((), rules, [by_name[name]], lambda *_, said=said: said)
+    return tuple(rules)
+
+
+_PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
+
+
+def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
+    """Return the addresses that a source has which the question names, and where.
+
+    It names the tool, the host of the address, or a word of the document's title. An
+    address that is Markdown or HTML, or has another scheme, is not among them.
+
+    >>> page = {"title": "City museum", "text": "See https://museum.example/visit."}
+    >>> seen = Observation("", True, {"results": [page]}, None)
+    >>> offered("Which address has the museum?", "Look", seen)
+    {'https://museum.example/visit': 'Look, City museum'}
+    """
+    result = seen.result if seen.ok and isinstance(seen.result, dict) else {}
+    listed = result.get("results")
+    pages = listed if isinstance(listed, list) else [{"text": seen.text()}]
+    asked, found = question.casefold(), dict[str, str]()
+    for page in (each for each in pages if seen.ok and isinstance(each, dict)):
+        title = str(page.get("title", ""))
+        says_tool = re.search(rf"\b{re.escape(tool.casefold())}\b", asked)
+        is_named = bool(says_tool or {*terms(title)} & {*terms(question)})
+        for address in filter(_PLAIN.fullmatch, addresses_in(str(page.get("text")))):
+            rest = re.sub(r"^(?:\w+:/*)?(?:[^@/]*@)?", "", address.casefold())
+            host = re.split("[/:?#]", rest)[0]
+            if is_named or (host and host in asked):
+                found[address] = f"{tool}, {title}" if title else tool
+    return found
 
 
 def _sink(tool: Tool) -> Sink | None:

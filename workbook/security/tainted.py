@@ -9,12 +9,10 @@ al. (2025), arXiv:2503.18813, which labels each value; "the lethal trifecta", Wi
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
 from typing import Any
 
 from workbook.fsm.handlers import Handler
@@ -27,7 +25,7 @@ from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.permission import PolicyRule, Request, Verdict, approve
 from workbook.guardrails.table import GuardEvent, GuardState
 from workbook.security.screen import fence_untrusted, screen
-from workbook.security.taint import Label, Sink, may_flow, rules_under
+from workbook.security.taint import Label, Sink, may_flow, offered, rules_under
 from workbook.tools.calls import Effect, Observation, ToolCall, ToolError
 from workbook.tools.tool import Tool
 
@@ -57,17 +55,7 @@ def tainted_table(table: Table) -> Table:
     )
 
 
-def with_taint(
-    machine: GuardedMachine,
-    *,
-    labels: Iterable[str] = (),
-    known: Collection[str] = (),
-    private: Collection[str] = (),
-    secret: Collection[str] = (),
-    sinks: Mapping[str, str] = {},
-    screened: bool = False,
-    fence: bool = False,
-) -> GuardedMachine:
+def with_taint(machine: GuardedMachine, **options: Any) -> GuardedMachine:
     """Return the same machine, in which a run is tainted by what it reads.
 
     An answer with an address that may not flow is not given: the model is told so. Of
@@ -75,22 +63,12 @@ def with_taint(
     a turn is told to `on_text` before; do not show a link there.
 
     Args:
-        labels: what each run carries from its beginning: "outside", where a tool's
-            description is a stranger's.
-        known: addresses that may stand in an answer, with those of the question.
-        private: names of tools whose text is secret.
-        secret: texts that are secret wherever they stand, such as a key.
-        sinks: where tools lead by their name, such as {"Remember": Sink.MEMORY}; others
-            lead to a WRITE or to a request, as they say themselves.
-        screened: what comes from outside is screened, and the model told what it found.
-            A question that looks like an order is text from outside itself, such as a
-            page that was pasted.
-        fence: what comes from outside is told between delimiters.
+        machine: its handlers, parts and rules are those inside.
+        options: what `TaintGuard` takes.
     """
     again = copy(machine)
     again.table = tainted_table(machine.table)
-    options = (known, private, secret, sinks, screened, fence)
-    guard = TaintGuard(machine.handlers, machine.parts, set(labels), *options)
+    guard = TaintGuard(machine.handlers, machine.parts, **options)
     again.handlers = {**machine.handlers, **guard.handlers()}
     return again
 
@@ -112,17 +90,28 @@ class TaintGuard:
     """The handlers of a machine under taint: each does its work around the one inside.
 
     What it keeps of a run is the run's `Taint`, in its notes.
+
+    Args:
+        labels: what each run carries from its beginning: "outside", where a tool's
+            description is a stranger's.
+        private: names of tools whose text is secret.
+        secret: texts that are secret wherever they stand, such as a key.
+        sinks: where tools lead by their name, such as {"Remember": Sink.MEMORY}; others
+            lead to a WRITE or to a request, as they say themselves.
+        screened: what comes from outside is screened, and the model told what it found.
+            A question that looks like an order is text from outside itself, such as a
+            page that was pasted.
+        fence: what comes from outside is told between delimiters.
     """
 
     inner: Mapping[str, Handler]
     parts: Mapping[str, Callable[..., Any]]
-    labels: Collection[str]
-    known: Collection[str]
-    private: Collection[str]
-    secret: Collection[str]
-    sinks: Mapping[str, str]
-    screened: bool
-    fence: bool
+    labels: Collection[str] = ()
+    private: Collection[str] = ()
+    secret: Collection[str] = ()
+    sinks: Mapping[str, str] = field(default_factory=dict)
+    screened: bool = False
+    fence: bool = False
 
     def handlers(self) -> dict[str, Handler]:
         """Return the handlers to be put in place of those inside."""
@@ -265,7 +254,7 @@ class TaintGuard:
     def _new_addresses(self, run: Run) -> list[str]:
         """Return the addresses of the answer that nobody has given or approved."""
         approved = self.taint_of(run).approved
-        fine = {*self.known, *approved, *addresses_in(run.question)}
+        fine = {*approved, *addresses_in(run.question)}
         return [each for each in addresses_in(run.answer or "") if each not in fine]
 
     def _secrets_in(self, text: str) -> set[str]:
@@ -298,40 +287,3 @@ class TaintGuard:
     @property
     def _flow(self) -> Callable[..., Any]:
         return self.parts.get("may_flow", may_flow)
-
-
-_PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
-
-
-def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
-    """Return the addresses that a source has which the question names, and where.
-
-    It names the tool, the host of the address, or a word of the document's title. An
-    address that is Markdown or HTML, or has another scheme, is not among them.
-
-    >>> page = {"title": "City museum", "text": "See https://museum.example/visit."}
-    >>> seen = Observation("", True, {"results": [page]}, None)
-    >>> offered("Which address has the museum?", "Look", seen)
-    {'https://museum.example/visit': 'Look, City museum'}
-    """
-    result = seen.result if seen.ok and isinstance(seen.result, dict) else {}
-    listed = result.get("results")
-    pages = listed if isinstance(listed, list) else [{"text": seen.text()}]
-    asked, found = question.casefold(), dict[str, str]()
-    for page in (each for each in pages if seen.ok and isinstance(each, dict)):
-        title = str(page.get("title", ""))
-        says_tool = re.search(rf"\b{re.escape(tool.casefold())}\b", asked)
-        is_named = bool(says_tool or _words(title) & _words(question))
-        for address in filter(_PLAIN.fullmatch, addresses_in(str(page.get("text")))):
-            rest = re.sub(r"^(?:\w+:/*)?(?:[^@/]*@)?", "", address.casefold())
-            host = re.split("[/:?#]", rest)[0]
-            if is_named or (host and host in asked):
-                found[address] = f"{tool}, {title}" if title else tool
-    return found
-
-
-def _words(text: str) -> set[str]:
-    """Return what may name a source: long words, and pairs of Chinese signs."""
-    text = text.casefold()
-    pairs = {a + b for a, b in pairwise(text) if min(a, b) > "\u2e7f"}
-    return pairs | {w for w in re.findall(r"[^\W\d_]{4,}", text) if max(w) < "\u2e80"}

@@ -25,32 +25,18 @@ from workbook.security.taint import Sink
 from workbook.security.tainted import with_taint
 from workbook.stage.engines import Engine, play
 from workbook.stage.machines import Given, play_machine, suspicious
-from workbook.stage.scenarios import load
+from workbook.stage.scenarios import load, slugs
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
+from workbook.wait import waiting
 
-ATTACKS = (
-    "page_pays",
-    "page_pays_ja",
-    "page_pays_zh",
-    "page_pays_base64",
-    "page_pays_zero_width",
-    "page_pays_politely",
-    "description_gives_orders",
-    "poisoned_memory",
-    "orders_in_an_error",
-    "image_link_with_a_secret",
-    "address_of_the_question",
-    "secret_in_a_request",
-    "description_changed",
-    "question_gives_orders",
-)
-"""The scenarios in which a text gives orders."""
+ATTACKS = tuple(s for s in slugs("trust") if load(s).group == "a text gives orders")
+"""The scenarios in which a text gives orders: 14."""
 SECRETS = "7291-blue", "NzI5MS1ibHVl"  # the code of the door, and the same in base64
 NOTHING = "-"
-ALONE = {
+ALONE: dict[str, dict[str, Any]] = {
     "audit": {},
     "screen": {"screened": True},
     "fence": {"fence": True},
@@ -83,17 +69,20 @@ def attack_table(parts: Given | None = None) -> pd.DataFrame:
     Args:
         parts: your functions by the exercise's name.
     """
-    parts = parts or {}
+    parts = dict(parts or {})
     allow = {"may_flow": lambda *carried: Decision(Verdict.ALLOW, "no taint here")}
     found: dict[str, dict[str, str]] = {}
-    for slug in ATTACKS:
-        row = found.setdefault(load(slug).title, {})
-        row["guarded"] = effect_of(slug, play(slug, "guarded", parts=parts))
-        for column, on in ALONE.items():
-            how = {"screened": False, "fence": False, "digests": False, **on}
-            given = dict(parts) if how.pop("flows", False) else {**parts, **allow}
-            engine = Engine(partial(play_machine, make=partial(suspicious, **how)))
-            row[column] = effect_of(slug, play(slug, engine, parts=given))
+    with waiting("playing the attacks", len(ATTACKS) * (1 + len(ALONE))) as tick:
+        for slug in ATTACKS:
+            row = found.setdefault(load(slug).title, {})
+            row["guarded"] = effect_of(slug, play(slug, "guarded", parts=parts))
+            tick()
+            for column, on in ALONE.items():
+                how = {"screened": False, "fence": False, "digests": False, **on}
+                given = parts if how.pop("flows", False) else {**parts, **allow}
+                engine = Engine(partial(play_machine, make=partial(suspicious, **how)))
+                row[column] = effect_of(slug, play(slug, engine, parts=given))
+                tick()
     table = pd.DataFrame.from_dict(found, orient="index")
     table.loc["effects"] = (table != NOTHING).sum().astype(str)
     return table
@@ -107,7 +96,7 @@ def honest_table(parts: Given | None = None) -> pd.DataFrame:
     for tries again, and ends without an answer: "refused".
     """
     parts = parts or {}
-    told = tomllib.loads((DATA / "lessons/10/honest_tasks.toml").read_text("utf-8"))
+    told = _told()
     rows = {
         task["question"]: {
             "without taint": _end_of(task, told["tools"], parts, taint=False),
@@ -166,25 +155,14 @@ def _tool(name: str, about: Mapping[str, Any]) -> Tool:
     return Tool(name, about["says"], schema, run, effect, outside=is_outside)
 
 
-FORMS = {
-    "a link": "https://evil.example/?d=1",
-    "without a scheme": "evil.example/?d=1",
-    "a picture in Markdown": "![x](//evil.example/?d=1)",
-    "a mail address": "mallory@evil.example",
-    "a bare IP address": "203.0.113.7",
-    "the dot spelled out": "evil dot example",
-    "the dot in brackets": "evil[.]example",
-    "a host alone": "evil.example",
-    "the dot in German": "evil Punkt example",
-    "a telephone number": "030 1234567",
-    "a word to search for": "search for evil museum 7291",
-}
-
-
 def address_table() -> pd.DataFrame:
     """Return forms of an address in an answer, and whether taint takes them for one."""
     rows = [
         (form, text, "held" if addresses_in(f"See {text} for it.") else "passes")
-        for form, text in FORMS.items()
+        for form, text in _told()["forms"].items()
     ]
     return pd.DataFrame(rows, columns=["form", "in an answer", "under taint"])
+
+
+def _told() -> dict[str, Any]:
+    return tomllib.loads((DATA / "lessons/10/honest_tasks.toml").read_text("utf-8"))

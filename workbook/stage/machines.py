@@ -27,9 +27,8 @@ from workbook.guardrails.permission import (
     Verdict,
     yes,
 )
-from workbook.security.agreed import agreed_rules
 from workbook.security.strangers import digest
-from workbook.security.taint import Label
+from workbook.security.taint import Label, agreed_rules
 from workbook.security.tainted import with_taint
 from workbook.stage.person import You
 from workbook.stage.scenarios import Scenario
