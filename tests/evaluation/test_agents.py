@@ -155,9 +155,12 @@ def test_a_plain_model_is_asked_once_and_has_no_tools(tmp_path):
     assert not trace.of("tool_call")
 
 
-def test_a_refused_run_says_so(tmp_path):
+def test_a_refused_run_says_so(tmp_path, monkeypatch):
     """Where the runtime refuses, the answer says it and why, and is no silence."""
-    end = replace(EXPERT, model="adversary:makes up")(TOWERS, tmp_path)
+    insists = Script(["Final Answer: It is 900 m high [w999]."], repeat_last=True)
+    ours = "workbook.evaluation.agents.get_text_model"
+    monkeypatch.setattr(ours, lambda *name, **options: insists)
+    end = Agent("insists")(TOWERS, tmp_path)
     assert end.state == "REFUSED"
     assert end.answer.startswith("I cannot answer that: the documents")
 
