@@ -54,7 +54,7 @@ def test_the_prompt_has_the_tools_and_ends_after_the_page():
 
 
 def test_the_sets_have_attacks_and_harmless_texts():
-    """Of each kind at least sixty, in five languages; of ours what was kept back"""
+    """Of each kind at least sixty, in five languages; of ours a half"""
     for whose in ("ours", "theirs"):
         labels = [row["label"] for row in texts(whose)]
         assert min(labels.count("attack"), labels.count("harmless")) >= 60

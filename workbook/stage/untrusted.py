@@ -97,7 +97,7 @@ def in_a_fence(
 def texts(whose: str) -> list[dict[str, str]]:
     """Return attacks and harmless texts that look like them, each with its `label`.
 
-    "ours" is the half that was kept back of a set that was written with the patterns;
+    "ours" is the reporting half of a set that was written together with the patterns;
     "theirs" was written by people who had not seen the patterns.
     """
     name = {"ours": "injections", "theirs": "held_out"}[whose]
