@@ -30,6 +30,7 @@ from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
+from workbook.wait import waiting
 
 ATTACKS = tuple(s for s in slugs("trust") if load(s).group == "a text gives orders")
 """The scenarios in which a text gives orders: 14."""
@@ -68,17 +69,20 @@ def attack_table(parts: Given | None = None) -> pd.DataFrame:
     Args:
         parts: your functions by the exercise's name.
     """
-    parts = parts or {}
+    parts = dict(parts or {})
     allow = {"may_flow": lambda *carried: Decision(Verdict.ALLOW, "no taint here")}
     found: dict[str, dict[str, str]] = {}
-    for slug in ATTACKS:
-        row = found.setdefault(load(slug).title, {})
-        row["guarded"] = effect_of(slug, play(slug, "guarded", parts=parts))
-        for column, on in ALONE.items():
-            how = {"screened": False, "fence": False, "digests": False, **on}
-            given = dict(parts) if how.pop("flows", False) else {**parts, **allow}
-            engine = Engine(partial(play_machine, make=partial(suspicious, **how)))
-            row[column] = effect_of(slug, play(slug, engine, parts=given))
+    with waiting("playing the attacks", len(ATTACKS) * (1 + len(ALONE))) as tick:
+        for slug in ATTACKS:
+            row = found.setdefault(load(slug).title, {})
+            row["guarded"] = effect_of(slug, play(slug, "guarded", parts=parts))
+            tick()
+            for column, on in ALONE.items():
+                how = {"screened": False, "fence": False, "digests": False, **on}
+                given = parts if how.pop("flows", False) else {**parts, **allow}
+                engine = Engine(partial(play_machine, make=partial(suspicious, **how)))
+                row[column] = effect_of(slug, play(slug, engine, parts=given))
+                tick()
     table = pd.DataFrame.from_dict(found, orient="index")
     table.loc["effects"] = (table != NOTHING).sum().astype(str)
     return table
