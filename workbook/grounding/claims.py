@@ -7,15 +7,12 @@ the form to ask a model for; `find_citations` says what else is read as one.
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterator
-from typing import Any
 
-from workbook.paths import DATA
+from workbook.grounding.words import WORDS
 
 MOST_HIDDEN = 400  # characters: a longer sentence is a claim, and is not searched
-WORDS: dict[str, Any] = tomllib.loads((DATA / "evidence.toml").read_text("utf-8"))
 
 _BRACKET = r"[\[【［]\^?([^\[\]【】［］\n]{1,200})[\]】］]"
 BRACKETS = re.compile(_BRACKET)

@@ -10,40 +10,62 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import chain
+from itertools import combinations
 from math import isclose
 from typing import NamedTuple
 
-from workbook.grounding.claims import WORDS
+from workbook.grounding.direction import (
+    SYMMETRIC,
+    Order,
+    apart,
+    is_mirrored,
+    is_turned_round,
+    order_of,
+)
+from workbook.grounding.words import (
+    HAN,
+    NO_NAMES,
+    OPPOSITES,
+    STOP,
+    WORDS,
+    first_of_line,
+    fold,
+    pairs,
+    stem,
+)
 
-SHARE = 0.4  # of a claim's key words and numbers that a sentence must hold
-HAN_SHARE = 0.65  # where the words are pairs of characters: a name has several
+SHARE = 0.33  # of a claim's key words and numbers that a sentence must hold
+APART = "it does not join the other one to"
+HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
 
-
-def _first_of_line(name: str) -> dict[str, str]:
-    lines = [line.split() for line in WORDS[name].splitlines() if line]
-    return {word: line[0] for line in lines for word in line}
-
-
-STOP, _NOT = (frozenset(WORDS[name].split()) for name in ("stop_words", "negations"))
-UNITS, _SAME = _first_of_line("units"), _first_of_line("same")
-_OPPOSITES = [pair for a, b in map(str.split, WORDS["opposites"].strip().splitlines())
-              for pair in ((a, b), (b, a))]  # fmt: skip
+_NOT = frozenset(WORDS["negations"].split())
+UNITS = first_of_line("units")
 _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
+_EDGE = re.compile(
+    r"\b(?:(from|since|after)|(until|till|to|before)) (?:[A-Z][a-z]+ )?(\d{4})\b"
+    r"|(\d{4})年?(?:\d+月)?(?:\d+日)?(?:(から|以来|起|后)|(まで|为止|之前|以前))"
+)  # the year in which something begins, or ends
+_BOUND = re.compile(
+    r"\b(?:(more than|over|at least|above)|(less than|fewer than|under|below|at most|up to))"
+    r" (?=\d)", re.IGNORECASE,
+)  # fmt: skip
 _NUMBER = re.compile(
-    rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)[\s-]?(?:({_UNIT})(?![a-z]))?", re.IGNORECASE
+    rf"([<>]?)(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
+    re.IGNORECASE,
 )
+_TENS = re.compile(r"\b([2-9]0)[- ]([1-9])\b")  # forty-two
+_DATE = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
+_MONTHS = WORDS["months"].split()
 _HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
-HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
 _WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
-_BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
 _SUBJECT = re.compile(
     r"(?:(?:In|On|From|Since) [^,]{0,40}?\d{4},? )?(?:The |Only the )?"
     r"(?!His|Her|Its|Their)"
     r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
 )
+_EITHER_WAY = SYMMETRIC | set("is are was were has have had".split())
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 _PHRASES = [
     (re.compile(old, re.IGNORECASE), new)
@@ -54,7 +76,6 @@ _SCALES = {
     for kind, *units in map(str.split, WORDS["scales"].splitlines())
     for unit, factor in (each.split("=") for each in units)
 }
-_NO_NAMES = {*WORDS["starters"].split(), *chain(*_OPPOSITES)}
 
 
 class Facts(NamedTuple):
@@ -64,7 +85,10 @@ class Facts(NamedTuple):
     spelled: set[str]  # the words as they are; of Japanese and Chinese, characters
     names: set[str]
     numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
+    bounds: dict[float, str]  # those that are "more than" (>) or "less than" (<) so many
+    edges: set[tuple[str, bool]]  # years, and whether something begins in it
     denied: set[str]  # those of the words that a "not" turns round
+    order: Order
     subject: tuple[frozenset[str], str]  # who begins it, and the word behind
 
 
@@ -76,13 +100,19 @@ def facts(sentence: str) -> Facts:
     {(3776.0, 'm')}
     """
     text = unicodedata.normalize("NFKC", sentence)
+    text = _DATE.sub(_day_month_year, text)
     for phrase, plain in _PHRASES:
         text = phrase.sub(plain, text)
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
-    found = Facts(set(), set(), set(), set(), set(), _subject(text))
-    for number, unit in _NUMBER.findall(text):
-        found.numbers.add((float(number.replace(",", "")), UNITS.get(unit.lower(), "")))
+    text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
+    edges = {(a or b, bool(since or kara)) for since, _, a, b, kara, _ in _EDGE.findall(text)}
+    found = Facts(set(), set(), set(), set(), {}, edges, set(), order_of(text), _subject(text))
+    text = _BOUND.sub(lambda bound: ">" if bound[1] else "<", text)
+    for sign, number, unit in _NUMBER.findall(text):
+        value = float(number.replace(",", ""))
+        found.numbers.add((value, UNITS.get(unit.lower(), "")))
+        found.bounds.update({value: sign} if sign else {})
     text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
     behind_not, is_denied = False, _DENIED_IN_HAN.search(text)
     for word in _WORD.findall(text):
@@ -97,7 +127,7 @@ def facts(sentence: str) -> Facts:
             behind_not = True
         elif small not in STOP:
             found.words.add(stem(small))
-            if word[0].isupper() and small not in _NO_NAMES:  # as the first word too
+            if word[0].isupper() and small not in NO_NAMES:  # as the first word too
                 found.names.add(small)
             if behind_not:
                 found.denied.add(stem(small))
@@ -111,46 +141,77 @@ def compared(
     """Return how near a sentence is to a claim, and what is wrong with it, in words.
 
     All numbers and names of the claim must be there, what one denies the other must
-    deny, nobody else may be told of in the same words, and at least `SHARE` of the key
-    words and numbers must be found. The title of the document counts as said in each of
-    its sentences, where it may stand as "it".
+    deny, nobody may do what is done to him, and at least `SHARE` of the key words and
+    numbers must be found. The title of the document counts as said in each of its
+    sentences, where it may stand as "it".
     """
-    numbers = {n for n in claim.numbers if not _has_number(n, said.numbers)}
+    all_numbers = said.numbers | _spans(said.numbers | claim.numbers)
+    numbers = {n for n in claim.numbers
+               if not _has_number(n, all_numbers, claim.bounds.get(n[0], ""))}  # fmt: skip
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
     turned |= claim.denied if not said.denied else set()
     words = claim.words - title.words
     total = len(words) + len(claim.numbers)
-    known = len(words & said.words) + len(claim.numbers) - len(numbers)
+    found = words & said.words
+    found |= {w for w in words - found if w[0] >= "\u3005" and set(w) <= said.spelled}
+    known = len(found) + len(claim.numbers) - len(numbers)
     mine, its = claim.words | claim.spelled, said.words | said.spelled
     mine, its = mine - its, its - mine
+    around = is_turned_round(claim.order, said.order)
     contrary = [
         f"“{there}”, not “{here}”"
-        for here, there in _OPPOSITES
+        for here, there in OPPOSITES
         if stem(here) in mine and stem(there) in its
+        and not is_mirrored(claim.order, said.order, here, there)
     ]
+    other_end = {(year, not begins) for year, begins in claim.edges - said.edges}
+    contrary += [f"another side of {year}" for year, _ in other_end & said.edges]
     (who, does), (whom, did) = claim.subject, said.subject
-    is_same = any(_is_spelled(name, whom or said.spelled) for name in who)
+    either = does in _EITHER_WAY or not whom
+    is_same = any(_is_spelled(n, said.order.raw if either else whom) for n in who)
     if who and does == did and not is_same:
         contrary.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
+    contrary += [f"the other way round: “{around}”"] if around else []
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
     wrong += ["one says “not” where the other does not"] if turned else []
     wrong += contrary
+    if alone := apart(claim.order, said.order):
+        wrong.append(f"{APART} {alone.title()}")
     is_han = any(word[0] >= "\u3005" for word in words)
     if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
     plain = words & said.words - {stem(name) for name in claim.names}
-    return (known + len(contrary), len(plain)), wrong
+    nearness = known + len(claim.numbers) - len(numbers) + len(contrary)
+    return (nearness, len(plain)), wrong
 
 
-def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool:
-    """Return whether a number was said, perhaps with a fraction or in another unit."""
+def _spans(numbers: set[tuple[float, str]]) -> set[tuple[float, str]]:
+    """Return the years between any two years: from 1855 to 1870 are 15."""
+    years = sorted(n for n, unit in numbers if not unit and 1000 <= n < 2100)
+    return {(b - a, "year") for a, b in combinations(years, 2)}
+
+
+def _has_number(
+    number: tuple[float, str], said: set[tuple[float, str]], bound: str = ""
+) -> bool:
+    """Return whether a number was said, perhaps with a fraction or in another unit.
+
+    "More than" so many are up to twice as many, "less than" so many down to a half.
+    """
     value, unit = number
     kind, size = _SCALES.get(unit, (unit or "count", 1))
     for n, u in said:
+        if unit == "century" and not u and (n + 99) // 100 == value:
+            return True
         its_kind, its_size = _SCALES.get(u, (u or "count", 1))
+        ratio = n * its_size / (value * size or 1)
+        if kind == its_kind and (
+            (bound == ">" and 1 < ratio < 2) or (bound == "<" and 0.5 < ratio < 1)
+        ):
+            return True
         is_near = isclose(value * size, n * its_size, rel_tol=0.01)
         is_whole = value.is_integer() and abs(value - n) < 0.5
         if (value == n or is_whole) and (unit == u or not unit or not u):
@@ -158,6 +219,12 @@ def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool
         if is_near and kind == its_kind and unit != u:
             return True
     return False
+
+
+def _day_month_year(date: re.Match[str]) -> str:
+    month = int(date[2])
+    name = _MONTHS[month - 1].title() if 1 <= month <= 12 else date[2]
+    return f"{int(date[3])} {name} {date[1]}"
 
 
 def _han_number(digits: str) -> int:
@@ -183,28 +250,9 @@ def _subject(text: str) -> tuple[frozenset[str], str]:
 
     >>> who, does = _subject("In 1843 Ada Lovelace wrote notes.")
     >>> sorted(who), does
-    (['ada', 'lovelace'], 'writ')
+    (['ada', 'lovelace'], 'write')
     """
     if not (found := _SUBJECT.match(text)):
         return frozenset(), ""
     who = map(fold, _WORD.findall(found["who"]))
     return frozenset(who) - STOP, stem(fold(found["does"]))
-
-
-def fold(word: str) -> str:
-    """Return a word in small letters without accents, in the dress that is compared."""
-    letters = unicodedata.normalize("NFKD", word.casefold())
-    plain = "".join(each for each in letters if not unicodedata.combining(each))
-    return _SAME.get(plain, plain)
-
-
-@lru_cache(maxsize=20_000)
-def stem(word: str) -> str:
-    """Return the beginning of a word: discovers, discoverer and discovery are one."""
-    return re.sub("(?<=...)(?:ing|ed|es|s|e)$", "", word)[:5]
-
-
-def pairs(run: str) -> list[str]:
-    """Return the pairs of neighbouring characters of Japanese or Chinese, in order."""
-    parts = [part for part in _BETWEEN.split(run) if part]
-    return [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]

@@ -20,7 +20,7 @@ from workbook.grounding.claims import (
     split_claims,
     without_citations,
 )
-from workbook.grounding.comparison import Facts, compared, facts
+from workbook.grounding.comparison import APART, Facts, compared, facts
 from workbook.models.prompts import clip
 from workbook.tools.calls import Observation
 
@@ -30,8 +30,15 @@ THRESHOLD = 0.3
 MOST_PARTS = 6  # of a claim that are looked up one by one
 MOST_CHARS = 2000  # of a claim that is looked up at all
 MOST_READ = 10_000  # characters of an answer, and of a document
-_PRONOUN = re.compile(r"(?:he|she|it|they|his|her|its|their|this)\b", re.IGNORECASE)
-_AND = re.compile(r",? (?:and|but|while) |; |, |[，、；]")
+_PRONOUN = re.compile(
+    r"\b(?:he|she|it|they|his|her|its|their|him|them|this|there)\b", re.IGNORECASE
+)
+"""A word that may be somebody of this sentence, of the one before, or the title."""
+_HE = (("he", ""), ("his", "'s"))
+_SHE = (("she", ""), ("her", "'s"))
+_IT = (("it", ""), ("its", "'s"))
+_SAME_ONE = {"He": _HE, "His": _HE, "She": _SHE, "Her": _SHE, "It": _IT, "Its": _IT}
+_AND = re.compile(r",? (?:and|but|while|who|which|where|whose|when) |; |, |[，、；]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +163,8 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
-    if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
+    apart = APART in whole  # in parts nobody would see it
+    if not apart and 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
         return ""
     return whole
 
@@ -165,13 +173,24 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
 def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
     """Return what can be compared of each sentence, and of the title."""
     title, passages, before = document.title, [], facts("")
-    for sentence in sentences(document.text):
-        said = facts(f"{title}. {sentence.replace(title, _apart(title))}")
-        said = said._replace(subject=facts(sentence).subject)
-        if _PRONOUN.match(sentence):  # whom "he" means may stand a sentence before
-            said = said._replace(spelled=said.spelled | before.spelled)
-        passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
-        before = said
+    told = sentences(document.text)
+    begin = [found[0] for each in told if (found := _PRONOUN.match(each))]
+    its = _SAME_ONE.get(max(begin, key=begin.count), ()) if begin else ()
+    for sentence in told:
+        plain = sentence.replace(title, _apart(title)) if title else sentence
+        for pronoun, owner in its:
+            plain = re.sub(rf"\b{pronoun}\b", title + owner, plain, flags=re.IGNORECASE)
+        has_title = title and title in plain
+        own = facts(plain)
+        said = facts(f"{title}. {plain}")
+        said = said._replace(subject=own.subject, order=own.order if has_title else said.order)
+        shown = (
+            said._replace(spelled=said.spelled | before.spelled)
+            if _PRONOUN.search(sentence)
+            else said
+        )
+        passages.append((f"{document.doc_id} says “{sentence}”", shown, facts(title)))
+        before = own
     return passages
 
 
@@ -189,6 +208,7 @@ def _parts(claim: str) -> list[str]:
         parts[-1] += f" {piece}"
         found = facts(piece)
         size += len(found.words) + len(found.numbers)
+        size += any(unit for _, unit in found.numbers)
     return parts
 
 

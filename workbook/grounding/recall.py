@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from operator import mul, sub
 from statistics import fmean
 
-from workbook.grounding.claims import WORDS
-from workbook.grounding.comparison import HAN, STOP, fold, pairs, stem
+from workbook.grounding.words import HAN, STOP, WORDS, fold, pairs, stem
 
 K1, B = 1.2, 0.75
 """How soon more mentions of a term add little; how far a long note is marked down."""
