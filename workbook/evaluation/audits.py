@@ -102,13 +102,17 @@ def that_begins(rows: Iterable[Row], begins: str) -> tuple[Row, str, Document]:
 def refuses(audit: Audit) -> Callable[[Row], bool]:
     """Return a function that says whether an audit refuses a labelled claim.
 
-    The claim cites its article, and the article is the evidence.
+    The claim cites its article, and the article is the evidence. Each claim is audited
+    once, however often it is asked.
     """
+    known: dict[str, bool] = {}
 
     def is_refused(row: Row) -> bool:
         claim, page = with_article(row)
-        verdicts = audit(f"{claim} [{page.doc_id}]", [page])
-        return any(verdict.kind != Support.SUPPORTED for verdict in verdicts)
+        if claim not in known:
+            verdicts = audit(f"{claim} [{page.doc_id}]", [page])
+            known[claim] = any(each.kind != Support.SUPPORTED for each in verdicts)
+        return known[claim]
 
     return is_refused
 
