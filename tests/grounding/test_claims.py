@@ -54,9 +54,10 @@ def test_citations_stay_with_their_sentence(answer):
      "I do not know.", "I don’t know who built it.", "I'm sorry.", "分かりません。",
      "我不知道。", "Sure!", "Here are the facts:", "# A heading", "---", "", "[doc_1]",
      "Sources: [doc_1], [doc_2]", "```\nx = rows[1]. y\n```", "## 2. Height of Fuji",
-     "### 概要", "The following is known:", "Which tower do you mean?", "是吗？",
+     "### 概要", "The following is known:", "Which tower do you mean?",
      "Did you know who built it?", "Is it high, or is it old?", "いつ生まれましたか。",
-     "I find it really charming.", "I think you should visit it.", "我觉得这本书很有趣。",
+     "I find it really charming.", "I think you should visit it.",
+     "我觉得这本书很有趣。",
      "I'm sorry, but I do not know.", "I do not know who built it and when it opened.",
      "I could not find the name, date, or place.", "The documents do not say it.",
      "I cannot answer, because the search did not find anything.",
@@ -80,8 +81,9 @@ def test_a_fact_is_not_hidden_by_the_words_around_it(answer):
 
 @pytest.mark.parametrize(
     "answer",
-    ["## The tower is 500 m high", "# Eiffel built it in Lyon", "## Oslo: 900,000 people",
-     "## Paris was founded by Romans", "The tower is in Lyon:", "## 东京塔位于大阪"],
+    ["## The tower is 500 m high", "# Eiffel built it in Lyon",
+     "## Oslo: 900,000 people", "## Paris was founded by Romans",
+     "The tower is in Lyon:", "## 东京塔位于大阪"],
 )  # fmt: skip
 def test_a_heading_that_states_something_is_a_claim(answer):
     """a verb or a number makes a claim of a heading, and of a line with a colon"""
@@ -105,7 +107,8 @@ def test_a_question_that_states_something_is_a_claim(answer):
 @pytest.mark.parametrize(
     "answer",
     ["In my opinion, it is in Lyon.", "I think the tower was built by Bob.",
-     "I think that Bob built it, a beautiful tower.", "I feel it is a fine sight of Lyon.",
+     "I think that Bob built it, a beautiful tower.",
+     "I feel it is a fine sight of Lyon.",
      "東京タワーは大阪にあると思います。", "我认为东京塔位于大阪。"],
 )  # fmt: skip
 def test_an_opinion_that_states_something_is_a_claim(answer):
@@ -142,7 +145,8 @@ def test_no_letter_is_lost(text):
 
 
 HOSTILE = ["A is b. ", ". ", "[", "[1]", "“", '"', "(", "`", "```a", "\n", " ", "。",
-           "a", "\n- ", ".[1] ", "「はい。」", "I think ", "I do not know, "]  # fmt: skip
+           "a", "\n- ", ".[1] ", "「はい。」", "I think ",
+           "I do not know, "]  # fmt: skip
 
 
 @pytest.mark.parametrize("piece", HOSTILE)

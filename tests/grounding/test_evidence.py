@@ -37,23 +37,6 @@ def kinds(answer, evidence=FOUND, **options):
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind"),
-    [
-        ("Mount Fuji is 3,776 m high.", "uncited"),
-        ("Mount Fuji is 3,776 m high [d9].", "unknown id"),
-        ("Mount Fuji is 3,776 m high [d1, d9].", "unknown id"),
-        ("Radium is an element [d3].", "weak"),
-        ("Mount Fuji is 3,767 m high [d1].", "not what it says"),
-        ("Mount Fuji is 3,776 m high [d1].", "supported"),
-        ("Radium is an element; Fuji is 3,776 m high [d3, d1].", "not what it says"),
-    ],
-)
-def test_each_claim_gets_one_of_five_kinds(answer, kind):
-    """uncited, unknown id, weak, not what it says, supported: in this order"""
-    assert kinds(answer) == [kind]
-
-
-@pytest.mark.parametrize(
     "claim",
     [
         "Mount Fuji is 3776 metres high",
@@ -86,7 +69,7 @@ def test_what_the_document_says_is_supported(claim):
         ("Mount Fuji is a beloved place for hikers", "words"),
         ("Mount Fuji is 3,776 feet high", "3776 ft"),
         ("The Suez Canal is about 193 miles long", "193 mile"),
-        ("Mount Fuji drew Hokusai", "not Fuji Mount who draw"),
+        ("Mount Fuji drew Hokusai", "the other way round"),
         (f"Mount Fuji is {'very ' * 400}high", "characters"),
         ("It is so", "looked up"),
         ("3,776", "3776"),
@@ -96,6 +79,108 @@ def test_what_the_document_does_not_say_is_named(claim, named):
     """a changed number, unit, date, name or word, or a "not": the reason names it"""
     documents = [CANAL] if claim == "3,776" else [FUJI, CANAL]
     assert named in what_differs(claim, documents)
+
+
+DUEL = (
+    "Brazil beat Italy in 1970. Oslo is larger than Bergen. The church was built before"
+)
+DUEL += " the tower. Plato taught Aristotle. Leopold was the father of Wolfgang."
+FACTS = Document("d8", "Facts", 1.0, DUEL)
+
+
+@pytest.mark.parametrize(
+    ("said", "turned"),
+    [
+        ("Italy was beaten by Brazil in 1970", "Italy beat Brazil in 1970"),
+        ("In 1970 Brazil beat Italy", "Brazil was beaten by Italy in 1970"),
+        ("Bergen is smaller than Oslo", "Bergen is larger than Oslo"),
+        (
+            "The tower was built after the church",
+            "The tower was built before the church",
+        ),
+        (
+            "The church was built before the tower",
+            "The church was built after the tower",
+        ),
+        ("Aristotle was taught by Plato", "Aristotle taught Plato"),
+        ("Wolfgang's father was Leopold", "Wolfgang was the father of Leopold"),
+    ],
+)
+def test_who_does_it_to_whom_is_compared(said, turned):
+    """swapped sides are refused; passive, owner and opposite swap them back"""
+    assert what_differs(said, [FACTS]) == ""
+    assert what_differs(turned, [FACTS])
+
+
+@pytest.mark.parametrize(
+    ("text", "turned"),
+    [
+        ("李白比杜甫大11岁。", "杜甫比李白大11岁。"),
+        ("巴西打败了意大利。", "意大利打败了巴西。"),
+        ("ブラジルはイタリアに勝った。", "イタリアはブラジルに勝った。"),
+        ("東京は大阪より大きい。", "大阪は東京より大きい。"),
+    ],
+)
+def test_some_forms_of_it_in_japanese_and_chinese(text, turned):
+    """比, 打败, より and に say who stands on which side"""
+    document = Document("d9", "T", 1.0, text)
+    assert what_differs(text, [document]) == ""
+    assert what_differs(turned, [document])
+
+
+@pytest.mark.parametrize(
+    ("text", "claim", "is_said"),
+    [
+        ("Bell and Gray invented it.", "It was invented by Gray and Bell", True),
+        ("Bell invented it with Gray.", "Bell and Gray invented it", True),
+        (
+            "Marie and Pierre Curie found it.",
+            "It was found by Marie and Pierre Curie",
+            True,
+        ),
+        ("Bell, who knew Gray, invented it.", "Gray and Bell invented it", False),
+        ("Bell invented it before Gray.", "Bell and Gray invented it", False),
+        ("Bell found it, as Gray wrote.", "Bell found it together with Gray", False),
+        ("Bell met Gray. Bell invented it.", "It was invented by Bell and Gray", False),
+        (
+            "ベルは電話を発明した。グレイはいた。",
+            "ベルとグレイは電話を発明した。",
+            False,
+        ),
+        ("贝尔发明了电话。格雷认识贝尔。", "贝尔和格雷发明了电话。", False),
+    ],
+)
+def test_a_second_name_must_stand_beside_the_first(text, claim, is_said):
+    """two who did it must be told of together, in one sentence"""
+    assert (what_differs(claim, [Document("d9", "T", 1.0, text)]) == "") == is_said
+
+
+BRIDGE = Document(
+    "d10", "Emma Roe", 1.0,
+    "Emma Roe was a painter who was born in Ulm. From 1855 to 1870 she lived in exile."
+    " She held 1,093 patents. Her son Max Roe painted The Gate in 1921. He sold it.",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("claim", "is_said"),
+    [
+        ("Roe was in exile for fifteen years", True),
+        ("Roe was in exile for sixteen years", False),
+        ("Roe's exile was in the 19th century", True),
+        ("Roe's exile was in the 18th century", False),
+        ("Roe had more than a thousand patents", True),
+        ("Roe had more than two thousand patents", False),
+        ("Roe lived in exile until 1855", False),
+        ("In 1855 Emma Roe began to live in exile", True),
+        ("Emma Roe was a chemist", False),
+        ("Roe's birthplace is Ulm", True),
+        ("Max Roe lived in exile from 1855 to 1870", False),
+    ],
+)
+def test_numbers_and_names_may_be_said_in_another_way(claim, is_said):
+    """spans of years, centuries, "more than"; a beginning, a trade, who "she" is"""
+    assert (what_differs(claim, [BRIDGE]) == "") == is_said
 
 
 def test_what_is_denied_is_compared_word_by_word():
@@ -164,13 +249,6 @@ def test_without_evidence_no_fact_passes(answer):
 def test_who_states_nothing_needs_nothing(answer):
     """an answer without a fact has no verdicts"""
     assert audit_answer(answer, []) == []
-
-
-def test_the_threshold_is_an_argument():
-    """a document with exactly the threshold's score is good enough"""
-    answer = "Radium is a chemical element [d3]."
-    assert kinds(answer, threshold=0.1) == ["supported"]
-    assert kinds(answer, threshold=0.11) == ["weak"]
 
 
 @given(st.text(max_size=200))

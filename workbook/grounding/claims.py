@@ -97,11 +97,11 @@ def sentences(text: str) -> list[str]:
 def split_claims(answer: str) -> list[str]:
     """Return the sentences of an answer that state a fact, each with its citations.
 
-    Left out are questions that only ask, greetings, opinions of a taste ("I think it is
-    pretty"), refusals ("I do not know", 分かりません, 我不知道), headings and lines that
-    announce a list, where they have no verb and no number, and code between ```. But an
-    opinion or a refusal that cites is a claim, and so is one that goes on with a fact.
-    In doubt a sentence is one.
+    Left out are questions that only ask, greetings, opinions of taste ("I think it is
+    pretty"), refusals ("I do not know", 分かりません, 我不知道), code between ```, and
+    headings and lines that announce a list, where they have no verb and no number. But
+    an opinion or a refusal that cites is a claim, and so is one that goes on with a
+    fact. In doubt a sentence is one.
 
     >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is old.")
     ['Dr. Ito says it is 3.5 km. [doc_1]']

@@ -27,6 +27,7 @@ from workbook.grounding.words import (
     NO_NAMES,
     OPPOSITES,
     STOP,
+    WHOLE,
     WORDS,
     first_of_line,
     fold,
@@ -44,12 +45,13 @@ _DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
 _NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _EDGE = re.compile(
-    r"\b(?:(from|since|after)|(until|till|to|before)) (?:[A-Z][a-z]+ )?(\d{4})\b"
+    r"\b(?:([Ff]rom|[Ss]ince|[Aa]fter)|([Uu]ntil|till|to|[Bb]efore))"
+    r" (?:[A-Z][a-z]+ )?(\d{4})\b"
     r"|(\d{4})年?(?:\d+月)?(?:\d+日)?(?:(から|以来|起|后)|(まで|为止|之前|以前))"
 )  # the year in which something begins, or ends
 _BOUND = re.compile(
-    r"\b(?:(more than|over|at least|above)|(less than|fewer than|under|below|at most|up to))"
-    r" (?=\d)", re.IGNORECASE,
+    r"\b(?:(more than|over|at least|above)"
+    r"|(less than|fewer than|under|below|at most|up to)) (?=\d)", re.IGNORECASE,
 )  # fmt: skip
 _NUMBER = re.compile(
     rf"([<>]?)(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
@@ -65,7 +67,7 @@ _SUBJECT = re.compile(
     r"(?!His|Her|Its|Their)"
     r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
 )
-_EITHER_WAY = SYMMETRIC | set("is are was were has have had".split())
+_EITHER_WAY = SYMMETRIC | {"is", "are", "was", "were", "has", "have", "had"}
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 _PHRASES = [
     (re.compile(old, re.IGNORECASE), new)
@@ -85,7 +87,9 @@ class Facts(NamedTuple):
     spelled: set[str]  # the words as they are; of Japanese and Chinese, characters
     names: set[str]
     numbers: set[tuple[float, str]]  # each with its unit, "" where it has none
-    bounds: dict[float, str]  # those that are "more than" (>) or "less than" (<) so many
+    bounds: dict[
+        float, str
+    ]  # those that are "more than" (>) or "less than" (<) so many
     edges: set[tuple[str, bool]]  # years, and whether something begins in it
     denied: set[str]  # those of the words that a "not" turns round
     order: Order
@@ -106,8 +110,12 @@ def facts(sentence: str) -> Facts:
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
     text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
-    edges = {(a or b, bool(since or kara)) for since, _, a, b, kara, _ in _EDGE.findall(text)}
-    found = Facts(set(), set(), set(), set(), {}, edges, set(), order_of(text), _subject(text))
+    edges = {
+        (a or b, bool(since or kara)) for since, _, a, b, kara, _ in _EDGE.findall(text)
+    }
+    found = Facts(
+        set(), set(), set(), set(), {}, edges, set(), order_of(text), _subject(text)
+    )
     text = _BOUND.sub(lambda bound: ">" if bound[1] else "<", text)
     for sign, number, unit in _NUMBER.findall(text):
         value = float(number.replace(",", ""))
@@ -146,8 +154,12 @@ def compared(
     sentences, where it may stand as "it".
     """
     all_numbers = said.numbers | _spans(said.numbers | claim.numbers)
-    numbers = {n for n in claim.numbers
-               if not _has_number(n, all_numbers, claim.bounds.get(n[0], ""))}  # fmt: skip
+    bounds = claim.bounds
+    numbers = {
+        each
+        for each in claim.numbers
+        if not _has_number(each, all_numbers, bounds.get(each[0], ""))
+    }
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
@@ -161,11 +173,12 @@ def compared(
     mine, its = mine - its, its - mine
     around = is_turned_round(claim.order, said.order)
     contrary = [
-        f"“{there}”, not “{here}”"
-        for here, there in OPPOSITES
-        if stem(here) in mine and stem(there) in its
-        and not is_mirrored(claim.order, said.order, here, there)
+        f"“{WHOLE[there]}”, not “{WHOLE[here]}”"
+        for here in sorted(mine & OPPOSITES.keys())
+        for there in sorted(its & OPPOSITES[here])
+        if not is_mirrored(claim.order, said.order, here, there)
     ]
+    contrary += [f"the other way round: “{around}”"] if around else []
     other_end = {(year, not begins) for year, begins in claim.edges - said.edges}
     contrary += [f"another side of {year}" for year, _ in other_end & said.edges]
     (who, does), (whom, did) = claim.subject, said.subject
@@ -173,7 +186,6 @@ def compared(
     is_same = any(_is_spelled(n, said.order.raw if either else whom) for n in who)
     if who and does == did and not is_same:
         contrary.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
-    contrary += [f"the other way round: “{around}”"] if around else []
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
     wrong += ["one says “not” where the other does not"] if turned else []

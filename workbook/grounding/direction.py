@@ -22,13 +22,11 @@ _CHINESE = re.compile(
     f"([{HAN}]{{2,6}}?)(?:比|打败|击败|战胜|征服)了?([{HAN}]{{2,6}}?)"
     "(?=[大小高低长短早晚多少重轻快慢年]|[，。]|$)"
 )
-_TWO = re.compile(
-    f"^({_RUN})と({_RUN})[はが]|^([{HAN}]{{2,6}}?)[和与]([{HAN}]{{2}})"
-)
-_BE = frozenset("is are was were be been being".split())
-_WHOSE = frozenset("'s ’s his her its their whose".split())
+_TWO = re.compile(f"^({_RUN})と({_RUN})[はが]|^([{HAN}]{{2,6}}?)[和与]([{HAN}]{{2}})")
+_BE = frozenset(["is", "are", "was", "were", "be", "been", "being"])
+_WHOSE = frozenset(["'s", "’s", "his", "her", "its", "their", "whose"])
 _WITH = {("together", "with"), ("along", "with"), ("jointly", "with"), ("well", "as")}
-_JOINED = frozenset("and with or to , & both together as well".split())
+_JOINED = {"and", "with", "or", "to", ",", "&", "both", "together", "as", "well"}
 
 
 class Order(NamedTuple):
@@ -67,21 +65,27 @@ def is_turned_round(claim: Order, said: Order) -> str:
     >>> is_turned_round(order_of("Ann beat Bob."), order_of("Bob was beaten by Ann."))
     ''
     """
-    if any(is_mirrored(claim, said, *pair) for pair in OPPOSITES):
-        return ""
+    shared = set(claim.stems) & set(said.stems) - {""}
+    for here in set(claim.stems) & OPPOSITES.keys():
+        for there in OPPOSITES[here].intersection(said.stems):
+            if is_mirrored(claim, said, here, there):
+                return ""
     for word, role in claim.roles.items():
         other = next((w for w, r in claim.roles.items() if r != role), "")
-        if other and said.roles.get(word) == claim.roles[other]:
-            if said.roles.get(other) == role:
-                return word
-    shared = set(claim.stems) & set(said.stems) - {""}
-    for i, verb in enumerate(claim.stems):
-        if not verb or verb in claim.names or verb in SYMMETRIC:
+        if other and (said.roles.get(word), said.roles.get(other)) == (
+            claim.roles[other],
+            role,
+        ):
+            return word
+    for i, verb in enumerate(claim.stems if len(shared) > 2 else ()):
+        if verb not in shared or verb in claim.names or verb in SYMMETRIC:
             continue
         than = "than" in claim.raw[i : i + 6]
         if not than and not _TURNS.fullmatch(claim.raw[i]):
             continue
         for j in (j for j, its in enumerate(said.stems) if its == verb):
+            if than and "than" not in said.raw[j : j + 6]:
+                continue
             before, behind = _sides(claim, i, shared)
             was_before, was_behind = _sides(said, j, shared)
             crossed = before & was_behind and behind & was_before
@@ -98,11 +102,11 @@ def is_turned_round(claim: Order, said: Order) -> str:
 
 def is_mirrored(claim: Order, said: Order, here: str, there: str) -> bool:
     """Return whether one says "a before b", and the other one "b after a"."""
-    if stem(here) not in claim.stems or stem(there) not in said.stems:
+    if here not in claim.stems or there not in said.stems:
         return False
     shared = set(claim.stems) & set(said.stems) - {""}
-    before, behind = _sides(claim, claim.stems.index(stem(here)), shared)
-    was_before, was_behind = _sides(said, said.stems.index(stem(there)), shared)
+    before, behind = _sides(claim, claim.stems.index(here), shared)
+    was_before, was_behind = _sides(said, said.stems.index(there), shared)
     return bool(before & was_behind and behind & was_before)
 
 
@@ -140,7 +144,9 @@ def apart(claim: Order, said: Order) -> str:
         return ""
     if found := _TWO.search(claim.text):
         one, other = (found[1] or found[3])[-2:], (found[2] or found[4])[:2]
-        both = rf"{one}.{{0,3}}[と和与、].{{0,8}}{other}|{other}.*[と和与、].{{0,8}}{one}"
+        both = (
+            rf"{one}.{{0,3}}[と和与、].{{0,8}}{other}|{other}.*[と和与、].{{0,8}}{one}"
+        )
         return "" if re.search(both, said.text) else other
     for i in range(1, len(claim.raw) - 1):
         one, other = claim.stems[i - 1], claim.stems[i + 1]
@@ -152,7 +158,9 @@ def apart(claim: Order, said: Order) -> str:
             continue
         places = [k for k, each in enumerate(said.stems) if each in (one, other)]
         two = ((a, b) for a in places for b in places if a < b)
-        joined = (said.stems[a] != said.stems[b] and _is_list(said, a, b) for a, b in two)
+        joined = (
+            said.stems[a] != said.stems[b] and _is_list(said, a, b) for a, b in two
+        )
         with_it = any(_is_added(said, k) for k in places)
         if not with_it and not any(joined):
             return claim.raw[i + 1]
@@ -172,7 +180,9 @@ def _is_joined(order: Order, at: int) -> bool:
 def _is_added(order: Order, at: int) -> bool:
     """Return whether a name is added: "… with Bob", "… and Bob in 1827"."""
     start = at
-    while start and (order.stems[start - 1] in order.names or order.raw[start - 1] == "van"):
+    while start and (
+        order.stems[start - 1] in order.names or order.raw[start - 1] == "van"
+    ):
         start -= 1
     then = order.raw[at + 1 : at + 2]
     ends = not then or (then[0] in STOP and then[0] not in _BE | {"had", "has"})

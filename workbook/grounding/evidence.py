@@ -164,7 +164,11 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
 
     whole, parts = differences(wanted), _parts(claim)
     apart = APART in whole  # in parts nobody would see it
-    if not apart and 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
+    if (
+        not apart
+        and 1 < len(parts) <= MOST_PARTS
+        and not any(differences(facts(p)) for p in parts)
+    ):
         return ""
     return whole
 
@@ -183,7 +187,9 @@ def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
         has_title = title and title in plain
         own = facts(plain)
         said = facts(f"{title}. {plain}")
-        said = said._replace(subject=own.subject, order=own.order if has_title else said.order)
+        said = said._replace(
+            subject=own.subject, order=own.order if has_title else said.order
+        )
         shown = (
             said._replace(spelled=said.spelled | before.spelled)
             if _PRONOUN.search(sentence)

@@ -24,7 +24,6 @@ MAX_CHARS = 2000  # of one note
 PART_CHARS = 600  # of a run's question, of its tools, of its answer
 WAIT_S = 10.0  # for another process that is writing
 
-APPLICATION_ID = 0x57424D45  # in the file's head: whose it is
 COLUMNS = "id, kind, text, made_at, source"
 TABLE = """
 CREATE TABLE IF NOT EXISTS notes (
@@ -33,10 +32,6 @@ CREATE TABLE IF NOT EXISTS notes (
     UNIQUE (kind, text))"""
 # What is deleted is overwritten, and what VACUUM copies on its way stays in memory.
 FORGETFUL = "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
-
-
-class MemoryFileError(RuntimeError):
-    """The file of a memory cannot be read or written, or is another program's."""
 
 
 def note_of(trace: Trace) -> str | None:
@@ -62,7 +57,7 @@ def note_of(trace: Trace) -> str | None:
 class Memory:
     """Notes in a SQLite file, for any number of threads and processes.
 
-    Every method may raise a MemoryFileError.
+    Every method may raise what sqlite3 does, for a file that cannot be used.
 
     Args:
         path: the file; it is made where there is none.
@@ -78,13 +73,8 @@ class Memory:
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path, self.way, self.clock = Path(path), recall, clock
+        self.path.parent.mkdir(parents=True, exist_ok=True)
         with self._transaction() as db:
-            (owner,) = db.execute("PRAGMA application_id").fetchone()
-            (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            if owner != APPLICATION_ID and (owner or tables):
-                said = f"{self.path} is a database of another program"
-                raise MemoryFileError(f"{said}: give a path of its own")
-            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             db.execute(TABLE)
 
     def add(self, kind: str, text: str, source: str = "user") -> Note:
@@ -95,7 +85,10 @@ class Memory:
         """
         if kind not in KINDS:
             raise ValueError(f"{kind!r} is not a kind of note: {' or '.join(KINDS)}")
-        row = (kind, _checked(text), self.clock(), source)
+        if not isinstance(text, str) or not 0 < len(text.strip()) <= MAX_CHARS:
+            said = f"a note has a text of 1 to {MAX_CHARS:,} characters"
+            raise ValueError(f"{said}, and this is {clip(repr(text), 40)}")
+        row = (kind, text, self.clock(), source)
         with self._transaction() as db:
             db.execute(
                 "INSERT INTO notes (kind, text, made_at, source) VALUES (?, ?, ?, ?)"
@@ -103,31 +96,21 @@ class Memory:
                 " made_at = excluded.made_at, source = excluded.source",
                 row,
             )
-            return _found(db, "kind = ? AND text = ?", row[:2])
+            select = f"SELECT {COLUMNS} FROM notes WHERE kind = ? AND text = ?"
+            return Note(*db.execute(select, row[:2]).fetchone())
 
     def add_run(self, trace: Trace) -> Note | None:
         """Remember the note of a run, with its trace_id; None for one without."""
         text = note_of(trace)
         return self.add("note", text, trace.events[0]["trace_id"]) if text else None
 
-    def correct(self, id: int, text: str, source: str = "user") -> Note:
-        """Put another text in a note's place; the old one is forgotten.
-
-        ValueError as for `add`, LookupError where there is no such note.
-        """
-        row = (_checked(text), self.clock(), source, id)
-        with self._transaction(forget=True) as db:
-            _found(db, "id = ?", (id,))
-            # Where another note says the same, this one takes its place.
-            change = "UPDATE OR REPLACE notes SET text = ?, made_at = ?, source = ?"
-            db.execute(f"{change} WHERE id = ?", row)
-            return _found(db, "id = ?", (id,))
-
     def forget(self, id: int) -> None:
         """Delete a note, so that its words are nowhere in the file; or LookupError."""
         with self._transaction(forget=True) as db:
-            _found(db, "id = ?", (id,))
-            db.execute("DELETE FROM notes WHERE id = ?", (id,))
+            if not db.execute("DELETE FROM notes WHERE id = ?", (id,)).rowcount:
+                raise LookupError(
+                    f"there is no note {id}: notes() lists those there are"
+                )
 
     def notes(self) -> list[Note]:
         """Return all notes, in the order in which they came."""
@@ -142,39 +125,12 @@ class Memory:
     @contextmanager
     def _transaction(self, forget: bool = False) -> Iterator[sqlite3.Connection]:
         """Yield a connection of one's own; all of what is done there holds, or none."""
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
-            with closing(db):
-                db.executescript(FORGETFUL)
-                with db:  # COMMIT at its end; ROLLBACK where something raises
-                    db.execute("BEGIN IMMEDIATE")
-                    yield db
-                if forget:
-                    db.execute("VACUUM")  # no page keeps a copy of what was moved
-        except (sqlite3.Error, OSError) as error:
-            raise MemoryFileError(
-                f"the memory {self.path} cannot be read or written: {error}."
-                " Give the path of a memory, or of a file that is not there yet."
-            ) from error
-
-
-def _checked(text: str) -> str:
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"a note needs a text, this is {text!r}")
-    if len(text) > MAX_CHARS:
-        raise ValueError(
-            f"a note has at most {MAX_CHARS:,} characters, and this one {len(text):,}:"
-            " keep what matters of it"
-        )
-    return text
-
-
-def _found(db: sqlite3.Connection, where: str, values: tuple[object, ...]) -> Note:
-    select = f"SELECT {COLUMNS} FROM notes WHERE {where}"
-    row = db.execute(select, values).fetchone()
-    if row is None:
-        raise LookupError(
-            f"there is no note {values[0]}: notes() lists those there are"
-        )
-    return Note(*row)
+        with closing(
+            sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+        ) as db:
+            db.executescript(FORGETFUL)
+            with db:  # COMMIT at its end; ROLLBACK where something raises
+                db.execute("BEGIN IMMEDIATE")
+                yield db
+            if forget:
+                db.execute("VACUUM")  # no page keeps a copy of what was moved

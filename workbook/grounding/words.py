@@ -1,4 +1,4 @@
-"""Words in the dress in which they are compared: `data/evidence.toml` holds the tables."""
+"""Words, as they are compared: `data/evidence.toml` holds the tables."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import re
 import tomllib
 import unicodedata
 from functools import lru_cache
-from itertools import chain, permutations
 from typing import Any
 
 from workbook.paths import DATA
@@ -22,9 +21,7 @@ def first_of_line(name: str) -> dict[str, str]:
 
 STOP = frozenset(WORDS["stop_words"].split())
 _SAME = first_of_line("same")
-_OF_A_KIND = map(str.split, WORDS["opposites"].strip().splitlines())
-OPPOSITES = [pair for kind in _OF_A_KIND for pair in permutations(kind, 2)]
-NO_NAMES = frozenset((*WORDS["starters"].split(), *chain(*OPPOSITES)))
+NO_NAMES = frozenset((WORDS["starters"] + WORDS["opposites"]).split())
 HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff"
 _BETWEEN = re.compile("|".join(WORDS["chinese_between"].split()))
 
@@ -46,3 +43,18 @@ def pairs(run: str) -> list[str]:
     """Return the pairs of neighbouring characters of Japanese or Chinese, in order."""
     parts = [part for part in _BETWEEN.split(run) if part]
     return [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]
+
+
+def _opposites() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for line in WORDS["opposites"].strip().splitlines():
+        kind = {stem(word) for word in line.split()}
+        for each in kind:
+            found.setdefault(each, set()).update(kind - {each})
+    return found
+
+
+OPPOSITES = _opposites()
+"""Of the stem of a word those of its kind, of which only one can be so."""
+WHOLE = {stem(word): word for word in WORDS["opposites"].split()}
+"""The word that a stem there is of."""
