@@ -78,5 +78,5 @@ def test_answers_of_a_model_are_audited():
     model = Script(["Marie Curie was born in Warsaw [w001].", "In 1660."])
     (_, _, cites, is_shown), other = audits.answers(model, "", audit_answer, 2)
     assert (cites, is_shown, *other[1:]) == (True, True, "In 1660.", False, False)
-    assert audits.lines([other])[0] == f"refused   {other[0]} In 1660."
+    assert audits.lines([other])[0] == f"refused   {other[0]} → In 1660."
     assert audits.counted([other]) == ("0 of 1 (0% to 79%)", "0 of 1 (0% to 79%)")

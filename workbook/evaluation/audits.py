@@ -140,7 +140,7 @@ def rates(rows: Iterable[Row], is_refused: Callable[[Row], bool]) -> "DataFrame"
             continue
         low, high = wilson_interval(sum(found), len(found))
         table[name] = (sum(found), len(found), sum(found) / len(found), low, high)
-    columns = ["are", "of", "share", "low", "high"]
+    columns = ["number", "of", "share", "low", "high"]
     return pd.DataFrame.from_dict(table, orient="index", columns=columns).round(2)
 
 
@@ -202,7 +202,7 @@ def answers(
 def lines(rows: Sequence[tuple[str, str, bool, bool]]) -> list[str]:
     """Return a line for each of some `answers`, and one that counts them."""
     words = {True: "supported", False: "refused  "}
-    said = [f"{words[row[3]]} {row[0]} {row[1]}" for row in rows]
+    said = [f"{words[row[3]]} {row[0]} → {row[1]}" for row in rows]
     cites, supported = counted(rows)
     return [*said, f"{cites} cite, {supported} are supported"]
 
