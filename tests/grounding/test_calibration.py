@@ -1,10 +1,6 @@
-"""Both errors of each threshold, and the figures of the wiki questions."""
-
-import math
+"""The figures of the wiki questions, and the plot of both errors."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbook.environments.search import bundled_search
 from workbook.environments.wiki import load_articles, wiki_tasks
@@ -17,39 +13,6 @@ def top_scores():
     for task in wiki_tasks():
         top = bundled_search().search(task.text)[0]
         yield top.score, any(answer in texts[top.doc_id] for answer in task.answers)
-
-
-def test_a_row_says_what_a_threshold_costs():
-    """a score of the threshold or more is accepted; both errors are shares"""
-    rows = calibrate([(0.2, False), (0.4, True), (0.4, False), (0.8, True)])
-    assert rows == [
-        (0.2, 0.0, 1.0),
-        (0.4, 0.0, 0.5),
-        (0.8, 0.5, 0.0),
-        (math.inf, 1.0, 0.0),
-    ]
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1))
-def test_one_error_falls_where_the_other_grows(pairs):
-    """row by row no more wrong ones are accepted and no fewer right ones refused"""
-    rows = calibrate([*pairs, (0.5, True), (0.5, False)])
-    refused, accepted = (
-        [r.right_refused for r in rows],
-        [r.wrong_accepted for r in rows],
-    )
-    assert (refused, accepted) == (sorted(refused), sorted(accepted, reverse=True))
-    assert (refused[0], accepted[0], refused[-1], accepted[-1]) == (0, 1, 1, 0)
-
-
-@pytest.mark.parametrize(
-    ("pairs", "named"),
-    [([], "0 right"), ([(0.5, True)], "0 wrong"), ([(math.nan, True)], "nan")],
-)
-def test_an_error_without_a_rate_is_told(pairs, named):
-    """without a right one, or a wrong one, or with no number there is no row"""
-    with pytest.raises(ValueError, match=named):
-        calibrate(pairs)
 
 
 def test_half_is_a_bad_threshold_here():

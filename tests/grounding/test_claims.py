@@ -155,24 +155,3 @@ def test_a_hundred_thousand_characters_take_no_time(piece):
     started = time.thread_time()
     split_claims(piece * (100_000 // len(piece)))
     assert time.thread_time() - started < 1
-
-
-@pytest.mark.parametrize(
-    ("text", "doc_ids"),
-    [
-        ("It is high [doc_1].", ["doc_1"]),
-        ("high [w068] [serper:9f3a] [wikipedia:ja:206]",
-         ["w068", "serper:9f3a", "wikipedia:ja:206"]),
-        ("high [1] [Doc 2] [doc-3] [^4] ［５］", [f"doc_{n}" for n in range(1, 6)]),
-        ("high 【doc_2】 [doc_1, w3; w1、w2]", ["doc_2", "doc_1", "w3", "w1", "w2"]),
-        ("twice [doc_1] [doc_2] [doc_1]", ["doc_1", "doc_2"]),
-        ("高い[1]。", ["doc_1"]),
-        ("a page [doc_1, p. 3]", ["doc_1"]),
-        ("[sic] [emphasis added] [2019] [...] []", []),
-        ("rows[1] and f(x)[2]", []),
-        ("`rows [1]`\n```\n[doc_1]\n```", []),
-    ],
-)  # fmt: skip
-def test_a_citation_is_a_doc_id_in_brackets(text, doc_ids):
-    """each doc_id once, in order; no index of an array, no [sic], nothing in code"""
-    assert find_citations(text) == doc_ids

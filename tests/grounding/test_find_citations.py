@@ -10,6 +10,8 @@ import pytest
         ("high [w068] [serper:9f3a] [wikipedia:ja:206]",
          ["w068", "serper:9f3a", "wikipedia:ja:206"]),
         ("高い【w068】。", ["w068"]),
+        ("[^w4] ［w5］", ["w4", "w5"]),
+        ("[2019]", []),
     ],
 )  # fmt: skip
 def test_a_citation_is_a_doc_id_in_brackets(find_citations, text, doc_ids):

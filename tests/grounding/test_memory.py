@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from workbook.grounding.memory import MAX_CHARS, Memory, note_of
 from workbook.grounding.recall import Note, RecallByMeaning, recall, terms
-from workbook.stage.engines import play
 from workbook.traces.events import Kind
 from workbook.traces.trace import Trace
 
@@ -102,22 +101,6 @@ def test_what_is_deleted_is_overwritten(memory, tmp_path, monkeypatch):
         memory.forget(note.id)
     assert SECRET.encode() not in bytes_of(tmp_path)
     assert memory.notes() == []
-
-
-def test_no_other_file_is_written(memory, tmp_path, monkeypatch):
-    """while notes are added, found and forgotten, no word stands in another file"""
-    monkeypatch.chdir(tmp_path)
-    seen = set()
-
-    def looking(question, notes, k):
-        seen.update(file.name for file in tmp_path.rglob("*"))
-        return recall(question, notes, k)
-
-    memory.way = looking
-    memory.forget(memory.add("note", SECRET).id)
-    memory.add("note", "tea")
-    assert [note.text for note in memory.recall("tea?")] == ["tea"]
-    assert seen == {"memory.db"}
 
 
 def test_a_rollback_journal_holds_what_is_open(memory, path):
@@ -233,28 +216,6 @@ def test_a_run_that_did_not_leaves_none(memory, trace):
     """no end, no result of a tool, another end than DONE, no answer: no note"""
     assert note_of(trace) is memory.add_run(trace) is None
     assert memory.notes() == []
-
-
-def test_a_long_run_leaves_a_short_note(memory):
-    """of a huge question or answer the beginning is kept, and the rest all the same"""
-    note = memory.add_run(run_of(observed(), answer="9" * 100_000))
-    assert note.text.startswith("How many people live in Oslo? → Search → 999")
-    assert len(note.text) < MAX_CHARS
-
-
-@pytest.mark.parametrize(
-    ("slug", "engine"),
-    [
-        *(("budget_reached_exactly", e) for e in ("naive", "langchain", "fsm")),
-        *(("call_id_used_again", e) for e in ("create_agent", "fsm_calls", "guarded")),
-    ],
-)
-def test_every_engines_run_leaves_a_note(slug, engine):
-    """a run of any engine leaves its question, its tools and its answer"""
-    trace = play(slug, engine)
-    question, answer = trace.events[0]["question"], trace.end["answer"]
-    tool = trace.of(Kind.TOOL_CALL)[0]["tool"]
-    assert note_of(trace) == f"{question} → {tool} → {answer}"
 
 
 # other ways to recall

@@ -123,7 +123,9 @@ def test_parts_are_handed_to_every_run(monkeypatch):
     """The reader's own parts play in each scenario."""
     seen = []
     monkeypatch.setattr(
-        engines, "play", lambda slug, e, parts: (seen.append(parts), play(slug, e))[1]
+        engines,
+        "play",
+        lambda slug, e, parts, threshold: (seen.append(parts), play(slug, e))[1],
     )
     gallery("naive", {"parse_turn": print})
     assert seen == [{"parse_turn": print}] * len(slugs())

@@ -103,7 +103,7 @@ def split_claims(answer: str) -> list[str]:
     an opinion or a refusal that cites is a claim, and so is one that goes on with a
     fact. In doubt a sentence is one.
 
-    >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is old.")
+    >>> split_claims("Hello! Dr. Ito says it is 3.5 km. [doc_1] I think it is ugly.")
     ['Dr. Ito says it is 3.5 km. [doc_1]']
     """
     claims = []

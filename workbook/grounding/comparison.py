@@ -35,7 +35,7 @@ from workbook.grounding.words import (
     stem,
 )
 
-SHARE = 0.33  # of a claim's key words and numbers that a sentence must hold
+SHARE = 0.4  # of a claim's key words and numbers that a sentence must hold
 APART = "it does not join the other one to"
 HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
 
@@ -150,8 +150,8 @@ def compared(
 
     All numbers and names of the claim must be there, what one denies the other must
     deny, nobody may do what is done to him, and at least `SHARE` of the key words and
-    numbers must be found. The title of the document counts as said in each of its
-    sentences, where it may stand as "it".
+    numbers must be found, one of them no name. The title of the document counts as said
+    in each of its sentences.
     """
     all_numbers = said.numbers | _spans(said.numbers | claim.numbers)
     bounds = claim.bounds
@@ -172,11 +172,16 @@ def compared(
     mine, its = claim.words | claim.spelled, said.words | said.spelled
     mine, its = mine - its, its - mine
     around = is_turned_round(claim.order, said.order)
-    contrary = [
-        f"“{WHOLE[there]}”, not “{WHOLE[here]}”"
+    others = [
+        (here, there)
         for here in sorted(mine & OPPOSITES.keys())
         for there in sorted(its & OPPOSITES[here])
-        if not is_mirrored(claim.order, said.order, here, there)
+    ]
+    mirrored = [two for two in others if is_mirrored(claim.order, said.order, *two)]
+    contrary = [
+        f"“{WHOLE[there]}”, not “{WHOLE[here]}”"
+        for here, there in others
+        if (here, there) not in mirrored
     ]
     contrary += [f"the other way round: “{around}”"] if around else []
     other_end = {(year, not begins) for year, begins in claim.edges - said.edges}
@@ -193,10 +198,13 @@ def compared(
     if alone := apart(claim.order, said.order):
         wrong.append(f"{APART} {alone.title()}")
     is_han = any(word[0] >= "\u3005" for word in words)
+    no_names = words - {stem(name) for name in claim.names}
+    plain, right = no_names & said.words, len(claim.numbers) - len(numbers)
     if known < (HAN_SHARE if is_han else SHARE) * total:
         wrong.append(f"{known} of {total} key words and numbers")
-    plain = words & said.words - {stem(name) for name in claim.names}
-    nearness = known + len(claim.numbers) - len(numbers) + len(contrary)
+    elif no_names and not (is_han or plain or right or mirrored):
+        wrong.append(f"none of its words but names: {', '.join(sorted(no_names))}")
+    nearness = known + right + len(contrary)
     return (nearness, len(plain)), wrong
 
 
@@ -262,7 +270,7 @@ def _subject(text: str) -> tuple[frozenset[str], str]:
 
     >>> who, does = _subject("In 1843 Ada Lovelace wrote notes.")
     >>> sorted(who), does
-    (['ada', 'lovelace'], 'write')
+    (['ada', 'lovelace'], 'writ')
     """
     if not (found := _SUBJECT.match(text)):
         return frozenset(), ""
