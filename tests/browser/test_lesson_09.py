@@ -1,30 +1,31 @@
-"""Lesson 09 in JupyterLab: what a threshold costs, the eight answers, an exercise."""
+"""Lesson 09 in JupyterLab: four ways round, the held-out set, an exercise."""
 
 from playwright.sync_api import expect
 
 LESSON = "09_grounding"
-WRONG = """def find_citations(text: str) -> list[str]:
-    return list(dict.fromkeys(BRACKETS.findall(text)))"""
-RIGHT = """def find_citations(text: str) -> list[str]:
-    found = []
-    for inside in BRACKETS.findall(CODE.sub(" ", text)):
-        for part in re.split("[,;]", inside):
-            if cited := DOC_ID.fullmatch(part.strip()):
-                number = cited["number"]
-                found.append(f"doc_{number}" if number else cited[0])
-    return list(dict.fromkeys(found))"""
-AUDITED, TABLE, GALLERY = "evidence_of(map", "for row in GROUNDED", "replace(both"
-MEASURED = "said[["
+WRONG = """def split_claims(answer: str) -> list[str]:
+    return [s for s in sentences(answer) if not NO_FACT.search(without_citations(s))]"""
+RIGHT = """def split_claims(answer: str) -> list[str]:
+    claims = []
+    for sentence in sentences(answer):
+        bare = without_citations(sentence)
+        nothing = OPINION.search(bare) or REFUSAL.search(bare)
+        more = find_citations(sentence) or TURN.search(bare)
+        if not NO_FACT.search(bare) and (more or not nothing):
+            claims.append(sentence)
+    return claims"""
+AROUND, AUDITED = "first_idea) for answer", "audits.audited("
+MEASURED, THRESHOLDS = "audits.rates(", "for threshold in"
 
 
-def test_lesson_09_from_a_claim_to_a_state(lesson):
-    """Run all; tables and diagrams are there in both themes; an exercise is solved"""
+def test_lesson_09_from_a_claim_to_a_rate(lesson):
+    """Run all; tables and the plot are there in both themes; an exercise is solved"""
+    expect(lesson.output(AROUND)).to_contain_text("it was")
     expect(lesson.output(AUDITED)).to_contain_text("not what it says")
-    expect(lesson.output(TABLE).locator(".jp-RenderedMermaid img")).to_be_visible()
-    expect(lesson.output(MEASURED)).to_contain_text("and a grammar")
+    expect(lesson.output(THRESHOLDS)).to_contain_text("REFUSED")
+    expect(lesson.output(MEASURED)).to_contain_text("false refusal")
+    expect(lesson.output(MEASURED)).to_contain_text("paraphrased")
     expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
-    expect(lesson.output(GALLERY).locator(".gallery tbody tr th")).not_to_have_count(0)
-    expect(lesson.output(GALLERY)).to_contain_text("The right source, the wrong number")
     try:
         for theme in ("Light", "Dark"):
             lesson.choose_theme(f"JupyterLab {theme}")
@@ -32,5 +33,5 @@ def test_lesson_09_from_a_claim_to_a_state(lesson):
     finally:
         lesson.choose_theme("JupyterLab Light")
 
-    message = ["one pair of brackets may hold several", "w3"]
-    lesson.solve("find_citations", WRONG, RIGHT, message=message)
+    message = ["an opinion of taste", "pretty"]
+    lesson.solve("split_claims", WRONG, RIGHT, message=message)
