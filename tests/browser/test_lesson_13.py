@@ -1,4 +1,4 @@
-"""Lesson 13 in JupyterLab: verdicts that are found, and three that the learner gives."""
+"""Lesson 13 in JupyterLab: verdicts that are found, and the learner's own."""
 
 import inspect
 

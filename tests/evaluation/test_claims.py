@@ -51,15 +51,18 @@ def verdicts():
 
 def with_figure(source, row, column, figure):
     """Return the file of claims with one figure changed."""
-    found = claims().model_dump()
-    found["source"][source]["figures"][row][column] = figure
-    return room.ClaimsFile.model_validate(found)
+    changed = claims()
+    changed["source"][source]["figures"][row][column] = figure
+    return changed
 
 
 def test_the_lesson_finds_these_verdicts():
     """seven claims are judged in the lesson, and the three open ones are not"""
     assert verdicts() == FOUND
-    assert {claim.slug for claim in claims().claim} == {*FOUND, *room.my_verdicts()}
+    assert {claim["slug"] for claim in claims()["claim"]} == {
+        *FOUND,
+        *room.my_verdicts(),
+    }
     assert {*CHANGED_FIGURES, "readme", *CHANGED_CODE} == {*FOUND}
 
 
@@ -74,24 +77,30 @@ def test_another_figure_in_the_source_is_another_verdict(slug, monkeypatch):
 
 def test_alike_runs_are_compared(monkeypatch):
     """if both were measured on the same questions, the README's figure is wrong"""
-    found = claims().model_dump()
-    found["source"]["readme"]["questions"] = found["source"]["paper"]["questions"]
-    changed = room.ClaimsFile.model_validate(found)
+    changed = claims()
+    sources = changed["source"]
+    sources["readme"]["questions"] = sources["paper"]["questions"]
     monkeypatch.setattr(room, "claims", lambda: changed)
     assert verdicts()["readme"] == "wrong" != FOUND["readme"]
+
+
+def with_code(old, new, folder):
+    """Return the module of listings with one piece of its code changed."""
+    source = inspect.getsource(listings)
+    assert old in source
+    path = folder / "changed_listings.py"
+    path.write_text(source.replace(old, new), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    changed = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(changed)
+    return changed
 
 
 @pytest.mark.parametrize("slug", CHANGED_CODE)
 def test_another_listing_is_another_verdict(slug, monkeypatch, tmp_path):
     """no verdict is a literal: it changes with what the listing does"""
-    old, new, then = CHANGED_CODE[slug]
-    source = inspect.getsource(listings)
-    assert old in source
-    path = tmp_path / "changed_listings.py"
-    path.write_text(source.replace(old, new), encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    changed = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(changed)
+    *change, then = CHANGED_CODE[slug]
+    changed = with_code(*change, tmp_path)
     for name in ("controlled_machine", "ending", "recover", "repaired"):
         monkeypatch.setattr(listings, name, getattr(changed, name))
     assert verdicts()[slug] == then != FOUND[slug]
@@ -116,10 +125,24 @@ def test_evidence_for_an_open_claim_is_held_against_the_source(
     assert judge(evidence) == "right" != verdict
 
 
+def test_evidence_for_an_open_claim_is_run_on_the_listing(monkeypatch, tmp_path):
+    """tools that broke a run break none once the listing guards what it hands on"""
+    tools = room.my_verdicts()["tool_errors"].evidence
+    assert [graded.goes_on(tool) for tool in tools] == [True, False]
+    changed = with_code("json.dumps(result)", "str(result)", tmp_path)
+    monkeypatch.setattr(graded, "controlled_machine", changed.controlled_machine)
+    assert all(graded.goes_on(tool) for tool in tools)
+
+
 def test_no_cell_has_a_verdict_in_it():
-    """a verdict is what a cell computes: it names none, as a text or by its name"""
+    """a verdict is what a cell computes: it names none, and tells right_if none"""
     for source in GIVEN:
         for node in ast.walk(ast.parse(source)):
+            if (
+                isinstance(node, ast.Call)
+                and getattr(node.func, "id", "") == "right_if"
+            ):
+                assert not any(isinstance(arg, ast.Constant) for arg in node.args)
             assert getattr(node, "value", None) not in [*ClaimVerdict], source
             assert getattr(node, "attr", None) not in ClaimVerdict.__members__, source
 

@@ -9,7 +9,7 @@ from workbook.evaluation.listings import Reply, controlled_machine
 
 def gain(places):
     """Return the verdict that follows from the two figures at these places."""
-    figures = claims().source["review"].figures
+    figures = claims()["source"]["review"]["figures"]
     high, low = sorted((Decimal(figures[r][c]) for r, c in places), reverse=True)
     claimed = Decimal(figures["ReAct above imitation"]["ALFWorld"])
     gains = {high - low, 100 * (high - low) / low}  # in points, and in per cent
@@ -18,9 +18,11 @@ def gain(places):
 
 def ablation(rows):
     """Return the verdict that follows from what these rows switch off."""
-    report = claims().source["report"]
-    off = {report.figures[row].get("off") for row in rows}
-    return right_if(True) if off & {*report.guardrails} else ClaimVerdict.NOT_REPORTED
+    report = claims()["source"]["report"]
+    off = {report["figures"][row].get("off") for row in rows}
+    return (
+        right_if(True) if off & {*report["guardrails"]} else ClaimVerdict.NOT_REPORTED
+    )
 
 
 def goes_on(tool):
@@ -68,7 +70,7 @@ def test_the_verdict_on_the_gain(my_verdicts):
 
 def test_the_rows_of_the_ablation(my_verdicts):
     """ablation cites all rows of the report's table that switch something off"""
-    figures = claims().source["report"].figures
+    figures = claims()["source"]["report"]["figures"]
     wanted = {row for row, columns in figures.items() if "off" in columns}
     assert {*my_verdicts()["ablation"].evidence} == wanted
 
