@@ -15,5 +15,5 @@ def test_lesson_13_from_a_figure_to_verdicts_of_ones_own(lesson):
     """Run all; the open claims have no verdict; one that its rows refute is refused"""
     expect(lesson.output("verdicts = [")).to_contain_text("not judged yet")
     lesson.pictures_in_both_themes("lesson_13")
-    message = ["its verdict is NOT_REPORTED if none of these rows"]
+    message = ["ablation's verdict is NOT_REPORTED if no row"]
     lesson.solve("my_verdicts", WRONG, RIGHT, message=message)

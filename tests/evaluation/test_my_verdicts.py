@@ -63,7 +63,7 @@ def test_the_two_figures_of_the_gain(my_verdicts):
 
 
 def test_the_verdict_on_the_gain(my_verdicts):
-    """its verdict is what the two figures give, in points or in per cent"""
+    """own_gain's verdict is what the two figures give, in points or in per cent"""
     cited = my_verdicts()["own_gain"]
     assert cited.verdict == gain(cited.evidence)
 
@@ -76,7 +76,7 @@ def test_the_rows_of_the_ablation(my_verdicts):
 
 
 def test_the_verdict_on_the_ablation(my_verdicts):
-    """its verdict is NOT_REPORTED if none of these rows switches a guardrail off"""
+    """ablation's verdict is NOT_REPORTED if no row switches a guardrail off"""
     cited = my_verdicts()["ablation"]
     assert cited.verdict == ablation(cited.evidence)
 
@@ -88,6 +88,6 @@ def test_the_tools_that_were_tried(my_verdicts):
 
 
 def test_the_verdict_on_tool_errors(my_verdicts):
-    """its verdict is RIGHT if the listing's run goes on after each of them, or WRONG"""
+    """tool_errors' verdict is RIGHT if the run goes on after each tool, else WRONG"""
     cited = my_verdicts()["tool_errors"]
     assert cited.verdict == right_if(all(goes_on(tool) for tool in cited.evidence))
