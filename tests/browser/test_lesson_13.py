@@ -1,27 +1,19 @@
-"""Lesson 13 in JupyterLab: the verdicts, and a guard that makes the difference."""
+"""Lesson 13 in JupyterLab: verdicts that are found, and the learner's own."""
 
-import re
+import inspect
 
 from playwright.sync_api import expect
 
+from workbook.evaluation.claims import my_verdicts
+
 LESSON = "13_read_the_claims"
-WRONG = """def my_agent() -> Capstone:
-    return Capstone(my_tool(), my_guard, SCENARIO)"""
-RIGHT = """def my_agent() -> Capstone:
-    def look(call, observed):
-        told = " ".join(seen.text() for seen in observed if seen.ok)
-        if call.name == "Convert" and str(call.arguments["rate"]) not in told.split():
-            return "no tool has told you this rate"
-
-    return Capstone(my_tool(), look, SCENARIO)"""
+RIGHT = inspect.getsource(my_verdicts)
+WRONG = RIGHT.replace("ClaimVerdict.NOT_REPORTED", "ClaimVerdict.RIGHT")
 
 
-def test_lesson_13_from_a_figure_to_an_agent_of_ones_own(lesson):
-    """Run all; each verdict is the file's; an agent whose guard is needed passes"""
-    expect(lesson.output("right.reveal(")).to_contain_text("agree: 40")
-    expect(lesson.output("with_a_bad_line(story)")).to_contain_text("trace: 1, bank: 5")
-    exported = re.compile("Your agent is in|No part of the agent is yours")
-    expect(lesson.output("SUSPICIOUS")).to_contain_text(exported)
+def test_lesson_13_from_a_figure_to_verdicts_of_ones_own(lesson):
+    """Run all; the open claims have no verdict; one that its rows refute is refused"""
+    expect(lesson.output("verdicts = [")).to_contain_text("not judged yet")
     lesson.pictures_in_both_themes("lesson_13")
-    message = ["your guard refuses nothing", "DONE: 300 dollars"]
-    lesson.solve("my_agent", WRONG, RIGHT, message=message)
+    message = ["ablation's verdict is NOT_REPORTED if no row"]
+    lesson.solve("my_verdicts", WRONG, RIGHT, message=message)

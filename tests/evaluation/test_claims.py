@@ -1,81 +1,150 @@
-"""The claims of others: the file is whole, and lesson 13 finds each verdict anew."""
+"""The claims of others: lesson 13 finds each verdict from its source, or from a run."""
+
+import ast
+import importlib.util
+import inspect
 
 import pytest
 
+from tests.evaluation import test_my_verdicts as graded
 from tests.notebooks.conftest import NOTEBOOKS, read
-from workbook.evaluation.claims import claims, compare_claim, implied_denominator
+from workbook.evaluation import claims as room
+from workbook.evaluation import listings
+from workbook.evaluation.claims import ClaimVerdict, claims, right_if
 
-CLAIMS = claims().claim
+LESSON = NOTEBOOKS / "13_read_the_claims.ipynb"
+CODE = [cell for cell in read(LESSON).cells if cell.cell_type == "code"]
+GIVEN = [c.source for c in CODE if "exercise" not in c.metadata.get("tags", ())]
+
+FOUND = {
+    "hotpotqa_act": "elsewhere",
+    "readme": "not comparable",
+    "gain": "right",
+    "rate": "wrong",
+    "votes": "right",
+    "ends": "wrong",
+    "recovery": "right",
+}
+
+CHANGED_FIGURES = {  # source, row, column, another figure, the verdict then
+    "hotpotqa_act": ("review", "Act", "HotpotQA", "25.7", "right"),
+    "gain": ("paper", "imitation", "ALFWorld best", "40", "wrong"),
+    "rate": ("report", "Qwen-Turbo, K = 3", "rate", "96.55", "right"),
+    "votes": ("report", "Qwen-Turbo, K = 1", "time", "7:58", "wrong"),
+}
+
+CHANGED_CODE = {  # a piece of the listing, what stands there instead, the verdict then
+    "ends": ('return "[stopped]', 'hook("ERROR"); return "[stopped]', "right"),
+    "recovery": ("arguments = better", "pass", "wrong"),
+}
 
 
-@pytest.fixture(scope="module")
 def verdicts():
-    """The verdicts by claim, each with the cell that found it: the lesson's cells."""
-    names = {"display": lambda *shown: None, "found": {}}
-    names |= {
-        "compare_claim": compare_claim,
-        "implied_denominator": implied_denominator,
+    """Run the lesson's given cells with the package's answers; return its verdicts."""
+    answers = ("compare_claim", "implied_denominator", "my_verdicts")
+    names = {slug: getattr(room, slug) for slug in answers}
+    names["display"] = lambda *shown: None
+    for source in GIVEN:
+        exec(source, names)
+    return {slug: str(verdict) for slug, verdict in names["found"].items()}
+
+
+def with_figure(source, row, column, figure):
+    """Return the file of claims with one figure changed."""
+    changed = claims()
+    changed["source"][source]["figures"][row][column] = figure
+    return changed
+
+
+def test_the_lesson_finds_these_verdicts():
+    """seven claims are judged in the lesson, and the three open ones are not"""
+    assert verdicts() == FOUND
+    assert {claim["slug"] for claim in claims()["claim"]} == {
+        *FOUND,
+        *room.my_verdicts(),
     }
-    told = {}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("WORKBOOK_RECORD", "0")
-        for cell in read(NOTEBOOKS / "13_read_the_claims.ipynb").cells:
-            tags = cell.metadata.get("tags", [])
-            if cell.cell_type == "code" and "exercise" not in tags:
-                before = dict(names["found"])
-                exec(cell.source, names)
-                new = {s: v for s, v in names["found"].items() if s not in before}
-                where = [tag for tag in tags if tag.startswith("claim-")]
-                told |= {slug: (verdict, *where) for slug, verdict in new.items()}
-            if set(told) == {claim.slug for claim in CLAIMS}:
-                return told
-    return told
+    assert {*CHANGED_FIGURES, "readme", *CHANGED_CODE} == {*FOUND}
 
 
-@pytest.mark.parametrize("claim", CLAIMS, ids=[claim.slug for claim in CLAIMS])
-def test_a_cell_finds_the_verdict(claim, verdicts):
-    """the cell that a claim names comes to the verdict that the file has"""
-    assert verdicts[claim.slug] == (claim.verdict, claim.cell)
+@pytest.mark.parametrize("slug", CHANGED_FIGURES)
+def test_another_figure_in_the_source_is_another_verdict(slug, monkeypatch):
+    """no verdict is a literal: it changes with the figures of the source"""
+    *change, then = CHANGED_FIGURES[slug]
+    changed = with_figure(*change)
+    monkeypatch.setattr(room, "claims", lambda: changed)
+    assert verdicts()[slug] == then != FOUND[slug]
 
 
-def test_no_verdict_without_a_claim(verdicts):
-    """the lesson judges nothing that the file does not have"""
-    assert set(verdicts) == {claim.slug for claim in CLAIMS}
+def test_alike_runs_are_compared(monkeypatch):
+    """if both were measured on the same questions, the README's figure is wrong"""
+    changed = claims()
+    sources = changed["source"]
+    sources["readme"]["questions"] = sources["paper"]["questions"]
+    monkeypatch.setattr(room, "claims", lambda: changed)
+    assert verdicts()["readme"] == "wrong" != FOUND["readme"]
 
 
-@pytest.mark.parametrize("text", ["about 27", "27,4", "27.4 %", "", None])
-def test_what_is_no_figure_is_told(text):
-    """a claimed figure that is none is an error in words, with what was given"""
-    with pytest.raises(ValueError, match=repr(text)):
-        compare_claim(text, "ReAct", "HotpotQA", claims().paper)
-    with pytest.raises(ValueError, match=repr(text)):
-        implied_denominator(text)
+def with_code(old, new, folder):
+    """Return the module of listings with one piece of its code changed."""
+    source = inspect.getsource(listings)
+    assert old in source
+    path = folder / "changed_listings.py"
+    path.write_text(source.replace(old, new), encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    changed = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(changed)
+    return changed
 
 
-CLAIM = """[[claim]]
-slug = "a"
-source = "somebody"
-claimed = "1"
-where = "paper"
-truth = "2"
-verdict = "wrong"
-cell = "claim-a"
-"""
+@pytest.mark.parametrize("slug", CHANGED_CODE)
+def test_another_listing_is_another_verdict(slug, monkeypatch, tmp_path):
+    """no verdict is a literal: it changes with what the listing does"""
+    *change, then = CHANGED_CODE[slug]
+    changed = with_code(*change, tmp_path)
+    for name in ("controlled_machine", "ending", "recover", "repaired"):
+        monkeypatch.setattr(listings, name, getattr(changed, name))
+    assert verdicts()[slug] == then != FOUND[slug]
 
 
 @pytest.mark.parametrize(
-    ("text", "word"),
+    ("slug", "change"),
     [
-        ("[paper]\n" + CLAIM.replace('"wrong"', '"maybe"'), "claim 0 verdict"),
-        ("[paper]\n" + CLAIM.replace('cell = "claim-a"', ""), "claim 0 cell"),
-        ("[paper]\n" + CLAIM + CLAIM, "two claims named a"),
-        ("[paper\n", "line 1"),
-        (CLAIM, "paper"),
+        ("own_gain", ("review", "imitation", "ALFWorld", "27.3")),
+        ("ablation", ("report", "Qwen-Turbo, K = 3, no planner", "off", "time-outs")),
     ],
 )
-def test_a_damaged_file_is_told(tmp_path, text, word):
-    """what is wrong in a file of claims is said, with its place"""
-    path = tmp_path / "claims.toml"
-    path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=word):
-        claims(path)
+def test_evidence_for_an_open_claim_is_held_against_the_source(
+    slug, change, monkeypatch
+):
+    """an answer that was right is refused once the source says something else"""
+    judge = {"own_gain": graded.gain, "ablation": graded.ablation}[slug]
+    verdict, evidence = room.my_verdicts()[slug]
+    assert judge(evidence) == verdict
+    changed = with_figure(*change)
+    monkeypatch.setattr(graded, "claims", lambda: changed)
+    assert judge(evidence) == "right" != verdict
+
+
+def test_evidence_for_an_open_claim_is_run_on_the_listing(monkeypatch, tmp_path):
+    """tools that broke a run break none once the listing guards what it hands on"""
+    tools = room.my_verdicts()["tool_errors"].evidence
+    assert [graded.goes_on(tool) for tool in tools] == [True, False]
+    changed = with_code("json.dumps(result)", "str(result)", tmp_path)
+    monkeypatch.setattr(graded, "controlled_machine", changed.controlled_machine)
+    assert all(graded.goes_on(tool) for tool in tools)
+
+
+def test_no_cell_has_a_verdict_in_it():
+    """a verdict is what a cell computes: it names none, and tells right_if none"""
+    for source in GIVEN:
+        for node in ast.walk(ast.parse(source)):
+            if getattr(getattr(node, "func", None), "id", "") == "right_if":
+                assert not any(isinstance(arg, ast.Constant) for arg in node.args)
+            assert getattr(node, "value", None) not in [*ClaimVerdict], source
+            assert getattr(node, "attr", None) not in ClaimVerdict.__members__, source
+
+
+def test_what_holds_is_right_only_on_the_same_things():
+    """what was not measured on the same things is not comparable, whether it holds"""
+    assert [right_if(True), right_if(False)] == ["right", "wrong"]
+    assert right_if(True, False) == right_if(False, False) == "not comparable"

@@ -35,7 +35,7 @@ def test_another_place(compare_claim):
 
 
 def test_a_figure_that_is_nowhere(compare_claim):
-    """a figure that stands nowhere is WRONG"""
+    """a figure that is nowhere in the table is WRONG"""
     assert compare_claim("29.9", "ReAct", "EM", TABLE) == ("wrong", "27.4", [])
 
 

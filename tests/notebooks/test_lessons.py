@@ -166,7 +166,7 @@ def test_main_experiment_runs_on_a_model_of_ones_own(path, executed):
 
 @pytest.mark.in_ci
 @pytest.mark.prepared(by=with_broken_parts)
-@pytest.mark.parametrize("path", NO_LABS[5::4], ids=stem)
+@pytest.mark.parametrize("path", [NO_LABS[n] for n in (5, 9, 14)], ids=stem)
 def test_lesson_goes_on_with_broken_parts(path, executed):
     """Where the parts of earlier lessons break, the run names them and Run All ends."""
     shown = "\n".join(map(text_outputs, executed.cells))

@@ -1,7 +1,7 @@
-"""What others say in figures, against what stands behind them.
+"""What others say in figures, beside the figures of the source.
 
-`data/lessons/13/claims.toml` has the claims, where the truth of each is, and our
-verdict; a cell of lesson 13 finds each verdict anew, and a test compares the two.
+`data/lessons/13/claims.toml` has the sources, their figures as they are printed, and
+the claims in our words. It has no verdicts: the cells of lesson 13 find them.
 """
 
 import tomllib
@@ -9,9 +9,7 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, ValidationError
+from typing import Any, NamedTuple
 
 from workbook.paths import DATA
 
@@ -25,52 +23,35 @@ class ClaimVerdict(StrEnum):
     RIGHT = "right"
     WRONG = "wrong"
     ELSEWHERE = "elsewhere"  # the figure is there, in another row or column
-    NOT_REPORTED = "not reported"
-    NOT_COMPARABLE = "not comparable"  # what it sets side by side was not alike
+    NOT_REPORTED = "not reported"  # it may be so; this source does not say it
+    NOT_COMPARABLE = "not comparable"  # the two were not measured on the same things
 
 
 class Compared(NamedTuple):
     """A claimed figure beside a table's."""
 
     verdict: ClaimVerdict
-    truth: str | None  # as printed where the claim points; None where nothing is
-    places: list[tuple[str, str]]  # row and column: where else it could be from
+    truth: str | None  # as printed where the claim points; None if nothing is there
+    places: list[tuple[str, str]]  # row and column of all other equal figures
 
 
-class PublicClaim(BaseModel):
-    """One claim, and what became of it."""
+class Cited(NamedTuple):
+    """A verdict, and the evidence by which somebody else can check it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    slug: str
-    source: str  # who says it
-    claimed: str
-    where: Literal["paper", "arithmetic", "code that is run", "measurement here"]
-    truth: str  # with its source
     verdict: ClaimVerdict
-    cell: str  # the tag of the cell that finds it
+    evidence: Any
 
 
-class ClaimsFile(BaseModel):
-    """Claims, and the tables of the ReAct paper as they are printed."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    paper: dict[str, dict[str, str]]  # method, benchmark, figure
-    claim: list[PublicClaim]
+def claims(path: Path = DATA / "lessons/13/claims.toml") -> dict[str, Any]:
+    """Return a file's sources by key (`source`) and its claims (`claim`)."""
+    return tomllib.loads(path.read_text("utf-8"))
 
 
-def claims(path: Path = DATA / "lessons/13/claims.toml") -> ClaimsFile:
-    """Return what a file of claims has; ValueError says where it is damaged."""
-    try:
-        found = ClaimsFile.model_validate(tomllib.loads(path.read_text("utf-8")))
-    except ValidationError as error:
-        told = [f"{' '.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()]
-        raise ValueError(f"{path.name} cannot be read: {'; '.join(told)}") from None
-    slugs = [claim.slug for claim in found.claim]
-    if twice := sorted({slug for slug in slugs if slugs.count(slug) > 1}):
-        raise ValueError(f"{path.name} has two claims named {', '.join(twice)}")
-    return found
+def right_if(holds: bool, alike: bool = True) -> ClaimVerdict:
+    """Return the verdict on what holds or not, measured on the same things or not."""
+    if not alike:
+        return ClaimVerdict.NOT_COMPARABLE
+    return ClaimVerdict.RIGHT if holds else ClaimVerdict.WRONG
 
 
 def roundings(value: Decimal | str, decimals: int) -> set[Decimal]:
@@ -92,18 +73,6 @@ def decimals_of(figure: str) -> int:
     return len(figure.partition(".")[2])
 
 
-def as_figure(text: object) -> Decimal:
-    """Return a figure as a Decimal; ValueError where it is none, such as "about 27".
-
-    A float is what it is printed as: 96.15 is 96.15, and no 96.150000000000005...
-    """
-    try:
-        return Decimal(str(text))
-    except InvalidOperation:
-        told = f"{text!r} is no figure: write it as '27.4', without % or words"
-        raise ValueError(told) from None
-
-
 def implied_denominator(
     percent: float, decimals: int = 2, most: int = 30
 ) -> list[tuple[int, int]]:
@@ -112,7 +81,7 @@ def implied_denominator(
     >>> implied_denominator(91.67)
     [(11, 12), (22, 24)]
     """
-    printed = as_figure(percent)
+    printed = Decimal(str(percent))
     return [
         (successes, n)
         for n in range(1, most + 1)
@@ -128,7 +97,7 @@ def compare_claim(claimed: str, row: str, column: str, table: Figures) -> Compar
     >>> print(*compare_claim("27.4", "Act", "EM", table))
     elsewhere 25.7 [('ReAct', 'EM')]
     """
-    figure, decimals = as_figure(claimed), decimals_of(claimed)
+    figure, decimals = Decimal(claimed), decimals_of(claimed)
     fits = {
         (method, benchmark)
         for method, figures in table.items()
@@ -143,3 +112,17 @@ def compare_claim(claimed: str, row: str, column: str, table: Figures) -> Compar
         return Compared(ClaimVerdict.RIGHT, truth, places)
     verdict = ClaimVerdict.ELSEWHERE if places else ClaimVerdict.WRONG
     return Compared(verdict, truth, places)
+
+
+def my_verdicts() -> dict[str, Cited]:
+    """Return our verdicts on the open claims of lesson 13, with their evidence."""
+    off = ("planner", "web search", "calculator")
+    return {
+        "own_gain": Cited(
+            ClaimVerdict.WRONG, [("ReAct", "ALFWorld"), ("imitation", "ALFWorld")]
+        ),
+        "ablation": Cited(
+            ClaimVerdict.NOT_REPORTED, [f"Qwen-Turbo, K = 3, no {tool}" for tool in off]
+        ),
+        "tool_errors": Cited(ClaimVerdict.WRONG, [lambda: 1 / 0, lambda: {4}]),
+    }

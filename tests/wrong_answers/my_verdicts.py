@@ -1,0 +1,54 @@
+"""Plausible wrong answers to `my_verdicts`, each with the test that must catch it."""
+
+from workbook.evaluation.claims import Cited, ClaimVerdict
+from workbook.evaluation.claims import my_verdicts as good
+
+
+def trusts_the_listing():
+    tools = [lambda: 1 / 0, lambda: {4}]
+    return good() | {"tool_errors": Cited(ClaimVerdict.RIGHT, tools)}
+
+
+def takes_a_text_for_no_json():
+    tools = [lambda: 1 / 0, lambda: "four"]
+    return good() | {"tool_errors": Cited(ClaimVerdict.RIGHT, tools)}
+
+
+def breaks_and_raises_only():
+    return good() | {"tool_errors": Cited(ClaimVerdict.WRONG, [lambda: 1 / 0])}
+
+
+def believes_the_sum():
+    places = [("ReAct", "ALFWorld"), ("imitation", "ALFWorld")]
+    return good() | {"own_gain": Cited(ClaimVerdict.RIGHT, places)}
+
+
+def cites_another_row():
+    places = [("ReAct", "ALFWorld"), ("RL", "ALFWorld")]
+    return good() | {"own_gain": Cited(ClaimVerdict.WRONG, places)}
+
+
+def believes_the_heading():
+    rows = good()["ablation"].evidence
+    return good() | {"ablation": Cited(ClaimVerdict.RIGHT, rows)}
+
+
+def cites_one_row():
+    row = "Qwen-Turbo, K = 3, no planner"
+    return good() | {"ablation": Cited(ClaimVerdict.NOT_REPORTED, [row])}
+
+
+def leaves_one_out():
+    return {slug: cited for slug, cited in good().items() if slug != "ablation"}
+
+
+WRONG = {
+    trusts_the_listing: "test_the_verdict_on_tool_errors",
+    takes_a_text_for_no_json: "test_the_tools_that_were_tried",
+    breaks_and_raises_only: "test_the_verdict_on_tool_errors",
+    believes_the_sum: "test_the_verdict_on_the_gain",
+    cites_another_row: "test_the_two_figures_of_the_gain",
+    believes_the_heading: "test_the_verdict_on_the_ablation",
+    cites_one_row: "test_the_rows_of_the_ablation",
+    leaves_one_out: "test_each_open_claim_is_judged",
+}

@@ -1,0 +1,106 @@
+"""Two public listings, rebuilt in our own words with the same branches, for lesson 13.
+
+They are kept as their authors meant them: what they do not catch, these do not either.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+Arguments = dict[str, Any]
+
+
+class Reply(NamedTuple):
+    """One turn of the model: a final text, a call of a tool, or neither."""
+
+    final_text: str | None = None
+    call: tuple[str, Arguments] | None = None
+
+
+def controlled_machine(
+    model: Callable[[list[str]], Reply],
+    tools: Mapping[str, Callable[..., Any]],
+    hook: Callable[[str], None],
+    steps: int = 20,
+    calls: int = 10,
+    seconds: float = 60,
+    clock: Callable[[], float] = time.monotonic,
+) -> str:
+    """Run a ReAct loop of five states; `hook` receives each state that is entered.
+
+    Rebuilt from xushun, "Effective AI Agent", item 6 (2026-01-05, Chinese).
+    """
+    state, answer, step, called, began = "THINK", "", 0, 0, clock()
+    observed: list[str] = []
+    while state not in ("DONE", "ERROR"):
+        if clock() - began > seconds:
+            return "[stopped] out of time"
+        if step >= steps:
+            return "[stopped] out of steps"
+        if state == "THINK":
+            step += 1
+            reply = model(observed)
+            if reply.final_text is not None:
+                state, answer = "DONE", reply.final_text
+            elif reply.call:
+                state = "EXECUTE_TOOL"
+            else:
+                state, answer = "ERROR", "[error] neither text nor call"
+        elif state == "EXECUTE_TOOL" and reply.call:
+            if called >= calls:
+                return "[stopped] out of tool calls"
+            called += 1
+            name, arguments = reply.call
+            try:
+                result = {"ok": True, "result": tools[name](**arguments)}
+            except Exception as error:
+                failed = {"error": type(error).__name__, "message": str(error)}
+                result = {"ok": False, **failed}
+            state = "OBSERVE"
+        else:
+            observed.append(json.dumps(result))
+            state = "THINK"
+        hook(state)
+    return answer
+
+
+def ending(
+    model: Callable[[list[str]], Reply],
+    tools: Mapping[str, Callable[..., Any]],
+    **limits: Any,
+) -> tuple[str, str]:
+    """Return the last state that the machine's hook heard of, and what it returned."""
+    entered = ["THINK"]
+    text = controlled_machine(model, tools, entered.append, **limits)
+    return entered[-1], text
+
+
+def repaired(arguments: Arguments) -> Arguments:
+    """Take the value out of a list of one; then replace three wrong names by `n`."""
+    alone = {
+        name: value[0] if isinstance(value, list) and len(value) == 1 else value
+        for name, value in arguments.items()
+    }
+    aliases = dict.fromkeys(("number", "num", "value"), "n")
+    return {aliases.get(name, name): value for name, value in alone.items()}
+
+
+def recover(
+    tool: Callable[..., Any], arguments: Arguments, attempts: int = 3
+) -> Arguments | None:
+    """Call a tool; after a failure repair its arguments and try again, or hand over.
+
+    Rebuilt from "LangChain tool recognition: technical details and measures"
+    (Japanese, no author given).
+    """
+    for attempt in range(1, attempts + 1):
+        try:
+            return {"ok": True, "result": tool(**arguments)}
+        except (TypeError, ValueError) as error:
+            if (better := repaired(arguments)) != arguments:
+                arguments = better
+                continue
+            if attempt == attempts:
+                return {"ok": False, "hand_over": str(error), "arguments": arguments}
+    return None
