@@ -28,7 +28,7 @@ def test_a_document_that_nobody_found_is_an_unknown_id(audit_answer, cited):
 
 
 def test_evidence_below_the_threshold_is_weak(audit_answer):
-    """it is WEAK if all its documents score below the threshold; equal is enough"""
+    """it is WEAK if no document it cites is good (scores the threshold or more)"""
     answer = "Radium is a chemical element [d3]."
     assert kinds(audit_answer(answer, FOUND)) == ["weak"]
     assert kinds(audit_answer(answer, FOUND, 0.1)) == ["supported"]

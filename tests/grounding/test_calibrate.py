@@ -37,7 +37,7 @@ def test_the_right_that_are_refused(calibrate, pairs, shares):
     ("pairs", "shares"), [(PAIRS, [1, 0.5, 0.5, 0, 0]), (TIED, [1, 0.5, 0, 0])]
 )
 def test_the_wrong_that_are_accepted(calibrate, pairs, shares):
-    """`wrong_accepted` is the share of the wrong ones that score it or more"""
+    """`wrong_accepted` is the share of wrong ones that score at least the threshold"""
     assert column(calibrate(pairs), "wrong_accepted") == shares
 
 

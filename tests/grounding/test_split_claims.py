@@ -14,7 +14,7 @@ import pytest
     ],
 )
 def test_each_sentence_with_a_fact_is_a_claim(split_claims, answer, claims):
-    """each sentence that `sentences` returns is a claim, with its citations"""
+    """a sentence with its citations is a claim, unless a rule below excludes it"""
     assert split_claims(answer) == claims
 
 
