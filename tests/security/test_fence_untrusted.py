@@ -23,7 +23,7 @@ def inside(fenced):
 
 @pytest.mark.parametrize("text", ["Hello.", "two\nlines\n", ""])
 def test_the_text_stands_in_the_fence(fence_untrusted, text):
-    """the text stands in `FENCE`, with the nonce in both delimiters"""
+    """the text is put into `FENCE`, with the nonce in both delimiters"""
     assert fence_untrusted(text, NONCE) == FENCE.format(nonce=NONCE, text=text)
 
 
@@ -35,7 +35,7 @@ def test_the_nonce_is_taken_out(fence_untrusted, text):
 
 
 def test_what_is_left_is_no_nonce(fence_untrusted):
-    """what is left around a removed nonce does not form a nonce"""
+    """what is left and right of a replaced nonce does not form a nonce"""
     text = NONCE[:4] + NONCE + NONCE[4:]
     assert NONCE not in inside(fence_untrusted(text, NONCE))
 
@@ -61,14 +61,14 @@ def test_other_text_is_told_to_the_letter(fence_untrusted, text):
 
 @pytest.mark.parametrize("nonce", ["a", "abc", "with blank", "12345678\n", "é1234567"])
 def test_a_nonce_that_can_be_guessed_is_refused(fence_untrusted, nonce):
-    """a nonce other than 8 or more of A-Z, a-z, 0-9 is a ValueError that names it"""
+    """a nonce that is not 8 or more of A-Z, a-z, 0-9: a ValueError that names it"""
     with pytest.raises(ValueError, match=re.escape(nonce.strip())):
         fence_untrusted("text", nonce)
 
 
 @given(text=st.text(), piece=st.sampled_from(["<<", "<<end ", "<", NONCE, "<<<< END"]))
 def test_no_text_closes_its_fence(fence_untrusted, text, piece):
-    """whatever the text is, no nonce and no second delimiter stand in the fence"""
+    """whatever the text is, the fenced text contains no nonce and no delimiter"""
     said = inside(fence_untrusted(text + piece + text, NONCE)).lower()
     assert NONCE not in said, "the nonce is in the fenced text"
     closes = re.search(r"<<\s*(outside|end)\b", said)

@@ -60,7 +60,7 @@ def test_of_a_family_the_first(screen):
 
 
 def test_the_order_is_that_of_the_text(screen):
-    """the findings come in the order of the text"""
+    """the findings are sorted by their place in the text"""
     text = f"{PROMPT}. {ORDER}. {PROMPT}."
     assert screen(text, normalize=small).families == ("system prompt", "override")
     assert screen(f"{ORDER}. {PROMPT}.").families == ("override", "system prompt")

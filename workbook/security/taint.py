@@ -57,9 +57,11 @@ FLOWS = (
         Verdict.DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"
     ),
     FlowRule(Verdict.DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
-    FlowRule(Verdict.ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it is a page's, not yours"),
+    FlowRule(
+        Verdict.ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it comes from a page, not from you"
+    ),
     FlowRule(Verdict.ASK, _SECRET, Sink.ASKED_ADDRESS, "it may carry a secret away"),
-    FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would be told it as ours"),
+    FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would take it for ours"),
     FlowRule(Verdict.DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
 )
 STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)

@@ -232,12 +232,12 @@ class TaintGuard:
             if self.fence:
                 recorded = (run.coming() or {}).get("nonce")  # of a run played again
                 taint.nonce = str(recorded or secrets.token_hex(8))
-                told = {"what": "fence", "why": "it is drawn anew for each run"}
+                told = {"what": "fence", "why": "its nonce is new for each run"}
                 run.emit("decision", who="taint", nonce=taint.nonce, **told)
             found = {*self.labels, *self._secrets_in(run.question)}
             if self._screen(run, run.question):
                 found.add(Label.OUTSIDE)
-            self._add(run, found, "it does so from its beginning")
+            self._add(run, found, "it begins with the question and its tools")
         kept: Taint = run.notes["taint"]
         return kept
 
