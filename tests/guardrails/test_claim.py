@@ -76,7 +76,7 @@ def test_a_new_key_is_yours(claim, db):
 
 
 def test_what_was_never_settled_is_unknown(claim, db):
-    """a claimed key without a result is "unknown", also to who claimed it"""
+    """a claimed key without a result is "unknown", even to whoever claimed it"""
     claim(db, "k", "d")
     assert claim(db, "k", "d") == Claim("unknown")
     assert_rows(db, ("k", "d", None))
@@ -112,7 +112,7 @@ def test_another_process_sees_the_claim(claim, db, path, other_process):
 
 @pytest.mark.parametrize("moment", [1, 2, 3, 4])
 def test_of_two_processes_one_runs(claim, db, path, other_process, moment):
-    """if two processes claim a key at the same moment, "run" is told to one alone"""
+    """only one is told "run" if two processes claim a key at the same moment"""
     theirs, statement = [], itertools.count(1)
 
     def meanwhile(sql):

@@ -82,7 +82,7 @@ def test_a_tool_is_a_pattern(decide, pattern, tool, fits):
 
 @pytest.mark.parametrize(("pattern", "tool"), [("pay", "Pay"), ("GIT_*", "git_push")])
 def test_the_case_of_a_name_does_not_count(decide, pattern, tool):
-    """capital letters in a tool's name do not count: a rule for "pay" is one for Pay"""
+    """case does not count: a rule for "pay" is one for Pay, "GIT_*" one for git_push"""
     rules = [PolicyRule(DENY, tool=pattern), PolicyRule(ALLOW)]
     assert decide("build", WRITE, tool, rules) == Says(DENY)
 
