@@ -64,7 +64,7 @@ POLICY = (
     PolicyRule(Verdict.ASK, Mode.BUILD, Effect.WRITE, why="it changes something"),
 )
 """What holds where the user has no other rules. What runs other programs is a WRITE,
-a test runner too: a test can commit."""
+unless it runs them where they can change nothing."""
 
 
 def decide(
