@@ -37,6 +37,6 @@ def test_times_are_no_difference(first_divergence, other):
 
 
 def test_one_that_breaks_off(first_divergence):
-    """if one run is the beginning of the other, return the number of its events"""
+    """if one run is the beginning of the other, return the length of the shorter run"""
     assert first_divergence(a_run(), a_run()[:1]) == 1
     assert first_divergence(a_run()[:1], a_run()) == 1

@@ -140,7 +140,7 @@ def test_a_divergence_holds_both(replay):
 
 @pytest.mark.parametrize("length", [2, 5, -1])
 def test_a_record_that_breaks_off(replay, length):
-    """if the record breaks off before the end, raise TraceError (Divergence is one)"""
+    """if the record breaks off before the end, raise TraceError or a Divergence"""
     trace, _, again = recorded(TEXT)
     with pytest.raises(TraceError):
         replay(Trace(trace.events[:length]), again.machine)

@@ -62,7 +62,7 @@ FAILED = call(1, ok=False, q="a")
     ids=["two retries", "after it went well", "others"],
 )
 def test_a_retry_is_the_same_call_after_a_failure(success_rate, run, rate):
-    """a call is a retry if the last one with its tool and its arguments has failed"""
+    """a call is a retry if the last call with the same tool and arguments has failed"""
     assert success_rate(run) == rate
 
 
