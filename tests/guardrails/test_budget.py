@@ -33,7 +33,7 @@ def spent(read=0, written=0, cached=0, **others):
     ],
 )
 def test_the_next_call_counts(within_budget, call, used, limits, word):
-    """with steps=5, five model calls are allowed, a sixth is not; tool calls alike"""
+    """steps=5 allows five model calls, tool_calls=5 five tool calls, and no sixth"""
     assert within_budget(used, limits, call) == word
 
 
@@ -50,7 +50,7 @@ def test_each_kind_has_its_own_number(within_budget, call, used):
     ("wall_s", "word"), [(1.9, None), (2.0, Event.OUT_OF_TIME), (9.0, "out_of_time")]
 )
 def test_a_call_needs_some_time(within_budget, call, wall_s, word):
-    """once wall_s is reached, no call of either kind is allowed: each takes time"""
+    """once `spent.wall_s` has reached `budget.wall_s`, no call is allowed"""
     assert within_budget(Spent(wall_s=wall_s), Budget(wall_s=2), call) == word
 
 
@@ -58,7 +58,7 @@ def test_a_call_needs_some_time(within_budget, call, wall_s, word):
     ("limit", "most"), [("input_tokens", 130), ("output_tokens", 70), ("tokens", 200)]
 )
 def test_tokens_are_asked_for_before(within_budget, limit, most):
-    """add what the call may read and write to what is spent: a limit may be reached"""
+    """tokens spent plus tokens of the next call may equal each limit, not exceed it"""
     used, call = spent(100, 50), NextCall("model", 30, 20)
     assert within_budget(used, Budget(**{limit: most}), call) is None
     assert within_budget(used, Budget(**{limit: most - 1}), call) == "out_of_tokens"
@@ -66,7 +66,7 @@ def test_tokens_are_asked_for_before(within_budget, limit, most):
 
 @pytest.mark.parametrize(("money", "word"), [(0.31, None), (0.309, "out_of_money")])
 def test_money_is_the_cost_of_all_tokens(within_budget, money, word):
-    """all tokens, those of the next call included, may cost `money` and no more"""
+    """the price of all these tokens together may equal `money`, not exceed it"""
     limits = Budget(money=money, prices=PRICES)  # 0.1 for the input, 0.21 to write
     call = NextCall("model", 400_000, 20_000)
     assert within_budget(spent(600_000, 50_000), limits, call) == word

@@ -58,7 +58,7 @@ def test_what_fits_stays(fit_context):
 
 
 def test_the_oldest_are_replaced_by_a_summary(fit_context):
-    """the oldest turns go, and one Part of kind "summary" takes their place"""
+    """the oldest turns go, and one part of kind "summary" takes their place"""
     found = fit_context(conversation(turns=9), 300, count=LETTER, summarise=short)
     kinds = [part.kind for part in found]
     assert kinds[:2] == ["question", "summary"], f"the kinds of the parts are {kinds}"
@@ -95,7 +95,7 @@ def test_a_call_stays_with_its_observation(fit_context):
 
 
 def test_turns_go_in_a_batch(fit_context):
-    """once turns must go, they go until what is left takes at most half of the limit"""
+    """turns go until the rest, without the summary, is at most half of the limit"""
     found = fit_context(conversation(turns=9), 370, count=LETTER, summarise=short)
     left = size((part for part in found if part.kind != "summary"), LETTER)
     why = f"beside the summary {left} are left; question and four turns are 180 of 370"
@@ -117,14 +117,14 @@ def test_long_observations_are_cut_first(fit_context):
 
 
 def test_the_newest_turn_goes_last(fit_context):
-    """the newest group stays if it fits, even if it takes more than half"""
+    """the newest group stays if it and the pinned fit, even if above half"""
     parts = [*conversation(turns=3), turn(4, "x" * 80), seen(4, "y" * 40)]
     found = fit_context(parts, 160, count=LETTER, summarise=short)
     assert texts(found) == [parts[0].text, "(6)", "x" * 80, "y" * 40], lists(found)
 
 
 def test_more_pinned_than_there_is_room_for(fit_context):
-    """raise ContextTooSmall, with the limit in its message, if the pinned do not fit"""
+    """raise ContextTooSmall, naming the limit, if the pinned parts alone do not fit"""
     parts = [PromptPart("No peanuts.", pinned=True), *conversation(turns=1)]
     with pytest.raises(ContextTooSmall, match="30"):
         fit_context(parts, 30, count=LETTER)

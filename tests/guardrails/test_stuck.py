@@ -51,7 +51,7 @@ def test_the_name_of_the_argument_does_not_count(same_search):
 
 
 def test_a_name_that_both_have_counts(same_search):
-    """but a name that both have must have the same value in both"""
+    """but an argument name that both calls have must have the same value in both"""
     there, back = {"to": "Oslo", "from": "Rome"}, {"to": "Rome", "from": "Oslo"}
     assert same_search(there, back) is False
     assert same_search(there, {"from": "rome", "to": "oslo"}) is True
@@ -62,7 +62,7 @@ def test_a_name_that_both_have_counts(same_search):
     [("is it open", "is it not open"), ("open open", "open"), ("Oslo", "")],
 )
 def test_another_word_is_another_search(same_search, one, other):
-    """one word more or less makes another search, also a word that is there twice"""
+    """one word more or less makes another search, also if the word is there already"""
     assert same_search({"query": one}, {"query": other}) is False
 
 
@@ -85,7 +85,7 @@ def test_what_is_no_text_is_exact(same_search, one, other):
 
 
 def test_one_argument_more_is_another_search(same_search):
-    """an argument that only one of them has makes another search"""
+    """one argument more makes another search, whatever its name"""
     assert same_search({"query": "Oslo"}, {"query": "Oslo", "page": 2}) is False
     assert same_search({"a": "Oslo", "b": "Oslo"}, {"query": "Oslo"}) is False
     assert same_search({}, {"query": "Oslo"}) is False
@@ -106,7 +106,7 @@ A, B, C, D, E = (step(name) for name in "ABCDE")
 
 
 def test_a_run_that_goes_on_is_no_cycle(find_cycle):
-    """calls that do not repeat are no cycle, and no calls are none either"""
+    """calls that do not repeat give None, and an empty list gives None"""
     assert find_cycle([]) is None
     assert find_cycle([A]) is None
     assert find_cycle([A, B, C, D, E, B, A]) is None
@@ -124,19 +124,19 @@ def test_the_third_time_is_a_cycle(find_cycle, round_):
 
 
 def test_the_shortest_cycle_is_returned(find_cycle):
-    """return the shortest cycle; its times are `repeats`, even if it came more often"""
+    """return the shortest cycle; `times` is `repeats`, even if it came more often"""
     assert find_cycle([A] * 15) == Cycle((A,), 3)
     assert find_cycle([A, B] * 6) == Cycle((A, B), 3)
 
 
 def test_only_the_end_counts(find_cycle):
-    """only the end of the run counts: a cycle that came before it is none"""
+    """only the end of the run counts: a cycle earlier in the run gives None"""
     assert find_cycle([A, A, A, B]) is None
     assert find_cycle([A, B, A, A]) is None
 
 
 def test_answers_that_change_are_no_cycle(find_cycle):
-    """the same call with a new digest each time is polling, and no cycle"""
+    """the same call with a new digest each time is polling, not a cycle"""
     polled = [step("JobStatus", digest_of(f"{n} %"), job="export") for n in range(6)]
     assert find_cycle(polled) is None
     assert find_cycle([each for look in polled for each in (look, A)]) is None
@@ -165,7 +165,7 @@ def test_lengths_and_repeats_can_be_chosen(find_cycle):
 
 
 def test_a_long_run_costs_no_more(find_cycle):
-    """a run of ten thousand calls takes no more comparisons than one of a hundred"""
+    """a run of ten thousand calls needs no more comparisons than one of a hundred"""
     compared = []
 
     def count(one, other):
