@@ -42,7 +42,7 @@ def test_lesson_06_from_the_gallery_to_the_player(open_lesson):
     widget.get_by_role("button", name="Run", exact=True).click()
     expect(widget.locator("[role=status]")).to_contain_text("STUCK")
 
-    message = ["with steps=5", "expected"]
+    message = ["steps=5 allows five", "expected"]
     lesson.solve("within_budget", WRONG, RIGHT, message=message)
     lesson.run("limits = Budget(steps=30")
     expect(lesson.output("limits = Budget(steps=30")).to_contain_text(

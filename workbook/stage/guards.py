@@ -54,8 +54,8 @@ def tell(name: str, trace: Trace) -> None:
     """Print how a run ended and what its guards decided."""
     end, costs = trace.end or {}, tokens_by_turn(trace)
     print(f"{name}: {end['state']} ({end['reason']}), answer: {end['answer']}")
-    print(f"    {len(costs)} turns, {sum(costs):,} tokens", end="")
-    print(f", {len(trace.of('tool_call'))} tool calls")
+    print(f"    turns: {len(costs)}, tokens: {sum(costs):,}", end="")
+    print(f", tool calls asked for: {len(trace.of('tool_call'))}")
     for event in trace.of("decision"):
         print(f"    {event['who']}: {event['what']} ({event['why'].rstrip('.')})")
 
