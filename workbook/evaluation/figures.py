@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.evaluation.grading import Paired, wilson_interval
 from workbook.paths import DATA
+from workbook.traces.dashboard import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +36,7 @@ def left_aligned(rows: Any, columns: Any = None) -> Styler:
     return cells.set_table_styles([{"selector": "th, td", "props": wrapped}])
 
 
+@on_any_page
 def plot_rates(table: pd.DataFrame) -> Axes:
     """Draw the table of `summarize`: the share of right answers and its interval."""
     from matplotlib import pyplot as plt
@@ -51,6 +53,7 @@ def plot_rates(table: pd.DataFrame) -> Axes:
     return axes
 
 
+@on_any_page
 def plot_plausible(right: int, asked: int) -> Sequence[Axes]:
     """Draw which counts three true rates would give; the middle one fits best.
 
@@ -77,6 +80,7 @@ def plot_plausible(right: int, asked: int) -> Sequence[Axes]:
     return list(each)
 
 
+@on_any_page
 def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
     """Draw what became of each question, and coins thrown for those that differ."""
     from matplotlib import pyplot as plt
@@ -126,6 +130,7 @@ def paper_results(methods: Iterable[str] = ()) -> pd.DataFrame:
     return table.loc[list(methods)] if methods else table
 
 
+@on_any_page
 def plot_paper() -> Sequence[Axes]:
     """Draw the paper's results on questions and claims."""
     from matplotlib import pyplot as plt
@@ -142,6 +147,7 @@ def plot_paper() -> Sequence[Axes]:
     return list(each)
 
 
+@on_any_page
 def plot_worlds() -> Sequence[Axes]:
     """Draw the paper's success rates in a house and in a shop."""
     from matplotlib import pyplot as plt
@@ -158,6 +164,7 @@ def plot_worlds() -> Sequence[Axes]:
     return list(each)
 
 
+@on_any_page
 def plot_failures() -> Axes:
     """Draw why runs failed in the paper, by label, for ReAct and for CoT."""
     from matplotlib import pyplot as plt

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from workbook.langchain_trace.classic import agent_prompts
 from workbook.models.base import TextModel
 from workbook.traces import Trace, TraceEvent
+from workbook.traces.dashboard import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +54,7 @@ def sent_before(rows: Iterable[tuple[int, int, int]]) -> float:
     return 1 - sum(max(new, 0) for _, _, new in rows) / total if total else 0.0
 
 
+@on_any_page
 def plot_growth(
     rows: Iterable[tuple[int, int, int]], recorded: Sequence[int] = ()
 ) -> Axes:
@@ -116,6 +118,7 @@ def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
+@on_any_page
 def plot_caching(frame: pd.DataFrame) -> Figure:
     """Draw the time to read each prompt, and which share of it was cached."""
     from matplotlib import pyplot as plt

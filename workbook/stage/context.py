@@ -28,6 +28,7 @@ from workbook.paths import DATA
 from workbook.stage.engines import play
 from workbook.stage.scenarios import load, scenario_tools
 from workbook.tools import Observation, ToolRegistry
+from workbook.traces.dashboard import on_any_page
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -120,6 +121,7 @@ def in_money(total: pd.DataFrame, prices: Prices = PRICES) -> Grid:
     return Grid(["way", f"{prices.currency}", "without a cache"], rows)
 
 
+@on_any_page
 def plot_reading(rows: pd.DataFrame) -> list[Axes]:
     """Draw the tokens that each way sends, and those that the model reads."""
     from matplotlib import pyplot as plt

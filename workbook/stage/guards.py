@@ -21,6 +21,7 @@ from workbook.stage.scenarios import load, scenario_tools
 from workbook.tools.calls import to_json
 from workbook.tools.tool import Tool
 from workbook.traces import Trace, TraceWriter
+from workbook.traces.dashboard import on_any_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,6 +70,7 @@ def tell_caps(trace: Trace) -> None:
         )
 
 
+@on_any_page
 def plot_tokens(trace: Trace, limit: int) -> Axes:
     """Draw what each turn of a run cost, and how far a limit for all of them goes."""
     from matplotlib import pyplot as plt

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from workbook.models.prompts import count_tokens
 from workbook.traces.metrics import Figures, Runs, figures
@@ -24,7 +25,24 @@ LOOK: Any = {
     **{"axes.titlesize": "medium", "legend.frameon": False},
 }
 
+P = ParamSpec("P")
+T = TypeVar("T")
 
+
+def on_any_page(draw: Callable[P, T]) -> Callable[P, T]:
+    """Let a function draw in grey ink on no ground: for light and for dark pages."""
+
+    @wraps(draw)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
+        from matplotlib import pyplot as plt
+
+        with plt.rc_context(LOOK):
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+@on_any_page
 def plot_prompts(
     trace: Trace,
     *,
@@ -46,21 +64,21 @@ def plot_prompts(
     if formula:
         said = formula(sizes[0], sizes[-1] - sizes[-2], len(sizes))
         title += f"; by the formula {said:,}"
-    with plt.rc_context(LOOK):
-        figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
-        bars = ax.bar(range(1, len(sizes) + 1), sizes, color=BLUE)
-        ax.bar_label(bars, padding=2, color=GREY)
-        if window:
-            ax.axhline(window, color=RED)
-            ax.text(0.6, window, f"context window: {window}", color=RED, va="bottom")
-            over = next((n for n, size in enumerate(sizes, 1) if size > window), 0)
-            title = f"From call {over} on, the prompt is longer than the context window"
-        ax.set(title=title, xlabel="call of the model", ylabel="tokens of the prompt")
-        ax.margins(y=0.15)
+    figure, ax = plt.subplots(figsize=(7, 2.8), layout="constrained")
+    bars = ax.bar(range(1, len(sizes) + 1), sizes, color=BLUE)
+    ax.bar_label(bars, padding=2, color=GREY)
+    if window:
+        ax.axhline(window, color=RED)
+        ax.text(0.6, window, f"context window: {window}", color=RED, va="bottom")
+        over = next((n for n, size in enumerate(sizes, 1) if size > window), 0)
+        title = f"From call {over} on, the prompt is longer than the context window"
+    ax.set(title=title, xlabel="call of the model", ylabel="tokens of the prompt")
+    ax.margins(y=0.15)
     plt.close(figure)
     return figure
 
 
+@on_any_page
 def dashboard(runs: Runs | Figures) -> Figure:
     """Draw figures, or those of runs as `figures` takes them, in three panels."""
     from matplotlib import pyplot as plt
@@ -70,16 +88,15 @@ def dashboard(runs: Runs | Figures) -> Figure:
     if found.lost:
         told += f"; {len(found.lost):,} broken"
     tables = found.frames()
-    with plt.rc_context(LOOK):
-        figure, axes = plt.subplots(3, figsize=(8, 8), layout="constrained")
-        figure.suptitle(told)
-        for (title, draw), ax in zip(PANELS.items(), axes, strict=True):
-            if title in tables:
-                ax.set_title(draw(ax, tables[title]))
-                ax.tick_params(colors=GREY)
-            else:
-                ax.set_title(f"{title}: no figure")
-                ax.set_axis_off()
+    figure, axes = plt.subplots(3, figsize=(8, 8), layout="constrained")
+    figure.suptitle(told)
+    for (title, draw), ax in zip(PANELS.items(), axes, strict=True):
+        if title in tables:
+            ax.set_title(draw(ax, tables[title]))
+            ax.tick_params(colors=GREY)
+        else:
+            ax.set_title(f"{title}: no figure")
+            ax.set_axis_off()
     plt.close(figure)  # a notebook shows what is returned, and an open one once more
     return figure
 
