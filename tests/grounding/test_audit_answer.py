@@ -22,7 +22,7 @@ def test_a_claim_without_a_citation_is_uncited(audit_answer):
 
 @pytest.mark.parametrize("cited", ["[d9]", "[d1, d9]", "[d9, d3]"])
 def test_a_document_that_nobody_found_is_an_unknown_id(audit_answer, cited):
-    """a claim that cites a document which is not in the evidence is UNKNOWN_ID"""
+    """a claim that cites even one document outside the evidence is UNKNOWN_ID"""
     answer = f"Mount Fuji is 3,776 m high {cited}."
     assert kinds(audit_answer(answer, FOUND)) == ["unknown id"]
 
