@@ -79,7 +79,7 @@ def test_another_call_has_no_approval(approve):
 
 
 def test_an_edited_call_has_the_new_arguments(approve):
-    """Edit returns the call, under its call_id, with the arguments of the edit alone"""
+    """Edit returns the call, under its call_id, with only the edit's arguments"""
     new = {"payee": "Ada", "amount": 20}
     call = ToolCall("Pay", {**CALL.arguments, "currency": "USD"}, "call_7")
     made = approve(call, Edit(new), PROBLEMS)

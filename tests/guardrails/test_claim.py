@@ -94,7 +94,7 @@ def test_what_was_settled_is_done(claim, db, text, result):
 
 @pytest.mark.parametrize("result", [None, '{"payment_id": "pay_1"}'])
 def test_a_key_with_another_digest_is_another_calls(claim, db, result):
-    """a key that was claimed with another digest is "other", and its row stays"""
+    """a key claimed with another digest is always "other", and its row stays"""
     db.execute("INSERT INTO claims VALUES ('k', 'd', ?)", (result,))
     assert claim(db, "k", "another") == Claim("other")
     assert_rows(db, ("k", "d", result))

@@ -28,7 +28,7 @@ def test_it_is_text(idempotency_key):
     ],
 )
 def test_other_clothes_are_the_same_operation(idempotency_key, again):
-    """25 is 25.0; the order of arguments, outer spaces and width do not count"""
+    """25 is 25.0; argument order, outer spaces, full or half width do not count"""
     assert idempotency_key(call(again)) == idempotency_key(call(PAY))
 
 
@@ -57,7 +57,7 @@ def test_another_operation_has_another_key(idempotency_key, other):
 
 
 def test_the_business_key_alone_counts(idempotency_key):
-    """if all arguments that `business_key` names are there, they and the tool count"""
+    """if all arguments in `business_key` are there, only they and the tool count"""
     again = {**INVOICE, "payee": "The Bookshop Ltd", "amount": 26}
     key = idempotency_key(call(INVOICE), ["reference"])
     assert idempotency_key(call(again), ["reference"]) == key

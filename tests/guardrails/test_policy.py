@@ -37,7 +37,7 @@ class Says:
     ],
 )
 def test_the_usual_rules(decide, mode, effect, verdict):
-    """without rules of your own those of `POLICY` hold, in plan and in build mode"""
+    """without an argument `rules`, `POLICY` holds, in plan and in build mode"""
     assert decide(mode, effect, "write_file") == Says(verdict)
 
 

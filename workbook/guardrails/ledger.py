@@ -45,7 +45,7 @@ class Claim(NamedTuple):
 
 
 def plain(value: Any) -> Any:
-    """Return JSON data in one spelling: 25 for 25.0, text as NFKC and without margins.
+    """Return JSON data in one spelling: 25 for 25.0, text in NFKC, no outer spaces.
 
     >>> plain({"payee": " Ａda", "amount": 25.0, "tags": ["a "]})
     {'payee': 'Ada', 'amount': 25, 'tags': ['a']}
