@@ -52,7 +52,7 @@ def in_the_folder(slug: str, *, unprotected: bool = False, **options: Any) -> No
     answer = machine.run(scenario.question).answer
     print(f"\n{slug}: {answer}")
     for event in emit.trace().of("observation"):
-        print(f"    {event['tool']:10} {_line(event['text'], 75)}")
+        print(f"    {event['tool']:10} {_line(event['text'], 160)}")
     print("the file is as it was:", place.read_file("price.py") == before)
 
 
@@ -81,7 +81,7 @@ def mends(model: Any, mode: str, ask: Ask, parts: Parts, **more: Any) -> str:
     ended = machine.run(question)
     for event in emit.trace().of("decision", "observation"):
         if event["kind"] == "observation":
-            print(f"    {event['tool']:10} {_line(event['text'], 75)}")
+            print(f"    {event['tool']:10} {_line(event['text'], 160)}")
         else:
             print(f"  {event['who']}: {event['what']} {event['why']}")
     said = ended.answer or ended.message
