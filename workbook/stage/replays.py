@@ -99,6 +99,9 @@ def recorded_gallery(
 ) -> list[Trace]:
     """Play every scenario on these engines, and keep each trace in the folder."""
     runs, cases = [], list(itertools.product(slugs(), engines))
+    with waiting("loading the engines"):  # or else the first plays' estimate has it
+        for engine in engines:
+            play(slugs()[0], engine)
     with waiting("playing the scenarios", len(cases)) as tick:
         for slug, engine in cases:
             path = Path(folder) / f"{engine} {slug}.jsonl"

@@ -33,6 +33,7 @@ from workbook.stage.scenarios import load, outcome, scenario_tools
 from workbook.traces.show import NO_FORMULA
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
+from workbook.wait import waiting
 
 # What stands in for function calls: the model of a scenario writes text.
 MARKS = {True: "✓", False: "✕"}
@@ -100,14 +101,17 @@ def review(agent: Machine | str) -> Review:
     else:
         played = partial(play, engine=agent)
     rows, text = [], (DATA / "checklist.toml").read_text(encoding="utf-8")
-    for line in tomllib.loads(text)["line"]:
-        for slug in line["scenarios"]:
+    lines = tomllib.loads(text)["line"]
+    cases = [(line, slug) for line in lines for slug in line["scenarios"]]
+    with waiting("going through the checklist", len(cases)) as tick:
+        for line, slug in cases:
             trace = played(slug)
             end, met = outcome(trace), load(slug).is_right(outcome(trace))
             if "end" in line:
                 met = bool(re.fullmatch(line["end"], f"{end['state']} {end['reason']}"))
             met = met and end["model_turns"] <= line.get("turns", math.inf)
             rows.append(Row(met, line["look"], slug, in_words(trace)))
+            tick()
     return Review(tuple(rows))
 
 

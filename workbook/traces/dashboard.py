@@ -10,6 +10,7 @@ from workbook.models.prompts import count_tokens
 from workbook.traces.metrics import Figures, Runs, figures
 from workbook.traces.show import VOICES, cell
 from workbook.traces.trace import Trace
+from workbook.wait import waiting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,11 @@ def plot_prompts(
 @on_any_page
 def dashboard(runs: Runs | Figures) -> Figure:
     """Draw figures, or those of runs as `figures` takes them, in three panels."""
+    with waiting("drawing the runs"):  # the first picture loads matplotlib and pandas
+        return _panels(runs)
+
+
+def _panels(runs: Runs | Figures) -> Figure:
     from matplotlib import pyplot as plt
 
     found = runs if isinstance(runs, Figures) else figures(runs)
