@@ -35,7 +35,7 @@ def test_the_nonce_is_taken_out(fence_untrusted, text):
 
 
 def test_what_is_left_is_no_nonce(fence_untrusted):
-    """what is left and right of a replaced nonce does not form a nonce"""
+    """the text around a replaced nonce does not join into a nonce"""
     text = NONCE[:4] + NONCE + NONCE[4:]
     assert NONCE not in inside(fence_untrusted(text, NONCE))
 

@@ -123,7 +123,7 @@ class McpServer:
 
     def _lost(self) -> ServerError:
         why = self._gone or "it was closed"
-        words = f"the server {self.name!r} is not there: {why}."
+        words = f"the server {self.name!r} is gone: {why}."
         hint = "Go on without it. What it had not answered may have had its effect."
         return ServerError("server_gone", words, hint=hint)
 
