@@ -103,7 +103,7 @@ def test_turns_go_in_a_batch(fit_context):
 
 
 def test_long_observations_are_cut_first(fit_context):
-    """first cut each observation above a quarter of the limit; that may be enough"""
+    """first cut each observation to a quarter of the limit; that may be enough"""
     parts = conversation(turns=2)
     parts[2] = seen(1, "Observation: It is open. " + "Nobody knows why. " * 30)
     found = fit_context(parts, 240, count=LETTER)
