@@ -104,7 +104,8 @@ def test_who_does_it_and_how_much_of_it_is_compared(claim, named):
 )
 def test_what_only_grammar_tells_is_accepted(claim):
     """a limit: who does it to whom in the passive, who did it with whom, and 比"""
-    text = "Brazil beat Italy in 1970. Bell, who knew Gray, invented it. 李白比杜甫大11岁。"
+    text = "Brazil beat Italy in 1970. Bell, who knew Gray, invented it."
+    text += " 李白比杜甫大11岁。"
     assert what_differs(claim, [Document("d9", "T", 1.0, text)]) == ""
 
 

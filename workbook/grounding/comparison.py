@@ -28,7 +28,7 @@ from workbook.grounding.words import (
     stem,
 )
 
-SHARE = 0.4  # of a claim's key words and numbers that a sentence must hold
+SHARE = 0.45  # of a claim's key words and numbers that a sentence must hold
 HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
 
 _NOT = frozenset(WORDS["negations"].split())
@@ -57,7 +57,7 @@ _BE = {
     "have",
     "had",
 }  # behind these anybody may stand
-_ALL = {"every", "each"}
+_HOW_MANY = {"every", "each", "any", "many", "several"}
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 _PHRASES = [
     (re.compile(old, re.IGNORECASE), new)
@@ -136,7 +136,7 @@ def compared(
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
     wrong += [
-        f"it does not say “{word}”" for word in claim.spelled & _ALL - said.spelled
+        f"it does not say “{word}”" for word in claim.spelled & _HOW_MANY - said.spelled
     ]
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied

@@ -36,6 +36,7 @@ _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|his|her|its|their|him|them|this|there)\b", re.IGNORECASE
 )
 """A word that may be somebody of this sentence, of the one before, or the title."""
+_IT = re.compile(r"\A(?:He|She|It)\b")
 _AND = re.compile(r",? (?:and|but|while|who|which|where|whose|when) |; |, |[，、；]")
 
 
@@ -173,8 +174,9 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
 def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
     """Return what can be compared of each sentence, and of the title.
 
-    The title counts as said in each. So do the years of both neighbours; and where a
-    sentence has a pronoun, the names of the one before.
+    The title counts as said in each, and is who a "He" or "It" at the beginning means.
+    So do the years of both neighbours; and, where a sentence has a pronoun, the names
+    of the one before and of the first one, which says what the document is about.
     """
     title, told = document.title, sentences(document.text)
     own = [facts(sentence) for sentence in told]
@@ -183,10 +185,10 @@ def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
         said = facts(f"{title}. {sentence}")
         around = set().union(*(each.numbers for each in own[max(0, i - 1) : i + 2]))
         numbers = said.numbers | {each for each in around if each[0] >= YEAR}
-        spelled = said.spelled
-        if i and _PRONOUN.search(sentence):
-            spelled = spelled | own[i - 1].spelled
-        said = said._replace(subject=own[i].subject, numbers=numbers, spelled=spelled)
+        spelled, subject = said.spelled, facts(_IT.sub(title, sentence)).subject
+        if _PRONOUN.search(sentence):
+            spelled = spelled | own[max(0, i - 1)].spelled | own[0].spelled
+        said = said._replace(subject=subject, numbers=numbers, spelled=spelled)
         passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
     return passages
 
