@@ -125,18 +125,20 @@ def compared(
 ) -> tuple[tuple[int, int], list[str]]:
     """Return how near a sentence is to a claim, and what is wrong with it, in words.
 
-    Hard conditions: all numbers and names of the claim are there, and each "every"; one
-    denies what the other denies; no word has its opposite in the other; who begins
-    both, before the same verb, is one. Of the other key words (the title's apart) and
-    the numbers at least `SHARE` must be found.
+    Hard conditions: all numbers and names of the claim are there, and words such as
+    "every"; one denies what the other denies; no word has its opposite in the other;
+    where both begin with a name and the same verb, it is the same name. Of the key
+    words, those of the title apart, and the numbers at least `SHARE` must be found.
+    Who does it to whom is not looked at otherwise: that takes grammar.
     """
-    all_numbers = said.numbers | _spans(said.numbers | claim.numbers)
-    numbers = {each for each in claim.numbers if not _has_number(each, all_numbers)}
+    numbers = {each for each in claim.numbers if not _has_number(each, said.numbers)}
+    numbers -= _spans(said.numbers | claim.numbers)
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
     wrong += [
-        f"it does not say “{word}”" for word in claim.spelled & _HOW_MANY - said.spelled
+        f"it does not say “{word}”"
+        for word in sorted(claim.spelled & _HOW_MANY - said.spelled)
     ]
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
