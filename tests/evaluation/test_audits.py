@@ -30,10 +30,10 @@ def test_the_set_is_large_enough():
 
 
 def test_most_of_what_is_wrong_is_refused_and_little_of_what_is_right():
-    """Of claims that are new to it: so many of the wrong, so few of the right."""
+    """Of the lesson's claims: so many of the wrong, so few of the right."""
     share = audits.rates(HELD_OUT, audits.refuses(audit_answer))["share"]
-    assert share["recall"] >= 0.75
-    assert share["false refusal"] <= 0.3
+    assert share["recall"] >= 0.86
+    assert share["false refusal"] <= 0.18
 
 
 def test_the_rates_are_shares_of_their_own_kind():

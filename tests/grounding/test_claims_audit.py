@@ -59,9 +59,9 @@ def test_no_sentence_stands_in_both_halves():
     ("half", "recall", "false_alarms"),
     [
         ("developing", 0.9, 0.06),
-        ("reporting", 0.9, 0.06),
-        ("paraphrased", 0.85, 0.27),
-        ("unseen", 0.87, 0.24),
+        ("reporting", 0.87, 0.06),
+        ("paraphrased", 0.9, 0.18),
+        ("unseen", 0.9, 0.24),
     ],
 )
 def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_alarms):
@@ -80,9 +80,9 @@ def test_changed_numbers_are_all_found():
 
 
 def test_of_all_rows_the_goal_is_met():
-    """of all unsupported rows at least 0.89 are refused, and of the others 0.13"""
+    """more than 0.9 of all unsupported rows are refused, below 0.12 of the others"""
     rows = [(row["label"] == "supported", is_refused(row)) for row in ROWS]
     supported = [refused for is_true, refused in rows if is_true]
     unsupported = [refused for is_true, refused in rows if not is_true]
-    assert sum(unsupported) / len(unsupported) >= 0.89
-    assert sum(supported) / len(supported) < 0.13
+    assert sum(unsupported) / len(unsupported) > 0.9
+    assert sum(supported) / len(supported) < 0.12

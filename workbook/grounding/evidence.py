@@ -20,7 +20,8 @@ from workbook.grounding.claims import (
     split_claims,
     without_citations,
 )
-from workbook.grounding.comparison import APART, Facts, compared, facts
+from workbook.grounding.comparison import Facts, compared, facts
+from workbook.grounding.words import is_han
 from workbook.models.prompts import clip
 from workbook.tools.calls import Observation
 
@@ -30,14 +31,12 @@ THRESHOLD = 0.3
 MOST_PARTS = 6  # of a claim that are looked up one by one
 MOST_CHARS = 2000  # of a claim that is looked up at all
 MOST_READ = 10_000  # characters of an answer, and of a document
+YEAR = 1000  # such a number, or a larger one, may stand in the next sentence
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|his|her|its|their|him|them|this|there)\b", re.IGNORECASE
 )
 """A word that may be somebody of this sentence, of the one before, or the title."""
-_HE = (("he", ""), ("his", "'s"))
-_SHE = (("she", ""), ("her", "'s"))
-_IT = (("it", ""), ("its", "'s"))
-_SAME_ONE = {"He": _HE, "His": _HE, "She": _SHE, "Her": _SHE, "It": _IT, "Its": _IT}
+_IT = re.compile(r"\A(?:He|She|It)\b")
 _AND = re.compile(r",? (?:and|but|while|who|which|where|whose|when) |; |, |[，、；]")
 
 
@@ -149,11 +148,14 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
     if len(claim) > MOST_CHARS:
         return f"{len(claim):,} characters in one sentence: state one fact in each"
     for each in documents:
-        claim = claim.replace(each.title, _apart(each.title)) if each.title else claim
         passages += _passages(each)
     wanted = facts(claim)
     if not passages or not (wanted.words or wanted.numbers):
         return "it says nothing that can be looked up: write the fact out"
+    known = set[str]().union(*(said.spelled for _, said, _ in passages))
+    strange = [word for word in wanted.words if is_han(word) and not known & set(word)]
+    if len([word for word in strange if len(word) > 1]) > 1:
+        return f"none of the characters {' '.join(sorted(strange))} in it"
 
     def differences(wanted: Facts) -> str:
         found = [
@@ -163,46 +165,32 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
-    apart = APART in whole  # in parts nobody would see it
-    if (
-        not apart
-        and 1 < len(parts) <= MOST_PARTS
-        and not any(differences(facts(p)) for p in parts)
-    ):
+    if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
         return ""
     return whole
 
 
 @lru_cache(maxsize=100)
 def _passages(document: Document) -> list[tuple[str, Facts, Facts]]:
-    """Return what can be compared of each sentence, and of the title."""
-    title, passages, before = document.title, [], facts("")
-    told = sentences(document.text)
-    begin = [found[0] for each in told if (found := _PRONOUN.match(each))]
-    its = _SAME_ONE.get(max(begin, key=begin.count), ()) if begin else ()
-    for sentence in told:
-        plain = sentence.replace(title, _apart(title)) if title else sentence
-        for pronoun, owner in its:
-            plain = re.sub(rf"\b{pronoun}\b", title + owner, plain, flags=re.IGNORECASE)
-        has_title = title and title in plain
-        own = facts(plain)
-        said = facts(f"{title}. {plain}")
-        said = said._replace(
-            subject=own.subject, order=own.order if has_title else said.order
-        )
-        shown = (
-            said._replace(spelled=said.spelled | before.spelled)
-            if _PRONOUN.search(sentence)
-            else said
-        )
-        passages.append((f"{document.doc_id} says “{sentence}”", shown, facts(title)))
-        before = own
+    """Return what can be compared of each sentence, and of the title.
+
+    The title counts as said in each, and is who a "He" or "It" at the beginning means.
+    So do the years of both neighbours; and, where a sentence has a pronoun, the names
+    of the one before and of the first one, which says what the document is about.
+    """
+    title, told = document.title, sentences(document.text)
+    own = [facts(sentence) for sentence in told]
+    passages = []
+    for i, sentence in enumerate(told):
+        said = facts(f"{title}. {sentence}")
+        around = set().union(*(each.numbers for each in own[max(0, i - 1) : i + 2]))
+        numbers = said.numbers | {each for each in around if each[0] >= YEAR}
+        spelled, subject = said.spelled, facts(_IT.sub(title, sentence)).subject
+        if _PRONOUN.search(sentence):
+            spelled = spelled | own[max(0, i - 1)].spelled | own[0].spelled
+        said = said._replace(subject=subject, numbers=numbers, spelled=spelled)
+        passages.append((f"{document.doc_id} says “{sentence}”", said, facts(title)))
     return passages
-
-
-def _apart(title: str) -> str:
-    """In Japanese and Chinese no blank parts a title from the next word: put one."""
-    return f" {title} " if title >= "\u3005" else title
 
 
 def _parts(claim: str) -> list[str]:

@@ -33,6 +33,11 @@ def fold(word: str) -> str:
     return _SAME.get(plain, plain)
 
 
+def is_han(word: str) -> bool:
+    """Return whether a word is of Japanese or Chinese characters."""
+    return word[0] >= "\u3005"
+
+
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the beginning of a word: discovers, discoverer and discovery are one."""
