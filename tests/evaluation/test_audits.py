@@ -32,8 +32,18 @@ def test_the_set_is_large_enough():
 def test_most_of_what_is_wrong_is_refused_and_little_of_what_is_right():
     """Of the lesson's claims: so many of the wrong, so few of the right."""
     share = audits.rates(HELD_OUT, audits.refuses(audit_answer))["share"]
-    assert share["recall"] >= 0.86
-    assert share["false refusal"] <= 0.18
+    assert share["recall"] >= 0.8
+    assert share["false refusal"] <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("begins", "out"), [("Austen did not live", True), ("In Les Misérables", False)]
+)
+def test_a_word_matcher_errs_where_the_lesson_says_so(begins, out):
+    """A true claim in other words is refused, swapped roles are accepted."""
+    row, *_ = audits.that_begins(HELD_OUT, begins)
+    assert audits.refuses(audit_answer)(row) is out
+    assert (row["is"] == "supported") is out
 
 
 def test_the_rates_are_shares_of_their_own_kind():

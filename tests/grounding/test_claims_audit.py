@@ -3,7 +3,8 @@
 The audit was written with all these rows in view, so what is printed of them is kind.
 `unseen` rows were written without a look at how it works, in other words than the
 documents'; at the first look it refused 50 of the 60 unsupported, and 30 of the 60
-supported. What it does with sentences that nobody here has seen, lesson 09 measures.
+supported. `held out once` rows were unseen, too: of 72 each, 58 and 19 were refused.
+What it does with sentences that it was not written on, lesson 09 measures.
 """
 
 import json
@@ -24,8 +25,8 @@ TEXTS = {each.doc_id: each for each in load_articles()}
 def is_refused(row):
     article = TEXTS[row["doc_id"]]
     document = Document(article.doc_id, article.title, 1.0, article.text)
-    [verdict] = audit_answer(f"{row['claim']} [{article.doc_id}]", [document])
-    return verdict.kind != "supported"
+    verdicts = audit_answer(f"{row['claim']} [{article.doc_id}]", [document])
+    return any(verdict.kind != "supported" for verdict in verdicts)
 
 
 def refused_by_kind(half):
@@ -62,6 +63,7 @@ def test_no_sentence_stands_in_both_halves():
         ("reporting", 0.87, 0.06),
         ("paraphrased", 0.9, 0.18),
         ("unseen", 0.9, 0.24),
+        ("held out once", 0.86, 0.18),
     ],
 )
 def test_most_unsupported_claims_are_refused_and_few_others(half, recall, false_alarms):
