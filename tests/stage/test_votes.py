@@ -60,5 +60,5 @@ def test_agreement_is_counted_over_all_sums():
     """Each sum is in one row, by how its runs agreed; not all that agree are right"""
     rows = votes.by_agreement(consensus).rows
     assert sum(int(row[1]) for row in rows) == len(votes.sums())
-    assert rows[0][0] == "unanimous, 5 of 5"
+    assert rows[0][0] == "5 of 5, unanimous"
     assert int(rows[0][2]) < int(rows[0][1])

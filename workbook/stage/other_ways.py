@@ -4,7 +4,7 @@ A second look (Reflexion, Shinn et al., 2023, arXiv:2303.11366) and a plan befor
 acting, on the twenty sums of lesson 02; and the two hybrids of the ReAct paper.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
@@ -62,18 +62,15 @@ def on_all_sums(way: Callable[[ArithmeticQuestion, TextModel], Way]) -> dict[str
     name = way.__name__
 
     def measure() -> dict[str, Way]:
-        model = get_text_model("local", max_tokens=40)
+        model, found = get_text_model("local", max_tokens=40), {}
         with waiting(name, total=len(votes.sums())) as tick:
-            return dict(_each(way, model, tick))
+            for slug, one in votes.sums().items():
+                found[slug] = way(one, model)
+                tick()
+        return found
 
-    found = real_result(LESSON, name, measure, takes_minutes=True)
-    return {slug: Way(*row) for slug, row in found.items()}
-
-
-def _each(way: Any, model: TextModel, tick: Any) -> Iterator[tuple[str, Way]]:
-    for slug, one in votes.sums().items():
-        yield slug, way(one, model)
-        tick()
+    kept = real_result(LESSON, name, measure, takes_minutes=True)
+    return {slug: Way(*row) for slug, row in kept.items()}
 
 
 def by_temperature(vote: votes.Vote) -> Grid:
@@ -84,26 +81,24 @@ def by_temperature(vote: votes.Vote) -> Grid:
 
 def singles(cold: str, warm: str) -> str:
     """Say which of two settings is right on sums where the other is not, in one run."""
-    first = [
-        {slug: votes.is_right(slug, rows[0].answer) for slug, rows in runs.items()}
-        for runs in (votes.recorded(warm), votes.recorded(cold))
-    ]
-    pair = paired_difference((first[0][slug], first[1][slug]) for slug in first[0])
+    before, after = votes.said(warm), votes.said(cold)
+    pair = paired_difference(
+        (votes.is_right(slug, before[slug][0]), votes.is_right(slug, after[slug][0]))
+        for slug in before
+    )
     return f"{cold} alone {pair.won}, {warm} alone {pair.lost}: p = {pair.p:.3f}"
 
 
 def repaired(looks: Mapping[str, Way]) -> Grid:
     """Return how many sums the second look left, repaired and spoiled."""
-    marks = {True: "right", False: "wrong"}
     rows = []
-    for before in (True, False):
-        pairs = [
+    for name, before in (("right", True), ("wrong", False)):
+        then = [
             votes.is_right(slug, way.answers[1])
             for slug, way in looks.items()
             if votes.is_right(slug, way.answers[0]) is before
         ]
-        cells = str(len(pairs)), str(sum(pairs)), str(len(pairs) - sum(pairs))
-        rows.append((marks[before], *cells))
+        rows.append((name, str(len(then)), str(sum(then)), str(then.count(False))))
     return Grid(["first answer", "sums", "then right", "then wrong"], rows)
 
 
@@ -140,15 +135,13 @@ def against_votes(ways: Mapping[str, Mapping[str, Way]], vote: votes.Vote) -> Gr
 
 def hybrids(back_off: Callable[..., str | None], vote: votes.Vote) -> Grid:
     """Return CoT-SC, ReAct, and each stepping in for the other, on the sums."""
-    chains, react = votes.recorded("cot 0.7"), votes.recorded(votes.GREEDY)
-    acted = {slug: rows[0].answer for slug, rows in react.items()}
-    said = {slug: [row.answer for row in rows] for slug, rows in chains.items()}
-    found = {"CoT-SC": votes.voted(vote, chains, 5), "ReAct, greedy": acted}
+    chains = votes.said("cot 0.7")
+    acted = {slug: answers[0] for slug, answers in votes.said(votes.GREEDY).items()}
+    found = {"CoT-SC": votes.voted(vote, "cot 0.7", 5), "ReAct, greedy": acted}
     for order in Order:
-        found[order.value] = {s: back_off(order, acted[s], said[s]) for s in said}
+        found[order.value] = {s: back_off(order, acted[s], chains[s]) for s in chains}
     rows = [(name, str(votes.how_many_right(a))) for name, a in found.items()]
-    most = [(vote(of).votes or [("", 0)])[0][1] for of in said.values()]
-    gives_way = sum(count < 2.5 for count in most)
-    silent = sum(answer is None for answer in acted.values())
-    end = f"CoT-SC gives way on {gives_way} of {len(said)}, ReAct on {silent}"
-    return Grid(["on our sums", "right of 20"], rows, end)
+    most = [(vote(answers).votes or [("", 0)])[0][1] for answers in chains.values()]
+    silent = list(acted.values()).count(None)
+    gives_way = f"CoT-SC gives way on {sum(count < 2.5 for count in most)} of 20"
+    return Grid(["on our sums", "right of 20"], rows, f"{gives_way}, ReAct on {silent}")

@@ -6,7 +6,7 @@ of an hour: `recorded` has what it said. `ask` asks it now.
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple
@@ -93,6 +93,11 @@ def recorded(setting: str = MAIN) -> dict[str, list[Row]]:
     return {slug: [Row(*row) for row in rows] for slug, rows in runs.items()}
 
 
+def said(setting: str = MAIN) -> dict[str, list[str | None]]:
+    """Return the recorded answers of each sum with a setting."""
+    return {s: [row.answer for row in rows] for s, rows in recorded(setting).items()}
+
+
 def is_right(slug: str, answer: str | None) -> bool:
     """Return whether this is the right answer to a sum."""
     return matches_any(answer, sums()[slug].answers, same_number)
@@ -119,22 +124,19 @@ def ask(slug: str, k: int = 5) -> list[Sample | Exception]:
 
 def beside_recorded(slug: str, runs: Sequence[Sample | Exception]) -> Grid:
     """Return the answers of these runs beside those of the recording, by seed."""
-    then = [row.answer for row in recorded()[slug]]
-    rows = [
-        (str(seed), str(answer_of(run)), str(answer))
-        for seed, (run, answer) in enumerate(zip(runs, then, strict=True), 1)
-    ]
+    pairs = zip(map(answer_of, runs), said()[slug], strict=True)
+    rows = [(str(seed), *map(str, pair)) for seed, pair in enumerate(pairs, 1)]
     day, right = recording()["date"], sums()[slug].answers[0]
     return Grid(["seed", "now", f"on {day}"], rows, f"the right answer: {right}")
 
 
 def scripted(
-    said: Mapping[int, Sequence[Any]], parts: Mapping[str, Callable[..., Any]]
+    turns: Mapping[int, Sequence[Any]], parts: Mapping[str, Callable[..., Any]]
 ) -> Callable[[int], Any]:
     """Return what makes the machine of a seed: its model says this, in two steps."""
 
     def make(seed: int) -> Any:
-        model, limits = Script(said[seed]), Limits(steps=2)
+        model, limits = Script(turns[seed]), Limits(steps=2)
         return assemble(parts, model, [calculator()], limits=limits)
 
     return make
@@ -145,11 +147,9 @@ def top(tally: Tally) -> str | None:
     return None if tally.tied or not tally.votes else tally.votes[0][0]
 
 
-def voted(
-    vote: Vote, rows: Mapping[str, Sequence[Row]], k: int
-) -> dict[str, str | None]:
+def voted(vote: Vote, setting: str, k: int) -> dict[str, str | None]:
     """Return for each sum the answer that the first k runs vote for."""
-    return {slug: top(vote([r.answer for r in of[:k]])) for slug, of in rows.items()}
+    return {slug: top(vote(answers[:k])) for slug, answers in said(setting).items()}
 
 
 def how_many_right(answers: Mapping[str, str | None]) -> int:
@@ -161,13 +161,12 @@ def by_votes(vote: Vote, columns: Sequence[tuple[str, int]]) -> Grid:
     """Return what votes bring and cost, for each setting and number of runs."""
     shown = []
     for setting, k in columns:
-        rows = recorded(setting)
-        said = voted(vote, rows, k)
-        right, silent = how_many_right(said), list(said.values()).count(None)
-        low, high = wilson_interval(right, len(said))
+        rows, found = recorded(setting), voted(vote, setting, k)
+        right, silent = how_many_right(found), list(found.values()).count(None)
+        low, high = wilson_interval(right, len(found))
         tokens = sum(row.tokens for of in rows.values() for row in of[:k])
         seconds = sum(row.seconds for of in rows.values() for row in of[:k])
-        cells = f"{right} of {len(said)}", f"{low:.0%} to {high:.0%}", str(silent)
+        cells = f"{right} of {len(found)}", f"{low:.0%} to {high:.0%}", str(silent)
         shown.append((setting, str(k), *cells, f"{tokens:,}", f"{seconds:.0f}"))
     head = "temperature · top-p", "runs", "right", "95 % interval", "no winner"
     return Grid([*head, "tokens", "seconds"], shown)
@@ -176,46 +175,36 @@ def by_votes(vote: Vote, columns: Sequence[tuple[str, int]]) -> Grid:
 def by_agreement(consensus: Consensus) -> Grid:
     """Return how many sums are right, by how many of five runs agree."""
     found: dict[str, list[bool]] = {}
-    for slug, rows in recorded().items():
-        agreed = consensus([row.answer for row in rows])
-        most = agreed.tally.votes[0]
-        name = f"{agreed.how}, {most[1]} of {len(rows)}"
-        found.setdefault(name, []).append(is_right(slug, most[0]))
-    shown = [(name, str(len(r)), str(sum(r))) for name, r in found.items()]
-    shown.sort(key=lambda cells: cells[0].rpartition(", ")[2], reverse=True)
-    return Grid(["found", "sums", "their top answer is right"], shown)
+    for slug, answers in said().items():
+        agreed = consensus(answers)
+        top, most = agreed.tally.votes[0]
+        found.setdefault(f"{most} of 5, {agreed.how}", []).append(is_right(slug, top))
+    rows = [(name, str(len(r)), str(sum(r))) for name, r in sorted(found.items())]
+    return Grid(["agree", "sums", "their top answer is right"], rows[::-1])
 
 
 def agreed_on(consensus: Consensus, least: int = 4) -> Grid:
     """Return the sums on which at least so many of five runs say the same."""
     rows = []
-    for slug, runs in recorded().items():
-        agreed = consensus([row.answer for row in runs])
-        answer, votes = agreed.tally.votes[0]
-        if votes >= least:
-            mark = "right" if is_right(slug, answer) else "WRONG"
-            one = sums()[slug]
-            rows.append((f"{votes} of 5", mark, answer, one.answers[0], one.text))
-    rows.sort(key=lambda row: (row[0], row[1]), reverse=True)
+    for slug, answers in said().items():
+        top, most = consensus(answers).tally.votes[0]
+        if most >= least:
+            mark, one = "right" if is_right(slug, top) else "WRONG", sums()[slug]
+            rows.append((f"{most} of 5", mark, top, one.answers[0], one.text))
+    rows.sort(key=lambda row: row[:2], reverse=True)
     return Grid(["say", "it is", "answer", "right answer", "sum"], rows)
 
 
-def agreed_by(model: TextModel, consensus: Consensus, of: int = 5) -> Grid:
-    """Ask a model each of the first sums three times; return what the runs agree on."""
-    rows, warm = [], {"temperature": 0.7}
-    with waiting("asking three times", total=of) as tick:
-        for one in list(sums().values())[:of]:
-            make = partial(_again, one, model, warm)
-            agreed = consensus(ask_k(make, one.text, 3))
+def agreed_by(model: TextModel, consensus: Consensus) -> Grid:
+    """Ask a model the first five sums three times; return what its runs agree on."""
+    rows = []
+    with waiting("asking three times", total=5) as tick:
+        for one in list(sums().values())[:5]:
+            run = asking(one, model, {"temperature": 0.7})
+            agreed = consensus(ask_k(lambda seed: run, one.text, 3))  # noqa: B023
             rows.append((str(agreed.answer), one.answers[0], agreed.why))
             tick()
     return Grid(["answer", "right answer", "why"], rows)
-
-
-def _again(
-    one: ArithmeticQuestion, model: TextModel, about: Mapping[str, Any], seed: int
-) -> Plain:
-    return asking(one, model, about)  # a hosted model takes no seed
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float:
@@ -241,16 +230,14 @@ def majority_at_k(
 def curves(vote: Vote, pass_at_k: Callable[..., float]) -> dict[str, list[float]]:
     """Return pass@k, majority@k and pass^k in per cent of the sums, for k = 1 to 5."""
     lines: dict[str, list[float]] = {"pass@k": [], "majority@k": [], "pass^k": []}
-    said = {slug: [row.answer for row in rows] for slug, rows in recorded().items()}
-    c = {slug: sum(is_right(slug, a) for a in of) for slug, of in said.items()}
     for k in range(1, 6):
-        found = {
-            "pass@k": [pass_at_k(5, c[slug], k) for slug in said],
-            "majority@k": [majority_at_k(of, k, s, vote) for s, of in said.items()],
-            "pass^k": [pass_hat_k(5, c[slug], k) for slug in said],
-        }
-        for name, shares in found.items():
-            lines[name].append(100 * sum(shares) / len(said))
+        rows = []
+        for slug, answers in said().items():
+            c = sum(is_right(slug, answer) for answer in answers)
+            voted_right = majority_at_k(answers, k, slug, vote)
+            rows.append((pass_at_k(5, c, k), voted_right, pass_hat_k(5, c, k)))
+        for line, shares in zip(lines.values(), zip(*rows, strict=True), strict=True):
+            line.append(100 * sum(shares) / len(rows))
     return lines
 
 
@@ -272,14 +259,11 @@ def plot_curves(lines: Mapping[str, Sequence[float]]) -> Axes:
 def better_or_worse(vote: Vote) -> Grid:
     """Return how often 1, 3 and 5 runs vote right, on sums where runs differ."""
     rows = []
-    for slug, of in recorded().items():
-        answers = [row.answer for row in of]
+    for slug, answers in said().items():
         right = sum(is_right(slug, answer) for answer in answers)
         if 0 < right < len(answers):
             shares = [majority_at_k(answers, k, slug, vote) for k in (1, 3, 5)]
-            rows.append((shares[2] - shares[0], right, shares, sums()[slug].text[:48]))
-    rows.sort(key=lambda row: row[0])
-    shown = [
-        (t, f"{c} of 5", *(f"{s:.1f}" for s in shares)) for _, c, shares, t in rows
-    ]
-    return Grid(["sum", "right", "majority@1", "@3", "@5"], shown)
+            shown = [f"{share:.1f}" for share in shares]
+            rows.append((sums()[slug].text[:48], f"{right} of 5", *shown))
+    rows.sort(key=lambda row: float(row[4]) - float(row[2]))
+    return Grid(["sum", "right", "majority@1", "@3", "@5"], rows)

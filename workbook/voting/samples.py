@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor
 from copy import copy
 from dataclasses import dataclass, fields
 from functools import partial
@@ -17,6 +17,8 @@ from workbook.models.base import ignore
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 
+Make = Callable[[int], Any]  # a machine of a seed
+
 
 @dataclass(frozen=True, slots=True)
 class Sample(RunResult):
@@ -27,11 +29,7 @@ class Sample(RunResult):
 
 
 def ask_k(
-    make: Callable[[int], Any],
-    question: str,
-    k: int,
-    *,
-    executor: Executor | None = None,
+    make: Make, question: str, k: int, *, executor: Executor | None = None
 ) -> list[Sample | Exception]:
     """Run a question k times; return the runs in the order of their seeds, 1 to k.
 
@@ -49,37 +47,21 @@ def ask_k(
     """
     if k < 1:
         raise ValueError(f"k is {k}: ask at least once")
-    jobs = [partial(_sample, make, question, seed) for seed in range(1, k + 1)]
-    if executor is None:
-        return [_outcome(job) for job in jobs]
-    futures = list[Future[Sample]]()
-    try:
-        for job in jobs:
-            futures.append(executor.submit(job))
-        wait(futures)
-    except KeyboardInterrupt:
-        for each in futures:
-            each.cancel()
-        raise
-    return [_outcome(each.result) for each in futures]
+    at_once = executor.map if executor else map  # interrupted, both begin no other
+    return list(at_once(partial(_run, make, question), range(1, k + 1)))
 
 
-def _outcome(run: Callable[[], Sample]) -> Sample | Exception:
+def _run(make: Make, question: str, seed: int) -> Sample | Exception:
     try:
-        end = run()
+        machine = copy(make(seed))  # it may be the caller's, and be given out again
+        if machine.hook is ignore:
+            machine.hook = TraceWriter()
+        machine.about = {**machine.about, "seed": seed}
+        end = machine.run(question)
     except Exception as error:
         return error
-    if end.state == State.CANCELLED:  # its machine took Ctrl-C for itself
+    if end.state == State.CANCELLED:  # the machine took Ctrl-C for itself
         raise KeyboardInterrupt
-    return end
-
-
-def _sample(make: Callable[[int], Any], question: str, seed: int) -> Sample:
-    machine = copy(make(seed))  # it may be the caller's, and be given out again
-    if machine.hook is ignore:
-        machine.hook = TraceWriter()
-    machine.about = {**machine.about, "seed": seed}
-    end = machine.run(question)
     trace = machine.hook.trace() if hasattr(machine.hook, "trace") else None
     known = {field.name: getattr(end, field.name) for field in fields(RunResult)}
     return Sample(**known, seed=seed, trace=trace)
