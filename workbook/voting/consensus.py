@@ -6,10 +6,9 @@ runs agree is a sign that an answer is right, and no proof: they share one model
 
 import re
 import unicodedata
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import partial
 from typing import NamedTuple
 
 from workbook.fsm.machine import RunResult
@@ -17,21 +16,17 @@ from workbook.fsm.table import State
 from workbook.grounding.comparison import UNITS
 from workbook.loop.answers import normalize_answer
 from workbook.models.prompts import clip
-from workbook.tools.threads import TimedOut, call_with_timeout
+from workbook.tools.threads import call_with_timeout
 
 VERIFY_S = 30.0  # the most seconds that a verifier may take
-_MONEY = {"$": "dollar", "usd": "dollar", "€": "euro", "£": "pound", "¥": "yen"}
-_MONEY |= {"eur": "euro", "円": "yen", "元": "yuan"}
-_TIMES = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9}
-_TIMES |= {"万": 10**4, "億": 10**8, "亿": 10**8}
-_NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:[ ,]\d{3})+(?!\d)|\d+)(?:\.\d+)?|[+-]?\.\d+")
-_GAPS = re.compile("[ ,]")  # between thousands
-_AMOUNT = re.compile(
-    rf"([+-](?=[$€£¥ ]*[\d.])|)([$€£¥]?) ?({_NUMBER.pattern})[ -]?"  # one sign
-    rf"({'|'.join(_TIMES)})?(\D*)"
-)
+MONEY = {"$": "dollar", "usd": "dollar", "€": "euro", "eur": "euro", "£": "pound",
+         "¥": "yen", "円": "yen", "元": "yuan"}  # fmt: skip
+TIMES = {"hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9,
+         "万": 10**4, "億": 10**8, "亿": 10**8}  # fmt: skip
+NUMBER = r"[+-]?\d*\.?\d+"
+AMOUNT = re.compile(rf"({NUMBER})[ -]?({'|'.join(TIMES)})?(\D*)")
 
-Given = str | BaseException | None  # an answer, what was raised, or no answer
+Given = str | Exception | None  # an answer, what was raised, or no answer
 Ends = Sequence[RunResult | Given]  # of `ask_k`, with their traces; or plain answers
 Verify = Callable[[Ends], str | None]  # it returns one of the answers, or None
 
@@ -62,10 +57,9 @@ class Agreed(NamedTuple):
 
 
 def meaning(answer: str) -> Meaning | None:
-    """Return what an answer says; None where it says nothing, as "" and "…" do.
+    """Return what an answer says: a number, or words with the numbers in them.
 
-    What is one number, perhaps with a unit, is a number. All else is compared as words,
-    as `normalize_answer` leaves them, with the numbers in them.
+    None where it says nothing, as "" and "…" do.
 
     >>> meaning("$1,692.00") == meaning("１６９２ dollars")
     True
@@ -74,42 +68,41 @@ def meaning(answer: str) -> Meaning | None:
     """
     text = unicodedata.normalize("NFKC", answer).replace("−", "-").casefold()
     text = " ".join(text.split()).strip("*_`\"'“”「」()[]= ").rstrip(".,;:!。 ")
-    if found := _AMOUNT.fullmatch(text):
-        sign, money, number, times, unit = found.groups()
-        unit = money or unit.strip(" .-")
-        plain = normalize_answer(unit.replace("/", " per "))  # m/s is not ms
-        unit = UNITS.get(unit) or _MONEY.get(unit) or plain
-        value = Decimal(_GAPS.sub("", sign + number))  # exact; a product has 28 digits
-        plain = unit.removesuffix("s") if len(unit) > 2 else unit
-        return Meaning(value * _TIMES[times] if times else value, plain)
+    text = re.sub(r"^([+-]?)([$€£¥]) ?(.*)$", r"\1\3 \2", text)  # $5 becomes 5 $
+    text = re.sub(r"(?<=\d)[ ,](?=\d{3}(?!\d))", "", text)  # 1,692 becomes 1692
+    if found := AMOUNT.fullmatch(text):
+        number, times, unit = found.groups()
+        unit = unit.strip(" .-")
+        words = normalize_answer(unit.replace("/", " per "))  # m/s is not ms
+        unit = UNITS.get(unit) or MONEY.get(unit) or words
+        unit = unit.removesuffix("s") if len(unit) > 2 else unit
+        return Meaning(Decimal(number) * TIMES.get(times, 1), unit)
     words = normalize_answer(text)
-    numbers = [Decimal(_GAPS.sub("", each)) for each in _NUMBER.findall(text)]
-    said = " ".join([words, *(str(each.normalize()) for each in numbers)])
-    return Meaning(said) if words else None
+    numbers = [str(Decimal(each).normalize()) for each in re.findall(NUMBER, text)]
+    return Meaning(" ".join([words, *numbers])) if words else None
 
 
 def vote(answers: Sequence[Given]) -> Tally:
     """Return the votes of several answers, compared by what they mean.
 
-    None and what says nothing abstain, an exception has failed. A number without a unit
-    is taken for the same number with one, if only one unit was given with it; otherwise
-    it is an answer of its own.
+    A number without a unit joins the same number with one, if only one unit was given
+    with it; otherwise it is an answer of its own.
 
     >>> vote(["$88", "88.0", "90", None, "88 dollars"]).votes
     (('$88', 3), ('90', 1))
     """
     given = [(a, said) for a in answers if isinstance(a, str) and (said := meaning(a))]
-    failed = sum(isinstance(each, BaseException) for each in answers)
+    failed = sum(isinstance(each, Exception) for each in answers)
     units = defaultdict[Decimal | str, set[str]](set)
     for _, (what, unit) in given:
         units[what] |= {unit} - {""}
-    counts, first = Counter[Meaning](), dict[Meaning, str]()
+    same = defaultdict[Meaning, list[str]](list)
     for answer, said in given:
         if not said.unit and len(units[said.what]) == 1:
             said = Meaning(said.what, *units[said.what])
-        counts[said] += 1
-        first.setdefault(said, answer)
-    votes = tuple((first[said], count) for said, count in counts.most_common())
+        same[said].append(answer)
+    counts = [(each[0], len(each)) for each in same.values()]
+    votes = tuple(sorted(counts, key=lambda vote: -vote[1]))
     tied = len(votes) > 1 and votes[0][1] == votes[1][1]
     return Tally(votes, len(answers) - len(given) - failed, failed, tied)
 
@@ -119,9 +112,8 @@ def consensus(
 ) -> Agreed:
     """Return what several runs say together, how that was found, and why.
 
-    What all runs say is the answer. Else a verifier chooses one of the answers. Where
-    there is none, or it is inconclusive, it is what more than half of ALL runs say,
-    those without an answer with them; else there is no answer.
+    What all runs say, else what the verifier chooses, else what more than half of ALL
+    runs say, those without an answer with them; else there is no answer.
     """
     tally = vote([answer_of(each) for each in exits])
     if not tally.votes:
@@ -140,7 +132,7 @@ def consensus(
 
 def answer_of(end: RunResult | Given) -> Given:
     """Return what a run gives to a vote: its answer, None, or how it failed."""
-    if end is None or isinstance(end, str | BaseException):
+    if not isinstance(end, RunResult):
         return end  # a plain answer is one, too
     return RuntimeError(end.message) if end.state == State.ERROR else end.answer
 
@@ -158,23 +150,18 @@ def ask_verifier(
 ) -> tuple[str | None, str]:
     """Return the answer that a verifier chose, or None, and what is to be said of it.
 
-    None, too, where it raises, is late, or says what none of the runs did. A verifier
-    that asks a model limits its tokens as all who ask do: `max_tokens`, or a
-    `SharedBudget`.
+    None, too, where it raises, is late, or says what none of the runs did.
     """
     if verify is None:
         return None, "no verifier"
     try:
-        said = call_with_timeout(partial(verify, exits), {}, within_s)
-    except TimedOut:
-        return None, f"the verifier gave no answer within {within_s:g} s"
-    except (Exception, SystemExit) as error:
+        said = call_with_timeout(lambda: verify(exits), {}, within_s)
+    except (Exception, SystemExit) as error:  # TimedOut, too
         return None, clip(f"the verifier raised {type(error).__name__}: {error}", 99)
     if said is None:
         return None, "the verifier is inconclusive"
-    given = [answer for answer, _ in tally.votes if answer == said] or [
-        answer for answer, _ in tally.votes if vote([answer, said]).votes[0][1] == 2
-    ]
-    if len(given) == 1:
-        return given[0], "the verifier chose it"
+    answers = [answer for answer, _ in tally.votes]
+    same = [each for each in answers if vote([each, said]).votes[0][1] == 2]
+    if said in answers or len(same) == 1:
+        return (said if said in answers else same[0]), "the verifier chose it"
     return None, f"the verifier said {said!r:.60}, which is none of the answers"
