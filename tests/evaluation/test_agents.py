@@ -9,9 +9,9 @@ import pytest
 
 from workbook.evaluation.adversaries import KINDS, adversary
 from workbook.evaluation.agents import GUARDS, Agent
-from workbook.evaluation.grade import grade
+from workbook.evaluation.diagnosis import effects_doubled, steps_wasted
+from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import tasks
-from workbook.evaluation.waste import effects_doubled, steps_wasted
 from workbook.models.script import Script
 from workbook.tools.calculator import safe_eval
 from workbook.traces.trace import Trace

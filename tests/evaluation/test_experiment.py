@@ -12,13 +12,13 @@ from workbook.evaluation.experiment import (
     run_experiment,
     summarize,
 )
-from workbook.evaluation.grading import same_number
 from workbook.evaluation.questions import (
     ArithmeticQuestion,
     arithmetic_questions,
     calculator_world,
     wiki_world,
 )
+from workbook.loop.answers import same_number
 from workbook.loop.paper_agent import Attempt
 from workbook.loop.prompting import PaperStep, load_exemplars
 from workbook.models.base import Completion, Usage

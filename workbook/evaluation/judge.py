@@ -1,7 +1,7 @@
 """A model as judge: a score from 1 to 5 by a rubric, and what moves it that should not.
 
 Nothing is guessed: where no score can be read, there is none, and it is counted. How
-good a judge is, its agreement with gold says (`workbook.evaluation.agreement`).
+good a judge is, its agreement with gold says (`workbook.evaluation.statistics`).
 """
 
 import re

@@ -5,7 +5,7 @@ from functools import cache
 
 from workbook.environments.text_world import rows_of
 from workbook.environments.wiki import WikiTask, WikiWorld
-from workbook.evaluation.grading import same_number
+from workbook.loop.answers import same_number
 from workbook.loop.text_world import ToolWorld
 from workbook.tools.calculator import safe_eval
 

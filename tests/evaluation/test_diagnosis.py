@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.evaluation.waste import FAILURES, effects_doubled, failure_mode
+from workbook.evaluation.diagnosis import FAILURES, effects_doubled, failure_mode
 from workbook.guardrails.ledger import DONE_BEFORE
 from workbook.stage.engines import play
 

@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from workbook.environments.text_world import rows_of
-from workbook.evaluation.grading import numbers_in as in_digits
 from workbook.evaluation.tasks import Gold
 from workbook.grounding.claims import REFUSAL, TURN, sentences, without_citations
 from workbook.grounding.comparison import facts
+from workbook.loop.answers import numbers_in as in_digits
 from workbook.paths import DATA
 
 _LINES = tomllib.loads((DATA / "grading.toml").read_text("utf-8"))
