@@ -50,7 +50,8 @@ def ablation_table(
     """
     tasks, names = list(tasks), [name_of(agent) for agent in agents]
     if len({*names}) < len(names):
-        raise ValueError(f"each agent needs a name of its own, not {names}")
+        said = ", ".join(names)
+        raise ValueError(f"each agent needs a name of its own, these are {said}")
     found = [
         evaluate(tasks, agent, out=Path(out) / re.sub(r"[^\w-]+", "_", name), **options)
         for agent, name in zip(agents, names, strict=True)
