@@ -1,16 +1,12 @@
-"""What results show: a table of agents, and an ablation in pairs."""
+"""What results show: one row an agent."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
-from itertools import chain
-from pathlib import Path
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from workbook.evaluation.runner import AnyAgent, Result, evaluate, name_of
-from workbook.evaluation.statistics import paired_difference, wilson_interval
-from workbook.evaluation.tasks import Task
+from workbook.evaluation.runner import Result
+from workbook.evaluation.statistics import wilson_interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,36 +28,6 @@ def table(results: Iterable[Result]) -> pd.DataFrame:
         raise ValueError("there are no results to show")
     rows = {name: _row(group) for name, group in groups.items()}
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("agent")
-
-
-def ablation_table(
-    tasks: Iterable[Task],
-    agents: Sequence[AnyAgent],
-    *,
-    out: Path | str,
-    **options: Any,
-) -> pd.DataFrame:
-    """Evaluate agents on the same tasks; `table`, and each beside the first one.
-
-    Each agent has a folder of its own in `out`; `options` are those of `evaluate`.
-    `won` are tasks that only this agent has right, `lost` those that only the first one
-    has; `p` is McNemar's, of `paired_difference`. ValueError: no agents, or two of one
-    name.
-    """
-    tasks, names = list(tasks), [name_of(agent) for agent in agents]
-    if len({*names}) < len(names):
-        said = ", ".join(names)
-        raise ValueError(f"each agent needs a name of its own, these are {said}")
-    found = [
-        evaluate(tasks, agent, out=Path(out) / re.sub(r"[^\w-]+", "_", name), **options)
-        for agent, name in zip(agents, names, strict=True)
-    ]
-    frame = table(chain.from_iterable(found))
-    right = [[result.right for result in results] for results in found]
-    pairs = [paired_difference(zip(right[0], each, strict=True)) for each in right]
-    for name in ("won", "lost", "p"):
-        frame[name] = [getattr(pair, name) for pair in pairs]
-    return frame
 
 
 def _row(results: list[Result]) -> dict[str, Any]:
