@@ -10,7 +10,7 @@ def a_result(task="a", agent="new", right=True, **fields):
     usual = {
         "kind": "lookup", "state": "DONE", "answer": "14", "seconds": 1.25,
         "tokens": 100, "model_calls": 2, "tool_calls": 1, "wasted": 1, "doubled": 0,
-        "failure": "none" if right else "wrong answer", "error": "",
+        "error": "",
     }  # fmt: skip
     return Result(task=task, agent=agent, right=right, **{**usual, **fields})
 

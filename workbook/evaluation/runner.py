@@ -18,14 +18,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from workbook.evaluation.diagnosis import (
-    ENDS,
-    SILENT,
-    WRONG,
-    effects_doubled,
-    failure_mode,
-    steps_wasted,
-)
+from workbook.evaluation.diagnosis import effects_doubled, steps_wasted
 from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import Task
 from workbook.fsm.machine import RunResult
@@ -55,7 +48,6 @@ class Result:
     tool_calls: int
     wasted: int  # see `steps_wasted`
     doubled: int  # see `effects_doubled`, of all runs in a row
-    failure: str  # see `failure_mode`, of the last run; SILENT or WRONG of none
     error: str  # what was raised
 
 
@@ -150,29 +142,24 @@ def measured(
     error: str = "",
 ) -> Result:
     """Return the result of a task that ended so, with the figures of its traces."""
-    right = grade(answer, task.gold)
     traces = [list(whole_events(run, [])) for run in each_run(folder)]
     traces = [trace for trace in traces if trace]
     events = list(chain.from_iterable(traces))
     kinds = [event["kind"] for event in events]
     usages = [e["usage"] or {} for e in events if e["kind"] == Kind.MODEL_TURN]
-    failure = WRONG if answer else SILENT
-    if right or traces:
-        failure = failure_mode(traces[-1] if traces else [], right)
     return Result(
         task.slug,
         task.kind,
         agent,
         state,
         answer,
-        right,
+        grade(answer, task.gold),
         seconds=round(sum(t[-1]["at_s"] for t in traces) if traces else seconds, 6),
         tokens=sum(u.get(part) or 0 for u in usages for part in ("input", "output")),
         model_calls=kinds.count(Kind.MODEL_REQUEST),
         tool_calls=kinds.count(Kind.TOOL_CALL),
         wasted=sum(steps_wasted(trace, task.shortest) for trace in traces),
         doubled=effects_doubled(events),
-        failure=ENDS[State.ERROR] if state == State.ERROR else failure,
         error=error,
     )
 
