@@ -1,29 +1,29 @@
-"""Lesson 12 in JupyterLab: what is measured, in tables, and an exercise solved."""
+"""Lesson 12 in JupyterLab: graders, two versions in pairs, and an exercise solved."""
 
 from playwright.sync_api import expect
 
 LESSON = "12_evaluation"
-HEAD = """def agreement(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> float:
-    n = len(ours)
-    if n == 0 or n != len(theirs):
-        raise ValueError("two rows of as many labels are needed")
-    same = sum(a == b for a, b in zip(ours, theirs)) / n
-    counts, others = Counter(ours), Counter(theirs)
-    luck = sum(counts[label] * others[label] for label in counts) / n**2
-    if luck == 1:
-        raise ValueError("one label for everything shows nothing")
+HEAD = """def wilson_interval(
+    successes: int, n: int, z: float = 1.96
+) -> tuple[float, float]:
+    if n < 1 or not 0 <= successes <= n or not 0 <= z < math.inf:
+        raise ValueError("no rate")
+    share = successes / n
+    centre = share + z * z / (2 * n)
+    half = z * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    scale = 1 + z * z / n
 """
-WRONG = f"{HEAD}    return same"
-RIGHT = f"{HEAD}    return (same - luck) / (1 - luck)"
+WRONG = f"{HEAD}    return (centre + half) / scale, (centre - half) / scale"
+RIGHT = f"""{HEAD}    low = 0.0 if successes == 0 else (centre - half) / scale
+    return low, 1.0 if successes == n else (centre + half) / scale"""
 
 
-def test_lesson_12_from_graders_that_lie_to_a_judge_that_is_judged(lesson):
-    """Run all; the tables are there; an exercise can be solved"""
-    expect(lesson.output("missed.reveal")).to_contain_text("2004 is in 12004")
-    expect(lesson.output("by your grade:")).to_contain_text("29 of 29")
-    expect(lesson.output("shown.style.apply")).to_contain_text("no policy, no taint")
-    expect(lesson.output("stop_after_ten")).to_contain_text("run the second time")
+def test_lesson_12_from_a_grader_that_lies_to_two_versions_in_pairs(lesson):
+    """Run all; tables and pictures are there; an exercise can be solved"""
+    expect(lesson.output("silence is safe")).to_contain_text("an empty answer")
+    expect(lesson.output("69 held out")).to_contain_text("of 69")
+    expect(lesson.output("after 40:")).to_contain_text("won=8, lost=0")
     lesson.pictures_in_both_themes("lesson_12")
 
-    message = ["kappa is (observed - by luck) / (1 - by luck)", "0.4"]
-    lesson.solve("agreement", WRONG, RIGHT, message=message)
+    message = ["the low end comes first"]
+    lesson.solve("wilson_interval", WRONG, RIGHT, message=message)

@@ -9,9 +9,9 @@ import pytest
 
 from workbook.evaluation.adversaries import KINDS, adversary
 from workbook.evaluation.agents import GUARDS, Agent
-from workbook.evaluation.grade import grade
+from workbook.evaluation.diagnosis import effects_doubled, steps_wasted
+from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import tasks
-from workbook.evaluation.waste import effects_doubled, steps_wasted
 from workbook.models.script import Script
 from workbook.tools.calculator import safe_eval
 from workbook.traces.trace import Trace
@@ -78,11 +78,10 @@ def two(expression):
     "agent",
     [
         EXPERT,
-        Agent("adversary:repeats", k=3),
-        replace(EXPERT, react=False),
+        Agent("adversary:repeats"),
         replace(EXPERT, parts={"safe_eval": safe_eval}),
     ],
-    ids=["expert", "k", "plain", "parts"],
+    ids=["expert", "adversary", "parts"],
 )
 def test_an_agent_travels(agent):
     """What was pickled is the same agent."""
@@ -113,48 +112,6 @@ def test_a_part_of_the_learner_is_used(tmp_path):
     assert '"result":2' in (tmp_path / "run_1.jsonl").read_text()
 
 
-@pytest.mark.parametrize(
-    ("switch", "slug"), [("search", "louvre_pyramid"), ("calculator", "formula")]
-)
-def test_a_tool_can_be_switched_off(tmp_path, switch, slug):
-    """Without its tool a task cannot be solved, and no other tool is in its place."""
-    task = BY_SLUG[slug]
-    end = replace(EXPERT, **{switch: False})(task, tmp_path)
-    assert not grade(end.answer, task.gold)
-    (started,) = Trace.read(tmp_path / "run_1.jsonl").of("run_started")
-    assert started["tools"] == []
-
-
-def test_k_runs_have_seeds_and_one_answer(tmp_path):
-    """K runs leave K traces, each with its seed and temperature, and agree on one."""
-    end = replace(EXPERT, k=3)(TOWERS, tmp_path)
-    assert grade(end.answer, TOWERS.gold)
-    traces = [Trace.read(tmp_path / f"run_{n}.jsonl") for n in (1, 2, 3)]
-    told = [trace.of("run_started")[0] for trace in traces]
-    assert [each["seed"] for each in told] == [0, 1, 2]
-    assert {each["temperature"] for each in told} == {0.7}
-
-
-def test_runs_that_agree_on_nothing_have_no_answer(tmp_path, monkeypatch):
-    """Runs of which each says something else answer nothing, and say why."""
-    turns = [f"Final Answer: {n} towers" for n in (1, 2, 3)]
-    script = Script(turns)
-    monkeypatch.setattr(Agent, "_model", lambda self, task, sampling: script)
-    end = replace(EXPERT, k=3, grounding=False)(TOWERS, tmp_path)
-    assert (end.state, end.answer) == ("NO_ANSWER", None)
-    assert end.message
-    assert end.spent.steps == 1
-
-
-def test_a_plain_model_is_asked_once_and_has_no_tools(tmp_path):
-    """Without ReAct there is one call of the model, and none of a tool."""
-    end = replace(EXPERT, react=False)(TOWERS, tmp_path)
-    trace = Trace.read(tmp_path / "run_1.jsonl")
-    assert grade(end.answer, TOWERS.gold)
-    assert len(trace.of("model_turn")) == 1
-    assert not trace.of("tool_call")
-
-
 def test_a_refused_run_says_so(tmp_path, monkeypatch):
     """Where the runtime refuses, the answer says it and why, and is no silence."""
     insists = Script(["Final Answer: It is 900 m high [w999]."], repeat_last=True)
@@ -178,11 +135,10 @@ def test_no_question_is_refused_for_its_words(tmp_path):
     [
         ({"guards": ("luck",)}, "luck"),
         ({"model": "adversary:sings"}, "sings"),
-        ({"k": 0}, "0"),
     ],
 )
 def test_what_there_is_not_is_refused(change, named):
-    """An unknown guard or adversary, or no run, is a ValueError that names it."""
+    """An unknown guard or adversary is a ValueError that names it."""
     with pytest.raises(ValueError, match=named):
         replace(EXPERT, **change)
 

@@ -14,7 +14,7 @@ from workbook.evaluation.descriptions import (
     forecast_tasks,
     is_right,
 )
-from workbook.evaluation.grading import paired_difference
+from workbook.evaluation.statistics import paired_difference
 from workbook.models.base import Prefilled
 from workbook.models.local import LocalTextModel
 from workbook.models.script import Script

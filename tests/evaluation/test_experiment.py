@@ -1,5 +1,7 @@
 """Every question with every method, on a model whose answers are known."""
 
+import re
+
 import pytest
 
 from workbook.environments.wiki import wiki_tasks
@@ -12,13 +14,14 @@ from workbook.evaluation.experiment import (
     run_experiment,
     summarize,
 )
-from workbook.evaluation.grading import same_number
 from workbook.evaluation.questions import (
     ArithmeticQuestion,
     arithmetic_questions,
     calculator_world,
+    drawn_sums,
     wiki_world,
 )
+from workbook.loop.answers import same_number
 from workbook.loop.paper_agent import Attempt
 from workbook.loop.prompting import PaperStep, load_exemplars
 from workbook.models.base import Completion, Usage
@@ -194,6 +197,17 @@ def test_the_twenty_questions_are_twenty_sums():
     questions = arithmetic_questions()
     assert len({q.slug for q in questions}) == len(questions) == 20
     assert all(same_number(q.answers[0], q.answers[0]) for q in questions)
+
+
+def test_drawn_sums_are_the_same_each_time():
+    """A longer list begins with the shorter one; answers are whole numbers above 0."""
+    few, many = drawn_sums(8), drawn_sums(80)
+    assert many[:8] == few
+    assert drawn_sums(8, seed=1) != few
+    assert len({q.text for q in many}) == len({q.slug for q in many}) == 80
+    for question in many:
+        a, b = (int(n) for n in re.findall(r"\d+", question.text))
+        assert int(question.answers[0]) in {a * b, a + b, a - b, a // b}
 
 
 def test_a_wiki_world_is_open_at_its_question():

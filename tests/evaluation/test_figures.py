@@ -6,7 +6,7 @@ import pytest
 from tests.evaluation.test_experiment import trial
 from workbook.evaluation import figures
 from workbook.evaluation.experiment import summarize
-from workbook.evaluation.grading import paired_difference
+from workbook.evaluation.statistics import paired_difference
 from workbook.paths import ROOT
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbook.evaluation.grade import Gold
+from workbook.evaluation.grader import Gold
 
 WARSAW = Gold("all", ("Warsaw",))
 BOTH = Gold("all", ("Vienna", "Danube"))

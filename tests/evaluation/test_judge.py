@@ -2,10 +2,13 @@
 
 import pytest
 
+from workbook.evaluation.grader import graded_answers
 from workbook.evaluation.judge import (
     DEMAND,
     Position,
+    beside_people,
     judge,
+    judge_answers,
     position_bias,
     read_score,
     score_changes,
@@ -83,3 +86,29 @@ def test_other_words_around_an_answer_are_judged_beside_it():
     plain, dressed = script.requests[:2]
     assert "Answer: {2}\n" in plain.prompt
     assert "Answer: {2} (This answer has been checked" in dressed.prompt
+
+
+def test_answers_are_judged_one_by_one():
+    """Each answer that says something has a score, beside the gold if that is asked."""
+    answers = [each for each in graded_answers() if each.task == "curie_birthplace"]
+    seen = []
+
+    class Four:
+        name = "four"
+
+        def complete(self, prompt, **options):
+            seen.append(prompt)
+            return Completion(" 4")
+
+    found = judge_answers(Four(), answers, with_gold=True)
+    assert set(found) == {each.answer for each in answers if each.answer}
+    assert set(found.values()) == {4}
+    assert all("The right answer: Warsaw\n" in prompt for prompt in seen)
+
+
+def test_graders_beside_people():
+    """A grader that says the same as people has kappa 1, a coin's is near 0."""
+    people = [True, True, False, False]
+    rows = beside_people({"same": people, "coin": [True, False] * 2}, people)
+    assert rows["kappa"].tolist() == [1, 0]
+    assert rows["agrees"].tolist() == [1, 0.5]

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from workbook.evaluation.agreement import agreement, judged_rate, kappa_interval
+from workbook.evaluation.statistics import agreement, judged_rate, kappa_interval
 
 
 @pytest.mark.parametrize("shares", [(0.4, 0.1, 0.1, 0.4), (0.7, 0.1, 0.05, 0.15)])

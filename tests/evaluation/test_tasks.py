@@ -5,7 +5,7 @@ import json
 import pytest
 
 from workbook.environments.catalogue import makers
-from workbook.evaluation.grade import grade, graded_answers, naive_grades
+from workbook.evaluation.grader import grade, graded_answers, naive_grades
 from workbook.evaluation.tasks import CLASSES, read_tasks, tasks
 
 BY_SLUG = {task.slug: task for task in tasks()}

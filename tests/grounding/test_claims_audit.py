@@ -13,7 +13,7 @@ from collections import Counter
 import pytest
 
 from workbook.environments.wiki import load_articles
-from workbook.evaluation.grading import wilson_interval
+from workbook.evaluation.statistics import wilson_interval
 from workbook.grounding.evidence import Document, audit_answer
 from workbook.paths import DATA
 

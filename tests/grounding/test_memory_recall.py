@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from workbook.evaluation.grading import (
+from workbook.evaluation.statistics import (
     paired_difference,
     paired_interval,
     wilson_interval,

@@ -6,8 +6,10 @@ from workbook.loop.answers import (
     Order,
     exact_match,
     majority,
+    matches_any,
     normalize_answer,
     run_back_off,
+    same_number,
 )
 
 
@@ -141,3 +143,50 @@ def test_the_second_method_is_asked_only_in_need(order, react, cot_sc):
 def test_the_second_method_answers_when_the_first_gives_way(order, react, cot_sc):
     """A first method that is at a loss hands over to the other one."""
     assert run_back_off(order, react, cot_sc) == "88"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["1692", "1,692", " $1692.00", "1692 apples", "There are 1692.", "１，６９２"],
+)
+def test_the_same_number_in_other_clothes_is_right(answer):
+    """Commas, currency, words around it and full-width digits are no fault."""
+    assert same_number(answer, "1692")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["16.92", "-1692", "11692", "1692.5", "47 * 36 = 1692", "", "many", "1,69,2"],
+)
+def test_another_number_or_two_numbers_are_wrong(answer):
+    """A decimal point or a sign counts, and an answer is one number, not several."""
+    assert not same_number(answer, "1692")
+
+
+@pytest.mark.parametrize("answer", [".5", "$0.50", "a share of .5"])
+def test_a_number_may_begin_with_its_point(answer):
+    """A half is a half, with a zero before the point or without."""
+    assert same_number(answer, "0.5")
+
+
+def test_an_endless_number_is_wrong_and_no_accident():
+    """A model that does not stop writing digits is wrong; grading goes on."""
+    assert not same_number("1" * 5000, "1692")
+
+
+def test_a_gold_answer_that_is_no_number_is_refused():
+    """A typing error in the data is told and does not count as a wrong answer."""
+    with pytest.raises(ValueError, match="one number"):
+        same_number("4", "four")
+
+
+@pytest.mark.parametrize("answer", [None, ""])
+def test_no_answer_is_never_right(answer):
+    """A run that gave up is wrong, whatever would have been right."""
+    assert not matches_any(answer, [""])
+
+
+def test_any_accepted_answer_will_do():
+    """One accepted answer is enough."""
+    assert matches_any("cervantes", ["Miguel de Cervantes", "Cervantes"])
+    assert not matches_any("Lope de Vega", ["Miguel de Cervantes", "Cervantes"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.evaluation.grading import wilson_interval
+from workbook.evaluation.statistics import wilson_interval
 from workbook.paths import DATA
 from workbook.security.screen import (
     PATTERNS,

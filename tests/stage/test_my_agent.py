@@ -13,7 +13,7 @@ from decimal import Decimal
 import pytest
 
 from tests.counting import TimeUp, count_calls
-from workbook.evaluation.grade import grade
+from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import tasks
 from workbook.stage.capstone import Capstone, play_capstone
 from workbook.stage.scenarios import ScenarioError, as_scenario, outcome

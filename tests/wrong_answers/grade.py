@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from workbook.evaluation.grade import grade as ours
-from workbook.evaluation.grade import in_sentences, names, refuses
-from workbook.evaluation.grading import numbers_in as in_digits
-from workbook.evaluation.grading import same_number
+from workbook.evaluation.grader import grade as ours
+from workbook.evaluation.grader import in_sentences, names, refuses
+from workbook.loop.answers import numbers_in as in_digits
+from workbook.loop.answers import same_number
 
 
 def said(answer):

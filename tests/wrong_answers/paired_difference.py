@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 
-from workbook.evaluation.grading import Paired
+from workbook.evaluation.statistics import Paired
 
 
 def tail_of(won, lost):

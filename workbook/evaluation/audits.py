@@ -15,7 +15,7 @@ from workbook.environments.search import bundled_search
 from workbook.environments.web_search import SERVICES, Cascade, Service
 from workbook.environments.wiki import load_articles, wiki_tasks
 from workbook.evaluation.choices import share
-from workbook.evaluation.grading import wilson_interval
+from workbook.evaluation.statistics import wilson_interval
 from workbook.grounding.calibration import Cost, plot_costs
 from workbook.grounding.claims import find_citations, sentences
 from workbook.grounding.evidence import Document, Support, Verdict, evidence_of

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from workbook.evaluation.grading import wilson_interval
+from workbook.evaluation.statistics import wilson_interval
 from workbook.loop.turns import Action
 from workbook.models.base import TextModel
 from workbook.paths import DATA

@@ -10,13 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from workbook.evaluation.grading import (
+from workbook.evaluation.statistics import (
     Paired,
-    matches_any,
     paired_difference,
     wilson_interval,
 )
-from workbook.loop.answers import exact_match
+from workbook.loop.answers import exact_match, matches_any
 from workbook.loop.paper_agent import Attempt, run
 from workbook.loop.prompting import METHODS, Exemplar
 from workbook.loop.text_world import World

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from workbook.evaluation.grading import Paired, wilson_interval
+from workbook.evaluation.statistics import Paired, wilson_interval
 from workbook.paths import DATA
 from workbook.traces.dashboard import on_any_page
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from workbook.evaluation.grading import wilson_interval
+from workbook.evaluation.statistics import wilson_interval
 
 if TYPE_CHECKING:
     from pandas import DataFrame

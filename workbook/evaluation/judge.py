@@ -1,18 +1,25 @@
 """A model as judge: a score from 1 to 5 by a rubric, and what moves it that should not.
 
 Nothing is guessed: where no score can be read, there is none, and it is counted. How
-good a judge is, its agreement with gold says (`workbook.evaluation.agreement`).
+good a judge is, its agreement with gold says (`workbook.evaluation.statistics`).
 """
 
 import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
+from workbook.evaluation.grader import GradedAnswer
+from workbook.evaluation.statistics import agreement, kappa_interval
+from workbook.evaluation.tasks import tasks
 from workbook.models.base import ChatModel, Completion, TextModel
 from workbook.paths import DATA
+from workbook.wait import waiting
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 _WORDS = tomllib.loads((DATA / "lessons/12/judge.toml").read_text("utf-8"))
 RUBRIC, PREFER, FILLER, DEMAND = (
@@ -110,6 +117,42 @@ def score_changes(
         both = plain is not None and dressed is not None
         changes.append(dressed - plain if both else None)  # type: ignore[operator]
     return changes
+
+
+def judge_answers(
+    model: Model, answers: Iterable[GradedAnswer], *, with_gold: bool = False
+) -> dict[str, int | None]:
+    """Return the score of each answer that says something; it may be None.
+
+    `with_gold` shows the judge what is right.
+    """
+    known = {task.slug: task for task in tasks()}
+    said = [(each.answer, known[each.task]) for each in answers if each.answer]
+    found = {}
+    with waiting("judging answers", total=len(said)) as tick:
+        for answer, task in said:
+            right = " / ".join(task.gold.values)
+            right = "a refusal" if task.gold.kind == "refusal" else right
+            reference = right if with_gold else None
+            found[answer or ""] = judge(
+                model, task.question, answer or "", reference=reference
+            ).score
+            tick()
+    return found
+
+
+def beside_people(
+    labels: Mapping[str, Sequence[bool]], people: Sequence[bool]
+) -> "DataFrame":
+    """Return how far each grader agrees with people: a share, kappa, its interval."""
+    import pandas as pd
+
+    rows = {}
+    for name, label in labels.items():
+        same = sum(a == b for a, b in zip(label, people, strict=True)) / len(people)
+        rows[name] = (same, agreement(label, people), *kappa_interval(label, people))
+    columns = ["agrees", "kappa", "low", "high"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(2)
 
 
 def _ask(model: Model, prompt: str, prefill: str) -> Completion:

@@ -12,9 +12,12 @@ import string
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from enum import StrEnum
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
+_NUMBER = re.compile(r"(?<![\d.])-?(?:\d+(?:\.\d+)?|\.\d+)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 def normalize_answer(text: str) -> str:
@@ -39,6 +42,44 @@ def normalize_answer(text: str) -> str:
 def exact_match(answer: str, gold: str) -> bool:
     """Return whether two answers are the same once normalised."""
     return normalize_answer(answer) == normalize_answer(gold)
+
+
+def same_number(answer: str, gold: str) -> bool:
+    """Return whether `answer` names one number, and that number is `gold`.
+
+    Words around it are no fault ("144 boxes"), a second number is ("12 * 12 = 144").
+    Where `gold` is not a number, it raises ValueError.
+
+    >>> same_number("$1,692.00", "1692"), same_number("16.92", "1692")
+    (True, False)
+    """
+    wanted = numbers_in(gold)
+    if len(wanted) != 1:
+        raise ValueError(f"the right answer must be one number, not {gold!r}")
+    return numbers_in(answer) == wanted
+
+
+def matches_any(
+    answer: str | None,
+    golds: Iterable[str],
+    is_right: Callable[[str, str], bool] = exact_match,
+) -> bool:
+    """Return whether an answer was given and is one of the accepted ones.
+
+    >>> matches_any("cervantes", ["Miguel de Cervantes", "Cervantes"])
+    True
+    """
+    return bool(answer) and any(is_right(answer or "", gold) for gold in golds)
+
+
+def numbers_in(text: str) -> list[Decimal]:
+    """Return the numbers that a text names, as they stand: 1,692 and １６９２ are one.
+
+    >>> numbers_in("1,692 m, −3 at night")
+    [Decimal('1692'), Decimal('-3')]
+    """
+    narrow = unicodedata.normalize("NFKC", text).replace("−", "-")
+    return [Decimal(n) for n in _NUMBER.findall(_THOUSANDS.sub("", narrow))]
 
 
 class Order(StrEnum):

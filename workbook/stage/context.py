@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.environments.wiki import load_articles
-from workbook.evaluation.grading import paired_difference, wilson_interval
+from workbook.evaluation.statistics import paired_difference, wilson_interval
 from workbook.exercises.display import Grid
 from workbook.fsm import TextTurns
 from workbook.guardrails.budget import Prices

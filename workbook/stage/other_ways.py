@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
-from workbook.evaluation.grading import paired_difference
 from workbook.evaluation.questions import ArithmeticQuestion
+from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
 from workbook.loop.answers import Order
 from workbook.models.base import TextModel

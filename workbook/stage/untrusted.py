@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import product
 from typing import Any
 
-from workbook.evaluation.grading import paired_difference
+from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
 from workbook.fsm.adapters import TEXT_PREAMBLE
 from workbook.guardrails.permission import Decision, Verdict

@@ -13,17 +13,18 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from workbook.evaluation.grading import matches_any, same_number, wilson_interval
 from workbook.evaluation.questions import (
     ArithmeticQuestion,
     arithmetic_questions,
     calculator_world,
 )
+from workbook.evaluation.statistics import wilson_interval
 from workbook.exercises.display import Grid
 from workbook.fsm.assemble import assemble
 from workbook.fsm.limits import Limits, Spent
 from workbook.fsm.machine import RunResult
 from workbook.loop import paper_agent
+from workbook.loop.answers import matches_any, same_number
 from workbook.loop.prompting import load_exemplars
 from workbook.models.base import TextModel, ignore
 from workbook.models.script import Script

@@ -1,4 +1,4 @@
-"""What a run did for nothing, did twice, and why it failed: from its events alone.
+"""What a run did for nothing, and what it did twice: from its events alone.
 
 No word of an error or an answer is read: kinds of events and of errors are data.
 """
@@ -10,29 +10,11 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from workbook.environments.catalogue import builtin_tool, makers
-from workbook.fsm.table import State
-from workbook.grounding.grounded import Ground
 from workbook.guardrails import ledger
-from workbook.guardrails.table import GuardState
 from workbook.tools.calls import Effect, ErrorKind, ToolCall
 from workbook.tools.tool import Tool
-from workbook.traces.errors import arguments_of, classify_error
+from workbook.traces.errors import arguments_of
 from workbook.traces.events import Kind, TraceEvent
-
-ENDS = {
-    State.ERROR: "error",
-    State.CANCELLED: "cancelled",
-    State.EXHAUSTED: "out of budget",
-    GuardState.STUCK: "stuck",
-    GuardState.PENDING: "waits for a person",
-    Ground.REFUSED: "refused",
-}
-"""How a run failed, by the end that it came to."""
-NONE, CUT_SHORT, WRONG = "none", "cut short", "wrong answer"
-IDLE, UNREADABLE, FAILED = "no tool was called", "unreadable turns", "failed calls"
-FAILURES = (NONE, CUT_SHORT, *ENDS.values(), IDLE, UNREADABLE, FAILED, WRONG)
-"""What `failure_mode` returns."""
-SILENT = "no answer"  # of an agent that left no trace to be looked at
 
 
 def steps_wasted(trace: Iterable[TraceEvent], shortest: int) -> int:
@@ -85,31 +67,6 @@ def effects_doubled(trace: Iterable[TraceEvent], tools: Iterable[Tool] = ()) -> 
     """Return how many WRITE effects were had again; see `effects_had`."""
     had = effects_had(trace, tools)
     return had.total() - len(had)
-
-
-def failure_mode(trace: Iterable[TraceEvent], right: bool) -> str:
-    """Return why a run failed, one of `FAILURES`; "none" where its answer is right.
-
-    The end says it, where it was no answer. Of a wrong answer: no tool was called, or
-    most of what was observed are turns that nobody could read, or calls that failed.
-    """
-    if right:
-        return NONE
-    events = [event for event in trace if "parent" not in event]
-    last = events[-1] if events else {}
-    if last.get("kind") != Kind.RUN_FINISHED:
-        waits = last.get("target") == GuardState.PENDING
-        return ENDS[GuardState.PENDING] if waits else CUT_SHORT
-    if last["state"] in ENDS:
-        return ENDS[last["state"]]
-    seen = [event for event in events if event["kind"] == Kind.OBSERVATION]
-    why = Counter(classify_error(event) for event in seen if not event["ok"])
-    if 2 * why["turn"] > len(seen):
-        return UNREADABLE
-    if 2 * why.total() > len(seen):
-        return FAILED
-    called = any(event["kind"] == Kind.TOOL_CALL for event in events)
-    return WRONG if called else IDLE
 
 
 def _key(tool: Tool, event: TraceEvent) -> str:

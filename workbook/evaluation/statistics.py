@@ -1,47 +1,14 @@
-"""What counts as right, and what a share of right answers is worth."""
+"""What a share of right answers is worth, whether two versions differ, who agrees.
+
+It knows nothing of models, tasks or graders: it works on counts and rows of labels.
+"""
 
 import math
 import random
-import re
-import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
-from statistics import NormalDist, fmean
+from collections.abc import Hashable, Iterable, Sequence
+from statistics import NormalDist
 from typing import NamedTuple
-
-from workbook.loop.answers import exact_match
-
-_NUMBER = re.compile(r"(?<![\d.])-?(?:\d+(?:\.\d+)?|\.\d+)")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-
-
-def same_number(answer: str, gold: str) -> bool:
-    """Return whether `answer` names one number, and that number is `gold`.
-
-    Words around it are no fault ("144 boxes"), a second number is ("12 * 12 = 144").
-    Where `gold` is not a number, it raises ValueError.
-
-    >>> same_number("$1,692.00", "1692"), same_number("16.92", "1692")
-    (True, False)
-    """
-    wanted = numbers_in(gold)
-    if len(wanted) != 1:
-        raise ValueError(f"the right answer must be one number, not {gold!r}")
-    return numbers_in(answer) == wanted
-
-
-def matches_any(
-    answer: str | None,
-    golds: Iterable[str],
-    is_right: Callable[[str, str], bool] = exact_match,
-) -> bool:
-    """Return whether an answer was given and is one of the accepted ones.
-
-    >>> matches_any("cervantes", ["Miguel de Cervantes", "Cervantes"])
-    True
-    """
-    return bool(answer) and any(is_right(answer or "", gold) for gold in golds)
 
 
 def wilson_interval(successes: int, n: int, z: float = 1.96) -> tuple[float, float]:
@@ -132,24 +99,6 @@ def paired_interval(found: Paired) -> tuple[float, float]:
     return low, high
 
 
-def bootstrap_interval(
-    differences: Sequence[float], *, draws: int = 2_000, seed: int = 1
-) -> tuple[float, float]:
-    """Return the range in which the mean of paired differences may lie, for 95 %.
-
-    One difference a task, in any unit: seconds, tokens, or -1, 0 and 1. The middle 95 %
-    of the means of tasks drawn with replacement. ValueError: no differences.
-
-    Source: B. Efron, R. J. Tibshirani, "An introduction to the bootstrap" (1993),
-    chapter 13, the percentile interval.
-    """
-    if not differences:
-        raise ValueError("there are no differences to draw from")
-    dice, n = random.Random(seed), len(differences)
-    means = sorted(fmean(dice.choices(differences, k=n)) for _ in range(draws))
-    return means[round(0.025 * draws)], means[round(0.975 * draws) - 1]
-
-
 def tasks_needed(
     difference: float, changed: float, *, power: float = 0.8, alpha: float = 0.05
 ) -> int:
@@ -176,11 +125,97 @@ def tasks_needed(
     return math.ceil((by_luck + shown) ** 2 / square)
 
 
-def numbers_in(text: str) -> list[Decimal]:
-    """Return the numbers that a text names, as they stand: 1,692 and １６９２ are one.
+def agreement(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> float:
+    """Return Cohen's kappa: the part of all agreement beyond luck that two have.
 
-    >>> numbers_in("1,692 m, −3 at night")
-    [Decimal('1692'), Decimal('-3')]
+    1: they always agree. 0: as often as two who give as many of each label, and look at
+    no answer. Below 0: more seldom. It raises ValueError for no labels, rows of two
+    lengths, or one label for everything by both: then luck alone explains it all.
+
+    >>> agreement(["right"] * 3 + ["wrong"], ["right", "right", "wrong", "wrong"])
+    0.5
+
+    Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and
+    Psychological Measurement 20 (1960), 37-46.
     """
-    narrow = unicodedata.normalize("NFKC", text).replace("−", "-")
-    return [Decimal(n) for n in _NUMBER.findall(_THOUSANDS.sub("", narrow))]
+    n = len(ours)
+    if n == 0 or n != len(theirs):
+        raise ValueError(f"two rows of as many labels are needed: {n}, {len(theirs)}")
+    same = sum(a == b for a, b in zip(ours, theirs, strict=True)) / n
+    counts, others = Counter(ours), Counter(theirs)
+    luck = sum(counts[label] * others[label] for label in counts) / n**2
+    if luck == 1:
+        raise ValueError(f"both say {ours[0]!r} to everything: that shows nothing")
+    return (same - luck) / (1 - luck)
+
+
+def kappa_interval(
+    ours: Sequence[Hashable], theirs: Sequence[Hashable]
+) -> tuple[float, float]:
+    """Return the range in which the true kappa may lie, for 95 %.
+
+    As Cohen's own standard error it takes the agreement by luck as known; for the
+    observed agreement it takes Wilson's interval, which has a width also where all
+    agree. It raises what `agreement` raises.
+    """
+    agreement(ours, theirs)
+    n, counts, others = len(ours), Counter(ours), Counter(theirs)
+    same = sum(a == b for a, b in zip(ours, theirs, strict=True))
+    luck = sum(counts[label] * others[label] for label in counts) / n**2
+    low, high = ((end - luck) / (1 - luck) for end in wilson_interval(same, n))
+    return max(low, -1.0), high
+
+
+class JudgedRate(NamedTuple):
+    """A pass rate as a judge sees it, and as its known errors leave it."""
+
+    observed: float
+    corrected: float
+    low: float  # of the 95 % interval of the corrected rate
+    high: float
+    sensitivity: float  # of the right answers, how many the judge calls right
+    specificity: float  # of the wrong answers, how many the judge calls wrong
+
+
+def judged_rate(
+    said_right: int, n: int, labelled: Iterable[tuple[bool, bool]]
+) -> JudgedRate:
+    """Return what a judge's "`said_right` of `n`" says about the true pass rate.
+
+    `labelled` are other answers, each with (what the judge says, what is right). For
+    the interval the three shares behind the corrected rate are drawn, each as its count
+    allows. ValueError: impossible counts, labels of one kind only, or a judge that is
+    no better than a coin.
+
+    Source: W. J. Rogan, B. Gladen, "Estimating prevalence from the results of a
+    screening test", American Journal of Epidemiology 107 (1978), 71-76.
+    """
+    if n < 1 or not 0 <= said_right <= n:
+        raise ValueError(f"no rate from {said_right} of {n} answers")
+    counts = Counter(labelled)
+    hits, passed = counts[True, True], counts[True, False]
+    right, wrong = hits + counts[False, True], passed + counts[False, False]
+    if not right or not wrong:
+        raise ValueError(f"labelled are {right} right and {wrong} wrong answers")
+    finds, refuses = hits / right, 1 - passed / wrong
+    if finds + refuses <= 1:
+        raise ValueError(
+            f"a judge that calls {finds:.0%} of the right answers right, and"
+            f" {1 - refuses:.0%} of the wrong ones, tells nothing about them"
+        )
+    dice, draws = random.Random(1), 4_000
+
+    def drawn(k: int, of: int) -> float:
+        return dice.betavariate(k + 0.5, of - k + 0.5)
+
+    def true(observed: float, finds: float, refuses: float) -> float:
+        beyond = max(finds + refuses - 1, 1e-9)  # near a coin: all or nothing
+        return min(1.0, max(0.0, (observed + refuses - 1) / beyond))
+
+    rates = sorted(
+        true(drawn(said_right, n), drawn(hits, right), 1 - drawn(passed, wrong))
+        for _ in range(draws)
+    )
+    low, high = rates[round(0.025 * draws)], rates[round(0.975 * draws) - 1]
+    mended = true(said_right / n, finds, refuses)
+    return JudgedRate(said_right / n, mended, low, high, finds, refuses)

@@ -1,8 +1,8 @@
-"""Effects that were had twice, and why a run failed: from kinds of events alone."""
+"""Effects that were had twice: from kinds of events alone."""
 
 import pytest
 
-from workbook.evaluation.waste import FAILURES, effects_doubled, failure_mode
+from workbook.evaluation.diagnosis import effects_doubled
 from workbook.guardrails.ledger import DONE_BEFORE
 from workbook.stage.engines import play
 
@@ -46,34 +46,6 @@ def test_effects_are_counted_over_several_runs():
     assert effects_doubled([*paid(), *other]) == 1
 
 
-END = {"kind": "run_finished", "answer": "Zorbia"}
-CALL = [{"kind": "tool_call"}, {"kind": "observation", "ok": True}]
-BAD = {"kind": "observation", **failed("unreadable_turn")}
-
-
-@pytest.mark.parametrize(
-    ("events", "mode"),
-    [
-        ([], "cut short"),
-        (CALL, "cut short"),
-        ([{"kind": "transition", "target": "PENDING"}], "waits for a person"),
-        ([*CALL, END | {"state": "STUCK"}], "stuck"),
-        ([*CALL, END | {"state": "EXHAUSTED"}], "out of budget"),
-        ([*CALL, END | {"state": "ERROR"}], "error"),
-        ([END | {"state": "REFUSED"}], "refused"),
-        ([END | {"state": "DONE"}], "no tool was called"),
-        ([*CALL, END | {"state": "DONE"}], "wrong answer"),
-        ([*CALL, BAD, BAD, END | {"state": "DONE"}], "unreadable turns"),
-        ([BAD | failed("tool_raised"), END | {"state": "DONE"}], "failed calls"),
-    ],
-)
-def test_a_failure_has_one_of_a_few_names(events, mode):
-    """The end names the failure, and of a wrong answer what went before it."""
-    assert failure_mode(events, right=False) == mode
-    assert mode in FAILURES
-    assert failure_mode(events, right=True) == "none"
-
-
 @pytest.mark.parametrize(
     ("engine", "doubled"), [("naive", 2), ("langchain", 2), ("fsm", 2), ("guarded", 0)]
 )
@@ -81,4 +53,3 @@ def test_traces_of_all_engines_are_read(engine, doubled):
     """A payment in other clothes is the same one, whoever wrote the trace."""
     trace = play("payment_other_call_id", engine)
     assert effects_doubled(trace) == doubled
-    assert failure_mode(trace, right=False) in FAILURES

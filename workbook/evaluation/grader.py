@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from workbook.environments.text_world import rows_of
-from workbook.evaluation.grading import numbers_in as in_digits
-from workbook.evaluation.tasks import Gold
+from workbook.evaluation.tasks import Gold, tasks
 from workbook.grounding.claims import REFUSAL, TURN, sentences, without_citations
 from workbook.grounding.comparison import facts
+from workbook.loop.answers import numbers_in as in_digits
 from workbook.paths import DATA
 
 _LINES = tomllib.loads((DATA / "grading.toml").read_text("utf-8"))
@@ -135,5 +135,33 @@ class GradedAnswer(NamedTuple):
 
 
 def graded_answers() -> tuple[GradedAnswer, ...]:
-    """Read the answers that people have graded, many of them nasty."""
+    """Read the answers that people have graded, many of them nasty.
+
+    They were written together with `grade`.
+    """
     return rows_of("lessons/12/graded_answers.jsonl", GradedAnswer)
+
+
+def held_out_answers() -> tuple[GradedAnswer, ...]:
+    """Read answers that the small model wrote, graded by a person.
+
+    It wrote a sentence or a refusal for each task, with the right value in its prompt,
+    and a few answers without. Nobody had written `grade` with these in view.
+    """
+    return rows_of("lessons/12/held_out_answers.jsonl", GradedAnswer)
+
+
+def grader_errors(
+    graders: Mapping[str, Callable[[str | None, Gold], bool]],
+    answers: Iterable[GradedAnswer],
+) -> dict[str, dict[str, list[GradedAnswer]]]:
+    """Return the wrong answers that each grader accepts, the right ones it rejects."""
+    golds, answers = {task.slug: task.gold for task in tasks()}, list(answers)
+    found = {}
+    for name, grader in graders.items():
+        said = [(each, grader(each.answer, golds[each.task])) for each in answers]
+        found[name] = {
+            "accepted": [each for each, passed in said if passed and not each.right],
+            "rejected": [each for each, passed in said if not passed and each.right],
+        }
+    return found

@@ -1,0 +1,280 @@
+"""`evaluate`: every task once, whoever runs it, whatever the agent or a worker does."""
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sys
+from collections import Counter
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext, suppress
+from dataclasses import replace
+
+import pytest
+
+from workbook.environments.catalogue import builtin_tools
+from workbook.evaluation.runner import evaluate
+from workbook.evaluation.tasks import tasks
+from workbook.fsm.limits import Spent
+from workbook.fsm.machine import Machine, RunResult
+from workbook.models.script import Script
+from workbook.tools.registry import ToolRegistry
+from workbook.traces.writer import TraceWriter
+
+FIRST = tasks()[0]
+PAY = 'Thought: I pay.\nAction: Pay\nAction Input: {"payee": "Ann", "amount": 5}'
+
+
+def many(number):
+    """Return so many tasks that differ in their names alone."""
+    return [replace(FIRST, slug=f"task {n}") for n in range(number)]
+
+
+def play(turns, task, folder, name="run_1"):
+    with TraceWriter(folder / f"{name}.jsonl") as told:
+        tools = ToolRegistry(builtin_tools(task.tools))
+        return Machine(Script(list(turns)), tools, hook=told).run(task.question)
+
+
+def by_script(task, folder):
+    """Note that it has begun, and play the expert's script."""
+    with (folder.parent / "begun.txt").open("a") as file:
+        file.write(f"{task.slug}\n")
+    return play(task.expert, task, folder)
+
+
+def deadly(task, folder):
+    if task.slug in ("task 3", "task 7"):
+        os._exit(1)
+    return by_script(task, folder)
+
+
+def begun(out):
+    """Return how often each task was begun."""
+    path = out / "begun.txt"
+    return Counter(path.read_text().splitlines() if path.exists() else [])
+
+
+def finished(out):
+    """Return the tasks that have a result."""
+    return {path.parent.name for path in out.glob("*/result.json")}
+
+
+def timeless(results):
+    return [replace(result, seconds=0.0) for result in results]
+
+
+@pytest.mark.parametrize(
+    "pool",
+    [nullcontext, lambda: ThreadPoolExecutor(2), lambda: ProcessPoolExecutor(2)],
+    ids=["here", "threads", "processes"],
+)
+def test_each_task_has_its_result_in_order(tmp_path, pool):
+    """The results stand in the order of the tasks, whoever ran them."""
+    with pool() as executor:
+        results = evaluate(tasks(), by_script, executor=executor, out=tmp_path)
+    assert [result.task for result in results] == [task.slug for task in tasks()]
+    assert all(result.right and not result.wasted for result in results)
+    assert set(begun(tmp_path).values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("agent", "state", "answer", "error"),
+    [
+        (lambda task, folder: "Warsaw", "DONE", "Warsaw", ""),
+        (lambda task, folder: "Paris", "DONE", "Paris", ""),
+        (lambda task, folder: None, "NO_ANSWER", None, ""),
+        (lambda task, folder: 3, "ERROR", None, "3"),
+        (lambda task, folder: 1 / 0, "ERROR", None, "ZeroDivisionError"),
+        (lambda task, folder: sys.exit("enough"), "ERROR", None, "enough"),
+        (
+            lambda task, folder: RunResult("STUCK", "repeated", None, Spent(), ""),
+            "STUCK", None, "",
+        ),
+    ],
+)  # fmt: skip
+def test_whatever_an_agent_does_is_a_result(tmp_path, agent, state, answer, error):
+    """An Exit, a text, nothing, or an exception: each is a result, and no end."""
+    result, _ = evaluate(many(2), agent, out=tmp_path)
+    assert (result.state, result.answer) == (state, answer)
+    assert error in result.error
+    assert bool(result.error) == bool(error)
+    assert result.right == (answer == "Warsaw")
+    assert (result.tokens, result.model_calls, result.tool_calls) == (0, 0, 0)
+
+
+def test_the_figures_are_those_of_the_traces(tmp_path):
+    """Calls and tokens of all runs are added up; what is no trace counts as nothing."""
+    paying = replace(FIRST, tools=("Pay",), shortest=0)
+
+    def agent(task, folder):
+        play([PAY, PAY.replace("I pay", "Again"), task.expert[-1]], task, folder)
+        end = play([PAY], task, folder, "run_2")  # and the script has run out
+        (folder / "run_3.jsonl").write_bytes(
+            (folder / "run_1.jsonl").read_bytes()[:500]
+        )
+        (folder / "notes.jsonl").write_text('{"not": "a trace"}\n')
+        (folder / "run_4.jsonl").write_text('{"trace_id" is damaged\n')
+        return end
+
+    (result,) = evaluate([paying], agent, out=tmp_path)
+    assert (result.state, result.model_calls, result.tool_calls) == ("ERROR", 5, 3)
+    assert (result.wasted, result.doubled) == (3, 2)
+    assert result.tokens > 100
+    assert 0 < result.seconds < 10
+
+
+def test_what_is_there_is_not_run_again(tmp_path):
+    """A task with a result is skipped; progress is told of the others alone."""
+    before, told = evaluate(many(2), by_script, out=tmp_path), []
+    progress = lambda *each: told.append(each[1:])  # noqa: E731
+    after = evaluate(many(4), by_script, out=tmp_path, progress=progress)
+    assert after[:2] == before
+    assert set(begun(tmp_path).values()) == {1}
+    assert told == [(3, 4), (4, 4)]
+
+
+def test_a_damaged_result_is_none(tmp_path):
+    """What cannot be read is made again; traces of the first time do not count."""
+    first = evaluate(many(1), by_script, out=tmp_path)
+    (tmp_path / "task 0" / "result.json").write_text('{"task"')
+    play([PAY], FIRST, tmp_path / "task 0", "run_2")
+    (tmp_path / "task 0" / "mine.txt").write_text("what nobody may delete")
+    assert timeless(evaluate(many(1), by_script, out=tmp_path)) == timeless(first)
+    assert (tmp_path / "task 0" / "mine.txt").exists()
+
+
+def test_a_folder_is_one_agents_alone(tmp_path):
+    """Another agent's results are refused, by both names."""
+    evaluate(many(1), by_script, out=tmp_path)
+    with pytest.raises(ValueError, match=r"by_script.*deadly"):
+        evaluate(many(1), deadly, out=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "slugs", [[], ["a", "A"], ["../a"], ["a/b"], [".."], [""], ["x" * 101], ["a\n"]]
+)
+def test_slugs_must_do_as_folders(tmp_path, slugs):
+    """No tasks, two of one name, and names that no folder can have are refused."""
+    some = [replace(FIRST, slug="a") for _ in slugs]
+    for task, slug in zip(some, slugs, strict=True):
+        object.__setattr__(task, "slug", slug)
+    with pytest.raises(ValueError, match=r"task|slug"):
+        evaluate(some, by_script, out=tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("state", ["CANCELLED", "raised"])
+def test_ctrl_c_keeps_what_is_finished(tmp_path, state):
+    """An interrupt ends the evaluation, also one that a machine took for itself."""
+    stops = [True]
+
+    def agent(task, folder):
+        if task.slug == "task 2" and stops:
+            stops.clear()
+            if state == "raised":
+                raise KeyboardInterrupt
+            return RunResult(state, "cancel", None, Spent(), "")
+        return by_script(task, folder)
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(many(4), agent, out=tmp_path)
+    assert finished(tmp_path) == {"task 0", "task 1"}
+    assert all(result.right for result in evaluate(many(4), agent, out=tmp_path))
+    assert set(begun(tmp_path).values()) == {1}
+
+
+def test_a_dead_worker_loses_nothing_that_is_finished(tmp_path):
+    """A pool that breaks says so; a new one runs only what has no result."""
+    with ProcessPoolExecutor(2) as pool, pytest.raises(BrokenExecutor):
+        evaluate(many(20), deadly, executor=pool, out=tmp_path)
+    done = finished(tmp_path)
+    known = Counter({task: begun(tmp_path)[task] for task in done})
+    healthy = [task for task in many(20) if task.slug not in ("task 3", "task 7")]
+    with ProcessPoolExecutor(2) as pool:
+        assert all(
+            e.right for e in evaluate(healthy, deadly, executor=pool, out=tmp_path)
+        )
+    assert all(begun(tmp_path)[task] == times for task, times in known.items())
+
+
+def killed_at_random(out, number, moments):
+    """Begin an evaluation in a process of its own, and kill it somewhere on its way."""
+
+    def run():
+        os.setsid()
+        with ProcessPoolExecutor(2) if number % 2 else nullcontext() as executor:
+            evaluate(many(100), by_script, executor=executor, out=out)
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    enough = begun(out).total() + moments.randint(1, 20)
+    while process.is_alive() and begun(out).total() < enough:
+        process.join(0.001)
+    process.join(moments.uniform(0, 0.005))
+    process.kill()
+    process.join()
+    return process.pid
+
+
+def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path):
+    """The same table as of one that was never killed; nothing finished is run twice."""
+    moments, groups, known = random.Random(13), [], Counter()
+    out = tmp_path / "killed"
+    try:
+        for number in range(4):
+            groups.append(killed_at_random(out, number, moments))
+            done, counts = finished(out), begun(out)
+            assert all(counts[task] == known[task] for task in known)
+            known = Counter({task: counts[task] for task in done})
+        assert 0 < len(known) < 100
+        results = evaluate(many(100), by_script, out=out)
+    finally:
+        for group in groups:  # the workers of whoever was killed
+            with suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
+    assert all(begun(out)[task] == known[task] for task in known)
+    whole = evaluate(many(100), by_script, out=tmp_path / "whole")
+    assert timeless(results) == timeless(whole)
+
+
+def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
+    """The same call on a Dask cluster: an agent made here travels, a worker may die."""
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    known = Counter()
+
+    def agent(task, folder):  # not a module's, as in a notebook
+        return by_script(task, folder)
+
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def kill_one(result, done, of):
+            if done == 10:
+                os.kill(pids[0], signal.SIGKILL)
+                known.update(
+                    {task: begun(tmp_path)[task] for task in finished(tmp_path)}
+                )
+
+        results = evaluate(
+            many(50),
+            agent,
+            executor=client.get_executor(retries=2),
+            out=tmp_path,
+            progress=kill_one,
+        )
+    whole = evaluate(many(50), agent, out=tmp_path / "whole")
+    assert timeless(results) == timeless(whole)
+    assert len(known) >= 10
+    assert all(begun(tmp_path)[task] == known[task] for task in known)
+    assert len(finished(tmp_path)) == 50
+
+
+def test_results_are_read_as_they_were_written(tmp_path):
+    """What stands in a file is the result, also with half a character in it."""
+    (result,) = evaluate(many(1), lambda task, folder: "\ud800 Warsaw", out=tmp_path)
+    row = json.loads((tmp_path / "task 0" / "result.json").read_text())
+    assert row["answer"] == result.answer == "\ud800 Warsaw"
