@@ -54,10 +54,19 @@ def listed(times):
 
 LATE = []
 SLOW = {"type": "string", "pattern": "^(a+)+$"}
+RESULTS = {  # of a call, where it is always the same
+    "no_result": {"content": 3},
+    "fails": {"content": [{"type": "text", "text": ORDER}], "isError": True},
+    "fails_silently": {"content": [], "isError": True},
+    "structured": {"content": [], "structuredContent": {"n": [1, None]}},
+    "pattern": {"content": [], "structuredContent": {"a": "a" * 40 + "b"}},
+}
 
 
 def call(request):
     """Answer a call, or do not."""
+    if MODE in RESULTS:
+        return answer(request, **RESULTS[MODE])
     said = {"type": "text", "text": json.dumps(request["params"]["arguments"])}
     match MODE:
         case "dies":
@@ -90,38 +99,19 @@ def call(request):
             write('{"jsonrpc": "2.0", "id": 7, "method": "sampling/createMessage"}')
             sys.stdout.buffer.write(b"\xff\xfe\n")
         case "ids":
-            answer({"id": 1_000_000}, content=[said])
-            answer({"id": "one"}, content=[said])
-            answer({"id": None}, content=[said])
+            for id in (1_000_000, "one", None):
+                answer({"id": id}, content=[said])
             return None
         case "refuses":
-            refused = {"code": -32000, "message": "not today"}
-            return write(
-                json.dumps({"jsonrpc": "2.0", "id": request["id"], "error": refused})
-            )
-        case "no_result":
-            return answer(request, content=3)
-        case "fails":
-            said["text"] = ORDER
-            return answer(request, content=[said], isError=True)
-        case "fails_silently":
-            return answer(request, content=[], isError=True)
+            refused = {"error": {"code": -32000, "message": "not today"}}
+            return write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **refused}))
         case "parts":
             image = {"type": "image", "mimeType": "image/png", "data": "QUJD"}
             kept = {"uri": "file:///a.bin", "mimeType": "a/b", "blob": "QUJD"}
             link = {"type": "resource_link", "uri": "http://a.example/", "name": "a"}
             read = {"uri": "file:///a.txt", "text": "a page"}
-            parts = [
-                said,
-                image,
-                link,
-                *({"type": "resource", "resource": r} for r in (kept, read)),
-            ]
-            return answer(request, content=parts)
-        case "structured":
-            return answer(request, content=[said], structuredContent={"n": [1, None]})
-        case "pattern":
-            return answer(request, content=[], structuredContent={"a": "a" * 40 + "b"})
+            read, kept = ({"type": "resource", "resource": r} for r in (read, kept))
+            return answer(request, content=[said, image, link, kept, read])
         case "env":
             said["text"] = " ".join(sorted(os.environ))
     return answer(request, content=[said])
@@ -143,11 +133,9 @@ def main():
         request = json.loads(line)
         match request["method"]:
             case "initialize" if MODE != "silent":
-                about = {"name": "hostile", "version": "1"}
-                version = request["params"]["protocolVersion"]
-                answer(
-                    request, protocolVersion=version, serverInfo=about, capabilities={}
-                )
+                about = {"protocolVersion": request["params"]["protocolVersion"]}
+                about["serverInfo"] = {"name": "hostile", "version": "1"}
+                answer(request, **about, capabilities={})
             case "tools/list" if MODE == "pages":
                 answer(request, tools=listed(1), nextCursor="again")
             case "tools/list":

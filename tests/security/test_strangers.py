@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -72,35 +73,25 @@ def time_server():
 
 
 def test_a_real_server(time_server):
-    """the tools of a server that is out in the world are called as our own are"""
+    """the tools of a server that is out in the world are called as our own are
+
+    What it calls an error fails in its own words; what its schema refuses never
+    reaches it.
+    """
     tools = from_mcp(time_server, reads=["get_current_time"])
     now = call(tools, "get_current_time", timezone="Asia/Tokyo")
-    assert now.ok
     assert '"timezone": "Asia/Tokyo"' in now.text()
     asked = {"source_timezone": "Asia/Tokyo", "target_timezone": "UTC", "time": "12:30"}
-    then = call(tools, "convert_time", **asked)
-    assert "T03:30:00+00:00" in then.text()
-    effects = {tool.name: (tool.effect, tool.outside) for tool in tools}
-    assert effects == {
-        "get_current_time": (Effect.READ, True),
-        "convert_time": (Effect.WRITE, True),
-    }
-
-
-def test_an_error_of_a_real_server(time_server):
-    """what a server calls an error is a failed observation, with its own words"""
-    tools = from_mcp(time_server)
-    seen = call(tools, "get_current_time", timezone="Mars/Olympus")
-    assert not seen.ok
-    assert seen.error.kind == "tool_error"
-    assert "Mars/Olympus" in seen.error.message
-
-
-def test_our_contract_checks_first(time_server):
-    """a call that the server's own schema refuses never reaches it"""
-    seen = call(from_mcp(time_server), "convert_time", time="12:30")
-    assert seen.error.kind == "invalid_arguments"
-    assert "source_timezone" in seen.error.message
+    assert "T03:30:00+00:00" in call(tools, "convert_time", **asked).text()
+    read, convert = [(tool.effect, tool.outside) for tool in tools]
+    assert (read, convert) == ((Effect.READ, True), (Effect.WRITE, True))
+    wrong = call(tools, "get_current_time", timezone="Mars/Olympus")
+    short = call(tools, "convert_time", time="12:30")
+    assert [now.ok, wrong.ok] == [True, False]
+    kinds = [seen.error.kind for seen in (wrong, short)]
+    assert kinds == ["tool_error", "invalid_arguments"]
+    assert "Mars/Olympus" in wrong.error.message
+    assert "source_timezone" in short.error.message
 
 
 @pytest.mark.parametrize(
@@ -139,26 +130,21 @@ def test_whatever_a_server_does(mode, kind, words, capfd, caplog):
 
 
 @pytest.mark.parametrize(
-    ("mode", "words"),
+    ("command", "words"),
     [
-        ("dies_first", "exit code 4; its last words: there is no such setting: SPEED"),
-        ("silent", "within 0.5 s"),
+        ([*HOSTILE, "dies_first"], "code 4; its last words: there is no such setting"),
+        ([*HOSTILE, "silent"], "within 0.5 s"),
+        (["/no/such/program"], "/no/such/program"),
+        ([str(Path(__file__))], "test_strangers"),
     ],
 )
-def test_no_handshake(mode, words):
-    """a server that never gets as far as the handshake is an error in words"""
-    server, start = hostile(mode, start_s=0.5), time.perf_counter()
+def test_what_never_starts(command, words):
+    """no program, or one that never gets as far as the handshake: an error in words"""
+    server, start = McpServer(command, start_s=0.5), time.perf_counter()
     with pytest.raises(ServerError, match=words), server:
         raise AssertionError
     assert time.perf_counter() - start < 5
-    assert not is_there(server.pid)
-
-
-@pytest.mark.parametrize("command", [["/no/such/program"], [str(Path(__file__))]])
-def test_no_program(command):
-    """what cannot be started is an error that names it"""
-    with pytest.raises(ServerError, match=re.escape(command[0])), McpServer(command):
-        raise AssertionError
+    assert server.pid is None or not is_there(server.pid)
 
 
 def test_not_installed(monkeypatch):
@@ -175,12 +161,19 @@ def test_endless_pages():
         assert len(from_mcp(server)) == 100
 
 
-def test_what_is_no_message_is_passed_over(capfd, caplog):
-    """what a server logs is not shown, and its noise does not lose the answer"""
-    with hostile("garbage") as server:
-        assert call(from_mcp(server), text="hi").text() == '{"text": "hi"}'
-    assert capfd.readouterr() == ("", "")
-    assert caplog.records == []
+@pytest.mark.parametrize(
+    ("mode", "result"),
+    [
+        ("garbage", {"result": '{"text": "hi"}'}),  # its noise does not lose the answer
+        ("structured", {"n": [1, None]}),  # a result that is data stays data
+        ("pattern", {"a": "a" * 40 + "b"}),  # its own pattern would never end: not run
+    ],
+)
+def test_what_a_call_returns(mode, result, capfd, caplog):
+    """the result, whatever else the server says, and nothing else is shown"""
+    with hostile(mode) as server:
+        assert call(from_mcp(server), text="hi").result == result
+    assert (capfd.readouterr(), caplog.records) == (("", ""), [])
 
 
 def test_who_waits_gives_up():
@@ -201,27 +194,13 @@ def test_a_late_answer():
         assert call(tools, text="two").text() == '{"text": "two"}'
 
 
-def test_patterns_of_a_server_are_not_run():
-    """a result is not held against the server's own patterns: one may never end"""
-    with hostile("pattern") as server:
-        assert call(from_mcp(server), text="hi").ok
-
-
 def test_what_is_not_text():
     """what a model cannot read here is said in words"""
     with hostile("parts") as server:
         lines = call(from_mcp(server), text="hi").text().splitlines()
-    assert lines[0] == '{"text": "hi"}'
-    assert "image/png" in lines[1]
-    assert "http://a.example/" in lines[2]
-    assert "a/b" in lines[3]
-    assert lines[4] == "a page"
-
-
-def test_structured_results():
-    """a result that is data stays data"""
-    with hostile("structured") as server:
-        assert call(from_mcp(server), text="hi").result == {"n": [1, None]}
+    wanted = ["text", "image/png", "http://a.example/", "a/b", "a page"]
+    assert [w for w, line in zip(wanted, lines, strict=True) if w not in line] == []
+    assert (lines[0], lines[-1]) == ('{"text": "hi"}', "a page")
 
 
 def test_it_gets_no_key(monkeypatch):
@@ -253,14 +232,14 @@ def test_an_error_in_the_block_passes():
     with pytest.raises(KeyboardInterrupt), server:
         raise KeyboardInterrupt
     assert not is_there(server.pid)
-    seen = call([held(server)])
+    seen = call([contract_of({}, server)])
     assert seen.error.kind == "server_gone"
     assert "closed" in seen.error.message
 
 
-def held(server):
+def contract_of(schema, server):
     """Return the contract of a tool as this server could have listed it."""
-    listed = SimpleNamespace(name="echo", description="", inputSchema={})
+    listed = SimpleNamespace(name="echo", description="", inputSchema=schema)
     return _contract(server, listed, "echo", Effect.READ)
 
 
@@ -286,53 +265,37 @@ def test_ctrl_c():
 
 def test_stop_holds_against_a_server():
     """a user who stops the run does not wait for the server"""
-    turns = ["Thought: …\nAction: echo\nAction Input: hi"]
+    turns, start = ["Action: echo\nAction Input: hi"], time.perf_counter()
     with hostile("hangs", timeout_s=60) as server:
         machine = Machine(Script(turns), ToolRegistry(from_mcp(server)))
-
-        def hook(kind, **fields):
-            if kind == "tool_call":
-                machine.cancel()
-
-        machine.hook = hook
-        start = time.perf_counter()
-        exit_ = machine.run("Say hi.")
-        took = time.perf_counter() - start
-    assert exit_.state == "CANCELLED"
-    assert took < 5
+        machine.hook = lambda kind, **_: kind == "tool_call" and machine.cancel()
+        assert machine.run("Say hi.").state == "CANCELLED"
+    assert time.perf_counter() - start < 5
 
 
-def test_two_servers(time_server):
+def test_two_servers():
     """two servers at once; a name that is taken gets its server's name before it"""
     with hostile("fine") as one, hostile("fine") as other:
         tools = from_mcp(one, taken=["Calculator"])
         both = [*tools, *from_mcp(other, taken=[tool.name for tool in tools])]
-        both += from_mcp(time_server)
-        names = [tool.name for tool in both]
-        assert names[:2] == ["echo", "hostile_echo"]
-        assert all(call(both, name, text="hi").ok for name in names[:2])
-        assert call(both, "get_current_time", timezone="UTC").ok
+        assert [tool.name for tool in both] == ["echo", "hostile_echo"]
+        assert all(call(both, tool.name, text="hi").ok for tool in both)
 
 
 def test_names_become_ours():
     """whatever a server calls its tools, each gets a name that a model can call"""
     with hostile("names") as server:
         tools = from_mcp(server)
-        assert [tool.name for tool in tools[:4]] == [
-            "echo",
-            "hostile_Echo",
-            "a_b__",
-            "tool",
-        ]
-        assert len({tool.name.casefold() for tool in tools}) == 5
-        assert all(call(tools, tool.name, text="hi").ok for tool in tools)
+        names = [tool.name for tool in tools]
+        assert names[:4] == ["echo", "hostile_Echo", "a_b__", "tool"]
+        assert len({name.casefold() for name in names}) == 5
+        assert all(call(tools, name, text="hi").ok for name in names)
 
 
 def test_who_says_that_it_only_reads():
     """a server's own hint makes no tool a READ, only the user's word does"""
     with hostile("hints") as server:
         assert from_mcp(server)[0].effect is Effect.WRITE
-        assert from_mcp(server, reads=["echo"])[0].effect is Effect.READ
         with pytest.raises(ValueError, match="eco"):
             from_mcp(server, reads=["eco"])
 
@@ -343,8 +306,7 @@ def test_schemas_that_no_contract_can_keep():
         assert [tool.name for tool in from_mcp(server)] == ["echo"]
         assert set(server.left_out) == {"far", "bad", "big", "nan", "list"}
         assert "far.example" in server.left_out["far"]
-    no_list = pytest.raises(ServerError, match="MCP does not have")
-    with hostile("nameless") as server, no_list:
+    with hostile("nameless") as server, pytest.raises(ServerError, match="MCP does"):
         from_mcp(server)
 
 
@@ -357,30 +319,24 @@ def test_long_descriptions_are_cut():
     assert ORDER not in tool.description
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["type", "properties", "required", "enum", "$ref", "anyOf", "a"]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
+WORDS = st.sampled_from(
+    ["type", "properties", "required", "enum", "$ref", "$defs", "a"]
 )
-schemas = st.dictionaries(
-    st.sampled_from(["type", "properties", "required", "$defs", "anyOf"]), json_values
-) | st.builds(lambda a, b: {"properties": {"a": a, "b": b}}, json_values, json_values)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(WORDS | st.just("anyOf"), inner),
+    max_leaves=20,
+)
+SCHEMAS = st.dictionaries(WORDS, JSON) | st.builds(
+    lambda a, b: {"properties": {"a": a, "b": b}}, JSON, JSON
+)
 
 
-@given(schema=schemas, text=st.text())
+@given(schema=SCHEMAS, text=st.text())
 def test_any_schema(schema, text):
     """whatever stands where a schema should, it is refused in words or can be called"""
-    listed = SimpleNamespace(name="echo", description="", inputSchema=schema)
     try:
-        tool = _contract(McpServer([]), listed, "echo", Effect.READ)
+        tool = contract_of(schema, McpServer([]))
     except ContractError:
         return
     registry = ToolRegistry([tool])
@@ -394,7 +350,6 @@ def test_a_digest_is_of_what_the_model_reads():
     with hostile("fine") as one, hostile("hints") as other, hostile("order") as third:
         (tool,), (same,), (ordering,) = map(from_mcp, (one, other, third))
     assert digest(tool) == digest(same)
-    assert digest(tool) != digest(ordering)
     assert changed([tool, calculator()], {"echo": digest(ordering)}) == [
         ("echo", "changed"),
         ("Calculator", "new"),
@@ -404,38 +359,32 @@ def test_a_digest_is_of_what_the_model_reads():
 def test_a_description_that_changed_asks_again():
     """a tool that is new, or not as agreed to, asks a person, READ or not"""
     with hostile("changes") as server:
-        first = from_mcp(server, reads=["echo"])
-        agreed = {tool.name: digest(tool) for tool in first}
-        assert changed(first, agreed) == []
-        assert agreed_rules(first, agreed) == POLICY
-        again = from_mcp(server, reads=["echo"])
+        first, again = (from_mcp(server, reads=["echo"]) for _ in range(2))
+    agreed = {tool.name: digest(tool) for tool in first}
+    assert agreed_rules(first, agreed) == POLICY
     assert changed(again, agreed) == [("echo", "changed")]
     for known, words in ((agreed, "not as agreed"), ({}, "nobody has agreed")):
-        said = decide("build", "read", "echo", agreed_rules(again, known))
+        rules = agreed_rules(again, known)
+        said = decide("build", "read", "echo", rules)
         assert said.verdict == "ask"
         assert words in said.why
-    new = agreed_rules(again, {})
-    assert decide("build", "read", "ReadLog", new).verdict == "allow"
-    assert decide("plan", "write", "echo", new).verdict == "deny"  # it stays denied
+        assert decide("build", "read", "ReadLog", rules).verdict == "allow"
+        assert decide("plan", "write", "echo", rules).verdict == "deny"  # as it was
 
 
 @pytest.mark.parametrize("mode", ["order", "fails"])
 def test_orders_of_a_stranger(mode):
     """an order in a description or an error changes nothing that a run may do"""
     turns = [
-        "Thought: …\nAction: echo\nAction Input: hi",
-        "Thought: it says so\nAction: Calculator\nAction Input: 500",
-        "Final Answer: done",
+        "Action: echo\nAction Input: hi",
+        "Thought: it says so\nAction: Pay\nAction Input: 500",
     ]
-    asked = []
+    asked, pay = [], replace(calculator(), name="Pay", effect=Effect.WRITE)
     with hostile(mode) as server:
         tools = from_mcp(server, reads=["echo"])
-        agreed = {tool.name: digest(tool) for tool in tools}
-        pay = calculator()
-        object.__setattr__(pay, "effect", Effect.WRITE)
-        rules = [PolicyRule("allow"), *agreed_rules(tools, agreed)]
+        rules = agreed_rules(tools, {tool.name: digest(tool) for tool in tools})
+        rules = [PolicyRule("allow"), *rules]
         machine = guarded(Script(turns), [*tools, pay], rules=rules, ask=asked.append)
         machine = with_taint(machine, labels=["outside"], screened=True, fence=True)
-        exit_ = machine.run("Echo hi.")
-    assert exit_.state == "PENDING"
-    assert [request.call.name for request in asked] == ["Calculator"]
+        assert machine.run("Echo hi.").state == "PENDING"
+    assert [request.call.name for request in asked] == ["Pay"]

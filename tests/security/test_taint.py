@@ -1,29 +1,17 @@
 """What may flow where: labels, and the policy under them."""
 
-import itertools
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from workbook.environments.number_theory import factorial
 from workbook.guardrails.permission import POLICY, PolicyRule, Verdict, decide
-from workbook.security.taint import (
-    FLOWS,
-    Label,
-    Sink,
-    may_flow,
-    rules_under,
-)
+from workbook.security.taint import FLOWS, Label, Sink, may_flow, rules_under
 from workbook.tools.calculator import calculator, percent_tool
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
 
-ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
-STRICT = [ALLOW, ASK, DENY]
+STRICT = [Verdict.ALLOW, Verdict.ASK, Verdict.DENY]
 SETS = [frozenset(), {Label.OUTSIDE}, {Label.SECRET}, set(Label)]
-
-
-# the policy under labels
 
 
 def tool(name, effect=Effect.READ, outside=True):
@@ -36,16 +24,14 @@ TOOLS = [
     tool("Search"),
     tool("Clock", outside=False),
 ]
-POLICIES = st.lists(
-    st.builds(
-        PolicyRule,
-        st.sampled_from(STRICT),
-        st.sampled_from(["*", "plan", "build"]),
-        st.sampled_from(["*", "read", "write"]),
-        st.sampled_from(["*", "pay", "P*", "write_*", "Search", "Clock"]),
-    ),
-    max_size=5,
+RULE = st.builds(
+    PolicyRule,
+    st.sampled_from(STRICT),
+    st.sampled_from(["*", "plan", "build"]),
+    st.sampled_from(["*", "read", "write"]),
+    st.sampled_from(["*", "pay", "P*", "write_*", "Search", "Clock"]),
 )
+POLICIES = st.lists(RULE, max_size=5)
 
 
 def sink_of(each):
@@ -61,15 +47,9 @@ def test_of_policy_and_flow_the_stricter_holds(rules, labels, each):
     for mode in ("plan", "build"):
         before = decide(mode, each.effect, each.name, rules).verdict
         sink = sink_of(each)
-        flow = may_flow(labels, sink).verdict if sink else ALLOW
+        flow = may_flow(labels, sink).verdict if sink else Verdict.ALLOW
         after = decide(mode, each.effect, each.name, under).verdict
         assert STRICT.index(after) == max(STRICT.index(before), STRICT.index(flow))
-
-
-def test_without_labels_the_policy_is_as_it_was():
-    """a run that carries nothing goes by the rules that it was given"""
-    assert rules_under((), POLICY, TOOLS) == POLICY
-    assert all(rule.labels for rule in FLOWS)
 
 
 def test_a_tool_is_outside_unless_it_says_no():
@@ -79,14 +59,8 @@ def test_a_tool_is_outside_unless_it_says_no():
     assert [each.outside for each in ours] == [False] * 3
 
 
-def test_a_rule_speaks_of_a_tool_in_any_case():
-    """a rule that allows "pay" allows Pay, and asks about it under a label"""
-    [ask, allow] = rules_under({"outside"}, [PolicyRule(ALLOW, tool="pay")], TOOLS)
-    assert (ask.verdict, ask.tool, allow.verdict) == (ASK, "Pay", ALLOW)
-
-
 def test_all_sinks_have_a_rule():
     """there is no sink of which no rule speaks, and no label"""
     assert {rule.sink for rule in FLOWS} == set(Sink)
-    named = itertools.chain.from_iterable(rule.labels for rule in FLOWS)
-    assert set(named) == set(Label)
+    assert all(rule.labels for rule in FLOWS)
+    assert set().union(*(rule.labels for rule in FLOWS)) == set(Label)

@@ -12,10 +12,9 @@ from workbook.grounding.addresses import addresses_in
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
-from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.tainted import tainted_table, with_taint
+from workbook.security.tainted import with_taint
 from workbook.tools.calculator import calculator
 from workbook.tools.calls import Effect, ToolFailure
 from workbook.tools.tool import Tool
@@ -26,6 +25,7 @@ from workbook.traces.trace import Trace
 from workbook.traces.what_if import what_if
 
 SECRET = "hunter2secret"
+SITE = "https://museum.example/visit"
 ANYTHING = (PolicyRule(Verdict.ALLOW, why="the user allows all of it"),)
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
 
@@ -58,21 +58,26 @@ class World:
         return {"result": f"paid {input}"}
 
 
-def machine_of(turns, world, told=None, taint=True, ask=None, **options):
-    made = {"rules": ANYTHING, "ask": ask, **options}
-    if told is not None:
-        made["hook"] = told
-    how = {key: made.pop(key) for key in ("screened", "fence") if key in made}
-    machine = guarded(Script(turns), world.tools, **made)
-    if not taint:
-        return machine
-    return with_taint(machine, private=["Inbox"], **how)
+def machine_of(turns, world, taint=True, **options):
+    """Return a machine whose rules allow everything, under taint unless told so."""
+    how = {"private": ["Inbox"]}
+    names = "screened", "fence", "secret"
+    how |= {name: options.pop(name) for name in names if name in options}
+    machine = guarded(Script(turns), world.tools, **{"rules": ANYTHING, **options})
+    return with_taint(machine, **how) if taint else machine
 
 
 def play(turns, question="What does it cost?", world=None, **options):
+    """Return how a run ended, its trace, and what it did to the world."""
     world, told = world or World(), TraceWriter()
-    machine = machine_of(turns, world, told, **options)
+    machine = machine_of(turns, world, hook=told, **options)
     return machine.run(question), told.trace(), world
+
+
+def asking(answers):
+    """Return a user who gives these answers, then says no."""
+    left = iter(answers)
+    return lambda request: next(left, no)(request)
 
 
 def decisions(trace, who):
@@ -89,35 +94,17 @@ LOOK, INBOX, PAY, SUM = (
 
 
 def test_a_write_needs_a_person_once_something_was_read():
-    """where a rule allows a WRITE, a tainted run asks, and another one does not"""
-    end, trace, world = play([PAY, SUM, PAY + "m", LOOK, PAY + "s", "Final Answer: 1"])
+    """where a rule allows a WRITE, a tainted run asks and says why, another does not"""
+    requests, turns = [], [PAY, SUM, PAY + "m", LOOK, PAY + "s", "Final Answer: 1"]
+    end, trace, world = play(turns, ask=requests.append)
     assert (end.state, world.paid) == ("PENDING", ["Ada", "Adam"])
+    assert [r.why for r in requests] == ["text from outside may be behind it"]
     [tainted] = decisions(trace, "taint")
     assert (tainted["what"], tainted["labels"]) == ("tainted", ["outside"])
     verdicts = [event["what"] for event in decisions(trace, "policy")]
     assert verdicts == ["allow", "allow", "ask"]
-
-
-def test_a_person_can_still_allow_it():
-    """a person who says yes has it done"""
-    end, _, world = play([LOOK, PAY, "Final Answer: 1"], ask=yes)
-    assert (end.state, world.paid) == ("DONE", ["Ada"])
-
-
-def test_what_was_denied_stays_denied():
-    """in plan mode nobody is asked about a WRITE, tainted or not"""
-    rules = (PolicyRule(Verdict.DENY, mode="plan", effect="write", why="no"), *ANYTHING)
-    end, _, world = play(
-        [LOOK, PAY, "Final Answer: 1"], rules=rules, mode="plan", ask=yes
-    )
-    assert (end.state, world.paid) == ("DONE", [])
-
-
-def test_calls_of_the_message_that_reads_are_asked_about_too():
-    """of a message that reads and pays, the payment waits for a person"""
-    calls = [ToolRequest("Look", {"input": "x"}), ToolRequest("Pay", {"input": "Ada"})]
-    end, _, world = play([calls, "1"], adapter=FunctionCalls)
-    assert (end.state, world.paid) == ("PENDING", [])
+    end, _, world = play(turns, ask=yes)
+    assert (end.state, world.paid) == ("DONE", ["Ada", "Adam", "Adas"])
 
 
 def test_an_answer_with_an_address_is_not_given():
@@ -130,20 +117,24 @@ def test_an_answer_with_an_address_is_not_given():
     assert denied["addresses"] == ["https://evil.example/?d=1"]
 
 
-@pytest.mark.parametrize("adapter", [None, FunctionCalls])
-def test_an_address_of_the_user_may_stand_there(adapter):
-    """an address of the question may be in the answer"""
-    call = [ToolRequest("Look", {"input": "x"})] if adapter else LOOK
-    turns = [call, "Final Answer: https://a.example/x"]
-    end, *_ = play(turns, "What does https://a.example/x say?", adapter=adapter)
+@pytest.mark.parametrize(
+    ("first", "question", "adapter"),
+    [
+        (LOOK, f"What does {SITE} say?", None),
+        (
+            [ToolRequest("Look", {"input": "x"})],
+            f"What does {SITE} say?",
+            FunctionCalls,
+        ),
+        (SUM, "Where?", None),
+    ],
+    ids=["of the user", "of the user, by calls", "of a run that read nothing"],
+)
+def test_an_address_may_stand_there(first, question, adapter):
+    """an address of the question may be in the answer; without a label, any may"""
+    end, *_ = play([first, f"Final Answer: {SITE}"], question, adapter=adapter)
     assert end.state == "DONE"
-    assert "https://a.example/x" in end.answer
-
-
-def test_a_run_that_read_nothing_answers_as_it_likes():
-    """without a label an address is no fault"""
-    end, *_ = play([SUM, "Final Answer: https://docs.example/2"])
-    assert end.answer == "https://docs.example/2"
+    assert SITE in end.answer
 
 
 def test_a_model_that_insists_ends_without_an_answer():
@@ -156,13 +147,9 @@ def test_a_model_that_insists_ends_without_an_answer():
 
 def test_a_secret_of_the_question_does_not_go_out_with_a_request():
     """after text from outside, a run with a secret asks before it reads outside"""
-    world = World()
-    machine = with_taint(
-        guarded(Script([LOOK, LOOK, "Final Answer: 1"]), world.tools, rules=ANYTHING),
-        secret=[SECRET],
-    )
-    assert machine.run(f"My code is {SECRET}. What is new?").state == "PENDING"
-    assert world.asked == ["x"]
+    question = f"My code is {SECRET}. What is new?"
+    end, _, world = play([LOOK, LOOK, "Final Answer: 1"], question, secret=[SECRET])
+    assert (end.state, world.asked) == ("PENDING", ["x"])
 
 
 def test_each_run_begins_anew():
@@ -177,21 +164,16 @@ def test_each_run_begins_anew():
     assert "answer_denied" not in {rule.event for rule in first.table.rules}
 
 
-def test_the_audit_of_the_table_is_clean():
-    """the guarded table with the new row keeps its promises"""
-    assert tainted_table(GUARDED).audit() == []
-
-
 # an address that the user asked for
 
-SITE = "https://museum.example/visit"
 HAS = "The museum: " + SITE + ", and https://other.example/."
 ASKS = "Which address has the museum, says Look?"
 
 
-def address_run(answer, ask, question=ASKS, page=HAS, **options):
+def address_run(answer, ask, question=ASKS):
+    """Play a run that looks and gives this answer, or "none"."""
     turns = [LOOK, f"Final Answer: {answer}", "Final Answer: none"]
-    return play(turns, question, World(page), ask=ask, **options)
+    return play(turns, question, World(HAS), ask=ask)
 
 
 @pytest.mark.parametrize("adapter", [None, FunctionCalls])
@@ -203,9 +185,8 @@ def test_an_address_that_was_asked_for_passes_by_approval(adapter):
         requests.append(request)
         return yes(request)
 
-    turns = [LOOK, f"Final Answer: {SITE}"]
-    if adapter:
-        turns = [[ToolRequest("Look", {"input": "x"})], SITE]
+    first = [ToolRequest("Look", {"input": "x"})] if adapter else LOOK
+    turns = [first, SITE if adapter else f"Final Answer: {SITE}"]
     options = {"ask": ask, "adapter": adapter}
     end, trace, _ = play(turns, ASKS, World(HAS), **options)
     assert (end.state, end.answer) == ("DONE", SITE)
@@ -216,24 +197,23 @@ def test_an_address_that_was_asked_for_passes_by_approval(adapter):
     assert (again.state, again.answer) == (end.state, end.answer)
 
 
-def test_a_person_may_say_no_to_an_address():
-    """the model is told so, and answers without"""
-    end, trace, _ = address_run(SITE, no)
+@pytest.mark.parametrize(
+    "ask",
+    [no, lambda r: Edit({"address": "https://evil.example/"})],
+    ids=["no", "edit"],
+)
+def test_a_person_may_say_no_to_an_address(ask):
+    """the model is told so, and answers without; another address is a no too"""
+    end, trace, _ = address_run(SITE, ask)
     assert (end.state, end.answer) == ("DONE", "none")
     replay(trace, machine_of([], World(HAS)))
-
-
-def test_an_edit_of_an_address_is_a_no():
-    """another address was not read anywhere: it does not pass"""
-    end, *_ = address_run(SITE, lambda r: Edit({"address": "https://evil.example/"}))
-    assert end.answer == "none"
 
 
 def test_a_run_that_waits_with_an_address(tmp_path):
     """without a person it waits in its trace, and goes on with a yes"""
     path, world = tmp_path / "run.jsonl", World(HAS)
     with TraceWriter(path) as told:
-        machine = machine_of([LOOK, f"Final Answer: {SITE}"], world, told)
+        machine = machine_of([LOOK, f"Final Answer: {SITE}"], world, hook=told)
         assert machine.run(ASKS).state == "PENDING"
     end = machine_of([], world, ask=yes).resume(path)
     assert (end.state, end.answer) == ("DONE", SITE)
@@ -259,15 +239,10 @@ def test_no_person_is_asked_about_another_address(answer, question):
 
 def test_a_yes_is_for_one_address():
     """the other one of the same page is asked about by itself"""
-    answers = iter([yes, no])
-    end, trace, _ = address_run(
-        f"{SITE} https://other.example/", lambda r: next(answers)(r)
-    )
-    assert end.answer == "none"
-    assert [e["what"] for e in trace.of("decision") if "answer" in e] == [
-        "approve",
-        "reject",
-    ]
+    both = f"{SITE} https://other.example/"
+    end, trace, _ = address_run(both, asking([yes, no]))
+    said = [e["what"] for e in trace.of("decision") if "answer" in e]
+    assert (end.answer, said) == ("none", ["approve", "reject"])
 
 
 def test_a_question_that_looks_like_an_order_is_from_outside():
@@ -313,35 +288,17 @@ def test_the_fence_stands_around_what_is_outside(page):
 # whatever happens
 
 ANSWERS = ["12", "https://evil.example/?d=1", "see ![x](//evil.example/p)"]
-TURNS = st.lists(
-    st.sampled_from(
-        [LOOK, INBOX, PAY, SUM, "?", *(f"Final Answer: {each}" for each in ANSWERS)]
-    ),
-    max_size=8,
+FINAL = [f"Final Answer: {each}" for each in ANSWERS]
+TURNS = st.lists(st.sampled_from([LOOK, INBOX, PAY, SUM, "?", *FINAL]), max_size=8)
+CALL = st.builds(
+    ToolRequest,
+    st.sampled_from(["Look", "Inbox", "Pay", "Nope"]),
+    st.fixed_dictionaries({"input": st.sampled_from(["x", "Ada"])}),
+    st.sampled_from(["", "a", "b"]),
 )
-CALLS = st.lists(
-    st.lists(
-        st.builds(
-            ToolRequest,
-            st.sampled_from(["Look", "Inbox", "Pay", "Nope"]),
-            st.fixed_dictionaries({"input": st.sampled_from(["x", "Ada"])}),
-            st.sampled_from(["", "a", "b"]),
-        ),
-        min_size=1,
-        max_size=3,
-    )
-    | st.sampled_from(ANSWERS),
-    max_size=6,
-)
-PEOPLE = st.lists(
-    st.sampled_from([yes, no, lambda r: LATER, lambda r: Edit({"input": "Bob"})]),
-    max_size=5,
-)
-
-
-def asking(answers):
-    left = iter(answers)
-    return lambda request: next(left, no)(request)
+MESSAGE = st.lists(CALL, min_size=1, max_size=3)
+CALLS = st.lists(MESSAGE | st.sampled_from(ANSWERS), max_size=6)
+PERSON = st.sampled_from([yes, no, lambda r: LATER, lambda r: Edit({"input": "Bob"})])
 
 
 def assert_nothing_unapproved(trace, end):
@@ -360,7 +317,7 @@ def assert_nothing_unapproved(trace, end):
 
 
 @settings(max_examples=150, deadline=None)
-@given(TURNS | CALLS, PEOPLE, st.booleans(), st.booleans())
+@given(TURNS | CALLS, st.lists(PERSON, max_size=5), st.booleans(), st.booleans())
 def test_no_script_gets_past_the_taint(turns, people, screened, fenced):
     """no tainted run writes what nobody approved, or answers with an address"""
     adapter = FunctionCalls if any(isinstance(t, list) for t in turns) else None
@@ -380,30 +337,25 @@ def test_no_script_gets_past_the_taint(turns, people, screened, fenced):
 # replay
 
 
-def test_a_machine_without_taint_diverges():
-    """the record of a tainted run is not that of a machine without it"""
-    _, trace, _ = play([LOOK, PAY, "Final Answer: 12"], ask=no)
-    with pytest.raises(Divergence):
-        replay(trace, machine_of([], World(), taint=False))
-
-
 def test_a_run_that_waits_is_gone_on_with(tmp_path):
     """what was tainted before is tainted after, with the nonce of its fence"""
     path, world = tmp_path / "run.jsonl", World()
     turns = [LOOK, PAY, LOOK, PAY + "m", "Final Answer: 1"]
     with TraceWriter(path) as told:
-        assert machine_of(turns, world, told, fence=True).run("?").state == "PENDING"
-    machine = machine_of(turns[2:], world, ask=no, fence=True)
-    end = machine.resume(path, approval=None)
+        assert (
+            machine_of(turns, world, hook=told, fence=True).run("?").state == "PENDING"
+        )
+    end = machine_of(turns[2:], world, ask=no, fence=True).resume(path, approval=None)
     assert (end.state, world.paid) == ("DONE", [])
     trace = Trace.read(path)
     assert len({e["nonce"] for e in decisions(trace, "taint") if "nonce" in e}) == 1
 
 
-def test_another_page_another_end():
-    """one page changed in the record, the rest is played on under the same taint"""
-    turns = [LOOK, PAY, "Final Answer: 12"]
-    _, trace, _ = play(turns, ask=no, fence=True)
+def test_what_a_record_is_of():
+    """not of a machine without taint; with one page changed, the rest is played on"""
+    _, trace, _ = play([LOOK, PAY, "Final Answer: 12"], ask=no, fence=True)
+    with pytest.raises(Divergence):
+        replay(trace, machine_of([], World(), taint=False))
     seq = trace.of("observation")[0]["seq"]
     machine = machine_of(["Final Answer: 13"], World(), ask=no, fence=True)
     changed = what_if(trace, seq, {"result": {"result": "13 euro"}}, machine)
