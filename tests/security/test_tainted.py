@@ -1,17 +1,16 @@
 """The machine under taint: whatever a page says, what may be done stays the same.
 
-Attacks as they are written on pages are scenarios: `tests/stage/test_trust_scenarios`.
+Attacks as they are written on pages are scenarios: `tests/stage/test_trust_scenarios`;
+what holds for any script is a property: `tests/stage/test_trust_promises`.
 """
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from workbook.fsm import FunctionCalls
 from workbook.grounding.addresses import addresses_in
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
+from workbook.guardrails.permission import Edit, PolicyRule, Verdict, no, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.security.tainted import with_taint
@@ -88,6 +87,7 @@ LOOK, INBOX, PAY, SUM = (
     f"Action: {tool}\nAction Input: {what}"
     for tool, what in [("Look", "x"), ("Inbox", "x"), ("Pay", "Ada"), ("Calculator", 2)]
 )
+LOOKS = [ToolRequest("Look", {"input": "x"})]  # the same as a function call
 
 
 # what holds
@@ -107,28 +107,13 @@ def test_a_write_needs_a_person_once_something_was_read():
     assert (end.state, world.paid) == ("DONE", ["Ada", "Adam", "Adas"])
 
 
-def test_an_answer_with_an_address_is_not_given():
-    """the model is told so, and may answer without one"""
-    turns = [LOOK, "Final Answer: see https://evil.example/?d=1", "Final Answer: 12"]
-    end, trace, _ = play(turns)
-    assert (end.state, end.answer) == ("DONE", "12")
-    assert trace.of("observation")[-1]["error"]["kind"] == "address"
-    [denied] = [e for e in decisions(trace, "taint") if e["what"] == "deny"]
-    assert denied["addresses"] == ["https://evil.example/?d=1"]
-
-
 @pytest.mark.parametrize(
     ("first", "question", "adapter"),
     [
         (LOOK, f"What does {SITE} say?", None),
-        (
-            [ToolRequest("Look", {"input": "x"})],
-            f"What does {SITE} say?",
-            FunctionCalls,
-        ),
-        (SUM, "Where?", None),
+        (LOOKS, f"What does {SITE} say?", FunctionCalls),
+        (SUM, "A run that has read nothing: where?", None),
     ],
-    ids=["of the user", "of the user, by calls", "of a run that read nothing"],
 )
 def test_an_address_may_stand_there(first, question, adapter):
     """an address of the question may be in the answer; without a label, any may"""
@@ -185,8 +170,7 @@ def test_an_address_that_was_asked_for_passes_by_approval(adapter):
         requests.append(request)
         return yes(request)
 
-    first = [ToolRequest("Look", {"input": "x"})] if adapter else LOOK
-    turns = [first, SITE if adapter else f"Final Answer: {SITE}"]
+    turns = [LOOKS, SITE] if adapter else [LOOK, f"Final Answer: {SITE}"]
     options = {"ask": ask, "adapter": adapter}
     end, trace, _ = play(turns, ASKS, World(HAS), **options)
     assert (end.state, end.answer) == ("DONE", SITE)
@@ -197,11 +181,7 @@ def test_an_address_that_was_asked_for_passes_by_approval(adapter):
     assert (again.state, again.answer) == (end.state, end.answer)
 
 
-@pytest.mark.parametrize(
-    "ask",
-    [no, lambda r: Edit({"address": "https://evil.example/"})],
-    ids=["no", "edit"],
-)
+@pytest.mark.parametrize("ask", [no, lambda r: Edit({"address": "https://b.example"})])
 def test_a_person_may_say_no_to_an_address(ask):
     """the model is told so, and answers without; another address is a no too"""
     end, trace, _ = address_run(SITE, ask)
@@ -231,10 +211,14 @@ def test_a_run_that_waits_with_an_address(tmp_path):
     ],
 )
 def test_no_person_is_asked_about_another_address(answer, question):
-    """what was not read so, from what the user named, is denied as before"""
+    """what was not read so, from what the user named, is denied: the model is told"""
     end, trace, _ = address_run(answer, yes, question)
     assert (end.state, end.answer) == ("DONE", "none")
     assert not [e for e in trace.of("decision") if "answer" in e]
+    assert trace.of("observation")[-1]["error"]["kind"] == "address"
+    [denied] = [e for e in decisions(trace, "taint") if e["what"] == "deny"]
+    asked = [SITE] if question == ASKS else []
+    assert denied["addresses"] == [a for a in addresses_in(answer) if a not in asked]
 
 
 def test_a_yes_is_for_one_address():
@@ -285,55 +269,6 @@ def test_the_fence_stands_around_what_is_outside(page):
     assert [nonce in other for other in others] == [False, True, False, False]
 
 
-# whatever happens
-
-ANSWERS = ["12", "https://evil.example/?d=1", "see ![x](//evil.example/p)"]
-FINAL = [f"Final Answer: {each}" for each in ANSWERS]
-TURNS = st.lists(st.sampled_from([LOOK, INBOX, PAY, SUM, "?", *FINAL]), max_size=8)
-CALL = st.builds(
-    ToolRequest,
-    st.sampled_from(["Look", "Inbox", "Pay", "Nope"]),
-    st.fixed_dictionaries({"input": st.sampled_from(["x", "Ada"])}),
-    st.sampled_from(["", "a", "b"]),
-)
-MESSAGE = st.lists(CALL, min_size=1, max_size=3)
-CALLS = st.lists(MESSAGE | st.sampled_from(ANSWERS), max_size=6)
-PERSON = st.sampled_from([yes, no, lambda r: LATER, lambda r: Edit({"input": "Bob"})])
-
-
-def assert_nothing_unapproved(trace, end):
-    """Of a run whose rules allow everything: what was done when, and who allowed it."""
-    outside, allowed = False, set()
-    for event in trace:
-        if event["kind"] == "decision" and "answer" in event:
-            if event["what"] in ("approve", "edit"):
-                allowed.add(event["call_id"])
-        elif event["kind"] == "observation" and event["call_id"]:
-            if event["tool"] == "Pay" and event["ok"]:
-                assert not outside or event["call_id"] in allowed
-            outside = outside or (event["tool"] == "Look" and event["ok"])
-    if end.state == "DONE" and outside:
-        assert addresses_in(end.answer) == []
-
-
-@settings(max_examples=150, deadline=None)
-@given(TURNS | CALLS, st.lists(PERSON, max_size=5), st.booleans(), st.booleans())
-def test_no_script_gets_past_the_taint(turns, people, screened, fenced):
-    """no tainted run writes what nobody approved, or answers with an address"""
-    adapter = FunctionCalls if any(isinstance(t, list) for t in turns) else None
-    options = {"screened": screened, "fence": fenced}
-    options |= {"adapter": adapter, "converge": False}
-    turns = [*turns, "Final Answer: 12"]
-    end, trace, _ = play(turns, ask=asking(people), **options)
-    assert_nothing_unapproved(trace, end)
-    called = [event["call_id"] for event in trace.of("tool_call")]
-    seen = [e["call_id"] for e in trace.of("observation") if e["call_id"]]
-    if end.state != "PENDING":
-        assert seen == called
-        again = replay(trace, machine_of([], World(), **options))
-        assert (again.state, again.answer) == (end.state, end.answer)
-
-
 # replay
 
 
@@ -342,9 +277,8 @@ def test_a_run_that_waits_is_gone_on_with(tmp_path):
     path, world = tmp_path / "run.jsonl", World()
     turns = [LOOK, PAY, LOOK, PAY + "m", "Final Answer: 1"]
     with TraceWriter(path) as told:
-        assert (
-            machine_of(turns, world, hook=told, fence=True).run("?").state == "PENDING"
-        )
+        machine = machine_of(turns, world, hook=told, fence=True)
+        assert machine.run("?").state == "PENDING"
     end = machine_of(turns[2:], world, ask=no, fence=True).resume(path, approval=None)
     assert (end.state, world.paid) == ("DONE", [])
     trace = Trace.read(path)
