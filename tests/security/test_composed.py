@@ -1,6 +1,5 @@
 """Screen, memory, evidence and taint in one machine: what each adds to the others."""
 
-from dataclasses import replace
 from unittest.mock import Mock
 
 import pytest
@@ -11,7 +10,6 @@ from workbook.grounding.evidence import Document, references
 from workbook.grounding.grounded import HOW_TO_CITE, grounded
 from workbook.grounding.memory import Memory
 from workbook.guardrails.permission import Decision, PolicyRule, Verdict
-from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.security.screen import ScreenVerdict
 from workbook.security.taint import Sink
@@ -167,15 +165,3 @@ def test_your_parts_are_in_the_machine(parts, turns):
     taint = {"screened": True, "fence": True}
     assert made(turns, parts=own, taint=taint).run(ASKS).state == "DONE"
     assert [name for name, part in own.items() if not part.called] == []
-
-
-def test_calls_have_one_observation_each_under_all_of_it():
-    """two calls of one message, one of them a payment that nobody allows"""
-    paying = ToolRequest("Pay", {"payee": "M", "amount": 5}, "b")
-    calls = [ToolRequest("Look", {"input": "x"}, "a"), paying]
-    account, told = Payments(), TraceWriter()
-    tools = [look(), replace(account.tool(), outside=False)]
-    more = {"adapter": FunctionCalls, "ask": lambda request: None}
-    end = made([calls, "It is 12 [d1]."], tools, told, {}, **more).run(ASKS)
-    assert (end.state, account.made) == ("PENDING", [])
-    assert [e["call_id"] for e in told.trace().of("observation")] == ["a"]

@@ -1,4 +1,7 @@
-"""Tools from strangers: real servers, and one that does whatever is bad for us."""
+"""Tools from strangers: real servers, and one that does whatever is bad for us.
+
+What their orders cause in a run are scenarios: `tests/stage/test_trust_scenarios`.
+"""
 
 import os
 import re
@@ -7,7 +10,6 @@ import subprocess
 import sys
 import textwrap
 import time
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,15 +18,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import POLICY, PolicyRule, decide
+from workbook.guardrails.permission import POLICY, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.models.script import Script
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.security.taint import agreed_rules, changed
-from workbook.security.tainted import with_taint
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
 from workbook.tools.threads import TimedOut
@@ -151,12 +150,6 @@ def test_not_installed(monkeypatch):
     assert len(str(raised.value).splitlines()) == 1
 
 
-def test_endless_pages():
-    """a list that never ends is read up to the hundredth tool"""
-    with hostile("pages", timeout_s=10) as server:
-        assert len(from_mcp(server)) == 100
-
-
 @pytest.mark.parametrize(
     ("mode", "result"),
     [
@@ -172,21 +165,13 @@ def test_what_a_call_returns(mode, result, capfd, caplog):
     assert (capfd.readouterr(), caplog.records) == (("", ""), [])
 
 
-def test_who_waits_gives_up():
-    """a call without the registry's clock is given up in time too"""
-    with hostile("hangs") as server:
-        (tool,) = from_mcp(server)
-        start = time.perf_counter()
-        with pytest.raises(TimedOut, match="hostile"):
-            tool.run(text="hi")
-    assert time.perf_counter() - start < 5
-
-
 def test_a_late_answer():
-    """what comes too late is no answer to the next call"""
+    """what comes too late is no answer to the next call; each is given up in time"""
     with hostile("late") as server:
-        tools = from_mcp(server)
-        assert call(tools, text="one").error.kind == "timeout"
+        tools, start = from_mcp(server), time.perf_counter()
+        with pytest.raises(TimedOut, match="hostile"):
+            tools[0].run(text="one")  # without the registry's clock
+        assert time.perf_counter() - start < 5
         assert call(tools, text="two").text() == '{"text": "two"}'
 
 
@@ -296,8 +281,10 @@ def test_schemas_that_no_contract_can_keep():
         from_mcp(server)
 
 
-def test_long_descriptions_are_cut():
-    """of a long description the model reads the beginning, and that it was cut"""
+def test_of_too_much_the_beginning_is_read():
+    """of an endless list a hundred tools, of a long description what it has first"""
+    with hostile("pages", timeout_s=10) as server:
+        assert len(from_mcp(server)) == 100
     with hostile("long") as server:
         (tool,) = from_mcp(server)
     assert len(tool.description) < MOST_CHARS + 50
@@ -356,21 +343,3 @@ def test_a_description_that_changed_asks_again():
         assert words in said.why
         assert decide("build", "read", "ReadLog", rules).verdict == "allow"
         assert decide("plan", "write", "echo", rules).verdict == "deny"  # as it was
-
-
-@pytest.mark.parametrize("mode", ["order", "fails"])
-def test_orders_of_a_stranger(mode):
-    """an order in a description or an error changes nothing that a run may do"""
-    turns = [
-        "Action: echo\nAction Input: hi",
-        "Thought: it says so\nAction: Pay\nAction Input: 500",
-    ]
-    asked, pay = [], replace(calculator(), name="Pay", effect=Effect.WRITE)
-    with hostile(mode) as server:
-        tools = from_mcp(server, reads=["echo"])
-        rules = agreed_rules(tools, {tool.name: digest(tool) for tool in tools})
-        rules = [PolicyRule("allow"), *rules]
-        machine = guarded(Script(turns), [*tools, pay], rules=rules, ask=asked.append)
-        machine = with_taint(machine, labels=["outside"], screened=True, fence=True)
-        assert machine.run("Echo hi.").state == "PENDING"
-    assert [request.call.name for request in asked] == ["Pay"]
