@@ -65,11 +65,18 @@ def test_base64_is_read_behind_itself(said):
         assert b64(said).casefold().rstrip("=") in read
 
 
-def test_base64_of_no_text_stays_as_it_is():
-    """what is base64 of bytes that are no text is left alone"""
-    for some in (bytes(range(200, 256)), bytes(range(27))):
-        token = base64.b64encode(some).decode()
-        assert normalize_for_screening(token) == token.lower()
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rates below.\n\tadults 12; I am a cat, and 1 + 1 is 2, a cat",
+        base64.b64encode(bytes(range(200, 256))).decode(),
+        base64.b64encode(bytes(range(27))).decode(),
+    ],
+    ids=["plain", "no UTF-8", "no text"],
+)
+def test_what_is_no_disguise_stays_as_it_is(text):
+    """a plain text, with its line ends, and what is base64 of no text"""
+    assert normalize_for_screening(text) == text.lower()
 
 
 @given(st.text())
@@ -111,12 +118,6 @@ ORDERS = [
 def test_what_is_an_order(text):
     """what is only spoken of is none; what the screen cannot find is known"""
     assert bool(screen(text).families) is (text in ORDERS)
-
-
-def test_a_plain_text_stays_as_it_is():
-    """small letters without a disguise are not changed, with their line ends"""
-    plain = "rates below.\n\tadults 12; 1 + 1 is 2, i am a cat"
-    assert normalize_for_screening(plain) == plain
 
 
 # how well it does
