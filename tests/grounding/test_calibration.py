@@ -19,7 +19,6 @@ def test_half_is_a_bad_threshold_here():
     """of 27 top documents 18 hold the answer, and 8 of these score 0.5 or more"""
     pairs = list(top_scores())
     right = [score for score, is_right in pairs if is_right]
-    print(*calibrate(pairs), sep="\n")
     assert (len(pairs), len(right), sum(s >= 0.5 for s in right)) == (27, 18, 8)
 
 
