@@ -28,50 +28,15 @@ CANAL = Document(
     " long.",
 )  # fmt: skip
 FOUND = [FUJI, CANAL]
-MATCH = "Brazil beat Italy in 1970. Brazil was born before the war."
-BRIDGE = (
-    "Emma Roe was a painter who was born in Ulm. From 1855 to 1870 she lived in exile."
-    " She held 1,093 patents. Her son Max Roe painted The Gate in 1921. He sold it."
-)
-GATE = "The gate has no roof but a lock."
-GENJI = "全部で54帖からなる。作者は紫式部である。主人公には弟君がいる。"
-TOWER = "東京タワーの高さは333メートルである。"
-MOONS = "Ganymede is the largest moon of Jupiter. Its moons Ganymede and Io are large."
-SAID = {
+LARGEST = "Ganymede is the largest moon of Jupiter"
+# Of each document (title, text): claims, and what the audit names in each that is not
+# said; "" for a claim that is.
+CLAIMS = {
     ("Mount Fuji", FUJI.text): [
-        "Fuji's last eruption began in 1707",
-        "Mount Fuji is the highest mountain in Japan and 3,776 m high",
-        "Mount Fuji is about 12,390 feet tall",
-        "Mount Fuji is nearly 3.8 km high",
-        "In Japan no mountain is higher than Mount Fuji",
-    ],
-    ("Suez Canal", CANAL.text): [
-        "The canal does not have locks",
-        "The Suez Canal opened on 17 November 1869 and is about 193 km long",
-        "The Suez Canal did not open until 1869",
-    ],
-    # A limit: who does it to whom in the passive, who did it with whom, and 比.
-    (
-        "Bell",
-        "Brazil beat Italy. Bell, who knew Gray, invented it. 李白比杜甫大11岁。",
-    ): [
-        "Brazil was beaten by Italy",
-        "Bell and Gray invented it",
-        "杜甫比李白大11岁。",
-    ],
-    ("Emma Roe", BRIDGE): [
-        "Roe was in exile for fifteen years",
-        "Roe's exile was in the 19th century",
-        "In 1855 Emma Roe began to live in exile",
-        "Roe's birthplace is Ulm",
-    ],
-    ("Gate", GATE): ["The gate has no roof"],
-    ("源氏物語", GENJI): ["源氏物語は五十四帖からなる", "源氏物語は紫式部の作"],
-    ("東京タワー", TOWER): ["東京タワーの高さは333メートルです。"],
-    ("Jupiter", MOONS): ["Ganymede is the largest moon of Jupiter"],
-}
-NOT_SAID = {
-    ("Mount Fuji", FUJI.text): [
+        ("Fuji's last eruption began in 1707", ""),
+        ("Mount Fuji is the highest mountain in Japan and 3,776 m high", ""),
+        ("Mount Fuji is about 12,390 feet tall", ""),
+        ("In Japan no mountain is higher than Mount Fuji", ""),
         ("Mount Fuji is 3,776 km high", "3776 km"),
         ("The last eruption of Mount Fuji began in 1770", "1770"),
         ("Hiroshige drew Mount Fuji in Edo", "Hiroshige"),
@@ -83,54 +48,71 @@ NOT_SAID = {
         ("It is so", "looked up"),
     ],
     ("Suez Canal", CANAL.text): [
+        ("The canal does not have locks", ""),
+        ("The Suez Canal opened on 17 November 1869 and is about 193 km long", ""),
+        ("The Suez Canal did not open until 1869", ""),
         ("The Suez Canal opened on 17 December 1869", "December"),
         ("The Suez Canal has locks", "not"),
-        ("The Suez Canal is about 193 miles long", "193 mile"),
         ("3,776", "3776"),
     ],
-    ("Facts", MATCH): [
+    ("Facts", "Brazil beat Italy in 1970. Brazil was born before the war."): [
         ("In 1970 Italy beat Brazil", "Italy who beat"),
         ("Brazil was born after the war", "before"),
         ("Every player of Brazil beat Italy", "every"),
     ],
-    ("Emma Roe", BRIDGE): [
+    # A limit: who does it to whom in the passive, who did it with whom, and 比.
+    ("Bell", "Brazil beat Italy. Bell, who knew Gray, made it. 李白比杜甫大11岁。"): [
+        ("Brazil was beaten by Italy", ""),
+        ("Bell and Gray made it", ""),
+        ("杜甫比李白大11岁。", ""),
+    ],
+    (
+        "Emma Roe",
+        "Emma Roe was a painter who was born in Ulm. From 1855 to 1870 she lived in"
+        " exile. She held 1,093 patents. Her son Max Roe painted The Gate in 1921. He"
+        " sold it.",
+    ): [
+        ("Roe was in exile for fifteen years", ""),
         ("Roe was in exile for sixteen years", "16 year"),
+        ("Roe's exile was in the 19th century", ""),
         ("Roe's exile was in the 18th century", "18 century"),
         ("Roe had more than two thousand patents", "2 thousand"),
+        ("In 1855 Emma Roe began to live in exile", ""),
         ("Emma Roe was a chemist", "words"),
-        ("Max Roe lived in exile from 1855 to 1870", ""),
+        ("Roe's birthplace is Ulm", ""),
+        ("Max Roe lived in exile from 1855 to 1870", "no Max"),
     ],
-    ("Gate", GATE): [("The gate has no lock", "not")],
-    ("源氏物語", GENJI): [
+    ("Gate", "The gate has no roof but a lock."): [
+        ("The gate has no roof", ""),
+        ("The gate has no lock", "not"),
+    ],
+    ("源氏物語", "全部で54帖からなる。作者は紫式部である。主人公には弟君がいる。"): [
+        ("源氏物語は五十四帖からなる", ""),
         ("源氏物語は四十五帖からなる", "45"),
+        ("源氏物語は紫式部の作", ""),
         ("主人公には兄君がいる", "弟"),
     ],
-    ("東京タワー", TOWER): [("東京タワーの高さは343メートルです。", "343")],
-    ("Jupiter", MOONS): [("Io is the largest moon of Jupiter", "Io")],
+    ("東京タワー", "東京タワーの高さは333メートルである。"): [
+        ("東京タワーの高さは333メートルです。", ""),
+        ("東京タワーの高さは343メートルです。", "343"),
+    ],
+    # A sentence that says less does not support what a nearer one contradicts.
+    ("Jupiter", f"{LARGEST}. Its moons Ganymede and Io are large."): [
+        (LARGEST, ""),
+        ("Io is the largest moon of Jupiter", "Io"),
+    ],
 }
 
 
-def differs(claim, about):
-    """Return how a claim differs from a document of that title and text."""
-    return what_differs(claim, [Document("d", *about[:1], 1.0, *about[1:])])
-
-
 @pytest.mark.parametrize(
-    ("claim", "about"), [(each, about) for about in SAID for each in SAID[about]]
+    ("about", "claim", "named"),
+    [(about, *each) for about, claims in CLAIMS.items() for each in claims],
 )
-def test_what_the_document_says_is_supported(claim, about):
-    """other words, units, spans of years; "she", and two facts joined by "and" """
-    assert differs(claim, about) == ""
-
-
-@pytest.mark.parametrize(
-    ("claim", "named", "about"),
-    [(*each, about) for about in NOT_SAID for each in NOT_SAID[about]],
-)
-def test_what_the_document_does_not_say_is_named(claim, named, about):
-    """a changed number, unit, date, name or word, an opposite or a "not": named"""
-    found = differs(claim, about)
-    assert found
+def test_a_claim_is_held_against_its_document(about, claim, named):
+    """other words for a fact are supported; of another fact is named what is changed"""
+    title, text = about
+    found = what_differs(claim, [Document("d", title, 1.0, text)])
+    assert (found == "") == (named == "")
     assert named in found
 
 

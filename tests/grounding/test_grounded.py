@@ -18,7 +18,6 @@ from workbook.models.script import Script
 from workbook.stage import gallery
 from workbook.stage import play as play_scenario
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
 from workbook.traces.writer import TraceWriter
 
 SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
@@ -151,18 +150,6 @@ def test_the_threshold_that_is_given_is_the_one_that_runs(threshold, kind):
     ends = [each["good_sources"].end["state"] for each in shown.endings.values()]
     assert ends[0] == "DONE"
     assert (ends[1] == "DONE") == (kind == "supported")
-
-
-def test_documents_of_another_tool_count_too():
-    """any tool that answers with results gives evidence; a failed one gives none"""
-    rows = [{"doc_id": "d1", "title": "Oslo", "score": 1.0, "text": "Oslo is a city."}]
-    schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
-    tool = Tool("Files", "Finds.", schema, lambda input: {"results": rows})
-    asked = "Action: Files\nAction Input: Oslo", "Final Answer: Oslo is a city [d1]."
-    end = Machine(
-        Script(asked), ToolRegistry([tool]), GROUNDED, handlers=grounding()
-    ).run("?")
-    assert end.state == "DONE"
 
 
 ANSWERS = [
