@@ -30,21 +30,17 @@ def text_turns(turns):
     return [turn if "Action:" in turn else f"Final Answer: {turn}" for turn in turns]
 
 
-def machine(turns, adapter=None, kind="core", hook=None, **options):
-    """Return a machine with one search, on a grounded table."""
-    script = Script(turns, repeat_last=True)
-    more = {"adapter": adapter, "handlers": grounding(**options)}
-    more["hook"] = hook or TraceWriter()
+def play(turns, adapter=None, kind="core", budget=6, **options):
+    """Return how a run with one search ends on a grounded table, and its trace."""
+    script, told = Script(turns, repeat_last=True), TraceWriter()
+    more = {"adapter": adapter, "handlers": grounding(**options), "hook": told}
     if kind == "core":
-        tools, limits = ToolRegistry([wiki_search()]), Limits(steps=6)
-        return Machine(script, tools, GROUNDED, limits=limits, **more)
-    table = grounded_table(GUARDED)
-    return guarded(script, [wiki_search()], table=table, budget=Budget(6), **more)
-
-
-def play(turns, **options):
-    told = TraceWriter()
-    return machine(turns, hook=told, **options).run("How high is it?"), told.trace()
+        tools, limits = ToolRegistry([wiki_search()]), Limits(steps=budget)
+        machine = Machine(script, tools, GROUNDED, limits=limits, **more)
+    else:
+        more |= {"table": grounded_table(GUARDED), "budget": Budget(budget)}
+        machine = guarded(script, [wiki_search()], **more)
+    return machine.run("How high is it?"), told.trace()
 
 
 @pytest.mark.parametrize("core", [CORE, GUARDED])
@@ -119,11 +115,7 @@ def test_a_model_of_function_calls_sees_what_it_had_answered():
 
 def test_the_last_turn_is_not_sent_back():
     """where the tools were withdrawn an unsupported answer ends the run at once"""
-    told = TraceWriter()
-    end = guarded(
-        Script(text_turns([SEARCH, FALSE])), [wiki_search()], hook=told,
-        table=grounded_table(GUARDED), handlers=grounding(), budget=Budget(2),
-    ).run("How high is it?")  # fmt: skip
+    end, _ = play(text_turns([SEARCH, FALSE]), kind="guarded", budget=2)
     assert (end.state, end.forced) == ("REFUSED", True)
 
 
@@ -171,9 +163,8 @@ def test_no_script_gets_an_unsupported_claim_out(script, calls):
     end, trace = play(turns, adapter=FunctionCalls if calls else None)
     assert (end.answer is None) == (end.state != "DONE")
     if end.state == "DONE":
-        seen = [
-            SimpleNamespace(**{"result": None, **e}) for e in trace.of("observation")
-        ]
+        told = trace.of("observation")
+        seen = [SimpleNamespace(result=event.get("result")) for event in told]
         said = end.answer.split("\n\nReferences:\n")[0]
         kinds = {each.kind for each in audit_answer(said, evidence_of(seen))}
         assert kinds <= {Support.SUPPORTED}
