@@ -271,7 +271,6 @@ def test_words_find_what_is_said_in_the_same_words():
     Few of those in other words, and seldom a note where none belongs.
     """
     found = recalls.compared({"by words": recalls.found_by(recall)})["by words"]
-    assert [each.partition(" (")[0] for each in found[["words", "none"]]] == [
-        "21 of 21", "2 of 10",
-    ]  # fmt: skip
-    assert 1 <= int(found["paraphrase"].partition(" of 19")[0]) <= 4
+    assert found["words"].startswith("21 of 21 ")
+    assert found["none"].startswith("2 of 10 ")
+    assert found["paraphrase"][:8] in ("1 of 19 ", "2 of 19 ", "3 of 19 ", "4 of 19 ")
