@@ -1,14 +1,12 @@
-"""The grounded table: no answer goes out that its run's evidence does not carry."""
+"""The grounded table: no answer goes out that its run's evidence does not carry.
 
-from types import SimpleNamespace
+That this holds whatever a model says, tests/stage/test_trust_promises.py tries.
+"""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from workbook.environments.search import wiki_search
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
-from workbook.grounding.evidence import Support, audit_answer, evidence_of
 from workbook.grounding.grounded import GROUNDED, TRIES, grounded_table, grounding
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
@@ -142,29 +140,3 @@ def test_the_threshold_that_is_given_is_the_one_that_runs(threshold, kind):
     ends = [each["good_sources"].end["state"] for each in shown.endings.values()]
     assert ends[0] == "DONE"
     assert (ends[1] == "DONE") == (kind == "supported")
-
-
-ANSWERS = [
-    TRUE, FALSE, "Yes.", "I do not know.", "Mount Fuji is 3,776 m high.",
-    "Mount Fuji is 3,776 m high [w001].", f"{TRUE} It is in Peru.", "Hello!", "?",
-]  # fmt: skip
-scripts = st.lists(st.sampled_from([SEARCH, "Hm.", *ANSWERS]), min_size=1, max_size=6)
-
-
-@settings(max_examples=60, deadline=None)
-@given(scripts, st.booleans())
-def test_no_script_gets_an_unsupported_claim_out(script, calls):
-    """whatever the model says: in DONE every claim of it is supported, by what was seen
-
-    So it is on the core's rows, too, which have no guard.
-    """
-    turns = [CALL[:] if t == SEARCH else t for t in script]
-    turns = turns if calls else text_turns(script)
-    end, trace = play(turns, adapter=FunctionCalls if calls else None)
-    assert (end.answer is None) == (end.state != "DONE")
-    if end.state == "DONE":
-        told = trace.of("observation")
-        seen = [SimpleNamespace(result=event.get("result")) for event in told]
-        said = end.answer.split("\n\nReferences:\n")[0]
-        kinds = {each.kind for each in audit_answer(said, evidence_of(seen))}
-        assert kinds <= {Support.SUPPORTED}

@@ -242,7 +242,6 @@ def test_a_vector_is_kept_as_long_as_its_note():
         ("Tóky\u014d ﾀﾜｰ", ["tokyo", "タワ", "ワー"]),
         ("東京の茶。りんご", ["東京", "茶"]),
         ("我喜欢红茶", ["我喜", "喜欢", "欢红", "红茶"]),
-        ("", []),
     ],
 )
 def test_a_text_is_cut_into_terms(text, found):
