@@ -1,12 +1,12 @@
-"""The grounded table: no answer goes out that its run's evidence does not carry."""
+"""The grounded table: no answer goes out that its run's evidence does not carry.
+
+That this holds whatever a model says, tests/stage/test_trust_promises.py tries.
+"""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from workbook.environments.search import wiki_search
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine
-from workbook.grounding.evidence import Support, audit_answer, evidence_of
 from workbook.grounding.grounded import GROUNDED, TRIES, grounded_table, grounding
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
@@ -16,8 +16,6 @@ from workbook.models.script import Script
 from workbook.stage import gallery
 from workbook.stage import play as play_scenario
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
-from workbook.traces.replay import replay
 from workbook.traces.writer import TraceWriter
 
 SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
@@ -30,34 +28,25 @@ def text_turns(turns):
     return [turn if "Action:" in turn else f"Final Answer: {turn}" for turn in turns]
 
 
-def machine(turns, adapter=None, kind="core", hook=None, **options):
-    """Return a machine with one search, on a grounded table."""
-    script = Script(turns, repeat_last=True)
-    more = {"adapter": adapter, "handlers": grounding(**options)}
-    more["hook"] = hook or TraceWriter()
+def play(turns, adapter=None, kind="core", budget=6, **options):
+    """Return how a run with one search ends on a grounded table, and its trace."""
+    script, told = Script(turns, repeat_last=True), TraceWriter()
+    more = {"adapter": adapter, "handlers": grounding(**options), "hook": told}
     if kind == "core":
-        tools, limits = ToolRegistry([wiki_search()]), Limits(steps=6)
-        return Machine(script, tools, GROUNDED, limits=limits, **more)
-    table = grounded_table(GUARDED)
-    return guarded(script, [wiki_search()], table=table, budget=Budget(6), **more)
-
-
-def play(turns, **options):
-    told = TraceWriter()
-    return machine(turns, hook=told, **options).run("How high is it?"), told.trace()
-
-
-@pytest.mark.parametrize("core", [CORE, GUARDED])
-def test_the_audit_of_the_table_is_clean(core):
-    """with any core the grounded table keeps the four promises"""
-    assert grounded_table(core).audit() == []
+        tools, limits = ToolRegistry([wiki_search()]), Limits(steps=budget)
+        machine = Machine(script, tools, GROUNDED, limits=limits, **more)
+    else:
+        more |= {"table": grounded_table(GUARDED), "budget": Budget(budget)}
+        machine = guarded(script, [wiki_search()], **more)
+    return machine.run("How high is it?"), told.trace()
 
 
 @pytest.mark.parametrize("core", [CORE, GUARDED])
 def test_every_way_to_done_leads_through_verify(core):
-    """no row but VERIFY's leads to DONE"""
-    ways = {row.source for row in grounded_table(core).rules if row.target == "DONE"}
-    assert ways == {"VERIFY"}
+    """with any core the grounded table keeps the four promises, and a fifth"""
+    table = grounded_table(core)
+    assert table.audit() == []
+    assert {row.source for row in table.rules if row.target == "DONE"} == {"VERIFY"}
 
 
 def test_a_table_without_the_handler_is_refused():
@@ -66,32 +55,26 @@ def test_a_table_without_the_handler_is_refused():
         Machine(Script([]), ToolRegistry([]), GROUNDED)
 
 
-both = pytest.mark.parametrize(
-    ("turns", "adapter"),
-    [(text_turns([SEARCH, "{}"]), None), ([CALL, "{}"], FunctionCalls)],
-    ids=["text", "calls"],
-)
+by_text = pytest.param(text_turns([SEARCH]), None, text_turns, id="text")
+by_calls = pytest.param([CALL], FunctionCalls, list, id="calls")
+both = pytest.mark.parametrize(("searches", "adapter", "said"), [by_text, by_calls])
 kinds = pytest.mark.parametrize("kind", ["core", "guarded"])
-
-
-def filled(turns, answer):
-    return [t.replace("{}", answer) if isinstance(t, str) else t for t in turns]
 
 
 @both
 @kinds
-def test_a_supported_answer_goes_out_with_its_sources(turns, adapter, kind):
+def test_a_supported_answer_goes_out_with_its_sources(searches, adapter, said, kind):
     """the answer is the model's, and the list of references the runtime's"""
-    end, _ = play(filled(turns, TRUE), adapter=adapter, kind=kind)
+    end, _ = play([*searches, *said([TRUE])], adapter=adapter, kind=kind)
     assert (end.state, end.reason) == ("DONE", "supported")
     assert end.answer == f"{TRUE}\n\nReferences:\n[w068] Mount Fuji"
 
 
 @both
 @kinds
-def test_an_unsupported_answer_is_given_up(turns, adapter, kind):
+def test_an_unsupported_answer_is_given_up(searches, adapter, said, kind):
     """twice the model is told why; then the run ends without an answer"""
-    end, trace = play(filled(turns, FALSE), adapter=adapter, kind=kind)
+    end, trace = play([*searches, *said([FALSE])], adapter=adapter, kind=kind)
     assert (end.state, end.answer) == ("REFUSED", None)
     assert end.message
     told = [e for e in trace.of("observation") if e["call_id"] is None]
@@ -100,9 +83,9 @@ def test_an_unsupported_answer_is_given_up(turns, adapter, kind):
 
 
 @both
-def test_a_model_that_mends_its_answer_is_done(turns, adapter):
+def test_a_model_that_mends_its_answer_is_done(searches, adapter, said):
     """an answer that was sent back may be mended: the second one counts"""
-    end, trace = play([*filled(turns, FALSE), filled(turns, TRUE)[1]], adapter=adapter)
+    end, trace = play([*searches, *said([FALSE, TRUE])], adapter=adapter)
     assert end.state == "DONE"
     decisions = [e for e in trace.of("decision") if e["who"] == "audit"]
     assert [e["what"] for e in decisions] == ["unsupported", "supported"]
@@ -128,25 +111,9 @@ def test_a_model_of_function_calls_sees_what_it_had_answered():
     assert "unsupported" in seen[1][-1]
 
 
-@kinds
-def test_no_search_is_no_pass(kind):
-    """facts without a search are not supported, whoever is cited"""
-    assert play(text_turns([TRUE]), kind=kind)[0].state == "REFUSED"
-
-
-def test_who_says_that_it_does_not_know_is_done():
-    """an honest refusal needs no source"""
-    end, _ = play(text_turns([SEARCH, "I do not know."]))
-    assert (end.state, end.answer) == ("DONE", "I do not know.")
-
-
 def test_the_last_turn_is_not_sent_back():
     """where the tools were withdrawn an unsupported answer ends the run at once"""
-    told = TraceWriter()
-    end = guarded(
-        Script(text_turns([SEARCH, FALSE])), [wiki_search()], hook=told,
-        table=grounded_table(GUARDED), handlers=grounding(), budget=Budget(2),
-    ).run("How high is it?")  # fmt: skip
+    end, _ = play(text_turns([SEARCH, FALSE]), kind="guarded", budget=2)
     assert (end.state, end.forced) == ("REFUSED", True)
 
 
@@ -173,60 +140,3 @@ def test_the_threshold_that_is_given_is_the_one_that_runs(threshold, kind):
     ends = [each["good_sources"].end["state"] for each in shown.endings.values()]
     assert ends[0] == "DONE"
     assert (ends[1] == "DONE") == (kind == "supported")
-
-
-def test_documents_of_another_tool_count_too():
-    """any tool that answers with results gives evidence; a failed one gives none"""
-    rows = [{"doc_id": "d1", "title": "Oslo", "score": 1.0, "text": "Oslo is a city."}]
-    schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
-    tool = Tool("Files", "Finds.", schema, lambda input: {"results": rows})
-    asked = "Action: Files\nAction Input: Oslo", "Final Answer: Oslo is a city [d1]."
-    end = Machine(
-        Script(asked), ToolRegistry([tool]), GROUNDED, handlers=grounding()
-    ).run("?")
-    assert end.state == "DONE"
-
-
-ANSWERS = [
-    TRUE, FALSE, "Yes.", "I do not know.", "Mount Fuji is 3,776 m high.",
-    "Mount Fuji is 3,776 m high [w001].", f"{TRUE} It is in Peru.", "Hello!", "?",
-]  # fmt: skip
-scripts = st.lists(st.sampled_from([SEARCH, "Hm.", *ANSWERS]), min_size=1, max_size=6)
-
-
-@settings(max_examples=60, deadline=None)
-@given(scripts, st.sampled_from(["core", "guarded"]), st.booleans())
-def test_no_script_gets_an_unsupported_claim_out(script, kind, calls):
-    """whatever the model says: in DONE every claim of it is supported, by what was seen
-
-    Played again the run comes to the same end, with no model and no search.
-    """
-    turns = [CALL[:] if t == SEARCH else t for t in script]
-    turns = turns if calls else text_turns(script)
-    adapter = FunctionCalls if calls else None
-    end, trace = play(turns, adapter=adapter, kind=kind)
-    if end.state == "DONE":
-        seen = [Shown(e.get("result")) for e in trace.of("observation")]
-        said = end.answer.split("\n\nReferences:\n")[0]
-        verdicts = audit_answer(said, evidence_of(seen))
-        assert {each.kind for each in verdicts} <= {Support.SUPPORTED}
-    else:
-        assert end.answer is None
-    again = replay(trace, machine(turns, adapter=adapter, kind=kind))
-    assert (again.state, again.reason, again.answer) == (
-        end.state,
-        end.reason,
-        end.answer,
-    )
-
-
-class Shown:
-    """An observation, as the trace has it."""
-
-    def __init__(self, result):
-        self.result = result
-
-
-def test_the_table_can_be_drawn_and_read():
-    """the diagram names VERIFY and the safe end"""
-    assert "VERIFY --> REFUSED" in GROUNDED.mermaid()

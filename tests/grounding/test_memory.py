@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.evaluation import recalls
 from workbook.grounding.memory import MAX_CHARS, Memory, note_of
 from workbook.grounding.recall import Note, RecallByMeaning, recall, terms
 from workbook.traces.events import Kind
@@ -37,9 +38,6 @@ def bytes_of(folder):
     return b"".join(file.read_bytes() for file in folder.rglob("*") if file.is_file())
 
 
-# add, forget
-
-
 def test_a_note_is_kept_as_it_was_said(memory, path):
     """what is added is listed, by another process too: kind, text, time and source"""
     one = memory.add("preference", "No sugar.")
@@ -64,14 +62,11 @@ def test_an_id_is_never_given_again(memory):
     assert memory.add("note", "two").id != first
 
 
-SECRET = "xylophone"
-
-
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_what_is_forgotten_is_gone_from_the_folder(memory, tmp_path, seed):
     """after hundreds of changes, whatever was moved in the file, none is found again"""
     dice, known = random.Random(seed), {}
-    for word in (f"zq{number:03}qz" for number in range(300)):
+    for word in (f"zq{number:03}qz" for number in range(200)):
         if dice.random() < 0.6 or not known:
             text = f"{dice.choice('abcdefgh')} {word} " * dice.choice([1, 3, 20, 100])
             known[memory.add("note", text).id] = word
@@ -94,12 +89,12 @@ class DiesBeforeVacuum(sqlite3.Connection):
 
 def test_what_is_deleted_is_overwritten(memory, tmp_path, monkeypatch):
     """a process that dies as it forgets leaves no word behind either"""
-    note = memory.add("note", f"{SECRET} " * 20)
+    note = memory.add("note", "xylophone " * 20)
     connect = partial(sqlite3.connect, factory=DiesBeforeVacuum)
     monkeypatch.setattr(sqlite3, "connect", connect)
     with pytest.raises(sqlite3.Error, match="it died"):
         memory.forget(note.id)
-    assert SECRET.encode() not in bytes_of(tmp_path)
+    assert b"xylophone" not in bytes_of(tmp_path)
     assert memory.notes() == []
 
 
@@ -108,9 +103,6 @@ def test_a_rollback_journal_holds_what_is_open(memory, path):
     with sqlite3.connect(path) as db:
         assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
     db.close()
-
-
-# two processes, a file that is not ours, bad input
 
 
 OTHER = """
@@ -152,15 +144,10 @@ def test_a_file_that_is_locked_is_told(memory, path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("kind", "text", "said"),
-    [
-        ("note", "", "''"),
-        ("note", " \n", "' "),
-        ("note", None, "None"),
-        ("note", "x" * (MAX_CHARS + 1), "xxx"),
-        ("note", "half a \ud83d", "ud83d"),
-        ("order", "Pay!", "'order'"),
-    ],
-)
+    [("note", "", "''"), ("note", " \n", "' "), ("note", None, "None"),
+     ("note", "x" * (MAX_CHARS + 1), "xxx"), ("note", "half a \ud83d", "ud83d"),
+     ("order", "Pay!", "'order'")],
+)  # fmt: skip
 def test_what_cannot_be_kept_is_told(memory, kind, text, said):
     """an empty text, one too long, a kind that is none: told with the value"""
     with pytest.raises(ValueError, match=said):
@@ -172,9 +159,6 @@ def test_a_note_that_is_not_there_is_told(memory):
     """to forget what is not there is told with its number"""
     with pytest.raises(LookupError, match="41"):
         memory.forget(41)
-
-
-# what a run leaves
 
 
 def observed(tool="Search", ok=True, **more):
@@ -201,24 +185,17 @@ def test_a_run_that_went_well_leaves_a_note(memory):
 
 @pytest.mark.parametrize(
     "trace",
-    [
-        Trace(()),
-        Trace(run_of(observed()).events[:-1]),
-        Trace(run_of(observed()).events[1:]),
-        run_of(),
-        run_of(observed(ok=False)),
-        run_of(observed(tool=None)),
-        run_of(observed(), state="EXHAUSTED"),
-        run_of(observed(), answer=None),
-    ],
-)
+    [Trace(()), Trace(run_of(observed()).events[:-1]),
+     Trace(run_of(observed()).events[1:]), run_of(), run_of(observed(ok=False)),
+     run_of(observed(tool=None)), run_of(observed(), state="EXHAUSTED"),
+     run_of(observed(), answer=None)],
+    ids=["nothing", "no end", "no start", "no tool", "a tool that failed", "a note",
+         "exhausted", "no answer"],
+)  # fmt: skip
 def test_a_run_that_did_not_leaves_none(memory, trace):
     """no end, no result of a tool, another end than DONE, no answer: no note"""
     assert note_of(trace) is memory.add_run(trace) is None
     assert memory.notes() == []
-
-
-# other ways to recall
 
 
 def test_your_own_recall_is_used(path):
@@ -242,8 +219,7 @@ def test_meaning_finds_what_points_the_same_way():
     """the notes whose vectors point where the question's does come first"""
     by_meaning, notes = RecallByMeaning(letters), notes_of("aaa", "bbb", "ccc", "abc")
     assert [each.text for each in by_meaning("bb", notes, 1)] == ["bbb"]
-    assert len(by_meaning("b", notes, 9)) == 4
-    assert by_meaning("b", notes, 0) == by_meaning("b", notes, -1) == []
+    assert [len(by_meaning("b", notes, k)) for k in (9, 0, -1)] == [4, 0, 0]
     assert by_meaning("b", [], 3) == by_meaning(" ", notes, 3) == []
     assert len(by_meaning("b", notes_of("b"), 3)) == 1
 
@@ -266,7 +242,6 @@ def test_a_vector_is_kept_as_long_as_its_note():
         ("Tóky\u014d ﾀﾜｰ", ["tokyo", "タワ", "ワー"]),
         ("東京の茶。りんご", ["東京", "茶"]),
         ("我喜欢红茶", ["我喜", "喜欢", "欢红", "红茶"]),
-        ("", []),
     ],
 )
 def test_a_text_is_cut_into_terms(text, found):
@@ -287,3 +262,14 @@ def test_recall_returns_what_shares_a_term(question, said, k):
     assert len(found) == min(max(k, 0), len(sharing))
     assert sorted(recall(question, notes, 9), key=lambda n: n.id) == sharing
     assert found == recall(question, notes, 9)[: max(k, 0)]
+
+
+def test_words_find_what_is_said_in_the_same_words():
+    """of lab 09's questions: those in a note's own words, in three languages
+
+    Few of those in other words, and seldom a note where none belongs.
+    """
+    found = recalls.compared({"by words": recalls.found_by(recall)})["by words"]
+    assert found["words"].startswith("21 of 21 ")
+    assert found["none"].startswith("2 of 10 ")
+    assert found["paraphrase"][:8] in ("1 of 19 ", "2 of 19 ", "3 of 19 ", "4 of 19 ")

@@ -30,12 +30,9 @@ def test_what_states_no_fact_is_no_claim(split_claims, answer):
 
 @pytest.mark.parametrize(
     "answer",
-    [
-        "I think it is pretty.",
-        "I think it is a [sic] pretty hill.",
-        "良い山だと思います。",
-    ],
-)
+    ["I think it is pretty.", "I think it is a [sic] pretty hill.",
+     "良い山だと思います。"],
+)  # fmt: skip
 def test_an_opinion_is_no_claim(split_claims, answer):
     """an opinion of taste (`OPINION` finds something) is no claim"""
     assert split_claims(answer) == []

@@ -80,9 +80,7 @@ def test_an_inconclusive_verifier_decides_nothing(consensus, verify, said, answe
     """if `ask_verifier` (`within_s`) gives None, votes decide; `why` has its reason"""
     agreed = consensus(runs(*answers), verify, 0.02)
     assert agreed.how == ("majority" if len(answers) == 3 else "none")
-    assert said in agreed.why, (
-        f"why is {agreed.why!r}: the verifier's reason is missing"
-    )
+    assert said in agreed.why, f"{agreed.why!r} lacks the verifier's reason"
 
 
 @pytest.mark.parametrize("answers", ["aab", "aaab.", "aaa.."])
