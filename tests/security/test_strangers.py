@@ -18,9 +18,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from workbook.fsm.machine import Machine
 from workbook.guardrails.permission import POLICY, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
+from workbook.models.script import Script
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.security.taint import agreed_rules, changed
@@ -343,3 +345,21 @@ def test_a_description_that_changed_asks_again():
         assert words in said.why
         assert decide("build", "read", "ReadLog", rules).verdict == "allow"
         assert decide("plan", "write", "echo", rules).verdict == "deny"  # as it was
+
+
+def test_stop_holds_against_a_server():
+    """a user who stops the run does not wait for the server"""
+    turns = ["Thought: …\nAction: echo\nAction Input: hi"]
+    with hostile("hangs", timeout_s=60) as server:
+        machine = Machine(Script(turns), ToolRegistry(from_mcp(server)))
+
+        def hook(kind, **fields):
+            if kind == "tool_call":
+                machine.cancel()
+
+        machine.hook = hook
+        start = time.perf_counter()
+        exit_ = machine.run("Say hi.")
+        took = time.perf_counter() - start
+    assert exit_.state == "CANCELLED"
+    assert took < 5
