@@ -35,10 +35,15 @@ def on_any_page(draw: Callable[P, T]) -> Callable[P, T]:
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> T:
-        from matplotlib import pyplot as plt
+        from matplotlib import rcParams
 
-        with plt.rc_context(LOOK):
+        # rc_context would undo what a notebook's backend sets at its first plot.
+        before = {key: rcParams[key] for key in LOOK}
+        rcParams.update(LOOK)
+        try:
             return draw(*args, **kwargs)
+        finally:
+            rcParams.update(before)
 
     return drawn
 
