@@ -57,7 +57,7 @@ def terms(text: str) -> list[str]:
 
 
 def recall(question: str, notes: Sequence[Note], k: int = 3) -> list[Note]:
-    """Return the `k` notes that say most of a question's terms, by BM25, best first.
+    """Return the `k` notes that fit a question best, by BM25, the best first.
 
     A note gets, for each term of the question, once, that it mentions f times:
     idf · f · (k1 + 1) / (f + k1 · (1 - b + b · length / mean length)), where n of the

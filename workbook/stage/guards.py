@@ -21,12 +21,10 @@ from workbook.stage.scenarios import load, scenario_tools
 from workbook.tools.calls import to_json
 from workbook.tools.tool import Tool
 from workbook.traces import Trace, TraceWriter
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.dashboard import BLUE, RED, on_any_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-BLUE, RED = "#1f77b4", "#d62728"
 
 Rule = Callable[[Sequence[StepSeen]], Cycle | None]
 
