@@ -11,9 +11,9 @@ import pytest
 
 from workbook.exercises.catalogue import exercises, lessons
 from workbook.paths import DATA
-from workbook.stage import player
-from workbook.stage.engines import play
-from workbook.stage.scenarios import outcome, read_scenario, slugs
+from workbook.playground import player
+from workbook.playground.engines import play
+from workbook.playground.scenarios import outcome, read_scenario, slugs
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "notebooks" / "instructor_guide.md").read_text(encoding="utf-8")
@@ -58,7 +58,7 @@ def elsewhere(tmp_path_factory):
     (text,) = blocks("toml")
     (folder / "scenarios" / "out_of_order.toml").write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("workbook.stage.scenarios.FOLDER", folder / "scenarios")
+        patched.setattr("workbook.playground.scenarios.FOLDER", folder / "scenarios")
         patched.chdir(folder)
         yield folder
 
@@ -175,7 +175,7 @@ def test_the_faults_of_the_model_are_met(namespace):
 def test_the_scenario_plays(tmp_path, monkeypatch):
     """the scenario's file holds together, and ends as the guide says"""
     (text,) = blocks("toml")
-    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
+    monkeypatch.setattr("workbook.playground.scenarios.FOLDER", tmp_path)
     path = tmp_path / "out_of_order.toml"
     path.write_text(text, encoding="utf-8")
     assert read_scenario(path).title == tomllib.loads(text)["title"]
@@ -187,7 +187,7 @@ def test_the_slow_tool_is_given_up_by_the_machine_alone(tmp_path, monkeypatch):
     assert "`takes_s = 2` and `timeout_s = 0.2`" in GUIDE
     (text,) = blocks("toml")
     slow = 'takes_s = 0.4\ntimeout_s = 0.1\nreturns = ["12"]'
-    monkeypatch.setattr("workbook.stage.scenarios.FOLDER", tmp_path)
+    monkeypatch.setattr("workbook.playground.scenarios.FOLDER", tmp_path)
     text = re.sub(r"raises = .*\nmessage = .*", slow, text)
     (tmp_path / "out_of_order.toml").write_text(text, encoding="utf-8")
     seen = {e: play("out_of_order", e).of("observation")[0]["text"] for e in ENGINES}

@@ -8,7 +8,7 @@ import pytest
 from nbclient import NotebookClient
 
 from workbook import wait as home
-from workbook.stage.recorded import Waited
+from workbook.playground.recorded import Waited
 from workbook.wait import Waiting, waiting
 
 CELL = """

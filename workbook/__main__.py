@@ -157,7 +157,7 @@ def _handout(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    from workbook.stage.record import record
+    from workbook.playground.record import record
 
     for line in record(options.name, options.only):
         print(line, flush=True)

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.langchain_trace.growth import caching_experiment
 from workbook.models.local import LocalTextModel
-from workbook.stage.engines import play
+from workbook.playground.engines import play
 
 
 @pytest.fixture(scope="module")

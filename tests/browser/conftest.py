@@ -285,7 +285,7 @@ def pages(lab, browser):
 
 
 CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
-PLAYS = "from workbook.stage import player"
+PLAYS = "from workbook.playground import player"
 START_MS = 60_000  # a kernel that starts while others do
 
 READABLE = 4.5  # the contrast that WCAG asks of text, at the least

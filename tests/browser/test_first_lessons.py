@@ -80,7 +80,7 @@ def test_the_gallery_is_whole_at_1024(open_lesson):
     """On a small screen no part is cut off, and an ending opens by keyboard."""
     lesson = open_lesson("00_start_here")
     lesson.page.set_viewport_size({"width": 1024, "height": 768})
-    source = "from workbook.stage import gallery\ngallery()"
+    source = "from workbook.playground import gallery\ngallery()"
     lesson.type_into("be_the_model()", source)
     shown = lesson.page.locator(".gallery")
     expect(shown).to_be_visible(timeout=60_000)

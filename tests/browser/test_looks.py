@@ -12,7 +12,7 @@ READABLE, SMALLEST = 3.0, 11  # contrast of lines and labels; pixels of a letter
 DRAWN = """from workbook.fsm.table import CORE
 from workbook.langchain_trace.diagram import sequence_diagram
 from workbook.traces.show import Mermaid
-from workbook.stage import play
+from workbook.playground import play
 from IPython.display import display
 display(Mermaid(CORE.mermaid("THINK"), "The states of an agent"))
 Mermaid(sequence_diagram(play("price_question", "langchain")), "Who asked whom")"""
@@ -91,7 +91,7 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
 def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     """Saved, its kernel ended and opened anew, a notebook still shows the run"""
     lesson = open_lesson("00_start_here")
-    source = "from workbook.stage import player, be_the_model\n"
+    source = "from workbook.playground import player, be_the_model\n"
     source += "display(be_the_model())\nplayer('price_question')"
     lesson.type_into(CELL, source)
     expect(lesson.page.locator(".player")).to_be_visible(timeout=60_000)
@@ -122,7 +122,7 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
 @pytest.fixture
 def web_page(tmp_path):
     """A small notebook that was run and made a web page."""
-    source = "from workbook.stage import player\nplayer('price_question', 'fsm')"
+    source = "from workbook.playground import player\nplayer('price_question', 'fsm')"
     cells = [nbformat.v4.new_code_cell(source) for source in (DRAWN, source)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "a.ipynb")
     command = [

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PlayerPage
-from workbook.stage.engines import LOCAL_TOKENS
+from workbook.playground.engines import LOCAL_TOKENS
 
 MEND = 'player("mend_the_test", engine="guarded")'
 YOURS = """from workbook.exercises.your_agent import your_parts
-from workbook.stage import player
+from workbook.playground import player
 p = player("mend_the_test", engine="guarded", parts=your_parts())
 p"""
 

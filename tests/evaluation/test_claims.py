@@ -9,8 +9,8 @@ import pytest
 from tests.evaluation import test_my_verdicts as graded
 from tests.notebooks.conftest import NOTEBOOKS, read
 from workbook.evaluation import claims as room
-from workbook.evaluation import listings
 from workbook.evaluation.claims import ClaimVerdict, claims, right_if
+from workbook.experiments import listings
 
 LESSON = NOTEBOOKS / "13_read_the_claims.ipynb"
 CODE = [cell for cell in read(LESSON).cells if cell.cell_type == "code"]

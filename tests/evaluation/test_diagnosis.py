@@ -4,7 +4,7 @@ import pytest
 
 from workbook.evaluation.diagnosis import effects_doubled
 from workbook.guardrails.ledger import DONE_BEFORE
-from workbook.stage.engines import play
+from workbook.playground.engines import play
 
 
 def paid(amount=40, reference="R-17", tool="Pay", call_id="c1", **seen):

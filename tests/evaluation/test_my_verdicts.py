@@ -4,7 +4,7 @@ import json
 from decimal import Decimal
 
 from workbook.evaluation.claims import ClaimVerdict, claims, right_if, roundings
-from workbook.evaluation.listings import Reply, controlled_machine
+from workbook.experiments.listings import Reply, controlled_machine
 
 
 def gain(places):

@@ -125,7 +125,7 @@ def test_what_does_not_pass_or_cannot_leave_is_left_out(tmp_path):
     """a part that fails by now is named, and so is one that imports the course"""
     solve("parse_turn", "decide", "advance")
     path_of("decide").write_text("def decide(*given):\n    return None\n")
-    spoil("advance", "from workbook.stage import player\n\n" + RAISES)
+    spoil("advance", "from workbook.playground import player\n\n" + RAISES)
     (tmp_path / "none").mkdir()
     said = export(tmp_path / "none")
     assert "Yours: parse_turn." in said
@@ -209,6 +209,12 @@ def test_the_closure_follows_imports_wherever_they_are(tmp_path):
         "workbook.fsm.table",
     }
     rooms = {name.split(".")[1] for name in found if "." in name}
-    assert not rooms & {"exercises", "stage", "grading", "evaluation", "environments"}
+    assert not rooms & {
+        "exercises",
+        "playground",
+        "grading",
+        "evaluation",
+        "environments",
+    }
     assert not foreign(found) & {"langchain", "IPython", "ipywidgets", "pytest"}
     assert found <= modules().keys()

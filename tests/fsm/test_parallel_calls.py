@@ -11,7 +11,7 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import PolicyRule, Verdict, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.stage.capstone import with_guard
+from workbook.playground.capstone import with_guard
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.threads import run_in_parallel

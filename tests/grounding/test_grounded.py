@@ -1,6 +1,6 @@
 """The grounded table: no answer goes out that its run's evidence does not carry.
 
-That this holds whatever a model says, tests/stage/test_trust_promises.py tries.
+That this holds whatever a model says, tests/playground/test_trust_promises.py tries.
 """
 
 import pytest
@@ -13,8 +13,8 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.stage import gallery
-from workbook.stage import play as play_scenario
+from workbook.playground import gallery
+from workbook.playground import play as play_scenario
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.writer import TraceWriter
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.evaluation import recalls
+from workbook.experiments import recalls
 from workbook.grounding.memory import MAX_CHARS, Memory, note_of
 from workbook.grounding.recall import Note, RecallByMeaning, recall, terms
 from workbook.traces.events import Kind

@@ -12,8 +12,8 @@ from workbook.langchain_trace.agents import (
     run_graph,
 )
 from workbook.models.script import Script
-from workbook.stage.engines import play
-from workbook.stage.scenarios import load
+from workbook.playground.engines import play
+from workbook.playground.scenarios import load
 from workbook.tools.calls import ToolFailure
 
 ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"

@@ -13,7 +13,7 @@ from workbook.langchain_trace.growth import (
 from workbook.models.base import Completion, Usage
 from workbook.models.prompts import shared_items
 from workbook.models.script import Script
-from workbook.stage.scenarios import load
+from workbook.playground.scenarios import load
 
 
 class Server:

@@ -17,7 +17,7 @@ from workbook.langchain_trace.classic import (
     steps_of,
 )
 from workbook.models.langchain import text_llm
-from workbook.stage.scenarios import load
+from workbook.playground.scenarios import load
 
 STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
 

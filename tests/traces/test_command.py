@@ -9,7 +9,7 @@ from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SpanExportResult
 from rich.cells import cell_len
 
 from workbook.__main__ import main
-from workbook.stage.engines import play
+from workbook.playground.engines import play
 from workbook.traces.events import sealed, to_line
 from workbook.traces.views import VIEWS, logged
 from workbook.traces.writer import TraceWriter

@@ -6,7 +6,7 @@ import pytest
 from matplotlib import colors
 from matplotlib import pyplot as plt
 
-from workbook.stage.engines import play
+from workbook.playground.engines import play
 from workbook.traces.dashboard import BLUE, GREY, RED, dashboard, plot_prompts
 from workbook.traces.metrics import figures
 from workbook.traces.writer import TraceWriter

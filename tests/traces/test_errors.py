@@ -12,8 +12,8 @@ from workbook.fsm.adapters import FunctionCalls
 from workbook.fsm.machine import Machine
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.stage.engines import ENGINES, play
-from workbook.stage.scenarios import load, scenario_tools, slugs
+from workbook.playground.engines import ENGINES, play
+from workbook.playground.scenarios import load, scenario_tools, slugs
 from workbook.tools.calls import ErrorKind
 from workbook.tools.descriptions import MAX_CHARS
 from workbook.tools.registry import ToolRegistry

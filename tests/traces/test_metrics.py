@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from workbook.stage.engines import ENGINES, play
+from workbook.playground.engines import ENGINES, play
 from workbook.traces.metrics import Rate, figures, rate_of, spread
 from workbook.traces.metrics import state_times as packaged_state_times
 from workbook.traces.metrics import success_rate as packaged_success_rate

@@ -10,7 +10,7 @@ from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as na
 from opentelemetry.semconv.attributes import error_attributes
 from opentelemetry.trace import SpanKind, StatusCode
 
-from workbook.stage.engines import play
+from workbook.playground.engines import play
 from workbook.traces.spans import export, to_spans
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter

@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 
 from workbook.fsm.machine import Machine
 from workbook.models.script import Script
-from workbook.stage.engines import play
+from workbook.playground.engines import play
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.events import TraceError

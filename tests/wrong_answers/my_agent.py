@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from workbook.guardrails.permission import Decision, Verdict
-from workbook.stage.capstone import my_agent as good
+from workbook.playground.capstone import my_agent as good
 
 
 def ask_the_bank(amount, rate):

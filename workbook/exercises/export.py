@@ -40,7 +40,8 @@ RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
 BESIDE = "renewed, and what you had changed is beside it (.yours)"
 NOT_OURS = {
     "exercises",
-    "stage",
+    "playground",
+    "experiments",
     "grading",
     "evaluation",
     "environments",

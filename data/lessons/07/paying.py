@@ -16,7 +16,7 @@ from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Approve, Reject, digest_of_call
 from workbook.models.script import Script
-from workbook.stage.scenarios import load
+from workbook.playground.scenarios import load
 from workbook.traces import Trace, TraceWriter
 
 PARTS = your_parts("decide", "approve", "idempotency_key", "claim")

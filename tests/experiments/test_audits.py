@@ -1,0 +1,99 @@
+"""What lesson 09 measures: both errors of the audit, on claims that are new to it."""
+
+import math
+from collections import Counter
+
+import pytest
+
+from workbook.experiments import audits
+from workbook.grounding.calibration import Cost
+from workbook.grounding.evidence import Support, Verdict, audit_answer
+from workbook.models.script import Script
+from workbook.playground import play
+
+HELD_OUT = audits.labelled()
+
+
+def saying(kind):
+    """Return an audit that says the same of each answer."""
+    return lambda answer, found: [Verdict(answer, kind, (), "")]
+
+
+def test_the_set_is_large_enough():
+    """At least 60 supported claims, half paraphrased, and 60 others of six kinds."""
+    labels = Counter(row["label"] for row in HELD_OUT)
+    forms = Counter(row["form"] for row in HELD_OUT if row["label"] == "supported")
+    assert labels["supported"] >= 60
+    assert forms["paraphrased"] == forms["close"]
+    assert len(labels) == 7
+    assert labels.total() - labels["supported"] >= 60
+
+
+def test_most_of_what_is_wrong_is_refused_and_little_of_what_is_right():
+    """Of the lesson's claims: so many of the wrong, so few of the right."""
+    share = audits.rates(HELD_OUT, audits.refuses(audit_answer))["share"]
+    assert share["recall"] >= 0.8
+    assert share["false refusal"] <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("begins", "out"), [("Austen did not live", True), ("In Les Misérables", False)]
+)
+def test_a_word_matcher_errs_where_the_lesson_says_so(begins, out):
+    """A true claim in other words is refused, swapped roles are accepted."""
+    row, *_ = audits.that_begins(HELD_OUT, begins)
+    assert audits.refuses(audit_answer)(row) is out
+    assert (row["is"] == "supported") is out
+
+
+def test_the_rates_are_shares_of_their_own_kind():
+    """One claim of four is missed, one refused for nothing: each rate is a half."""
+    rows = [{"is": what, "out": out} for what in ("supported", "unsupported")
+            for out in (True, False)]  # fmt: skip
+    found = audits.rates(rows, lambda row: row["out"])
+    assert found["share"].to_dict() == dict.fromkeys(
+        ("recall", "false acceptance", "false refusal", "precision"), 0.5
+    )
+    assert found["of"].tolist() == [2, 2, 2, 2]
+
+
+def test_without_a_refusal_there_is_no_precision():
+    """What refuses nothing has a recall, and no precision."""
+    found = audits.rates([{"is": "unsupported"}], lambda row: False)
+    assert list(found.index) == ["recall", "false acceptance"]
+
+
+@pytest.mark.parametrize(("kind", "out"), [("weak", True), ("supported", False)])
+def test_a_claim_is_refused_unless_it_is_supported(kind, out):
+    """One verdict that is not SUPPORTED refuses a claim; no claim, no refusal."""
+    assert audits.refuses(saying(Support(kind)))(HELD_OUT[0]) is out
+    assert audits.refuses(lambda answer, found: [])(HELD_OUT[0]) is False
+
+
+def test_what_a_threshold_costs_is_told_and_drawn(capsys):
+    """Between two scores a threshold costs what the next score does."""
+    costs = [Cost(0.2, 0.0, 1.0), Cost(0.6, 0.5, 0.25), Cost(math.inf, 1.0, 0.0)]
+    assert audits.errors_at(costs, 0.1, 0.5).axes
+    said = capsys.readouterr().out.splitlines()
+    assert [line[:32] for line in said] == [
+        "0.1: 0% of the right documents r", "0.5: 50% of the right documents ",
+    ]  # fmt: skip
+
+
+def test_a_model_that_insists_is_told_why():
+    """What is said about a run: the question, each answer, each verdict, the end."""
+    lie = "Mount Fuji is 3,767 m high [w068]."
+    model = audits.insisting("height of Mount Fuji", lie)
+    lines = audits.told(play("right_id_wrong_number", "grounded", model))
+    assert [line[:8] for line in lines] == ["How high", *["  model:", "  audit:"] * 3,
+                                            "REFUSED:"]  # fmt: skip
+    assert "3,776 m" in lines[2]
+
+
+def test_answers_of_a_model_are_audited():
+    """Of each answer: whether it cites, and whether its document says so."""
+    model = Script(["Marie Curie was born in Warsaw [w001].", "In 1660."])
+    (_, _, cites, is_shown), other = audits.answers(model, "", audit_answer, 2)
+    assert (cites, is_shown, *other[1:]) == (True, True, "In 1660.", False, False)
+    assert audits.lines([other])[0] == f"refused   {other[0]} → In 1660."
+    assert audits.counted([other]) == ("0 of 1 (0% to 79%)", "0 of 1 (0% to 79%)")

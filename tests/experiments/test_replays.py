@@ -1,0 +1,76 @@
+"""What lesson 08 shows: replays over the gallery, a run killed anywhere, four files."""
+
+import sys
+from functools import partial
+
+import pytest
+
+from workbook.experiments import replays
+from workbook.playground.engines import play
+from workbook.playground.scenarios import load
+from workbook.traces.replay import replay
+from workbook.traces.views import VIEWS
+
+PRICE = load("price_question")
+
+
+@pytest.fixture
+def machine():
+    """A machine that can answer the price question."""
+    return replays.careful({})
+
+
+def with_turns(machine, turns):
+    machine.model = replays.Script(turns)
+    return machine
+
+
+def test_a_replay_that_fails_has_its_row(monkeypatch):
+    """a row says where it diverged; what comes to the recorded end has none"""
+    monkeypatch.setattr(replays, "slugs", lambda: ["price_question", "drift"])
+
+    def but_not_of_lunch(trace, machine):
+        if "lunch" in trace.events[0]["question"]:
+            raise LookupError
+        return replay(trace, machine)
+
+    table = replays.over_the_gallery(but_not_of_lunch)
+    assert [row[2:] for row in table.rows] == [("LookupError", replays.SAME)] * 2
+    assert table.footer.startswith("your replay: 2 of 4")
+
+
+def test_a_killed_run_asks_only_for_what_was_not_answered(machine, tmp_path):
+    """after a request the model, after a call the tool, else nobody"""
+    trace = replays.told(with_turns(machine, PRICE.turns), PRICE.question, tmp_path)
+    assert all((tmp_path / name).is_file() for name in VIEWS)
+    table = replays.killed_anywhere(trace, PRICE.turns, partial(with_turns, machine))
+    asked = {row[0]: row[-1] for row in table.rows}
+    assert asked.pop("model_request") == "the model"
+    assert asked.pop("tool_call") == "the tool"
+    assert set(asked.values()) == {"nobody"}
+    assert {row[2] for row in table.rows} == {"DONE 88"}
+    kinds = {row[0]: row[2] for row in replays.kinds_of(trace).rows}
+    assert kinds["transition"].startswith("source, event, target")
+
+
+@pytest.mark.parametrize(("fails", "calls"), [(-1, 0), (0, 1), (2, 3)])
+def test_a_busy_tool_is_asked_until_it_answers(fails, calls):
+    """the last call is the one that goes well"""
+    trace = replays.told(replays.weather(fails), "Oslo?")
+    assert [e["ok"] for e in trace.of("observation")] == [False] * (calls - 1) + [
+        True
+    ] * (calls > 0)
+    assert trace.end["state"] == "DONE"
+
+
+def test_spans_are_shown_as_a_tree(monkeypatch):
+    """a line a span, below its parent; without the SDK a line says how to get it"""
+    trace = play("price_question", "langchain")
+    lines = replays.span_tree(trace).splitlines()
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    assert depths == [0, *[2, 2, 4] * 4, 2]
+    assert lines[3].split()[0] == "chat"
+    assert lines[3].endswith(" tokens in")
+    monkeypatch.delitem(sys.modules, "workbook.traces.spans")
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
+    assert "pip install opentelemetry-sdk" in replays.span_tree(trace)

@@ -1,0 +1,156 @@
+"""Capstones that are good, that are not, and that break: the check says which."""
+
+import runpy
+import threading
+from dataclasses import replace
+
+import pytest
+
+from workbook.exercises.catalogue import find
+from workbook.exercises.display import as_message
+from workbook.exercises.report import Outcome
+from workbook.exercises.run_tests import run_tests
+from workbook.fsm import FunctionCalls, Machine
+from workbook.guardrails.machine import guarded
+from workbook.models.base import ToolRequest, ignore
+from workbook.models.script import Script
+from workbook.paths import ROOT
+from workbook.playground.capstone import my_agent as good
+from workbook.playground.capstone import play_capstone, with_guard
+from workbook.playground.scenarios import ScenarioError, as_scenario, scenario_tools
+from workbook.tools import ToolRegistry
+from workbook.traces import Trace, TraceWriter
+from workbook.traces.replay import replay
+
+BAD = runpy.run_path(str(ROOT / "tests/wrong_answers/my_agent.py"))
+
+
+@pytest.mark.parametrize(
+    ("name", "failed"),
+    [
+        ("good", []),
+        ("hides_a_loop_in_its_tool", ["test_no_loop_is_hidden"]),
+        ("has_a_guard_that_never_fires", ["test_the_guard_holds"]),
+    ],
+)
+def test_three_agents_get_their_verdicts(name, failed):
+    """the good one passes; a hidden loop and an idle guard fail, each in its rule"""
+    report = run_tests(find("my_agent"), BAD[name])
+    assert report.outcome is (Outcome.WRONG if failed else Outcome.PASSED)
+    assert [failure.test for failure in report.failures] == failed
+
+
+def with_tool(run):
+    return lambda: replace(good(), tool=replace(good().tool, run=run))
+
+
+def with_own_guard(guard):
+    return lambda: replace(good(), guard=guard)
+
+
+def with_scenario(**changes):
+    scenario = {**good().scenario, **changes}
+    scenario = {key: value for key, value in scenario.items() if value is not None}
+    return lambda: replace(good(), scenario=scenario)
+
+
+def closed(**arguments):
+    raise OSError("the bank is closed")
+
+
+def endless(**arguments):
+    while True: pass  # fmt: skip # noqa: E701
+
+
+@pytest.mark.parametrize(
+    ("make", "word"),
+    [
+        (with_tool(closed), "the bank is closed"),
+        (with_tool(lambda **given: "270"), "not a dict"),
+        (with_own_guard(lambda call, observed: ""), "it owes a reason"),
+        (with_tool(endless), "one call of your tool did not return"),
+        (
+            with_own_guard(lambda *given: threading.Event().wait()),
+            "your guard did not return",
+        ),
+        (with_own_guard(lambda call, observed: call.nothing), "no attribute 'nothing'"),
+        (with_scenario(question=None), "question is missing"),
+        (lambda: replace(good().tool, parameters=[]), "ContractError"),
+    ],
+    ids=lambda case: case if isinstance(case, str) else "",
+)
+def test_one_that_breaks_is_told_in_words(make, word):
+    """whatever is wrong with it, the check says what, in time, with no traceback"""
+
+    def mine():
+        return make()
+
+    mine.__name__ = "my_agent"
+    report = run_tests(find("my_agent"), mine)
+    said = str(as_message(report))
+    assert word in said
+    assert "Traceback" not in said
+
+
+def test_a_guard_changes_nothing():
+    """what a guard does to a call, or to what was observed, the run does not see"""
+
+    def meddles(call, observed):
+        call.arguments.clear()
+        for seen in observed:
+            (seen.result or {}).clear()
+
+    trace, _ = play_capstone(replace(good(), guard=meddles))
+    assert trace.of("tool_call")[0]["arguments"] == {"amount": 250, "rate": 1.2}
+    assert trace.end["answer"] == "300 dollars"
+
+
+def test_a_refusal_is_in_the_trace_and_is_replayed():
+    """a decision of one's own guard has its reason, and a replay decides it again"""
+    trace, machine = play_capstone(good())
+    (decided,) = trace.of("decision")
+    assert (decided["who"], decided["tool"]) == ("guard", "Convert")
+    assert decided["why"] in trace.of("observation")[0]["text"]
+    assert replay(trace, machine).answer == "270 dollars"
+
+
+def test_of_several_calls_of_a_turn_each_is_asked_about():
+    """a call that is refused takes no other with it, on the core's machine too"""
+    made = good()
+    rates = scenario_tools(as_scenario(made.scenario, "mine"))
+    calls = [ToolRequest("Convert", {"amount": 1, "rate": r}, f"{r}") for r in (1, 2)]
+    turn = [calls[0], ToolRequest("Rates", {"input": "today"}, "b"), calls[1]]
+    tools, emit = ToolRegistry([*rates, made.tool]), TraceWriter()
+    machine = Machine(
+        Script([turn, "Final Answer: no"]), tools, adapter=FunctionCalls, hook=emit
+    )
+    with_guard(machine, made.guard).run("How many dollars?")
+    ok = [event["ok"] for event in emit.trace().of("observation")]
+    assert ok == [False, True, False]
+
+
+def test_a_run_goes_on_behind_a_refusal(tmp_path):
+    """a run that dies, wherever, goes on with its guard and comes to the same end"""
+    made = good()
+    scenario = as_scenario(made.scenario, "mine")
+
+    def machine(said, hook=ignore):
+        tools = [*scenario_tools(scenario), made.tool]
+        again = guarded(Script(scenario.turns[said:]), tools, hook=hook)
+        return with_guard(again, made.guard)
+
+    with TraceWriter(tmp_path / "run.jsonl") as emit:
+        machine(0, emit).run(scenario.question)
+    lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
+    for died in range(1, len(lines)):
+        path = tmp_path / f"{died}.jsonl"
+        path.write_bytes(b"".join(lines[:died]))
+        turns = len(Trace.read(path).of("model_turn"))
+        assert machine(turns).resume(path).answer == "270 dollars", died
+
+
+def test_a_part_that_breaks_is_named():
+    """an agent that cannot be put together says which part is at fault"""
+    broken = {"audit": lambda table: 1 / 0}
+    with pytest.raises(ScenarioError, match="division by zero"):
+        play_capstone(replace(good(), parts=broken))

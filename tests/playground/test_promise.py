@@ -1,0 +1,23 @@
+"""What the playground offers to a lesson's first cell."""
+
+import subprocess
+import sys
+
+NAMES = "be_the_model, compare, load, gallery, outcome, other_models, play, player"
+NAMES += ", on_other_models, real_model, slugs"
+HEAVY = {"pandas", "matplotlib", "ipywidgets", "langchain_core", "jinja2"}
+
+
+def test_one_line_begins_a_lesson_and_costs_little():
+    """The names come from one line, and none of the heavy packages with them"""
+    told = f"from workbook.playground import {NAMES}\nimport sys\n"
+    told += f"assert all(map(callable, ({NAMES})))\nprint(*{HEAVY} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
+    assert (run.stdout.strip(), run.stderr) == ("", "")
+
+
+def test_the_first_line_of_a_lesson_is_told_by_the_workbook():
+    """`about` comes with `check`, `hint` and `solution`"""
+    from workbook import about
+
+    assert about().startswith("Python 3")

@@ -1,0 +1,115 @@
+"""What a demo is about stays in view, as its scenario's file says."""
+
+import re
+
+import pytest
+
+from tests.test_instructor_guide import DEMOS
+from workbook.playground.engines import play
+from workbook.playground.playback import Playback
+from workbook.playground.punchline import MOST, Punchline, pins
+from workbook.playground.scenarios import ScenarioError, as_scenario, load, slugs
+from workbook.traces.trace import Trace
+
+POINTS = {
+    "made_up_observation": ["Reykjavik has 450,000 people.", "450,000"],
+    "crash_at_step_45": ["44", "closed the connection"],
+    "price_question": ["5 times", "4 times"],
+    "array_for_one_value": ["call once per value", "3: "],
+    "same_call_forever": ["12 times", "EXHAUSTED"],
+    "payment_twice": ["pay_1", "pay_2"],
+    "ping_pong": ["calls: 7", "rule warns", "rule stops", "STUCK"],
+    "payment_other_call_id": ["3 times", "payment 1", "2 times"],
+    "right_id_wrong_number": ["3,776 m", "3,767 m"],
+    "page_pays_politely": ["glad of the deposit", "a person is asked", "28 euro"],
+}
+SCENARIO = {"title": "t", "question": "q", "teaches": "x", "turn": [{"text": "a"}]}
+
+
+def shown(entries, events):
+    return [f"{pin.label}: {pin.text}" for pin in pins(entries, events)]
+
+
+@pytest.mark.parametrize(("slug", "engine"), DEMOS)
+def test_the_point_of_each_demo_is_in_view_at_its_end(slug, engine):
+    """Both payments; the made-up observation, and the answer that rests on it"""
+    said = "\n".join(shown(load(slug).punchline, play(slug, engine)))
+    assert [point for point in POINTS[slug] if point not in said] == []
+
+
+@pytest.mark.parametrize(("slug", "engine"), DEMOS)
+def test_nothing_is_in_view_before_it_has_happened(slug, engine):
+    """Event by event there is no less in view, and at the start there is nothing"""
+    events, entries = list(play(slug, engine)), load(slug).punchline
+    in_view = [len(pins(entries, events[:n])) for n in range(len(events) + 1)]
+    assert in_view[:2] == [0, 0]
+    assert in_view == sorted(in_view)
+
+
+def test_each_entry_of_each_scenario_is_met():
+    """No entry is for an event that no engine of the demos writes"""
+    for slug in [*slugs(), *slugs("trust")]:
+        missing = list(load(slug).punchline)
+        for engine in ("naive", "guarded", "grounded", "langchain"):
+            if missing:
+                events = list(play(slug, engine))
+                missing = [entry for entry in missing if not pins([entry], events)]
+        assert missing == [], slug
+
+
+def test_a_run_without_a_punchline_has_one():
+    """What the model was told last stays in view, and how the run ended"""
+    assert load("endless_retry").punchline == []
+    playback = Playback(list(play("endless_retry", "naive")))
+    playback.seek(4)
+    assert playback.pins() == []
+    playback.seek(1000)
+    assert [pin.label for pin in playback.pins()] == ["told last", "the end"]
+
+
+def test_a_saved_trace_has_the_same():
+    """A trace knows no scenario, and shows what it was told last, and its end"""
+    playback = Playback.of(Trace(tuple(play("payment_twice", "fsm"))))
+    playback.seek(1000)
+    told, end = playback.pins()
+    assert "pay_2" in told.text
+    assert end.text.startswith("DONE")
+
+
+def test_of_many_the_first_and_the_last_stay():
+    """However often a thing happens, the room is for four"""
+    entry = Punchline(label="call {n}", kind="tool_call")
+    said = shown([entry], play("same_call_forever", "naive"))
+    assert [re.match(r"call \d+", text)[0] for text in said] == [
+        *("call 1", "call 10", "call 11", "call 12")
+    ]
+    assert len(said) == MOST
+
+
+def test_the_last_one_keeps_its_number():
+    """Where only the last stays, its number is how many there were"""
+    entry = Punchline(label="{n} calls", kind="tool_call", says="", latest=True)
+    assert shown([entry], play("same_call_forever", "naive")) == ["12 calls: "]
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"kind": "tool_call"}, "punchline 1 label is missing"),
+        ({"label": "", "kind": "tool_call"}, "punchline 1 label"),
+        ({"label": "x", "kind": "payment"}, "punchline 1 kind is 'payment'"),
+        ({"label": "x", "kind": "decision", "say": ""}, "there is no such key"),
+        ({"label": "x", "kind": "decision", "says": "("}, "punchline 1 says"),
+        ({"label": "x", "kind": "decision", "fields": {"ok": []}}, "fields ok"),
+    ],
+)
+def test_a_slip_in_the_file_is_told_by_its_place(entry, words):
+    """What is wrong in a punchline is told in words, and where it stands"""
+    with pytest.raises(ScenarioError, match=re.escape(words)):
+        as_scenario(SCENARIO | {"punchline": [entry]}, "mine")
+
+
+def test_one_bracket_is_told():
+    """A [punchline] with one bracket is told as what it is"""
+    with pytest.raises(ScenarioError, match="two brackets"):
+        as_scenario(SCENARIO | {"punchline": {"label": "x"}}, "mine")

@@ -1,0 +1,335 @@
+"""Every scenario is replayed, a changed record is found, a killed run goes on."""
+
+import copy
+import os
+import random
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from dataclasses import replace as with_fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from workbook.environments.payment import Payments
+from workbook.environments.workspace import Workspace
+from workbook.fsm import FunctionCalls, TextTurns
+from workbook.guardrails.ledger import Ledger
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import yes
+from workbook.models.script import Script
+from workbook.playground.engines import play
+from workbook.playground.machines import ByScript
+from workbook.playground.scenarios import load, scenario_tools, slugs
+from workbook.tools.calls import Effect
+from workbook.traces.divergence import Divergence
+from workbook.traces.events import ENVELOPE, TraceError, sealed, to_line
+from workbook.traces.recording import Recorded
+from workbook.traces.replay import replay
+from workbook.traces.trace import Trace, read_events
+from workbook.traces.writer import TraceWriter
+
+MACHINES = ("fsm", "fsm_calls", "guarded", "guarded_calls")
+OLD = Path(__file__).parents[1] / "traces" / "schema_1"
+
+
+def played(slug, engine):
+    """Return the trace of a scenario, and the machine that played it."""
+    person = ByScript(load(slug).guards.answers)
+    return play(slug, engine, person=person), person.machine
+
+
+played_once = cache(played)
+
+
+@pytest.mark.parametrize("engine", MACHINES)
+@pytest.mark.parametrize("slug", slugs())
+def test_every_scenario_is_replayed(slug, engine):
+    """Each engine with transitions comes to the same end on each scenario."""
+    trace, machine = played(slug, engine)
+    exit = replay(trace, machine)
+    if trace.end is None:  # it waits for a person
+        assert (exit.state, exit.reason) == ("PENDING", "suspended")
+        return
+    end = trace.end
+    assert (exit.state, exit.reason) == (end["state"], end["reason"])
+    assert (exit.answer, exit.message) == (end["answer"], end["message"])
+    assert exit.spent.usage.to_dict() == end["spent"]["usage"]
+
+
+@pytest.mark.parametrize("path", sorted(OLD.glob("*.jsonl")), ids=lambda p: p.stem)
+def test_a_trace_of_the_version_before_is_replayed(path):
+    """A file of schema 1, which has no checksums and says no schema, is replayed."""
+    engine, _, slug = path.stem.partition("__")
+    trace = Trace.read(path)
+    assert "schema" not in trace.events[0]
+    assert replay(trace, played(slug, engine)[1]).state == trace.end["state"]
+
+
+def test_a_trace_of_a_later_version_is_refused(tmp_path):
+    """An unknown schema is told by its number, and nothing is replayed."""
+    first, *rest = played_once("price_question", "fsm")[0]
+    path = tmp_path / "t.jsonl"
+    Trace(({**first, "schema": 3}, *rest)).save(path)
+    with pytest.raises(TraceError, match="schema 3"):
+        Trace.read(path)
+
+
+def test_a_run_without_transitions_is_not_replayed():
+    """A trace of another engine differs in its first event."""
+    _, machine = played_once("price_question", "fsm")
+    with pytest.raises(Divergence) as caught:
+        replay(play("price_question", "naive"), machine)
+    assert caught.value.seq == 0
+
+
+# what somebody changed
+
+MUTATED = [
+    ("price_question", "fsm"),
+    ("two_actions", "fsm_calls"),
+    ("cancelled_by_user", "fsm"),
+    ("payment_twice", "guarded"),
+    ("tool_raises", "guarded_calls"),
+]
+APART = {"at_s", "elapsed_s", "started_unix_s", "schema"}
+
+
+def mutate(events, rng):
+    """Return changed events, where they were changed, and how; numbered anew."""
+    events, seq = copy.deepcopy(list(events)), rng.randrange(len(events))
+    how = rng.choice(["dropped", "swapped", "doubled", "edited"])
+    if how == "dropped":
+        del events[seq]
+    elif how == "doubled":
+        events.insert(seq, copy.deepcopy(events[seq]))
+        seq += 1
+    elif how == "swapped":
+        seq = rng.randrange(len(events) - 1)
+        events[seq : seq + 2] = events[seq + 1], events[seq]
+    else:
+        how = edit(events[seq], rng)
+    for number, event in enumerate(events):
+        event["seq"] = number
+    return events, seq, how
+
+
+def edit(event, rng):
+    """Change one value of an event, also deep within it; return its name."""
+    names = [n for n in event if n not in APART | set(ENVELOPE)] + ["step"]
+    name, holder = rng.choice(names), event
+    while isinstance(holder[name], (dict, list)) and holder[name]:
+        holder = holder[name]
+        keys = holder if isinstance(holder, dict) else range(len(holder))
+        name = rng.choice([key for key in keys if key != "wall_s"])
+    value = holder[name]
+    if isinstance(value, bool):
+        holder[name] = not value
+    elif isinstance(value, (int, float)):
+        holder[name] = value + rng.choice([-1, 1, 1000])
+    elif isinstance(value, str) and value:
+        at = rng.randrange(len(value))
+        holder[name] = value[:at] + chr(ord(value[at]) ^ 1) + value[at + 1 :]
+    else:
+        holder[name] = {None: "x", "": "x"}.get(value if value != {} else "", ["x"])
+    return f"edited {name}"
+
+
+def comes_from_outside(event):
+    """Return whether somebody else than the machine has said it: it is played again."""
+    inputs = ("run_started", "model_turn", "observation", "decision")
+    return event["kind"] in inputs or event.get("event") == "cancel"
+
+
+def mutate_file(events, rng):
+    """Return the lines of a file that somebody changed, and the first that differs."""
+    lines = [sealed(to_line(event)) for event in events]
+    seq = rng.randrange(len(lines))
+    how = rng.choice(["dropped", "doubled", "edited", "flipped"])
+    if how == "dropped":
+        del lines[seq]
+    elif how == "doubled":
+        lines.insert(seq, lines[seq])
+        seq += 1
+    elif how == "edited":
+        event = copy.deepcopy(events[seq])
+        edit(event, rng)
+        lines[seq] = to_line(event)[:-2] + lines[seq][lines[seq].rindex(b',"crc":') :]
+    else:
+        line, at = bytearray(lines[seq]), rng.randrange(len(lines[seq]))
+        line[at] ^= 1 << rng.randrange(8)
+        lines[seq] = bytes(line)
+    return lines, seq
+
+
+def test_a_file_that_was_changed_is_refused_where_it_was(tmp_path):
+    """Of 200 changes of a file none is replayed: its line is told."""
+    for number in range(200):
+        trace, machine = played_once(*MUTATED[number % len(MUTATED)])
+        lines, seq = mutate_file(trace.events, random.Random(number))
+        path = tmp_path / "t.jsonl"
+        path.write_bytes(b"".join(lines))
+        try:
+            found = Trace.read(path)
+        except TraceError:
+            assert seq == 0
+            continue
+        with pytest.raises(TraceError):
+            replay(found, machine)
+        assert len(found) == seq, (number, found.lost)
+
+
+def test_a_record_that_was_sealed_anew_is_found_by_the_machine(tmp_path):
+    """Of 300 changes with new checksums the machine finds all that it could have told.
+
+    What a tool answered nobody else knows: a record with another answer is another run,
+    where everything that follows from it is changed too.
+    """
+    counted = Counter()
+    for number in range(300):
+        trace, machine = played_once(*MUTATED[number % len(MUTATED)])
+        events, seq, how = mutate(trace.events, random.Random(number))
+        path = tmp_path / "t.jsonl"
+        path.write_bytes(b"".join(sealed(to_line(event)) for event in events))
+        place = None
+        try:
+            replay(Trace.read(path), machine)
+            counted["another run"] += 1
+            assert events[seq]["kind"] == "observation", (how, events[seq])
+        except TraceError as error:
+            place = getattr(error, "seq", seq)  # else it was refused when it was read
+        if place is not None:
+            counted["at its place" if place == seq else "where it shows"] += 1
+            is_input = any(map(comes_from_outside, events[seq : seq + 1]))
+            assert place == seq or (place > seq and is_input), (place, seq, how)
+    assert counted["another run"] <= 1
+    assert counted["at its place"] > 288
+
+
+# killed
+
+CRASHES = {
+    "price_question": ("fsm", TextTurns),
+    "two_actions": ("calls", FunctionCalls),
+    "payment_twice": ("text", TextTurns),
+    "payment_other_call_id": ("calls", FunctionCalls),
+    "mend_the_test": ("text", TextTurns),
+}
+
+
+def wired(slug, folder, turns=None, hook=None):
+    """Return a guarded machine on a scenario whose effects stay in a folder."""
+    folder.mkdir(exist_ok=True, parents=True)
+    scenario, (_, adapter) = load(slug), CRASHES[slug]
+    if slug.startswith("payment"):
+        tools = [Payments(folder / "payments.jsonl").tool()]
+    elif slug == "mend_the_test":
+        there = (folder / "work" / "price.py").exists()
+        make = Workspace if there else Workspace.sample
+        tools = make(folder / "work").tools()
+    else:
+        tools = scenario_tools(scenario)
+
+    def counting(tool):
+        def run(**arguments):
+            result = tool.run(**arguments)
+            with (folder / "effects.txt").open("a") as file:
+                file.write(f"{tool.name}\n")
+            return result
+
+        return with_fields(tool, run=run)
+
+    counted = [counting(t) if t.effect is Effect.WRITE else t for t in tools]
+    model = Script(scenario.turns if turns is None else turns)
+    options = {"ledger": Ledger(folder / "ledger.db"), "adapter": adapter, "ask": yes}
+    options |= {"hook": hook} if hook else {}
+    return guarded(model, counted, **options)
+
+
+def effects(folder):
+    path = folder / "effects.txt"
+    return path.read_text().split() if path.exists() else []
+
+
+KILLED = """
+    import os, signal, sys
+    from pathlib import Path
+    from tests.playground.test_replay import load, wired
+    from workbook.traces.writer import TraceWriter
+
+    folder, slug, events = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+    for seq in range(events):
+
+        def listen(event):
+            if event["seq"] == seq:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        child = os.fork()
+        if not child:
+            here = folder / str(seq)
+            here.mkdir()
+            with TraceWriter(here / "run.jsonl", listener=listen) as hook:
+                wired(slug, here, hook=hook).run(load(slug).question)
+            os._exit(1)
+        _, status = os.waitpid(child, 0)
+        assert os.WTERMSIG(status) == signal.SIGKILL, status
+"""
+
+
+def undisturbed(slug, folder):
+    with TraceWriter(folder / "run.jsonl") as hook:
+        end = wired(slug, folder, hook=hook).run(load(slug).question)
+    return end, Trace.read(folder / "run.jsonl")
+
+
+def gone_on_with(slug, folder):
+    """Resume a run whose script goes on where its record ends; return the exit."""
+    path = folder / "run.jsonl"
+    said = len(Trace.read(path).of("model_turn"))
+    return wired(slug, folder, load(slug).turns[said:]).resume(path)
+
+
+@pytest.mark.parametrize("slug", CRASHES)
+def test_killed_at_every_event_it_comes_to_the_same_end(slug, tmp_path):
+    """SIGKILL at each event, then resume: the same end, and each effect once."""
+    (tmp_path / "whole").mkdir()
+    end, whole = undisturbed(slug, tmp_path / "whole")
+    command = [sys.executable, "-c", textwrap.dedent(KILLED)]
+    command += [str(tmp_path), slug, str(len(whole) - 1)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert done.returncode == 0, done.stderr
+    for seq in range(len(whole) - 1):
+        folder = tmp_path / str(seq)
+        again = gone_on_with(slug, folder)
+        assert (again.state, again.answer) == (end.state, end.answer), seq
+        assert effects(folder) == effects(tmp_path / "whole"), seq
+        trace = list(read_events(folder / "run.jsonl"))
+        asked = [event for event in trace if event.get("what") == "asked again"]
+        lost = whole.events[seq]["kind"] in ("model_request", "tool_call")
+        assert len(asked) == lost, seq
+        assert len(trace) == len(whole) + lost
+
+
+@pytest.mark.parametrize("slug", ["two_actions", "payment_twice"])
+def test_cut_within_its_last_line(slug, tmp_path):
+    """A record whose last line is half there is gone on with; a whole line counts."""
+    end, whole = undisturbed(slug, tmp_path)
+    done, kinds = effects(tmp_path), [event["kind"] for event in whole]
+    lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
+    path = tmp_path / "cut.jsonl"
+    for seq in (kinds.index("model_turn"), kinds.index("observation"), len(kinds) - 1):
+        size = len(lines[seq])
+        for cut in (0, 1, size // 2, *range(size - 9, size - 1)):
+            path.write_bytes(b"".join(lines[:seq]) + lines[seq][:cut])
+            asked = kinds[:seq].count("model_turn")
+            machine = wired(slug, tmp_path, load(slug).turns[asked:])
+            again = machine.resume(path)
+            assert (again.state, again.answer) == (end.state, end.answer)
+            assert effects(tmp_path) == done
+            numbers = [event["seq"] for event in read_events(path)]
+            assert numbers == list(range(len(numbers)))
+        path.write_bytes(b"".join(lines[:seq]) + lines[seq][:-1])  # its end alone
+        with Recorded(path) as record:
+            assert len(record.recorded) == seq + 1

@@ -1,0 +1,212 @@
+"""The audit of an answer, measured: on labelled sentences, and on a model's answers.
+
+An audit is a function such as `audit_answer`: of an answer and of evidence it returns
+verdicts. On labelled sentences both of its errors can be counted.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from workbook.environments.search import bundled_search
+from workbook.environments.web_search import SERVICES, Cascade, Service
+from workbook.environments.wiki import load_articles, wiki_tasks
+from workbook.evaluation.statistics import wilson_interval
+from workbook.experiments.choices import share
+from workbook.grounding.calibration import Cost, plot_costs
+from workbook.grounding.claims import find_citations, sentences
+from workbook.grounding.evidence import Document, Support, Verdict, evidence_of
+from workbook.grounding.grounded import HOW_TO_CITE
+from workbook.models.base import TextModel
+from workbook.models.script import Script
+from workbook.paths import DATA
+from workbook.traces.trace import Trace, as_observation
+from workbook.wait import waiting
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+Audit = Callable[..., Iterable[Verdict]]
+Row = Mapping[str, Any]
+FOLDER = DATA / "lessons/09"
+EXAMPLES = (FOLDER / "cite_example.txt").read_text("utf-8")
+"""Two solved questions, each with its document and an answer that cites it."""
+TOLD = f"{HOW_TO_CITE}\n\n"
+
+
+def insisting(query: str, answer: str) -> Script:
+    """Return a scripted model that searches once, and then repeats its answer."""
+    search = f"Thought: I look it up.\nAction: WikiSearch\nAction Input: {query}"
+    return Script([search, f"Final Answer: {answer}"], repeat_last=True)
+
+
+def audited(trace: Trace, audit: Audit) -> list[Verdict]:
+    """Return the verdicts on the answer of a run, by what its searches showed."""
+    seen = evidence_of(map(as_observation, trace.of("observation")))
+    return list(audit(trace.end["answer"], seen)) if trace.end else []
+
+
+def told(trace: Trace) -> list[str]:
+    """Return what was said about an answer, line by line: model, audit, end."""
+    lines = [str(trace.of("run_started")[0]["question"])]
+    for event in trace.of("model_turn", "decision"):
+        if "Final Answer:" in event.get("text", ""):
+            answer = sentences(event["text"].partition("Final Answer:")[2].strip())
+            lines += [f"  model: {sentence}" for sentence in answer]
+        elif event.get("who") == "audit":
+            why = [f" · {each['why']}" for each in event["verdicts"]
+                   if each["kind"] != Support.SUPPORTED]  # fmt: skip
+            lines.append(f"  audit: {event['what']}{''.join(why)}")
+    end = trace.end or {}
+    return [*lines, f"{end['state']}: {end['answer'] or end['message']}"]
+
+
+def search_offline(query: str) -> dict[str, Any]:
+    """Return what WebSearch finds where no service can be reached: its observation."""
+
+    def no_network(request: httpx.Request) -> httpx.Response:
+        raise httpx.ConnectError("no route to host")
+
+    client = httpx.Client(transport=httpx.MockTransport(no_network))
+    services = [Service(name, client) for name in SERVICES]
+    return Cascade([*services, bundled_search()]).find(query, k=1)
+
+
+def labelled(path: Path = FOLDER / "held_out.jsonl") -> list[dict[str, Any]]:
+    """Read labelled claims: each with the doc_id of its article, a label and a form.
+
+    Those of `held_out.jsonl` were written by people who had not seen the audit. They
+    get a key `is`: "supported" or "unsupported", whatever is wrong with them.
+    """
+    rows = [json.loads(line) for line in path.open(encoding="utf-8")]
+    kinds = {True: "supported", False: "unsupported"}
+    return [{**row, "is": kinds[row["label"] == "supported"]} for row in rows]
+
+
+def with_article(row: Row) -> tuple[str, Document]:
+    """Return the text of a labelled claim, and its article as evidence."""
+    [page] = [each for each in load_articles() if each.doc_id == row["doc_id"]]
+    return row["claim"], Document(page.doc_id, page.title, 1.0, page.text)
+
+
+def that_begins(rows: Iterable[Row], begins: str) -> tuple[Row, str, Document]:
+    """Return the labelled claim that begins so: its row, its text, its article."""
+    [row] = [row for row in rows if row["claim"].startswith(begins)]
+    return row, *with_article(row)
+
+
+def refuses(audit: Audit) -> Callable[[Row], bool]:
+    """Return a function that says whether an audit refuses a labelled claim.
+
+    The claim cites its article, and the article is the evidence. Each claim is audited
+    once, however often it is asked.
+    """
+    known: dict[str, bool] = {}
+
+    def is_refused(row: Row) -> bool:
+        claim, page = with_article(row)
+        if claim not in known:
+            verdicts = audit(f"{claim} [{page.doc_id}]", [page])
+            known[claim] = any(each.kind != Support.SUPPORTED for each in verdicts)
+        return known[claim]
+
+    return is_refused
+
+
+def rates(rows: Iterable[Row], is_refused: Callable[[Row], bool]) -> "DataFrame":
+    """Return the four rates of a check, each with its interval as in `refusals`.
+
+    >>> rows = [{"is": "supported", "n": 1}, {"is": "unsupported", "n": 2}]
+    >>> rates(rows, lambda row: row["n"] > 1)["share"].to_dict()
+    {'recall': 1.0, 'false acceptance': 0.0, 'false refusal': 0.0, 'precision': 1.0}
+    """
+    import pandas as pd
+
+    said = [(row["is"] == "unsupported", is_refused(row)) for row in rows]
+    of_wrong = [is_out for is_wrong, is_out in said if is_wrong]
+    counts = {
+        "recall": of_wrong,
+        "false acceptance": [not is_out for is_out in of_wrong],
+        "false refusal": [is_out for is_wrong, is_out in said if not is_wrong],
+        "precision": [is_wrong for is_wrong, is_out in said if is_out],
+    }
+    table = {}
+    for name, found in counts.items():
+        if not found:  # none was refused, so there is no precision
+            continue
+        low, high = wilson_interval(sum(found), len(found))
+        table[name] = (sum(found), len(found), sum(found) / len(found), low, high)
+    columns = ["number", "of", "share", "low", "high"]
+    return pd.DataFrame.from_dict(table, orient="index", columns=columns).round(2)
+
+
+def best_documents() -> "DataFrame":
+    """Return the best document of each question about the articles, and its score.
+
+    `is right` says whether an answer to the question is in that article.
+    """
+    import pandas as pd
+
+    texts = {article.doc_id: article.text for article in load_articles()}
+    rows = []
+    for task in wiki_tasks():
+        best = bundled_search().search(task.text)[0]
+        is_right = any(answer in texts[best.doc_id] for answer in task.answers)
+        rows.append((task.text, best.title, best.score, is_right))
+    columns = ["question", "best document", "score", "is right"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def cost_at(costs: Iterable[Cost], threshold: float) -> Cost:
+    """Return what a threshold costs: as much as the next score that occurs."""
+    return next(cost for cost in costs if cost.threshold >= threshold)
+
+
+def errors_at(costs: Sequence[Cost], *thresholds: float) -> "Figure":
+    """Print both errors of some thresholds, and draw them: the last one is chosen."""
+    for threshold in thresholds:
+        cost = cost_at(costs, threshold)
+        refused, accepted = cost.right_refused, cost.wrong_accepted
+        print(f"{threshold:g}: {refused:.0%} of the right documents refused,", end=" ")
+        print(f"{accepted:.0%} of the wrong ones accepted")
+    return plot_costs(costs, chosen=thresholds[-1])
+
+
+def answers(
+    model: TextModel, before: str, audit: Audit, number: int = 10
+) -> list[tuple[str, str, bool, bool]]:
+    """Ask a model questions, each with the best document, and audit what it answers.
+
+    A row has the question, the answer, whether it cites, and whether all of it is
+    supported by that document. `before` is the beginning of each prompt.
+    """
+    tasks = [t for t in wiki_tasks() if t.lang == "en" and t.hops == 1][:number]
+    rows = []
+    with waiting("asking the model", total=number) as tick:
+        for task in tasks:
+            [best] = bundled_search().search(task.text, 1)
+            page = Document(best.doc_id, best.title, best.score, best.text)
+            asked = f"[{page.doc_id}] {page.text}\nQuestion: {task.text}\nAnswer:"
+            said = model.complete(f"{before}{asked}", stop=("\n",)).text.strip()
+            kinds = {verdict.kind for verdict in audit(said, [page])}
+            is_shown = kinds == {Support.SUPPORTED}
+            rows.append((task.text, said, find_citations(said) != [], is_shown))
+            tick()
+    return rows
+
+
+def lines(rows: Sequence[tuple[str, str, bool, bool]]) -> list[str]:
+    """Return a line for each of some `answers`, and one that counts them."""
+    words = {True: "supported", False: "refused  "}
+    said = [f"{words[row[3]]} {row[0]} → {row[1]}" for row in rows]
+    cites, supported = counted(rows)
+    return [*said, f"{cites} cite, {supported} are supported"]
+
+
+def counted(rows: Sequence[tuple[str, str, bool, bool]]) -> tuple[str, str]:
+    """Return how many of some `answers` cite, and how many are supported."""
+    return share(row[2] for row in rows), share(row[3] for row in rows)

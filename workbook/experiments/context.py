@@ -1,0 +1,206 @@
+"""Lab 06's measurements: what a model reads again, and where it finds a fact.
+
+The prompts are made here and go to a real model; its turns are scripted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from workbook.environments.wiki import load_articles
+from workbook.evaluation.statistics import paired_difference, wilson_interval
+from workbook.exercises.display import Grid
+from workbook.fsm import TextTurns
+from workbook.guardrails.budget import Prices
+from workbook.guardrails.context import (
+    ContextLimit,
+    PromptPart,
+    loose_groups,
+    replaced,
+    size,
+)
+from workbook.models.base import Completion, Usage
+from workbook.models.prompts import count_tokens
+from workbook.paths import DATA
+from workbook.playground.engines import play
+from workbook.playground.scenarios import load, scenario_tools
+from workbook.tools import Observation, ToolRegistry
+from workbook.traces.dashboard import on_any_page
+from workbook.wait import waiting
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+Fit = Callable[..., list[PromptPart]]
+
+STYLES = {"grows": ("#1f6fb2", "o"), "every turn": ("#c62828", "s")}
+STYLES["in batches"] = ("#2a7f46", "^")
+PRICES = Prices("EUR", "invented", input=2.0, output=8.0, cached=0.2)
+TURNS, LIMIT, PLACES = 8, 300, 5
+
+
+def in_the_window(slug: str) -> str:
+    """Return what a scenario's model sees of its last prompt, without guards."""
+    trace = play(slug, "fsm")
+    prompt = str(trace.prompt(trace.of("model_request")[-1]["seq"]))
+    seen = load(slug).script().seen(prompt)
+    print(f"{count_tokens(prompt)} tokens sent, {count_tokens(seen)} in the window")
+    print(f"The answer: {(trace.end or {})['answer']}")
+    return seen
+
+
+def prompts(model: Any, fit: Fit, limit: float) -> Iterator[str]:
+    """Yield the prompts of a conversation on lunch places, each within the limit."""
+    drift = load("drift")
+    tools, answers = (
+        ToolRegistry(scenario_tools(drift)),
+        drift.scripted_tools[0].returns,
+    )
+    context = partial(ContextLimit, limit=limit, fit=fit)
+    talk = TextTurns(model, tools, drift.question, context=context)
+    for n in range(TURNS):
+        talk.request()
+        yield talk.prompt
+        turn = f"Thought: Next is {n}.\nAction: Places\nAction Input: {n}"
+        call = talk.read(Completion(turn)).asked[0].call
+        result = {"result": answers[n % len(answers)]}
+        talk.observe(Observation(call.call_id, True, result, None))
+
+
+def trim(
+    parts: list[PromptPart], limit: int, *, count: Callable[[str], int] = count_tokens
+) -> list[PromptPart]:
+    """Return the newest that fits, without a summary: what most frameworks do.
+
+    Beyond the limit it drops a little at every turn, so the prompt's beginning changes
+    at every turn.
+    """
+    left, dropped = size(parts, count), list[PromptPart]()
+    for group in loose_groups(parts):
+        if left > limit:
+            dropped += group
+            left -= size(group, count)
+    return replaced(parts, dropped, "")
+
+
+def read_in_three_ways(model: Any, in_batches: Fit) -> pd.DataFrame:
+    """Send the same conversation in three ways; return what each turn cost, as rows.
+
+    Args:
+        model: writes one token for each prompt, and says what it had cached.
+        in_batches: makes a prompt fit, as `fit_context` does.
+    """
+    import pandas as pd
+
+    ways: dict[str, tuple[Fit, float]] = {"grows": (trim, 10_000)}
+    ways |= {"every turn": (trim, LIMIT), "in batches": (in_batches, LIMIT)}
+    rows = []
+    with waiting("sending prompts", total=len(ways) * TURNS) as tick:
+        for way, (fit, limit) in ways.items():
+            model.complete("Hello")  # so that nothing of the way before is cached
+            for turn, prompt in enumerate(prompts(model, fit, limit), start=1):
+                reply = model.complete(prompt)
+                used, ms = reply.usage, round(reply.timings["prompt_ms"])
+                read = used.input - used.cached
+                rows.append((way, turn, used.input, used.cached, read, ms))
+                tick()
+    return pd.DataFrame(rows, columns=["way", "turn", "sent", "cached", "read", "ms"])
+
+
+def in_money(total: pd.DataFrame, prices: Prices = PRICES) -> Grid:
+    """Show what each way cost, and what it would have cost without a cache."""
+    rows = []
+    for way, row in total.iterrows():
+        sent, cached = int(row["sent"]), int(row["cached"])
+        costs = [prices.cost(Usage(sent, TURNS, kept)) for kept in (cached, 0)]
+        rows.append((str(way), *(f"{cost:.5f}" for cost in costs)))
+    return Grid(["way", f"{prices.currency}", "without a cache"], rows)
+
+
+@on_any_page
+def plot_reading(rows: pd.DataFrame) -> list[Axes]:
+    """Draw the tokens that each way sends, and those that the model reads."""
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
+    figure.set_layout_engine("constrained")
+    for way, (colour, marker) in STYLES.items():
+        of_way = rows[rows["way"] == way]
+        for ax, column in zip(axes, ("sent", "read"), strict=True):
+            ax.plot(of_way["turn"], of_way[column], marker, ls="-", c=colour, label=way)
+    most = rows.groupby("way")["read"].sum().idxmax()
+    axes[0].set(title="Tokens sent", xlabel="turn", ylabel="tokens", ylim=(0, None))
+    axes[1].set(title=f"Tokens read: most with {most!r}", xlabel="turn")
+    axes[0].legend()
+    return list(axes)
+
+
+class Asked(NamedTuple):
+    """One question about a fact: where in the prompt it was, how, and if it worked."""
+
+    fact: str
+    place: int  # 1 is at the top
+    words: str  # same, or other
+    found: bool
+
+
+def find_facts(model: Any) -> list[Asked]:
+    """Ask for ten facts, each at five places of a prompt, in the same and other words.
+
+    Five facts share a prompt, with the beginning of an article after each of them.
+    """
+    text = (DATA / "lessons/06/facts.json").read_text(encoding="utf-8")
+    facts, begun = json.loads(text), []
+    for article in load_articles():
+        if sentences := article.text[:150].rpartition(".")[0]:
+            begun.append(f"{sentences}.")
+    found = []
+    with waiting("asking for facts", total=2 * PLACES * len(facts)) as tick:
+        for start in range(0, len(facts), PLACES):
+            group = facts[start : start + PLACES]
+            for turn in range(PLACES):
+                placed = group[turn:] + group[:turn]
+                lines = [
+                    f"{fact['same']} {fact['it']}.\n{filler}\n"
+                    for fact, filler in zip(placed, begun, strict=False)
+                ]
+                for place, fact in enumerate(placed, start=1):
+                    for words in ("same", "other"):
+                        prompt = f"{''.join(lines)}\nIn short: {fact[words]}"
+                        said = model.complete(prompt, stop=["\n"]).text
+                        hit = fact["it"] in said
+                        found.append(Asked(fact["same"], place, words, hit))
+                        tick()
+    return found
+
+
+def by_place(found: list[Asked]) -> Grid:
+    """Count the facts that were found at each place, with Wilson's interval."""
+    rows = []
+    for words in ("same", "other"):
+        cells = []
+        for place in range(1, PLACES + 1):
+            hits = [a.found for a in found if (a.place, a.words) == (place, words)]
+            low, high = wilson_interval(sum(hits), len(hits))
+            cells.append(f"{sum(hits)} of {len(hits)} ({low:.0%} to {high:.0%})")
+        rows.append((words, *cells))
+    places = [str(place) for place in range(2, PLACES)]
+    return Grid(["words", "top", *places, "end"], rows, _pairs_of_facts(found))
+
+
+def _pairs_of_facts(found: list[Asked]) -> str:
+    """Say for how many facts one of the two wordings found more; a fact is a pair."""
+    pairs = []
+    for fact in dict.fromkeys(a.fact for a in found):
+        same, other = (
+            sum(a.found for a in found if (a.fact, a.words) == (fact, words))
+            for words in ("same", "other")
+        )
+        pairs.append((other > same, same > other))
+    pair = paired_difference(pairs)
+    counted = f"the same words {pair.won}, other words {pair.lost}"
+    return f"Facts found more often: {counted} of {len(pairs)}; p = {pair.p:.3f}"

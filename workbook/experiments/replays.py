@@ -1,0 +1,167 @@
+"""What lesson 08 does with recorded runs: plays many again, and kills one anywhere."""
+
+import itertools
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Sequence
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from workbook.exercises.display import Grid
+from workbook.fsm.machine import Machine
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.machine import guarded
+from workbook.models.script import Script
+from workbook.paths import DATA
+from workbook.playground.engines import play
+from workbook.playground.machines import ByScript, Given
+from workbook.playground.scenarios import load, slugs
+from workbook.tools import Tool, ToolFailure, ToolRegistry
+from workbook.tools.calculator import calculator
+from workbook.traces.replay import replay
+from workbook.traces.trace import Trace
+from workbook.traces.views import logged, totals
+from workbook.traces.writer import TraceWriter
+from workbook.wait import waiting
+
+Replay = Callable[[Trace, Machine], Any]
+MACHINES = ("fsm", "guarded")
+SAME = "the same end"
+ALWAYS = ("trace_id", "seq", "step", "at_s", "kind")
+COAT = "A coat costs $200. 25% is taken off. What is the price?"
+EXAMPLE = (DATA / "lessons/08/price_example.txt").read_text(encoding="utf-8")
+"""What the real model is asked, and the solved example before it."""
+
+
+def told(machine: Machine, question: str, folder: Path | None = None) -> Trace:
+    """Run a machine and return its trace; with a folder, keep its four files there."""
+    again = copy(machine)
+    with logged(folder) if folder else TraceWriter() as hook:
+        again.hook = hook
+        again.run(question)
+        return hook.trace()
+
+
+def kinds_of(trace: Trace) -> Grid:
+    """Return the kinds of events of a trace: how many, and the fields of each."""
+    rows = []
+    for kind in dict.fromkeys(event["kind"] for event in trace):
+        found = trace.of(kind)
+        fields = dict.fromkeys(itertools.chain.from_iterable(found))
+        own = [name for name in fields if name not in ALWAYS]
+        rows.append((kind, str(len(found)), ", ".join(own)))
+    footer = f"Every event also has {', '.join(ALWAYS)}."
+    return Grid(("kind of event", "events", "fields"), rows, footer)
+
+
+def weather(fails: int) -> Machine:
+    """Return a machine whose tool is busy so many times, and is then asked again."""
+    tries = iter(range(fails))
+
+    def busy(city: str) -> dict[str, str]:
+        if next(tries, None) is not None:
+            raise ToolFailure("busy", "too many at once", retryable=True)
+        return {"result": "19 degrees"}
+
+    schema = {"properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = Tool("Weather", "The weather of a city.", schema, busy)
+    asks = ["Action: Weather\nAction Input: Oslo"] * (fails + 1)
+    return Machine(Script([*asks, "Final Answer: 19 degrees"]), ToolRegistry([tool]))
+
+
+def careful(parts: Given) -> Machine:
+    """Return a guarded machine with a budget of tokens and no ledger."""
+    options: Any = {"budget": Budget(tokens=20_000), "context_tokens": 4_000}
+    return guarded(Script([]), [calculator()], parts=parts, **options)
+
+
+def span_tree(trace: Trace) -> str:
+    """Return a trace's OpenTelemetry spans as lines, each below its parent."""
+    try:
+        from workbook.traces.spans import to_spans
+    except ModuleNotFoundError:
+        return "OpenTelemetry's SDK is not installed: pip install opentelemetry-sdk"
+    depths, lines = dict[int, int](), []
+    for span in to_spans(trace):
+        depth = depths[span.parent.span_id] + 1 if span.parent else 0
+        if span.context:
+            depths[span.context.span_id] = depth
+        ms = ((span.end_time or 0) - (span.start_time or 0)) / 1e6
+        tokens = (span.attributes or {}).get("gen_ai.usage.input_tokens")
+        read = f"{tokens:6} tokens in" if tokens else ""
+        lines.append(f"{'  ' * depth + span.name:30} {ms:6.1f} ms{read}")
+    return "\n".join(lines)
+
+
+def recorded_gallery(
+    folder: Path | str, engines: Sequence[str] = MACHINES, parts: Given | None = None
+) -> list[Trace]:
+    """Play every scenario on these engines, and keep each trace in the folder."""
+    runs, cases = [], list(itertools.product(slugs(), engines))
+    with waiting("loading the engines"):  # or else the first plays' estimate has it
+        for engine in engines:
+            play(slugs()[0], engine)
+    with waiting("playing the scenarios", len(cases)) as tick:
+        for slug, engine in cases:
+            path = Path(folder) / f"{engine} {slug}.jsonl"
+            runs.append(play(slug, engine, parts=dict(parts or {}), path=path))
+            tick()
+    return runs
+
+
+def over_the_gallery(yours: Replay) -> Grid:
+    """Play every scenario on both machines, and each trace again with two replays.
+
+    Below the table is how many came to the recorded end; its rows are the others.
+    """
+    functions = {"your replay": yours, "the workbook's": replay}
+    rows, counts = [], dict.fromkeys(functions, 0)
+    cases = list(itertools.product(slugs(), MACHINES))
+    with waiting("playing the scenarios again", len(cases)) as tick:
+        for slug, engine in cases:
+            person = ByScript(load(slug).guards.answers)  # it keeps the machine, too
+            trace = play(slug, engine, person=person)
+            ends = {n: _end(f, trace, person.machine) for n, f in functions.items()}
+            for name, end in ends.items():
+                counts[name] += end == SAME
+            if set(ends.values()) != {SAME}:
+                rows.append((slug, engine, *ends.values()))
+            tick()
+    said = [f"{name}: {n} of {len(cases)} to {SAME}" for name, n in counts.items()]
+    return Grid(("scenario", "engine", *functions), rows, "; ".join(said))
+
+
+def _end(again: Replay, trace: Trace, machine: Machine) -> str:
+    try:
+        state = again(trace, machine).state
+    except Exception as error:  # a learner's may raise anything
+        at = getattr(error, "seq", None)
+        return type(error).__name__ + (f" at event {at}" if at is not None else "")
+    return SAME if state == totals(trace)["state"] else f"another end: {state}"
+
+
+ASKED_AGAIN = {"model_request": "the model", "tool_call": "the tool"}
+
+
+def killed_anywhere(
+    trace: Trace, turns: Sequence[Any], machine: Callable[[Any], Machine]
+) -> Grid:
+    """Cut a run after each of its events, as a crash would, and resume it.
+
+    `machine` makes one like the recorded one, of the turns that its model has left.
+    """
+    found = Counter[tuple[str, str, str]]()
+    with tempfile.TemporaryDirectory() as folder:
+        for k, last in enumerate(trace.events[:-1]):
+            path, before = Path(folder) / f"{k}.jsonl", Trace(trace.events[: k + 1])
+            before.save(path)
+            end = machine(turns[len(before.of("model_turn")) :]).resume(path)
+            after = [event.get("what") for event in Trace.read(path)]
+            whom = ASKED_AGAIN[last["kind"]] if "asked again" in after else "nobody"
+            found[last["kind"], f"{end.state} {end.answer}", whom] += 1
+    rows = [(kind, str(n), end, whom) for (kind, end, whom), n in found.items()]
+    again = sum(n for (*_, whom), n in found.items() if whom != "nobody")
+    head = ("the last event before the crash", "runs", "they end", "asked again")
+    footer = f"{again} of {found.total()} runs asked for something again."
+    return Grid(head, rows, footer)

@@ -1,0 +1,295 @@
+"""The engines that play a scenario, each writing the same trace events.
+
+Each gets the same question, tools and model; what it does with them, a trace shows.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from workbook.exercises.your_agent import Parts
+from workbook.fsm import CORE, FunctionCalls, Table
+from workbook.grounding.evidence import THRESHOLD
+from workbook.grounding.grounded import grounded_table
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import GUARDED
+from workbook.loop.naive import (
+    CallLimit,
+    CallLimitReached,
+    naive_loop,
+    reading_loop,
+    traced,
+)
+from workbook.models.base import TextModel
+from workbook.models.choice import as_text_model, get_text_model, model_name
+from workbook.models.script import Script
+from workbook.playground.gallery_page import Ending, Gallery
+from workbook.playground.machines import Given, Person, play_machine, suspicious
+from workbook.playground.scenarios import (
+    Scenario,
+    ScenarioError,
+    load,
+    outcome,
+    scenario_tools,
+    slugs,
+)
+from workbook.security.tainted import tainted_table
+from workbook.tools.formats import BoundTools, trusting_function
+from workbook.tools.tool import Tool
+from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
+from workbook.wait import waiting
+
+Listener = Callable[[TraceEvent], None]
+LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What plays a scenario and tells `emit`, and its states if it has any.
+
+    It is handed `parts`, and uses those that it has a place for; a machine, which is
+    what has a table, also a `person`.
+    """
+
+    # Of a scenario, model, tools, emit, parts; of a machine also a person.
+    play: Callable[..., None]
+    table: Table | None = None
+    asks_for_calls: bool = False  # the model is to call functions, and not to write
+
+
+def play(
+    slug: str,
+    engine: str | Engine = "naive",
+    model: Any = None,
+    *,
+    parts: Given | None = None,
+    path: Path | str | None = None,
+    listener: Listener = lambda event: None,
+    person: Person | None = None,
+    threshold: float = THRESHOLD,
+) -> Trace:
+    """Play a scenario (see `slugs()`) on one of `ENGINES`, or yours; return its trace.
+
+    Args:
+        model: asked in place of the scenario's script: a model, or a name as in
+            `WORKBOOK_MODEL`. The tools stay the scenario's.
+        parts: functions in place of the package's: `your_parts("parse_turn")`.
+        path: where the trace is written as well, as JSONL.
+        listener: told each event; a KeyboardInterrupt that it raises stops the run.
+        person: sits before the run, where a machine plays it.
+        threshold: the least score of a document that counts, where answers are audited.
+    """
+    scenario, chosen = load(slug), find_engine(engine)
+    asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
+    with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
+        more: dict[str, Any] = {"person": person} if chosen.table else {}
+        more |= {"threshold": threshold} if chosen.table is SUSPICIOUS else {}
+        chosen.play(scenario, asked, tools, emit, parts or {}, **more)  # the clock runs
+        _say_whose(parts)
+        return emit.trace()
+
+
+def compare(
+    slug: str, engines: Iterable[str] = (), parts: Given | None = None
+) -> dict[str, str]:
+    """Return the gallery's row of a scenario: engine to how it ended, in words."""
+    names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
+    row = {"scenario": load(slug).title}
+    row |= {e: in_words(play(slug, e, parts=dict(parts or {}))) for e in names}
+    _say_whose(parts)
+    return row
+
+
+def gallery(
+    engines: Iterable[str] = (),
+    parts: Given | None = None,
+    wing: str = "",
+    only: Iterable[str] = (),
+    threshold: float = THRESHOLD,
+) -> Gallery:
+    """Play every scenario of a wing on every engine and return how each run ended.
+
+    `only` names the scenarios to play, where it is not all of the wing; `threshold` is
+    the least score of a document that counts, where answers are audited.
+    """
+    names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
+    scenarios = {slug: load(slug) for slug in list(only) or slugs(wing)}
+
+    endings: dict[str, dict[str, Ending]] = {engine: {} for engine in names}
+    with waiting("playing the scenarios", len(names) * len(scenarios)) as tick:
+        for engine, slug in itertools.product(names, scenarios):
+            given = dict(parts or {})
+            trace = play(slug, engine, parts=given, threshold=threshold)
+            end = outcome(trace)
+            right = scenarios[slug].is_right(end)
+            endings[engine][slug] = Ending(end, in_words(trace), right)
+            tick()
+    shown = Gallery(scenarios, endings)
+    _say_whose(parts)
+    return shown
+
+
+def _say_whose(parts: Given | None) -> None:
+    if isinstance(parts, Parts):
+        print(parts.line())
+
+
+def find_engine(name: str | Engine) -> Engine:
+    """Return an engine by its name; raises ScenarioError, with those that there are."""
+    if isinstance(name, Engine):
+        return name
+    if name not in list(ENGINES):
+        known = ", ".join(ENGINES)
+        raise ScenarioError(f"there is no engine {name!r}; there is {known}")
+    return ENGINES[name]
+
+
+def in_words(trace: Trace) -> str:
+    """Say in a few words how a run ended."""
+    end = outcome(trace)
+    turns = f"{end['model_turns']} turn{'s' if end['model_turns'] != 1 else ''}"
+    if end["state"] == "DONE":
+        answer = " ".join(str(end["answer"]).split())
+        shown = answer if len(answer) <= 24 else f"{answer[:24]}…"
+        return f"DONE after {turns}: {shown}"
+    return f"{end['state']} ({end['reason']}) after {turns}"
+
+
+def play_naive(
+    scenario: Scenario,
+    model: TextModel,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Given,
+    engine: str = "naive",
+) -> None:
+    """Play on a loop of lesson 01, whose calls of the model have a limit."""
+    if engine == "naive":
+        loop = parts.get("naive_loop", naive_loop)
+    else:
+        places = {"parse_turn": "parse", "build_history": "history"}
+        read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
+        loop = partial(reading_loop, **read)
+    functions = BoundTools(tools) if engine == "registry" else _trusting(tools)
+    limited = CallLimit(model, scenario.steps)
+    _to_its_end(traced(loop, emit, engine), limited, functions, scenario.question, emit)
+
+
+def run_loop(
+    loop: Callable[..., str],
+    model: TextModel,
+    scenario: Scenario,
+    *,
+    instructions: str = "",
+    calls: int = 12,
+) -> Trace:
+    """Run a loop of lesson 01 on a scenario's question and tools; return its trace.
+
+    Args:
+        instructions: text before the question.
+        calls: the model refuses to be asked more often.
+    """
+    with TraceWriter() as emit:
+        run = partial(traced(loop, emit), instructions=instructions)
+        tools = loop_tools(scenario)
+        _to_its_end(run, CallLimit(model, calls), tools, scenario.question, emit)
+        return emit.trace()
+
+
+def loop_tools(scenario: Scenario) -> dict[str, Callable[[str], str]]:
+    """Return a scenario's tools by name, each a function from text to text."""
+    return _trusting(scenario_tools(scenario))
+
+
+def _trusting(tools: list[Tool]) -> dict[str, Callable[[str], str]]:
+    return {tool.name: trusting_function(tool) for tool in tools}
+
+
+def _to_its_end(
+    run: Any, model: CallLimit, tools: Any, question: str, emit: TraceWriter
+) -> None:
+    """Run a traced loop; whatever it raises ends the run, and is noted as its end."""
+    try:
+        run(model, tools, question)
+    except (Exception, KeyboardInterrupt) as error:
+        limited = isinstance(error, CallLimitReached)
+        state, reason = "EXHAUSTED" if limited else "ERROR", type(error).__name__
+        reason = "call_limit" if limited else reason
+        end = {"state": state, "reason": reason, "answer": None}
+        emit(Kind.RUN_FINISHED, **end, message=str(error))
+
+
+def play_langchain(
+    scenario: Scenario,
+    model: TextModel,
+    tools: list[Tool],
+    emit: TraceWriter,
+    parts: Given,
+) -> None:
+    """Play on LangChain's classic agent as tutorials build it: llm-math calculates."""
+    from workbook.langchain_trace.agents import run_classic, with_llm_math
+
+    steps = scenario.steps
+    theirs = with_llm_math(tools, model, parts.get("evaluate_math_block"))
+    run_classic(model, theirs, scenario.question, emit=emit, max_iterations=steps)
+
+
+def play_create_agent(
+    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Given
+) -> None:
+    """Play on LangChain's agent of today, the model's turns as they are."""
+    from workbook.langchain_trace.agents import run_graph
+    from workbook.models.langchain import ScriptedModel
+
+    script = isinstance(model, Script)
+    chat = ScriptedModel(model=model) if script else getattr(model, "model", model)
+    nodes = 2 * scenario.steps + 1
+    run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
+
+
+GUARDS = partial(play_machine, make=guarded)
+TRUST = partial(play_machine, make=suspicious)
+SUSPICIOUS = tainted_table(grounded_table(GUARDED))
+ENGINES = {
+    "naive": Engine(play_naive),
+    "reading": Engine(partial(play_naive, engine="reading")),
+    "registry": Engine(partial(play_naive, engine="registry")),
+    "langchain": Engine(play_langchain),
+    "fsm": Engine(play_machine, CORE),
+    "guarded": Engine(GUARDS, GUARDED),
+    "create_agent": Engine(play_create_agent, None, True),
+    "fsm_calls": Engine(partial(play_machine, adapter=FunctionCalls), CORE, True),
+    "guarded_calls": Engine(partial(GUARDS, adapter=FunctionCalls), GUARDED, True),
+    "grounded": Engine(TRUST, SUSPICIOUS),
+    "grounded_calls": Engine(partial(TRUST, adapter=FunctionCalls), SUSPICIOUS, True),
+}
+"""The engines by name, in the order in which the lessons meet them."""
+
+GALLERY = ["naive", "langchain", "fsm"]  # the others ask for function calls
+
+
+def _asked_model(scenario: Scenario, model: Any) -> TextModel:
+    """Return the model that a run asks; None and "scripted" are the scenario's."""
+    if model is not None and not isinstance(model, str):
+        return as_text_model(model)
+    name = "scripted" if model is None else model_name(model)
+    if name == "scripted":
+        return scenario.script()
+    options: Any = {"max_tokens": LOCAL_TOKENS} if name == "local" else {}
+    return get_text_model(model, **options)
+
+
+def with_user(scenario: Scenario, listener: Listener) -> Listener:
+    """Let the scenario's user stop the run as a call begins, where it has one."""
+    calls = itertools.count(1)
+
+    def listen(event: TraceEvent) -> None:
+        listener(event)
+        is_call = event["kind"] == Kind.TOOL_CALL
+        if is_call and next(calls) == scenario.cancel_after_tool_calls:
+            raise KeyboardInterrupt("stopped by the user")
+
+    return listen

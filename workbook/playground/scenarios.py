@@ -1,0 +1,240 @@
+"""Scenarios: one question, its tools, what the model says, and how each engine ends.
+
+A scenario is a file, `data/scenarios/<slug>.toml`, with the keys in the README there.
+This module reads it and says what came of a run; `engines` beside it plays it.
+"""
+
+import difflib
+import itertools
+import math
+import re
+import time
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import PositiveFloat as Seconds
+from pydantic import PositiveInt as Count
+
+from workbook.environments.catalogue import builtin_tools
+from workbook.guardrails.table import GuardState
+from workbook.models.script import Script
+from workbook.models.script_turns import read_turns
+from workbook.paths import DATA
+from workbook.playground.punchline import Punchline
+from workbook.tools import Effect, Tool, ToolFailure
+from workbook.traces import Kind, Trace
+
+FOLDER = DATA / "scenarios"
+Raised = Annotated[str, AfterValidator(lambda n: read_turns([{"raises": n}]) and n)]
+"""The name of an exception that a script can raise."""
+
+
+class ScenarioError(ValueError):
+    """A scenario that does not exist or whose file does not hold together."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Show a sentence in a notebook: what is wrong is in a file, not in code."""
+        return [f"{type(self).__name__}: {self}"]
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Refusal(_Entry):
+    """How a tool says no; see `ToolFailure`."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+    hint: str = ""
+
+
+class ScriptedTool(_Entry):
+    """A tool of one scenario."""
+
+    name: str
+    description: str
+    returns: list[str | dict[str, Any]] = []
+    fails: Refusal | None = None
+    raises: Raised | None = None
+    message: str = ""
+    takes_s: Seconds = 0.0
+    timeout_s: Seconds | None = None
+    effect: Effect = Field(Effect.READ, strict=False)  # the file has its word
+    outside: bool = True
+    agreed: str | None = None  # the description that a person has agreed to
+
+    def tool(self) -> Tool:
+        """Return it as new: one answer a call, the last one repeats."""
+        last = self.returns[-1] if self.returns else ""
+        answers = itertools.chain(self.returns, itertools.repeat(last))
+        error = {"raises": self.raises or "OSError", "message": self.message}
+        raising = Script([error], repeat_last=True)
+
+        def run(input: str) -> dict[str, Any]:
+            time.sleep(self.takes_s)
+            if self.fails is not None:
+                raise ToolFailure(**self.fails.model_dump())
+            if self.raises is not None:
+                raising.complete(input)
+            answer = next(answers)
+            return answer if isinstance(answer, dict) else {"result": answer}
+
+        schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+        about: Any = {"effect": self.effect, "timeout_s": self.timeout_s}
+        about |= {"outside": self.outside}
+        return Tool(self.name, self.description, schema, run, **about)
+
+
+class Guarding(_Entry):
+    """What the guarded machine is given besides; see `guarded`."""
+
+    mode: str = "build"
+    answers: list[str] = []  # of a person, one a question: approve, later, reject: why
+    tokens: float = math.inf
+    model_s: Seconds | None = None
+    context_tokens: Count | None = None
+    pinned: list[str] = []
+    memory: list[dict[str, str]] = []  # notes: kind, text, source
+    allow_all: bool = False  # the user's rules allow everything
+    private: list[str] = []  # tools whose text is secret
+    secret: list[str] = []  # texts that are, wherever they stand
+
+
+class End(_Entry):
+    """How a run ends; what is left out may be anything."""
+
+    state: str | None = None
+    reason: str | None = None
+    answer: str | None = None
+    model_turns: int | None = None
+    tool_calls: int | None = None
+
+
+class Scenario(_Entry):
+    """One scenario as its file has it. `turns` are written out, `{n}` filled in."""
+
+    slug: str
+    title: str
+    question: str
+    teaches: str
+    turns: list[Any] = Field(alias="turn")
+    source: str = ""
+    group: str = ""
+    right: str = ""
+    right_if: re.Pattern[str] | None = None
+    tool_names: list[str] = Field([], alias="tools")
+    scripted_tools: list[ScriptedTool] = Field([], alias="tool")
+    repeat_last_turn: bool = False
+    repeat_turns: bool = False
+    window_tokens: Count | None = None
+    steps: Count = 12
+    cancel_after_tool_calls: Count | None = None
+    guards: Guarding = Guarding()
+    ends: dict[str, End] = {}
+    punchline: list[Punchline] = []
+
+    def is_right(self, end: Mapping[str, Any]) -> bool:
+        """Say whether an `outcome` is right: its answer, or else its state."""
+        told = str(end["answer"] if end["state"] == "DONE" else end["state"])
+        return bool(self.right_if and self.right_if.fullmatch(" ".join(told.split())))
+
+    def script(self) -> Script:
+        """Return a fresh scripted model that plays the turns."""
+        again = {"loop": self.repeat_turns, "repeat_last": self.repeat_last_turn}
+        return Script(self.turns, window_tokens=self.window_tokens, **again)
+
+
+def slugs(wing: str = "") -> list[str]:
+    """Return the names of the scenarios in a wing of the gallery, sorted.
+
+    The wing "trust" is that of lessons 09 and 10; without a name, all that came before.
+    """
+    return sorted(path.stem for path in (FOLDER / wing).glob("*.toml"))
+
+
+def wing_of(slug: str) -> str:
+    """Return the wing in which a scenario is."""
+    return next((path.parent.name for path in FOLDER.glob(f"*/{slug}.toml")), "")
+
+
+def load(slug: str) -> Scenario:
+    """Return a scenario; a name that is not there is told, with the nearest one."""
+    paths = {path.stem: path for path in FOLDER.rglob("*.toml")}
+    if slug not in paths:
+        near = difflib.get_close_matches(str(slug), paths, n=1)
+        guess = f"Did you mean {near[0]!r}?" if near else "slugs() names them."
+        raise ScenarioError(f"there is no scenario {slug!r}. {guess}")
+    return read_scenario(paths[slug])
+
+
+def read_scenario(path: Path) -> Scenario:
+    """Read a scenario's file, as it is now; ScenarioError tells what is wrong in it."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ScenarioError(f"{path.name} is not TOML: {error}") from None
+    return as_scenario(data, path.stem, path.name)
+
+
+def as_scenario(data: Mapping[str, Any], slug: str, place: str = "") -> Scenario:
+    """Make a scenario of what its file would say; ScenarioError as `read_scenario`."""
+    try:
+        scenario = Scenario.model_validate({**data, "slug": slug})
+        read_turns(scenario.turns)  # tells a wrong turn by its number in the file
+        turns = [turn for entry in scenario.turns for turn in _written_out(entry)]
+        scenario = scenario.model_copy(update={"turns": turns})
+        scenario.script()
+        return scenario
+    except ValidationError as error:
+        told = "; ".join(_in_words(**problem) for problem in error.errors())
+    except (TypeError, ValueError) as error:
+        told = str(error)
+    raise ScenarioError(f"{place or slug} does not hold together: {told}")
+
+
+def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
+    """Say where in the file a problem is, counting tools and turns from 1."""
+    if type == "list_type" and loc[-1] in ("tool", "turn", "punchline"):
+        return f"write [[{loc[-1]}]] with two brackets"
+    where = " ".join(str(part + 1 if isinstance(part, int) else part) for part in loc)
+    if type == "value_error":
+        return f"{where}: {more['ctx']['error']}"
+    said = f"{where} is {more['input']!r}: {msg[0].lower()}{msg[1:]}"
+    short = {"missing": " is missing", "extra_forbidden": ": there is no such key"}
+    return where + short[type] if type in short else said
+
+
+def _written_out(entry: dict[str, Any]) -> list[Any]:
+    """Return a turn `times` times, a text with its number in place of `{n}`."""
+    turn = {key: value for key, value in entry.items() if key != "times"}
+    numbers = range(1, entry.get("times", 1) + 1)
+    if set(turn) == {"text"}:
+        return [turn["text"].replace("{n}", str(number)) for number in numbers]
+    return [turn for _ in numbers]
+
+
+def outcome(trace: Trace) -> dict[str, Any]:
+    """Say how a run ended, as `[ends.<engine>]` does, without what its tools asked."""
+    end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
+    moved = trace.of(Kind.TRANSITION)
+    if trace.end is None and moved and moved[-1]["target"] == GuardState.PENDING:
+        end |= {"state": moved[-1]["target"], "reason": moved[-1]["event"]}
+    kinds = [event["kind"] for event in trace if "parent" not in event]
+    return {key: end[key] for key in ("state", "reason", "answer")} | {
+        "model_turns": kinds.count(Kind.MODEL_TURN),
+        "tool_calls": kinds.count(Kind.TOOL_CALL),
+    }
+
+
+def scenario_tools(scenario: Scenario) -> list[Tool]:
+    """Return fresh tools for one run: real ones, and ones that follow their script."""
+    try:
+        tools = builtin_tools(scenario.tool_names)
+    except KeyError as error:
+        raise ScenarioError(f"{scenario.slug}: {error.args[0]}") from None
+    return tools + [entry.tool() for entry in scenario.scripted_tools]
