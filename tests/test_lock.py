@@ -1,4 +1,4 @@
-"""The lock installs from wheels alone, on each system and Python that is promised."""
+"""The locks install from wheels alone, on each system and Python that is promised."""
 
 import os
 import re
@@ -22,8 +22,9 @@ AT_ONCE = 4  # they wait for the package index more than they compute
 
 
 def pins():
-    """Return the lines of the lock that name a package and its version."""
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    """Return the lines of both locks that name a package and its version."""
+    locks = ROOT / "requirements.txt", ROOT / "tests" / "requirements.txt"
+    lines = [line for lock in locks for line in lock.read_text("utf-8").splitlines()]
     return [line for line in lines if re.match(r"[A-Za-z0-9]", line)]
 
 

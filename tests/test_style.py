@@ -3,10 +3,14 @@
 Formatting, lint, types and layers are commands of their own: see `.ci/run`.
 """
 
+import ast
+import json
 import re
 import subprocess
 import sys
 import tomllib
+from importlib import metadata
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -30,30 +34,94 @@ def test_notebooks_are_stripped():
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-def locked():
-    """Return the versions of the lock by name."""
+LEARNER, TESTS = ROOT / "requirements.txt", ROOT / "tests" / "requirements.txt"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+STARTED = {"pip", "mcp-server-time", "jupyterlab", "ruff", "mypy", "nbstripout", "uv"}
+STARTED |= {"import-linter", "pytest-socket", "pytest-xdist", "pandas-stubs"}
+"""What is declared because it is run as a command, or by pytest or mypy."""
+
+
+def locked(*locks):
+    """Return the versions of the locks by name."""
     pinned = {}
-    for line in (ROOT / "requirements.txt").read_text().splitlines():
+    for line in chain.from_iterable(lock.read_text().splitlines() for lock in locks):
         if match := re.match(r"([A-Za-z0-9._-]+)==([^\s;]+)", line):
             pinned.setdefault(canonicalize_name(match[1]), set()).add(match[2])
     return pinned
 
 
 def declared():
-    """Return what pyproject.toml asks for, the tests' needs with it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    return [
-        Requirement(text)
-        for text in project["dependencies"] + project["optional-dependencies"]["test"]
-    ]
+    """Yield what pyproject.toml asks for, each with the locks that must hold it."""
+    for text in PROJECT["dependencies"]:
+        yield pytest.param(Requirement(text), [LEARNER], id=text)
+    for text in PROJECT["optional-dependencies"]["test"]:
+        yield pytest.param(Requirement(text), [LEARNER, TESTS], id=f"test: {text}")
 
 
-@pytest.mark.parametrize("requirement", declared(), ids=lambda r: r.name)
-def test_the_lock_holds_what_is_declared(requirement):
+@pytest.mark.parametrize(("requirement", "locks"), list(declared()))
+def test_the_lock_holds_what_is_declared(requirement, locks):
     """Every dependency is in the lock, in a version that its range allows."""
-    versions = locked().get(canonicalize_name(requirement.name), set())
+    versions = locked(*locks).get(canonicalize_name(requirement.name), set())
     assert versions
     assert all(requirement.specifier.contains(version) for version in versions)
+
+
+def test_a_learner_installs_no_tool_of_the_tests():
+    """The tools of the tests are in the second lock alone, and no pin is in both."""
+    mine, theirs = locked(LEARNER).keys(), locked(TESTS).keys()
+    assert not mine & theirs
+    assert {"playwright", "mypy", "ruff", "uv", "distributed"} <= theirs
+
+
+def cells(notebook):
+    """Return the code of a notebook, a text a cell, without IPython's own lines."""
+    kinds = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    codes = ["".join(cell["source"]) for cell in kinds if cell["cell_type"] == "code"]
+    return [re.sub(r"(?m)^[%!].*$", "", code) for code in codes]
+
+
+def imported(codes):
+    """Return the names of the packages of others that codes import."""
+    found = set()
+    for node in chain.from_iterable(ast.walk(ast.parse(code)) for code in codes):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module)
+    tops = {name.partition(".")[0] for name in found}
+    return tops - set(sys.stdlib_module_names) - {"workbook", "_pytest"}
+
+
+def packages_of(modules):
+    """Return which installed packages have a module of these names."""
+    homes = metadata.packages_distributions()
+    return {m: {canonicalize_name(name) for name in homes.get(m, [])} for m in modules}
+
+
+def names(requirements):
+    """Return the names that requirements ask for."""
+    return {canonicalize_name(Requirement(text).name) for text in requirements}
+
+
+def test_each_import_is_declared_and_each_declared_package_imported():
+    """What the package and the notebooks import is what a learner installs, no less.
+
+    Tests may import more: what the extra `test` names. What is declared is imported
+    somewhere, or run.
+    """
+    notebooks = [cells(path) for path in (ROOT / "notebooks").rglob("*.ipynb")]
+    package = [path.read_text() for path in (ROOT / "workbook").rglob("*.py")]
+    tests = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
+    own = names(PROJECT["dependencies"])
+    extra = names(PROJECT["optional-dependencies"]["test"])
+    optional = names(PROJECT["optional-dependencies"]["cluster"])
+    theirs = packages_of(imported([*chain.from_iterable(notebooks), *package]))
+    assert {m for m, homes in theirs.items() if not homes & (own | optional)} == set()
+    beside = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {"tests"}
+    of_tests = packages_of(imported(tests) - beside)
+    assert {m for m, homes in of_tests.items() if not homes & (own | extra)} == set()
+    used = set().union(*theirs.values(), *of_tests.values())
+    assert (own | extra) - used - STARTED == set()
 
 
 def test_the_lock_begins_with_the_workbook_itself():
