@@ -16,13 +16,13 @@ def test_a_right_figure(compare_claim):
 
 @pytest.mark.parametrize("claimed", ["70", "71"])
 def test_a_rounded_figure(compare_claim, claimed):
-    """with fewer decimals than the table's it is RIGHT if it is one of its roundings"""
+    """a claim with fewer decimals is RIGHT if the table's figure rounds to it"""
     assert compare_claim(claimed, "ReAct", "best", TABLE).verdict == "right"
     assert compare_claim("69", "ReAct", "best", TABLE).verdict == "wrong"
 
 
 def test_decimals_that_the_table_has_not(compare_claim):
-    """with more decimals than the table's it is RIGHT if they are zeros: 45.0 for 45"""
+    """a claim with more decimals is RIGHT if those are zeros: 45.0 for 45"""
     assert compare_claim("45.0", "Act", "best", TABLE).verdict == "right"
     assert compare_claim("45.2", "Act", "best", TABLE).verdict == "wrong"
 

@@ -63,7 +63,7 @@ def test_the_two_figures_of_the_gain(my_verdicts):
 
 
 def test_the_verdict_on_the_gain(my_verdicts):
-    """own_gain's verdict is what the two figures give, in points or in per cent"""
+    """own_gain is RIGHT if its figures give 34, in points or per cent, else WRONG"""
     cited = my_verdicts()["own_gain"]
     assert cited.verdict == gain(cited.evidence)
 

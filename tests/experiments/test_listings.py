@@ -22,17 +22,18 @@ def run(tool, *replies, **limits):
 
 
 @pytest.mark.parametrize(
-    ("limits", "what"),
+    ("limits", "state", "what", "times"),
     [
-        ({"calls": 99}, "steps"),
-        ({}, "tool calls"),
-        ({"clock": count(step=50).__next__}, "time"),
+        ({"calls": 99}, "THINK", "steps", 20),
+        ({}, "THINK", "tool calls", 10),
+        ({"clock": count(step=50).__next__}, "EXECUTE_TOOL", "time", 0),
     ],
 )
-def test_a_limit_is_no_transition(limits, what):
+def test_a_limit_is_no_transition(limits, state, what, times):
     """what runs out is a text: the hook hears of no final state"""
-    state, text, _ = run(lambda: "four", LOOK, **limits)
-    assert (state, text) == ("EXECUTE_TOOL", f"[stopped] out of {what}")
+    calls = []
+    last, text, _ = run(lambda: calls.append("look"), LOOK, **limits)
+    assert (last, text, len(calls)) == (state, f"[stopped] out of {what}", times)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,7 @@ def double(n):
     return 2 * n
 
 
-@pytest.mark.parametrize("arguments", [{"number": 4}, {"value": [4]}])
+@pytest.mark.parametrize("arguments", [{"number": 4}, {"numbers": [4]}])
 def test_a_repair_needs_one_more_attempt(arguments):
     """one repair succeeds at the second attempt; with one attempt it gives None"""
     assert recover(double, arguments, 2) == {"ok": True, "result": 8}

@@ -31,38 +31,37 @@ def controlled_machine(
 
     Rebuilt from xushun, "Effective AI Agent", item 6 (2026-01-05, Chinese).
     """
-    state, answer, step, called, began = "THINK", "", 0, 0, clock()
+    state, step, called, began = "THINK", 0, 0, clock()
     observed: list[str] = []
-    while state not in ("DONE", "ERROR"):
+    while True:
         if clock() - began > seconds:
             return "[stopped] out of time"
         if step >= steps:
             return "[stopped] out of steps"
         if state == "THINK":
-            step += 1
             reply = model(observed)
             if reply.final_text is not None:
-                state, answer = "DONE", reply.final_text
-            elif reply.call:
-                state = "EXECUTE_TOOL"
-            else:
-                state, answer = "ERROR", "[error] neither text nor call"
-        elif state == "EXECUTE_TOOL" and reply.call:
+                hook("DONE")
+                return reply.final_text
+            if reply.call is None:
+                hook("ERROR")
+                return "[error] neither text nor call"
             if called >= calls:
                 return "[stopped] out of tool calls"
+            state = "EXECUTE_TOOL"
+        elif state == "EXECUTE_TOOL" and reply.call:
             called += 1
             name, arguments = reply.call
             try:
                 result = {"ok": True, "result": tools[name](**arguments)}
             except Exception as error:
-                failed = {"error": type(error).__name__, "message": str(error)}
-                result = {"ok": False, **failed}
+                result = {"ok": False, "error": f"{type(error).__name__}: {error}"}
             state = "OBSERVE"
         else:
             observed.append(json.dumps(result))
             state = "THINK"
+            step += 1
         hook(state)
-    return answer
 
 
 def ending(
@@ -77,13 +76,14 @@ def ending(
 
 
 def repaired(arguments: Arguments) -> Arguments:
-    """Take the value out of a list of one; then replace three wrong names by `n`."""
-    alone = {
-        name: value[0] if isinstance(value, list) and len(value) == 1 else value
-        for name, value in arguments.items()
-    }
-    aliases = dict.fromkeys(("number", "num", "value"), "n")
-    return {aliases.get(name, name): value for name, value in alone.items()}
+    """Take `n` out of a list `numbers` of one, or from one of three wrong names."""
+    better = dict(arguments)
+    if isinstance(better.get("numbers"), list) and len(better["numbers"]) == 1:
+        better["n"] = better.pop("numbers")[0]
+    for alias in ("number", "num", "value"):
+        if alias in better and "n" not in better:
+            better["n"] = better.pop(alias)
+    return better
 
 
 def recover(
@@ -97,7 +97,7 @@ def recover(
     for attempt in range(1, attempts + 1):
         try:
             return {"ok": True, "result": tool(**arguments)}
-        except (TypeError, ValueError) as error:
+        except Exception as error:
             if (better := repaired(arguments)) != arguments:
                 arguments = better
                 continue
