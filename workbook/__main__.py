@@ -33,6 +33,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif name == "handout":
             command.add_argument("folder", type=Path, help="a new or empty folder")
             command.add_argument("--solved", action="store_true", help="with answers")
+        elif name == "texts":
+            add = partial(command.add_argument, type=Path)
+            add("--out", metavar="FILE.po", help="write all texts into a new file")
+            add("--in", metavar="FILE.po", dest="source", help="a translated file")
+            add("--to", metavar="FOLDER", help="with --in: the course with its texts")
         elif name == "fetch-model":
             add = partial(command.add_argument, type=Path, dest="source")
             add(
@@ -156,6 +161,20 @@ def _handout(options: argparse.Namespace) -> int:
     return 0
 
 
+def _texts(options: argparse.Namespace) -> int:
+    from workbook.texts import put_in, take_out
+
+    out, source, target = options.out, options.source, options.to
+    if out and not source and not target:
+        print(take_out(out))
+    elif source and target and not out:
+        print(put_in(source, target))
+    else:
+        print("Say --out FILE.po, or --in FILE.po --to FOLDER.", file=sys.stderr)
+        return 2
+    return 0
+
+
 def _record(options: argparse.Namespace) -> int:
     from workbook.playground.record import record
 
@@ -212,6 +231,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package that runs without the course"),
     "handout": (_handout, "the lessons to read, as pages without a network"),
+    "texts": (_texts, "take all prose out for translators (gettext), or put it back"),
     "record": (
         _record,
         "run the lessons' experiments on a hosted model, and keep them",

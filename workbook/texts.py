@@ -1,0 +1,285 @@
+"""The words of the course, taken out for translators and put back: gettext's PO files.
+
+A file is rewritten with a function that is given each text and returns what takes its
+place. The one that notes a text and returns it as it is takes the texts out; the one
+that looks a text up puts a translation in. So both see the same texts.
+
+Taken out are the prose of the notebooks, a paragraph each; titles, goals and hints of
+the exercises; the rules, which are the first lines of their tests; and the messages of
+the room `exercises`. Code cells stay as they are, and so does what a model is sent.
+"""
+
+import ast
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbook.exercises.catalogue import CourseError, exercises
+from workbook.exercises.export import whole_folder
+from workbook.paths import ROOT
+
+if TYPE_CHECKING:
+    from babel.messages.catalog import Catalog
+
+Say = Callable[[str], str]
+"""What a text becomes."""
+
+EDITION = ["notebooks", "workbook", "data", "tests", "README.md", "LICENSE"]
+EDITION += ["pyproject.toml", "requirements.txt"]
+VERSION = metadata.version("react-workbook")
+PROSE_KEYS = ("title", "goal", "role")
+HINTS = 2  # a pointer and a plan; the third hint is code
+PROSE = re.compile(r"[^\W\d_]{2,}.*\s.*[^\W\d_]{2,}", re.DOTALL)
+FENCE = re.compile(r"^\s*(```|~~~)")
+WRITE_CODE = ("closure",)  # its texts are lines of Python
+PATTERNS = ("compile", "match", "search", "sub")
+
+
+def take_out(target: Path) -> str:
+    """Write every text of the course into a PO file, with the places where it stands.
+
+    CourseError: the file is there already, or cannot be written.
+    """
+    from babel.messages.catalog import Catalog
+    from babel.messages.pofile import write_po
+
+    if target.exists():
+        raise CourseError(f"{target} is there already: name a new file.")
+    whose: dict[str, Any] = {"project": "react-workbook", "fuzzy": False}
+    catalog = Catalog(copyright_holder="its translators", version=VERSION, **whose)
+    for path, rewritten in _files():
+        place = path.relative_to(ROOT).as_posix()
+
+        def note(text: str, place: str = place) -> str:
+            catalog.add(text, locations=[(place, 0)])
+            return text
+
+        rewritten(path.read_text(encoding="utf-8"), note)
+    try:
+        with target.open("wb") as file:
+            write_po(file, catalog, width=0, include_lineno=False)
+    except OSError as error:
+        raise CourseError(f"{target} cannot be written: {error.strerror}") from None
+    return f"{target}: {len(catalog)} texts"
+
+
+def put_in(source: Path, target: Path) -> str:
+    """Write the course with the texts of a PO file into a new or empty folder.
+
+    A text without a translation, or with one that is marked fuzzy, stays English.
+    CourseError: the file is no PO file, a translation has lost a `{placeholder}`, or
+    the folder holds something.
+    """
+    catalog = _read(source)
+    found: Counter[str] = Counter()
+
+    def translated(text: str) -> str:
+        message = catalog.get(text)
+        done = message is not None and bool(message.string) and not message.fuzzy
+        found["translated" if done else "English"] += 1
+        return str(message.string) if message is not None and done else text
+
+    with whole_folder(target) as whole:
+        for name in EDITION:
+            _copy(ROOT / name, whole / name)
+        for path, rewritten in _files():
+            copy = whole / path.relative_to(ROOT)
+            text = rewritten(path.read_text(encoding="utf-8"), translated)
+            copy.write_text(text, encoding="utf-8")
+    done, left = found["translated"], found["English"]
+    return f"{target}: {done} texts translated, {left} stay English."
+
+
+def _read(source: Path) -> "Catalog":
+    from babel.messages.pofile import PoFileError, read_po
+
+    try:
+        with source.open("rb") as file:
+            return read_po(file, abort_invalid=True)
+    except OSError as error:
+        raise CourseError(f"{source} cannot be read: {error.strerror}") from None
+    except (PoFileError, UnicodeDecodeError, ValueError) as error:
+        raise CourseError(f"{source} is no PO file in UTF-8: {error}") from None
+
+
+def _copy(source: Path, target: Path) -> None:
+    hidden = shutil.ignore_patterns(".*", "__pycache__")
+    if source.is_dir():
+        shutil.copytree(source, target, ignore=hidden)
+    else:
+        shutil.copyfile(source, target)
+
+
+def _files() -> Iterator[tuple[Path, Callable[[str, Say], str]]]:
+    """Yield each file that has texts, with the function that rewrites it."""
+    for path in sorted((ROOT / "notebooks").rglob("*.ipynb")):
+        if not path.parent.name.startswith("."):
+            yield path, in_notebook
+    for path in sorted((ROOT / "data" / "exercises").glob("*.toml")):
+        yield path, in_catalogue
+    for path in sorted({each.tests_path for each in exercises().values()}):
+        yield path, in_tests
+    for path in sorted((ROOT / "workbook" / "exercises").glob("*.py")):
+        if path.stem not in WRITE_CODE:
+            yield path, in_messages
+
+
+def in_notebook(source: str, say: Say) -> str:
+    """Return a notebook with other prose; code, fenced code and tags stay."""
+    notebook = json.loads(source)
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "markdown":
+            text = in_markdown("".join(cell["source"]), say)
+            cell["source"] = text.splitlines(keepends=True)
+    return json.dumps(notebook, ensure_ascii=False, indent=1) + "\n"
+
+
+def in_markdown(source: str, say: Say) -> str:
+    """Return Markdown with other paragraphs; a table or a list is one of them."""
+    out: list[str] = []
+    paragraph: list[str] = []
+    fenced = False
+
+    def end() -> None:
+        text = "\n".join(paragraph)
+        out.extend([say(text) if PROSE.search(text) else text] if paragraph else [])
+        paragraph.clear()
+
+    for line in source.split("\n"):
+        fence = bool(FENCE.match(line))
+        if fence or fenced or not line.strip():
+            end()
+            out.append(line)
+            fenced ^= fence
+        else:
+            paragraph.append(line)
+    end()
+    return "\n".join(out)
+
+
+def in_catalogue(source: str, say: Say) -> str:
+    """Return a file of exercises with other titles, goals and hints."""
+    import tomlkit
+
+    document = tomlkit.parse(source)
+    for row in [*document.get("lesson", []), *document.get("exercise", [])]:
+        hints = row.get("hints", [])
+        places: list[tuple[Any, Any]] = [(row, k) for k in PROSE_KEYS if k in row]
+        places += [(hints, n) for n in range(min(HINTS, len(hints)))]
+        for holder, key in places:
+            text = str(holder[key])
+            if (said := say(text)) != text:
+                holder[key] = said
+    return tomlkit.dumps(document)
+
+
+def in_tests(source: str, say: Say) -> str:
+    """Return a file of tests with other rules: the first lines of their docstrings."""
+    spans: list[tuple[ast.AST, str]] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            text = ast.get_docstring(node)
+            if text is not None:
+                first, *rest = text.split("\n\n")
+                rule = " ".join(first.split())
+                if (said := say(rule)) != rule:
+                    code = _docstring("\n\n".join([said, *rest]))
+                    spans.append((node.body[0], code))
+    return _spliced(source, spans)
+
+
+def in_messages(source: str, say: Say) -> str:
+    """Return a module with other messages; what an f-string computes stays.
+
+    A text that is compared, looked up or matched is no message.
+    """
+    tree = ast.parse(source)
+    kept = _not_messages(tree)
+    spans: list[tuple[ast.AST, str]] = []
+    for node in ast.walk(tree):
+        if id(node) in kept:
+            continue
+        text = _as_text(node) or ""
+        words = PROSE.search(re.sub(r"\{[^}]*\}", "", text))
+        if words and (said := say(text)) != text:
+            spans.append((node, _as_code(node, text, said)))
+    return _spliced(source, spans)
+
+
+def _not_messages(tree: ast.AST) -> set[int]:
+    """Return what is no message: docstrings, patterns, what is compared, parts."""
+    kept: set[int] = set()
+    for node in ast.walk(tree):
+        inner: list[ast.AST] = []
+        if isinstance(node, ast.JoinedStr | ast.Compare | ast.match_case):
+            inner = [each for each in ast.walk(node) if each is not node]
+        elif isinstance(node, ast.Subscript):
+            inner = [*ast.walk(node.slice)]
+        elif isinstance(node, ast.Expr):
+            inner = [node.value]  # a docstring
+        elif isinstance(node, ast.Call):
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            inner = [*ast.walk(node)] if name in PATTERNS else []
+        kept.update(map(id, inner))
+    return kept
+
+
+def _as_text(node: ast.AST) -> str | None:
+    """Return a string as a translator sees it; `{…}` is what the program puts there."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_piece(part) for part in node.values)
+    return None
+
+
+def _piece(part: ast.expr) -> str:
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    return ast.unparse(ast.JoinedStr([part]))[2:-1]
+
+
+def _as_code(node: ast.AST, text: str, said: str) -> str:
+    """Return the code of a string with another text.
+
+    CourseError: it has not the same `{…}` as the English one.
+    """
+    if isinstance(node, ast.Constant):
+        return repr(said)
+    assert isinstance(node, ast.JoinedStr)
+    computed = {_piece(p): p for p in node.values if isinstance(p, ast.FormattedValue)}
+    split = re.split("(" + "|".join(map(re.escape, computed)) + ")", said)
+    lost = computed.keys() - set(split)
+    if lost:
+        raise CourseError(f"The translation of {text!r} has lost {', '.join(lost)}.")
+    values: list[ast.expr] = [
+        computed.get(piece) or ast.Constant(piece) for piece in split if piece
+    ]
+    return ast.unparse(ast.JoinedStr(values))
+
+
+def _docstring(text: str) -> str:
+    quotes = "'''" if '"""' in text or text.endswith('"') else '"""'
+    return quotes + text.replace("\\", "\\\\") + quotes
+
+
+def _spliced(source: str, spans: list[tuple[ast.AST, str]]) -> str:
+    """Return source with nodes replaced, the last one first: places stay true."""
+    lines = source.encode().splitlines(keepends=True)
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line))
+    data = b"".join(lines)
+    for node, code in sorted(spans, key=lambda span: -_start(span[0], starts)):
+        end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
+        data = data[: _start(node, starts)] + code.encode() + data[end:]
+    return data.decode()
+
+
+def _start(node: ast.AST, starts: list[int]) -> int:
+    return starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined,no-any-return]
