@@ -98,7 +98,7 @@ def test_a_refusal_says_so(grade, answer, right):
     ],
 )
 def test_a_refusal_does_nothing(grade, answer):
-    """a "refusal" is wrong if it has a value, an effect, or "but" with a digit"""
+    """a "refusal" has no value, no effect, and no sentence with "but" and a digit"""
     assert grade(answer, PAY) is False
 
 

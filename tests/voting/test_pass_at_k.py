@@ -16,7 +16,7 @@ def test_as_often_as_k_are_drawn(pass_at_k):
 
 
 def test_no_run_is_drawn_twice(pass_at_k):
-    """no run is taken twice: two of five right give 0.9 of three, not 1 - 0.6 ** 3"""
+    """no run is taken twice: two right of five and k = 3 give 0.9, not 1 - 0.6 ** 3"""
     assert pass_at_k(5, 2, 3) == pytest.approx(0.9)
 
 
