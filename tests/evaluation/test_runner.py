@@ -45,7 +45,7 @@ def by_script(task, folder):
 
 
 def deadly(task, folder):
-    if task.slug in ("task 3", "task 7"):
+    if task.slug == "task 3":
         os._exit(1)
     return by_script(task, folder)
 
@@ -57,8 +57,9 @@ def begun(out):
 
 
 def finished(out):
-    """Return the tasks that have a result."""
-    return {path.parent.name for path in out.glob("*/result.json")}
+    """Return how often each task that has a result was begun."""
+    done = {path.parent.name for path in out.glob("*/result.json")}
+    return {task: times for task, times in begun(out).items() if task in done}
 
 
 def timeless(results):
@@ -111,9 +112,8 @@ def test_the_figures_are_those_of_the_traces(tmp_path):
     def agent(task, folder):
         play([PAY, PAY.replace("I pay", "Again"), task.expert[-1]], task, folder)
         end = play([PAY], task, folder, "run_2")  # and the script has run out
-        (folder / "run_3.jsonl").write_bytes(
-            (folder / "run_1.jsonl").read_bytes()[:500]
-        )
+        cut_off = (folder / "run_1.jsonl").read_bytes()[:500]
+        (folder / "run_3.jsonl").write_bytes(cut_off)
         (folder / "notes.jsonl").write_text('{"not": "a trace"}\n')
         (folder / "run_4.jsonl").write_text('{"trace_id" is damaged\n')
         return end
@@ -133,6 +133,8 @@ def test_what_is_there_is_not_run_again(tmp_path):
     assert after[:2] == before
     assert set(begun(tmp_path).values()) == {1}
     assert told == [(3, 4), (4, 4)]
+    with pytest.raises(ValueError, match=r"by_script.*deadly"):  # a folder is its own
+        evaluate(many(1), deadly, out=tmp_path)
 
 
 def test_a_damaged_result_is_none(tmp_path):
@@ -145,21 +147,12 @@ def test_a_damaged_result_is_none(tmp_path):
     assert (tmp_path / "task 0" / "mine.txt").exists()
 
 
-def test_a_folder_is_one_agents_alone(tmp_path):
-    """Another agent's results are refused, by both names."""
-    evaluate(many(1), by_script, out=tmp_path)
-    with pytest.raises(ValueError, match=r"by_script.*deadly"):
-        evaluate(many(1), deadly, out=tmp_path)
-
-
 @pytest.mark.parametrize(
     "slugs", [[], ["a", "A"], ["../a"], ["a/b"], [".."], [""], ["x" * 101], ["a\n"]]
 )
 def test_slugs_must_do_as_folders(tmp_path, slugs):
     """No tasks, two of one name, and names that no folder can have are refused."""
-    some = [replace(FIRST, slug="a") for _ in slugs]
-    for task, slug in zip(some, slugs, strict=True):
-        object.__setattr__(task, "slug", slug)
+    some = [replace(FIRST, slug=slug) for slug in slugs]
     with pytest.raises(ValueError, match=r"task|slug"):
         evaluate(some, by_script, out=tmp_path)
     assert not list(tmp_path.iterdir())
@@ -180,23 +173,16 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, state):
 
     with pytest.raises(KeyboardInterrupt):
         evaluate(many(4), agent, out=tmp_path)
-    assert finished(tmp_path) == {"task 0", "task 1"}
+    assert finished(tmp_path).keys() == {"task 0", "task 1"}
     assert all(result.right for result in evaluate(many(4), agent, out=tmp_path))
     assert set(begun(tmp_path).values()) == {1}
 
 
-def test_a_dead_worker_loses_nothing_that_is_finished(tmp_path):
-    """A pool that breaks says so; a new one runs only what has no result."""
-    with ProcessPoolExecutor(2) as pool, pytest.raises(BrokenExecutor):
-        evaluate(many(20), deadly, executor=pool, out=tmp_path)
-    done = finished(tmp_path)
-    known = Counter({task: begun(tmp_path)[task] for task in done})
-    healthy = [task for task in many(20) if task.slug not in ("task 3", "task 7")]
-    with ProcessPoolExecutor(2) as pool:
-        assert all(
-            e.right for e in evaluate(healthy, deadly, executor=pool, out=tmp_path)
-        )
-    assert all(begun(tmp_path)[task] == times for task, times in known.items())
+def test_a_pool_that_breaks_says_so(tmp_path):
+    """A worker dies, and its pool with it: what is finished is there."""
+    with ProcessPoolExecutor(1) as pool, pytest.raises(BrokenExecutor):
+        evaluate(many(5), deadly, executor=pool, out=tmp_path)
+    assert finished(tmp_path).keys() == {"task 0", "task 1", "task 2"}
 
 
 def killed_at_random(out, number, moments):
@@ -215,26 +201,20 @@ def killed_at_random(out, number, moments):
     process.join(moments.uniform(0, 0.005))
     process.kill()
     process.join()
-    return process.pid
+    with suppress(ProcessLookupError):  # its workers
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path):
     """The same table as of one that was never killed; nothing finished is run twice."""
-    moments, groups, known = random.Random(13), [], Counter()
-    out = tmp_path / "killed"
-    try:
-        for number in range(4):
-            groups.append(killed_at_random(out, number, moments))
-            done, counts = finished(out), begun(out)
-            assert all(counts[task] == known[task] for task in known)
-            known = Counter({task: counts[task] for task in done})
-        assert 0 < len(known) < 100
-        results = evaluate(many(100), by_script, out=out)
-    finally:
-        for group in groups:  # the workers of whoever was killed
-            with suppress(ProcessLookupError):
-                os.killpg(group, signal.SIGKILL)
-    assert all(begun(out)[task] == known[task] for task in known)
+    moments, known, out = random.Random(13), {}, tmp_path / "killed"
+    for number in range(4):
+        killed_at_random(out, number, moments)
+        assert known.items() <= begun(out).items()
+        known = finished(out)
+    assert 0 < len(known) < 100
+    results = evaluate(many(100), by_script, out=out)
+    assert known.items() <= begun(out).items()
     whole = evaluate(many(100), by_script, out=tmp_path / "whole")
     assert timeless(results) == timeless(whole)
 
@@ -244,7 +224,7 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     from distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    known = Counter()
+    known = {}
 
     def agent(task, folder):  # not a module's, as in a notebook
         return by_script(task, folder)
@@ -255,21 +235,16 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
         def kill_one(result, done, of):
             if done == 10:
                 os.kill(pids[0], signal.SIGKILL)
-                known.update(
-                    {task: begun(tmp_path)[task] for task in finished(tmp_path)}
-                )
+                known.update(finished(tmp_path))
 
+        executor = client.get_executor(retries=2)
         results = evaluate(
-            many(50),
-            agent,
-            executor=client.get_executor(retries=2),
-            out=tmp_path,
-            progress=kill_one,
+            many(50), agent, executor=executor, out=tmp_path, progress=kill_one
         )
     whole = evaluate(many(50), agent, out=tmp_path / "whole")
     assert timeless(results) == timeless(whole)
     assert len(known) >= 10
-    assert all(begun(tmp_path)[task] == known[task] for task in known)
+    assert known.items() <= begun(tmp_path).items()  # once each, also after the death
     assert len(finished(tmp_path)) == 50
 
 

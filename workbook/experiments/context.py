@@ -11,8 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.environments.wiki import load_articles
-from workbook.evaluation.statistics import paired_difference, wilson_interval
+from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
+from workbook.experiments.rates import share
 from workbook.fsm import TextTurns
 from workbook.guardrails.budget import Prices
 from workbook.guardrails.context import (
@@ -182,11 +183,10 @@ def by_place(found: list[Asked]) -> Grid:
     """Count the facts that were found at each place, with Wilson's interval."""
     rows = []
     for words in ("same", "other"):
-        cells = []
-        for place in range(1, PLACES + 1):
-            hits = [a.found for a in found if (a.place, a.words) == (place, words)]
-            low, high = wilson_interval(sum(hits), len(hits))
-            cells.append(f"{sum(hits)} of {len(hits)} ({low:.0%} to {high:.0%})")
+        cells = [
+            share(a.found for a in found if (a.place, a.words) == (place, words))
+            for place in range(1, PLACES + 1)
+        ]
         rows.append((words, *cells))
     places = [str(place) for place in range(2, PLACES)]
     return Grid(["words", "top", *places, "end"], rows, _pairs_of_facts(found))

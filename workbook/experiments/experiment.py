@@ -10,11 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from workbook.evaluation.statistics import (
-    Paired,
-    paired_difference,
-    wilson_interval,
-)
+from workbook.evaluation.report import counted
+from workbook.evaluation.statistics import Paired, paired_difference
 from workbook.loop.answers import exact_match, matches_any
 from workbook.loop.paper_agent import Attempt, run
 from workbook.loop.prompting import METHODS, Exemplar
@@ -182,15 +179,10 @@ def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
 
 
 def _row(method: str, trials: Sequence[Trial]) -> dict[str, Any]:
-    right = sum(trial.right for trial in trials)
-    low, high = wilson_interval(right, len(trials))
     attempts = [trial.attempt for trial in trials]
     return {
         "method": method,
-        "right": right,
-        "asked": len(trials),
-        "low %": round(100 * low),
-        "high %": round(100 * high),
+        **counted([trial.right for trial in trials], "asked"),
         "no answer": sum(attempt.answer is None for attempt in attempts),
         "calls": sum(attempt.calls for attempt in attempts),
         "read": sum(attempt.usage.input for attempt in attempts),
