@@ -92,14 +92,7 @@ def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
         f"only {after}": (found.won, GREEN),
         "both wrong": (found.neither, GREY),
     }
-    bars = left.barh(
-        list(groups),
-        [n for n, _ in groups.values()],
-        color=[c for _, c in groups.values()],
-    )
-    left.bar_label(bars, padding=3)
-    left.invert_yaxis()
-    left.margins(x=0.15)
+    _bars(left, *zip(*groups.values(), strict=True), names=groups)
     left.set(title="Only the coloured ones tell them apart", xlabel="questions")
     n = found.won + found.lost
     uneven = abs(found.won - found.lost)
@@ -135,13 +128,11 @@ def plot_paper() -> Sequence[Axes]:
     """Draw the paper's results on questions and claims."""
     from matplotlib import pyplot as plt
 
-    results = paper_results()[::-1]
+    results = paper_results()
     figure, each = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
     figure.set_layout_engine("constrained")
     for axes, name in zip(each, results, strict=True):
-        bars = axes.barh(results.index, results[name], color=BLUE)
-        axes.bar_label(bars, fmt="%.1f", padding=3)
-        axes.margins(x=0.15)
+        _bars(axes, results[name], BLUE, names=results.index, fmt="%.1f")
         axes.set(title=name, xlabel="right (%), PaLM-540B")
     figure.suptitle("ReAct alone is behind CoT on HotpotQA; the best rows combine both")
     return list(each)
@@ -154,11 +145,8 @@ def plot_worlds() -> Sequence[Axes]:
 
     figure, each = plt.subplots(1, 2, figsize=(10, 2.6), layout="constrained")
     for axes, (world, rates) in zip(each, _paper("worlds").items(), strict=True):
-        names = list(rates)[::-1]
-        colours = [BLUE if name.startswith("ReAct") else GREY for name in names]
-        bars = axes.barh(names, [rates[name] for name in names], color=colours)
-        axes.bar_label(bars, padding=3)
-        axes.margins(x=0.2)
+        colours = [BLUE if name.startswith("ReAct") else GREY for name in rates]
+        _bars(axes, rates.values(), colours, names=rates)
         axes.set(title=world, xlabel="success (%)")
     figure.suptitle("In both worlds ReAct (blue) is ahead of Act and of imitation")
     return list(each)
@@ -184,6 +172,15 @@ def plot_failures() -> Axes:
     axes.set(xlabel="share of labelled failures (%)", xlim=(0, 100))
     axes.set_title("ReAct fails most often by reasoning, CoT by making facts up")
     return axes
+
+
+def _bars(axes: Axes, lengths: Any, colours: Any, names: Any, fmt: str = "%g") -> None:
+    """Draw a labelled bar for each name, the first one at the top."""
+    bars = axes.barh(list(names), list(lengths), color=colours)
+    axes.bar_label(bars, fmt=fmt, padding=3)
+    axes.margins(x=0.2)
+    if not axes.yaxis_inverted():  # two of them may share an axis
+        axes.invert_yaxis()
 
 
 def _paper(part: str) -> dict[str, Any]:
