@@ -86,13 +86,9 @@ def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
     from matplotlib import pyplot as plt
 
     _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained")
-    groups = {
-        "both right": (found.both, GREY),
-        f"only {before}": (found.lost, BLUE),
-        f"only {after}": (found.won, GREEN),
-        "both wrong": (found.neither, GREY),
-    }
-    _bars(left, *zip(*groups.values(), strict=True), names=groups)
+    names = ["both right", f"only {before}", f"only {after}", "both wrong"]
+    counts = [found.both, found.lost, found.won, found.neither]
+    _bars(left, counts, [GREY, BLUE, GREEN, GREY], names)
     left.set(title="Only the coloured ones tell them apart", xlabel="questions")
     n = found.won + found.lost
     uneven = abs(found.won - found.lost)
@@ -132,7 +128,7 @@ def plot_paper() -> Sequence[Axes]:
     figure, each = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
     figure.set_layout_engine("constrained")
     for axes, name in zip(each, results, strict=True):
-        _bars(axes, results[name], BLUE, names=results.index, fmt="%.1f")
+        _bars(axes, results[name], BLUE, results.index, "%.1f")
         axes.set(title=name, xlabel="right (%), PaLM-540B")
     figure.suptitle("ReAct alone is behind CoT on HotpotQA; the best rows combine both")
     return list(each)
@@ -146,7 +142,7 @@ def plot_worlds() -> Sequence[Axes]:
     figure, each = plt.subplots(1, 2, figsize=(10, 2.6), layout="constrained")
     for axes, (world, rates) in zip(each, _paper("worlds").items(), strict=True):
         colours = [BLUE if name.startswith("ReAct") else GREY for name in rates]
-        _bars(axes, rates.values(), colours, names=rates)
+        _bars(axes, rates.values(), colours, rates)
         axes.set(title=world, xlabel="success (%)")
     figure.suptitle("In both worlds ReAct (blue) is ahead of Act and of imitation")
     return list(each)

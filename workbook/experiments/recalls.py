@@ -13,7 +13,7 @@ from workbook.grounding.recall import Note, Recall, RecallByMeaning
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.playground.scenarios import ScriptedTool
+from workbook.tools import Tool
 from workbook.traces import Trace, TraceWriter
 from workbook.wait import waiting
 
@@ -104,12 +104,10 @@ def train_run(told: Iterable[str], parts: Mapping[str, Callable[..., Any]]) -> T
     The scripted model goes by what it reads. `parts` are the reader's functions.
     """
     page = {"doc_id": "train_1", "title": "Paris to Lyon", "score": 0.9, "text": TRAINS}
-    trains = ScriptedTool(
-        name="Trains",
-        description="Looks up trains.",
-        returns=[{"results": [page]}],
-        outside=False,
-    ).tool()
+    takes = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
+    trains = Tool(
+        "Trains", "Looks up trains.", takes, lambda input: {"results": [page]}
+    )
     model = Script(["Action: Trains\nAction Input: Paris to Lyon", CHOSEN])
     with tempfile.TemporaryDirectory() as folder, TraceWriter() as emit:
         memory = Memory(Path(folder, "memory.db"), recall=parts["recall"])
