@@ -33,6 +33,7 @@ def failed(kind):
         (paid() + paid()[:1], 1),
         (paid()[:1] + paid(), 1),
         (paid(tool="WikiSearch") * 3, 0),
+        (paid(tool="Nobody knows") * 3, 0),
     ],
 )
 def test_an_effect_is_doubled_where_it_may_have_been_had_again(events, doubled):

@@ -8,6 +8,7 @@ from workbook.evaluation.grader import (
     naive_grades,
 )
 from workbook.evaluation.statistics import wilson_interval
+from workbook.evaluation.tasks import Gold
 
 OWN, OTHERS = graded_answers(), held_out_answers()
 
@@ -28,6 +29,10 @@ def test_a_naive_grader_lies_both_ways():
     for errors in grader_errors(naive_grades, OWN).values():
         assert errors["accepted"]
         assert errors["rejected"]
+    year = Gold("all", ("2004",))
+    said = {name: grader("In 12004.", year) for name, grader in naive_grades.items()}
+    assert said == {"substring": True, "any keyword": True, "silence is safe": True}
+    assert not any(grader("In 1999.", year) for grader in naive_grades.values())
 
 
 def test_a_grader_is_better_on_its_own_examples_than_on_others():

@@ -90,8 +90,12 @@ def test_each_task_has_its_result_in_order(tmp_path, pool):
         (lambda task, folder: 1 / 0, "ERROR", None, "ZeroDivisionError"),
         (lambda task, folder: sys.exit("enough"), "ERROR", None, "enough"),
         (
-            lambda task, folder: RunResult("STUCK", "repeated", None, Spent(), ""),
+            lambda task, folder: RunResult("STUCK", "", None, Spent(), "", "again"),
             "STUCK", None, "",
+        ),
+        (
+            lambda task, folder: RunResult("ERROR", "", None, Spent(), "", "no line"),
+            "ERROR", None, "no line",
         ),
     ],
 )  # fmt: skip

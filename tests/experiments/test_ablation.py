@@ -68,7 +68,8 @@ def test_what_is_off_is_off():
 
 def test_a_row_has_the_damage_of_each_adversary():
     """What differs from the first row is marked."""
-    shown = guard_table({"all": (), "no stuck": ("stuck",)}, SOME[:1])
+    rows = {"all": (), "all again": (), "no stuck": ("stuck",)}
+    shown = guard_table(rows, SOME[:1])
     column = shown.data["repeats: calls wasted"]
     assert column["no stuck"] > column["all"]
     assert shown.to_html().count("ffe082") == 1

@@ -43,13 +43,14 @@ def test_a_word_matcher_errs_where_the_lesson_says_so(begins, out):
 
 
 def test_the_rates_are_shares_of_their_own_kind():
-    """One claim of four is missed, one refused for nothing: each rate is a half."""
-    rows = [{"is": what, "out": out} for what in ("supported", "unsupported")
-            for out in (True, False)]  # fmt: skip
+    """Of three wrong claims one is missed, of two right ones one is refused."""
+    rows = [{"is": "unsupported", "out": out} for out in (True, True, False)]
+    rows += [{"is": "supported", "out": out} for out in (True, False)]
     found = audits.rates(rows, lambda row: row["out"])
     names = ["recall", "false acceptance", "false refusal", "precision"]
-    assert found["share"].to_dict() == dict.fromkeys(names, 0.5)
-    assert found["of"].tolist() == [2, 2, 2, 2]
+    assert list(found.index) == names
+    assert found["number"].tolist() == [2, 1, 1, 2]
+    assert found["of"].tolist() == [3, 3, 2, 3]
     found = audits.rates([{"is": "unsupported"}], lambda row: False)
     assert list(found.index) == names[:2]  # without a refusal there is no precision
 
@@ -81,6 +82,7 @@ def test_a_model_that_insists_is_told_why():
     assert [line[:8] for line in lines] == ["How high", *["  model:", "  audit:"] * 3,
                                             "REFUSED:"]  # fmt: skip
     assert "3,776 m" in lines[2]
+    assert lines[-1].startswith("REFUSED: the documents")
 
 
 def test_answers_of_a_model_are_audited():
@@ -100,6 +102,7 @@ def test_a_note_that_belongs_is_met_and_nothing_is_right_where_none_does():
     assert table["all"]["none"].startswith("10 of 10")
     assert table["no"]["paraphrase"].startswith("0 of 19")
     assert recalls.right(ways) == "all 40 of 50, no 10 of 50"
+    assert 0 < recalls.size(["a train"]) < recalls.size(["a train", "another"])
 
 
 @pytest.mark.parametrize(

@@ -161,6 +161,7 @@ def test_drawn_sums_are_the_same_each_time():
     """A longer list begins with the shorter one; answers are whole numbers above 0."""
     few, many = drawn_sums(8), drawn_sums(80)
     assert many[:8] == few
+    assert few[0].slug == "sum001"
     assert drawn_sums(8, seed=1) != few
     assert len({q.text for q in many}) == len({q.slug for q in many}) == 80
     for question in many:

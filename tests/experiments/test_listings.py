@@ -21,17 +21,18 @@ def run(tool, *replies, **limits):
 
 
 @pytest.mark.parametrize(
-    ("limits", "what"),
+    ("limits", "what", "observed"),
     [
-        ({"calls": 99}, "steps"),
-        ({}, "tool calls"),
-        ({"clock": count(step=50).__next__}, "time"),
+        ({"calls": 99}, "steps", 19),
+        ({}, "tool calls", 10),
+        ({"clock": count(step=50).__next__}, "time", 0),
     ],
 )
-def test_a_limit_is_no_transition(limits, what):
+def test_a_limit_is_no_transition(limits, what, observed):
     """what runs out is a text: the hook hears of no final state"""
-    state, text, _ = run(lambda: "four", LOOK, **limits)
+    state, text, seen = run(lambda: "four", LOOK, **limits)
     assert (state, text) == ("EXECUTE_TOOL", f"[stopped] out of {what}")
+    assert len(seen) == observed
 
 
 @pytest.mark.parametrize(
