@@ -42,7 +42,9 @@ def grade(answer: str | None, gold: Gold) -> bool:
     """
     said = in_sentences(answer or "")
     refused = [each for each in said if refuses(each)]
+    # A sentence that refuses names nothing, unless it turns: "I am not sure, but …".
     left = [each for each in said if each not in refused or TURN.search(each)]
+    # One that leaves a choice, "Paris or Warsaw", names nothing either.
     told = " ".join(each for each in left if not CHOICE.search(each))
     match gold.kind:
         case "all":
