@@ -1,14 +1,13 @@
 """`evaluate`: every task once, whoever runs it, whatever the agent or a worker does."""
 
 import json
-import multiprocessing
 import os
-import random
 import signal
 import sys
+import threading
 from collections import Counter
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -162,23 +161,29 @@ def test_slugs_must_do_as_folders(tmp_path, slugs):
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("state", ["CANCELLED", "raised"])
-def test_ctrl_c_keeps_what_is_finished(tmp_path, state):
+@pytest.mark.parametrize("how", ["CANCELLED", "raised", "on an executor"])
+def test_ctrl_c_keeps_what_is_finished(tmp_path, how):
     """An interrupt ends the evaluation, also one that a machine took for itself."""
-    stops = [True]
+    stops, over = [True], threading.Event()
 
     def agent(task, folder):
         if task.slug == "task 2" and stops:
             stops.clear()
-            if state == "raised":
-                raise KeyboardInterrupt
-            return RunResult(state, "cancel", None, Spent(), "")
+            if how == "CANCELLED":
+                return RunResult(how, "cancel", None, Spent(), "")
+            raise KeyboardInterrupt
+        if not stops:  # the only thread is kept until the evaluation has ended
+            over.wait(60)
         return by_script(task, folder)
 
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(many(4), agent, out=tmp_path)
-    assert finished(tmp_path).keys() == {"task 0", "task 1"}
-    assert all(result.right for result in evaluate(many(4), agent, out=tmp_path))
+    with ThreadPoolExecutor(1) if "executor" in how else nullcontext() as pool:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(many(6), agent, executor=pool, out=tmp_path)
+        over.set()
+    assert (
+        {"task 0", "task 1"} <= {*finished(tmp_path)} <= {"task 0", "task 1", "task 3"}
+    )
+    assert all(result.right for result in evaluate(many(6), agent, out=tmp_path))
     assert set(begun(tmp_path).values()) == {1}
 
 
@@ -189,38 +194,19 @@ def test_a_pool_that_breaks_says_so(tmp_path):
     assert finished(tmp_path).keys() == {"task 0", "task 1", "task 2"}
 
 
-def killed_at_random(out, number, moments):
-    """Begin an evaluation in a process of its own, and kill it somewhere on its way."""
+def test_a_result_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Killed while it writes, a task has no result, and is run again."""
 
-    def run():
-        os.setsid()
-        with ProcessPoolExecutor(2) if number % 2 else nullcontext() as executor:
-            evaluate(many(100), by_script, executor=executor, out=out)
+    def killed(*names):
+        raise KeyboardInterrupt
 
-    process = multiprocessing.get_context("fork").Process(target=run)
-    process.start()
-    enough = begun(out).total() + moments.randint(1, 20)
-    while process.is_alive() and begun(out).total() < enough:
-        process.join(0.001)
-    process.join(moments.uniform(0, 0.005))
-    process.kill()
-    process.join()
-    with suppress(ProcessLookupError):  # its workers
-        os.killpg(process.pid, signal.SIGKILL)
-
-
-def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path):
-    """The same table as of one that was never killed; nothing finished is run twice."""
-    moments, known, out = random.Random(13), {}, tmp_path / "killed"
-    for number in range(4):
-        killed_at_random(out, number, moments)
-        assert known.items() <= begun(out).items()
-        known = finished(out)
-    assert 0 < len(known) < 100
-    results = evaluate(many(100), by_script, out=out)
-    assert known.items() <= begun(out).items()
-    whole = evaluate(many(100), by_script, out=tmp_path / "whole")
-    assert timeless(results) == timeless(whole)
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(many(1), by_script, out=tmp_path)
+    assert finished(tmp_path) == {}
+    monkeypatch.undo()
+    assert evaluate(many(1), by_script, out=tmp_path)[0].right
+    assert finished(tmp_path) == {"task 0": 2}
 
 
 def test_a_cluster_survives_the_death_of_a_worker(tmp_path):

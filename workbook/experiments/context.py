@@ -57,12 +57,9 @@ def in_the_window(slug: str) -> str:
 def prompts(model: Any, fit: Fit, limit: float) -> Iterator[str]:
     """Yield the prompts of a conversation on lunch places, each within the limit."""
     drift = load("drift")
-    tools, answers = (
-        ToolRegistry(scenario_tools(drift)),
-        drift.scripted_tools[0].returns,
-    )
+    tools, answers = scenario_tools(drift), drift.scripted_tools[0].returns
     context = partial(ContextLimit, limit=limit, fit=fit)
-    talk = TextTurns(model, tools, drift.question, context=context)
+    talk = TextTurns(model, ToolRegistry(tools), drift.question, context=context)
     for n in range(TURNS):
         talk.request()
         yield talk.prompt
@@ -112,14 +109,14 @@ def read_in_three_ways(model: Any, in_batches: Fit) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["way", "turn", "sent", "cached", "read", "ms"])
 
 
-def in_money(total: pd.DataFrame, prices: Prices = PRICES) -> Grid:
+def in_money(total: pd.DataFrame) -> Grid:
     """Show what each way cost, and what it would have cost without a cache."""
     rows = []
     for way, row in total.iterrows():
         sent, cached = int(row["sent"]), int(row["cached"])
-        costs = [prices.cost(Usage(sent, TURNS, kept)) for kept in (cached, 0)]
+        costs = [PRICES.cost(Usage(sent, TURNS, kept)) for kept in (cached, 0)]
         rows.append((str(way), *(f"{cost:.5f}" for cost in costs)))
-    return Grid(["way", f"{prices.currency}", "without a cache"], rows)
+    return Grid(["way", PRICES.currency, "without a cache"], rows)
 
 
 @on_any_page

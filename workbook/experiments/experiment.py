@@ -146,19 +146,11 @@ def first_searches(
     rows: list[tuple[str, ...]] = []
     for question in questions:
         act, react = (trial.attempt.steps for trial in both[question.slug])
-        found = ["Could not find" not in steps[0].observation for steps in (act, react)]
+        first, then, last = act[0], react[0], react[-1]
+        found = ["Could not find" not in step.observation for step in (first, then)]
         opened.append((found[0], found[1]))
-        seen, last = react[0].observation, react[-1].action
-        rows.append(
-            (
-                question.text,
-                question.answers[0],
-                act[0].action,
-                react[0].action,
-                seen,
-                last,
-            )
-        )
+        actions = first.action, then.action, then.observation, last.action
+        rows.append((question.text, question.answers[0], *actions))
     return paired_difference(opened), rows
 
 
