@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from workbook.environments.wiki import load_articles
 from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
+from workbook.experiments.figures import blank
 from workbook.experiments.rates import share
 from workbook.fsm import TextTurns
 from workbook.guardrails.budget import Prices
@@ -122,10 +123,7 @@ def in_money(total: pd.DataFrame) -> Grid:
 @on_any_page
 def plot_reading(rows: pd.DataFrame) -> list[Axes]:
     """Draw the tokens that each way sends, and those that the model reads."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
-    figure.set_layout_engine("constrained")
+    _, axes = blank(2, size=(9, 3.2), sharey=True)
     for way, (colour, marker) in STYLES.items():
         of_way = rows[rows["way"] == way]
         for ax, column in zip(axes, ("sent", "read"), strict=True):
@@ -134,7 +132,7 @@ def plot_reading(rows: pd.DataFrame) -> list[Axes]:
     axes[0].set(title="Tokens sent", xlabel="turn", ylabel="tokens", ylim=(0, None))
     axes[1].set(title=f"Tokens read: most with {most!r}", xlabel="turn")
     axes[0].legend()
-    return list(axes)
+    return axes
 
 
 class Asked(NamedTuple):
