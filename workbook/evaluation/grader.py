@@ -97,8 +97,8 @@ def plain(text: str) -> str:
 
 def names(text: str, value: str) -> bool:
     """Whether a text names a value, whole, and not only to deny it."""
-    bare = re.escape(plain(value)).replace(r"\ ", r"\s+")
-    whole = rf"(?<![a-z0-9])(?<!\d\.){bare}(?![a-z0-9])(?!\.\d)"
+    letters = re.escape(plain(value)).replace(r"\ ", r"\s+")
+    whole = rf"(?<![a-z0-9])(?<!\d\.){letters}(?![a-z0-9])(?!\.\d)"
     if value[:1].isdigit():
         whole = rf"(?<!-){whole}"
     denied = rf"{_DENIES}{whole}|{whole}\s*(?:では|じゃ)(?:な|あ)"

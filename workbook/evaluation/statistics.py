@@ -220,5 +220,5 @@ def judged_rate(
         for _ in range(draws)
     )
     low, high = rates[round(0.025 * draws)], rates[round(0.975 * draws) - 1]
-    mended = true(said_right / n, finds, refuses)
-    return JudgedRate(said_right / n, mended, low, high, finds, refuses)
+    corrected = true(said_right / n, finds, refuses)
+    return JudgedRate(said_right / n, corrected, low, high, finds, refuses)
