@@ -25,7 +25,7 @@ _WORDS = tomllib.loads((DATA / "lessons/12/judge.toml").read_text("utf-8"))
 RUBRIC, PREFER, FILLER, DEMAND = (
     str(_WORDS[name]) for name in ("rubric", "prefer", "filler", "demand")
 )
-CUTOFF = 4
+CUTOFF = 4  # from this score on, an answer counts as right
 
 # A number on our scale and on no other: not of 4.5, 45, 4/10, "4 or 5".
 _NUMBER = (
