@@ -33,10 +33,11 @@ def failed(kind):
         (paid() + paid()[:1], 1),
         (paid()[:1] + paid(), 1),
         (paid(tool="WikiSearch") * 3, 0),
+        (paid(tool="Nobody knows") * 3, 0),
     ],
 )
 def test_an_effect_is_doubled_where_it_may_have_been_had_again(events, doubled):
-    """One deed twice counts; a refused call and one of the ledger's do not."""
+    """The same operation twice counts; a refused call and the ledger's do not."""
     assert effects_doubled(events) == doubled
 
 
@@ -50,6 +51,6 @@ def test_effects_are_counted_over_several_runs():
     ("engine", "doubled"), [("naive", 2), ("langchain", 2), ("fsm", 2), ("guarded", 0)]
 )
 def test_traces_of_all_engines_are_read(engine, doubled):
-    """A payment in other clothes is the same one, whoever wrote the trace."""
+    """A payment worded differently is the same one, whoever wrote the trace."""
     trace = play("payment_other_call_id", engine)
     assert effects_doubled(trace) == doubled

@@ -8,29 +8,41 @@ from workbook.evaluation.grader import (
     naive_grades,
 )
 from workbook.evaluation.statistics import wilson_interval
+from workbook.evaluation.tasks import Gold
+
+OWN, OTHERS = graded_answers(), held_out_answers()
 
 
 def test_errors_are_of_two_kinds():
     """Who accepts everything rejects no right answer, and the other way round."""
     graders = {"yes": lambda *each: True, "no": lambda *each: False}
-    answers = graded_answers()
-    right = sum(each.right for each in answers)
-    found = {
-        name: {kind: len(each) for kind, each in both.items()}
-        for name, both in grader_errors(graders, answers).items()
+    right = [each for each in OWN if each.right]
+    wrong = [each for each in OWN if not each.right]
+    assert grader_errors(graders, OWN) == {
+        "yes": {"accepted": wrong, "rejected": []},
+        "no": {"accepted": [], "rejected": right},
     }
-    assert found["yes"] == {"accepted": len(answers) - right, "rejected": 0}
-    assert found["no"] == {"accepted": 0, "rejected": right}
+
+
+def test_a_naive_grader_lies_both_ways():
+    """It calls wrong answers right, and right ones wrong."""
+    for errors in grader_errors(naive_grades, OWN).values():
+        assert errors["accepted"]
+        assert errors["rejected"]
+    year = Gold("all", ("2004",))
+    said = {name: grader("In 12004.", year) for name, grader in naive_grades.items()}
+    assert said == {"substring": True, "any keyword": True, "silence is safe": True}
+    assert not any(grader("In 1999.", year) for grader in naive_grades.values())
 
 
 def test_a_grader_is_better_on_its_own_examples_than_on_others():
     """Its own show no error; of the held-out ones it gets most, and not all."""
-    answers = held_out_answers()
-    known = {(each.task, each.answer) for each in graded_answers()}
-    assert not known & {(each.task, each.answer) for each in answers}
-    own = grader_errors({"grade": grade}, graded_answers())["grade"]
-    assert own == {"accepted": [], "rejected": []}
-    errors = grader_errors({**naive_grades, "grade": grade}, answers)
+    assert not {each[:2] for each in OWN} & {each[:2] for each in OTHERS}
+    assert grader_errors({"grade": grade}, OWN)["grade"] == {
+        "accepted": [],
+        "rejected": [],
+    }
+    errors = grader_errors({**naive_grades, "grade": grade}, OTHERS)
     wrong = {name: sum(map(len, both.values())) for name, both in errors.items()}
     assert 0 < wrong["grade"] < min(wrong[name] for name in naive_grades)
-    assert wilson_interval(wrong["grade"], len(answers))[1] < 0.5
+    assert wilson_interval(wrong["grade"], len(OTHERS))[1] < 0.5

@@ -17,48 +17,33 @@ from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 
 PAIRS = [("Capital of Japan?", "Kyoto", "Tokyo"), ("1 + 1?", "2", "3")]
-
-
-@pytest.mark.parametrize(
-    ("text", "score"),
-    [
-        *((" 4", 4), ("4/5", 4), ("**4** (complete)", 4), ("4 out of 5.", 4)),
-        *(("It names 3 towns.\nScore: 2", 2), ("Score: 4. So the score is 4", 4)),
-        *(("评分 Score：５", 5), ("score is: 1", 1)),
-        *(("99.99", None), ("4.5", None), ("45", None), ("0", None), ("6", None)),
-        *(("4/10", None), ("3 or 4", None), ("3-4", None), ("", None)),
-        *(("Score: 2, no, score: 3", None), ("I give it a 4", None)),
+SCORES = {
+    1: ["score is: 1"],
+    2: ["It names 3 towns.\nScore: 2"],
+    4: [" 4", "4/5", "**4** (complete)", "4 out of 5.", "Score: 4. So the score is 4"],
+    5: ["评分 Score：５"],
+    None: [
+        *("99.99", "4.5", "45", "0", "6", "4/10", "3 or 4", "3-4", ""),
+        *("Score: 2, no, score: 3", "I give it a 4"),
     ],
-)
-def test_a_score_is_read_or_there_is_none(text, score):
+}
+
+
+@pytest.mark.parametrize("score", SCORES)
+def test_a_score_is_read_or_there_is_none(score):
     """One whole number from 1 to 5 where the score stands; nothing is guessed."""
-    assert read_score(text) == score
+    assert {text: read_score(text) for text in SCORES[score]} == dict.fromkeys(
+        SCORES[score], score
+    )
 
 
-@pytest.mark.parametrize("score", [1, 2, 3, 4, 5])
-def test_a_cut_off_makes_right_or_wrong_of_a_score(score):
-    """From 4 on an answer is right, or from where it is said; without a score: None."""
-    found = judge(Script([f" {score}"]), "1 + 1?", "2")
-    assert (found.score, found.is_right()) == (score, score >= 4)
-    assert found.is_right(cutoff=2) is (score >= 2)
-    assert judge(Script(["99."]), "1 + 1?", "2").is_right() is None
-
-
-def test_a_judge_is_asked_in_text_or_by_message():
-    """Both see question, answer and reference; only in text the reply is begun."""
-    told = Completion("Both agree. Score: 5", Usage(90, 10))
-    script = Script([told, told])
-    by_text = judge(script, "1 + 1?", "zwei", reference="2")
-
-    class Chat:
-        name = "chat"
-        chat = staticmethod(script.chat)
-
-    assert by_text == judge(Chat(), "1 + 1?", "zwei", reference="2")
-    assert by_text.tokens == 100
-    prompt, [message] = (request.prompt for request in script.requests)
-    assert prompt == message["content"] + "Score:"
-    assert prompt.endswith("1 + 1?\nThe right answer: 2\nAnswer: zwei\nScore:")
+def test_a_judge_is_shown_question_reference_and_answer():
+    """The prompt ends with the beginning of the reply, and the tokens are counted."""
+    script = Script([Completion("Both agree. Score: 5", Usage(90, 10))])
+    found = judge(script, "1 + 1?", "zwei", reference="2")
+    assert found == (5, "Both agree. Score: 5", 100)
+    (request,) = script.requests
+    assert request.prompt.endswith("1 + 1?\nThe right answer: 2\nAnswer: zwei\nScore:")
 
 
 @pytest.mark.parametrize(
@@ -88,22 +73,19 @@ def test_other_words_around_an_answer_are_judged_beside_it():
     assert "Answer: {2} (This answer has been checked" in dressed.prompt
 
 
-def test_answers_are_judged_one_by_one():
+@pytest.mark.parametrize(
+    ("task", "gold"), [("curie_birthplace", "Warsaw"), ("orders_in_question", None)]
+)
+def test_answers_are_judged_one_by_one(task, gold):
     """Each answer that says something has a score, beside the gold if that is asked."""
-    answers = [each for each in graded_answers() if each.task == "curie_birthplace"]
-    seen = []
-
-    class Four:
-        name = "four"
-
-        def complete(self, prompt, **options):
-            seen.append(prompt)
-            return Completion(" 4")
-
-    found = judge_answers(Four(), answers, with_gold=True)
-    assert set(found) == {each.answer for each in answers if each.answer}
-    assert set(found.values()) == {4}
-    assert all("The right answer: Warsaw\n" in prompt for prompt in seen)
+    answers = [each for each in graded_answers() if each.task == task]
+    model = Script([" 4"], repeat_last=True)
+    found = judge_answers(model, answers, with_gold=True)
+    assert found == {each.answer: 4 for each in answers if each.answer}
+    shown = f"The right answer: {gold or 'a refusal'}\n"
+    assert all(shown in request.prompt for request in model.requests)
+    judge_answers(model, answers[:1])
+    assert "The right answer" not in model.requests[-1].prompt
 
 
 def test_graders_beside_people():

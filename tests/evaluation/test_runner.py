@@ -1,14 +1,13 @@
 """`evaluate`: every task once, whoever runs it, whatever the agent or a worker does."""
 
 import json
-import multiprocessing
 import os
-import random
 import signal
 import sys
+import threading
 from collections import Counter
 from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -45,7 +44,7 @@ def by_script(task, folder):
 
 
 def deadly(task, folder):
-    if task.slug in ("task 3", "task 7"):
+    if task.slug == "task 3":
         os._exit(1)
     return by_script(task, folder)
 
@@ -57,8 +56,9 @@ def begun(out):
 
 
 def finished(out):
-    """Return the tasks that have a result."""
-    return {path.parent.name for path in out.glob("*/result.json")}
+    """Return how often each task that has a result was begun."""
+    done = {path.parent.name for path in out.glob("*/result.json")}
+    return {task: times for task, times in begun(out).items() if task in done}
 
 
 def timeless(results):
@@ -89,8 +89,12 @@ def test_each_task_has_its_result_in_order(tmp_path, pool):
         (lambda task, folder: 1 / 0, "ERROR", None, "ZeroDivisionError"),
         (lambda task, folder: sys.exit("enough"), "ERROR", None, "enough"),
         (
-            lambda task, folder: RunResult("STUCK", "repeated", None, Spent(), ""),
+            lambda task, folder: RunResult("STUCK", "", None, Spent(), "", "again"),
             "STUCK", None, "",
+        ),
+        (
+            lambda task, folder: RunResult("ERROR", "", None, Spent(), "", "no line"),
+            "ERROR", None, "no line",
         ),
     ],
 )  # fmt: skip
@@ -111,9 +115,8 @@ def test_the_figures_are_those_of_the_traces(tmp_path):
     def agent(task, folder):
         play([PAY, PAY.replace("I pay", "Again"), task.expert[-1]], task, folder)
         end = play([PAY], task, folder, "run_2")  # and the script has run out
-        (folder / "run_3.jsonl").write_bytes(
-            (folder / "run_1.jsonl").read_bytes()[:500]
-        )
+        cut_off = (folder / "run_1.jsonl").read_bytes()[:500]
+        (folder / "run_3.jsonl").write_bytes(cut_off)
         (folder / "notes.jsonl").write_text('{"not": "a trace"}\n')
         (folder / "run_4.jsonl").write_text('{"trace_id" is damaged\n')
         return end
@@ -122,7 +125,11 @@ def test_the_figures_are_those_of_the_traces(tmp_path):
     assert (result.state, result.model_calls, result.tool_calls) == ("ERROR", 5, 3)
     assert (result.wasted, result.doubled) == (3, 2)
     assert result.tokens > 100
-    assert 0 < result.seconds < 10
+    lines = [(tmp_path / FIRST.slug / f"run_{n}.jsonl").read_text().splitlines()
+             for n in (1, 2, 3)]  # fmt: skip
+    whole = lines[0][-1], lines[1][-1], lines[2][-2]  # of run_3 the last line is cut
+    seconds = sum(json.loads(line)["at_s"] for line in whole)
+    assert result.seconds == pytest.approx(seconds)  # the runs' own
 
 
 def test_what_is_there_is_not_run_again(tmp_path):
@@ -133,6 +140,8 @@ def test_what_is_there_is_not_run_again(tmp_path):
     assert after[:2] == before
     assert set(begun(tmp_path).values()) == {1}
     assert told == [(3, 4), (4, 4)]
+    with pytest.raises(ValueError, match=r"by_script.*deadly"):  # a folder is its own
+        evaluate(many(1), deadly, out=tmp_path)
 
 
 def test_a_damaged_result_is_none(tmp_path):
@@ -145,98 +154,63 @@ def test_a_damaged_result_is_none(tmp_path):
     assert (tmp_path / "task 0" / "mine.txt").exists()
 
 
-def test_a_folder_is_one_agents_alone(tmp_path):
-    """Another agent's results are refused, by both names."""
-    evaluate(many(1), by_script, out=tmp_path)
-    with pytest.raises(ValueError, match=r"by_script.*deadly"):
-        evaluate(many(1), deadly, out=tmp_path)
-
-
 @pytest.mark.parametrize(
     "slugs", [[], ["a", "A"], ["../a"], ["a/b"], [".."], [""], ["x" * 101], ["a\n"]]
 )
 def test_slugs_must_do_as_folders(tmp_path, slugs):
     """No tasks, two of one name, and names that no folder can have are refused."""
-    some = [replace(FIRST, slug="a") for _ in slugs]
-    for task, slug in zip(some, slugs, strict=True):
-        object.__setattr__(task, "slug", slug)
+    some = [replace(FIRST, slug=slug) for slug in slugs]
     with pytest.raises(ValueError, match=r"task|slug"):
         evaluate(some, by_script, out=tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("state", ["CANCELLED", "raised"])
-def test_ctrl_c_keeps_what_is_finished(tmp_path, state):
+@pytest.mark.parametrize("how", ["CANCELLED", "raised", "on an executor"])
+def test_ctrl_c_keeps_what_is_finished(tmp_path, how):
     """An interrupt ends the evaluation, also one that a machine took for itself."""
-    stops = [True]
+    stops, over = [True], threading.Event()
 
     def agent(task, folder):
         if task.slug == "task 2" and stops:
             stops.clear()
-            if state == "raised":
-                raise KeyboardInterrupt
-            return RunResult(state, "cancel", None, Spent(), "")
+            if how == "CANCELLED":
+                return RunResult(how, "cancel", None, Spent(), "")
+            raise KeyboardInterrupt
+        if not stops:  # the only thread is kept until the evaluation has ended
+            over.wait(60)
         return by_script(task, folder)
 
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(many(4), agent, out=tmp_path)
-    assert finished(tmp_path) == {"task 0", "task 1"}
-    assert all(result.right for result in evaluate(many(4), agent, out=tmp_path))
+    with ThreadPoolExecutor(1) if "executor" in how else nullcontext() as pool:
+        with pytest.raises(KeyboardInterrupt):
+            evaluate(many(6), agent, executor=pool, out=tmp_path)
+        over.set()
+    assert (
+        {"task 0", "task 1"} <= {*finished(tmp_path)} <= {"task 0", "task 1", "task 3"}
+    )
+    assert all(result.right for result in evaluate(many(6), agent, out=tmp_path))
     assert set(begun(tmp_path).values()) == {1}
 
 
-def test_a_dead_worker_loses_nothing_that_is_finished(tmp_path):
-    """A pool that breaks says so; a new one runs only what has no result."""
-    with ProcessPoolExecutor(2) as pool, pytest.raises(BrokenExecutor):
-        evaluate(many(20), deadly, executor=pool, out=tmp_path)
-    done = finished(tmp_path)
-    known = Counter({task: begun(tmp_path)[task] for task in done})
-    healthy = [task for task in many(20) if task.slug not in ("task 3", "task 7")]
-    with ProcessPoolExecutor(2) as pool:
-        assert all(
-            e.right for e in evaluate(healthy, deadly, executor=pool, out=tmp_path)
-        )
-    assert all(begun(tmp_path)[task] == times for task, times in known.items())
+def test_a_pool_that_breaks_says_so(tmp_path):
+    """A worker dies, and its pool with it: what is finished is there."""
+    with ProcessPoolExecutor(1) as pool, pytest.raises(BrokenExecutor):
+        evaluate(many(5), deadly, executor=pool, out=tmp_path)
+    assert finished(tmp_path).keys() == {"task 0", "task 1", "task 2"}
 
 
-def killed_at_random(out, number, moments):
-    """Begin an evaluation in a process of its own, and kill it somewhere on its way."""
+def test_a_result_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Killed while it writes, a task has no result, and is run again."""
 
-    def run():
-        os.setsid()
-        with ProcessPoolExecutor(2) if number % 2 else nullcontext() as executor:
-            evaluate(many(100), by_script, executor=executor, out=out)
+    def killed(*names):
+        raise KeyboardInterrupt
 
-    process = multiprocessing.get_context("fork").Process(target=run)
-    process.start()
-    enough = begun(out).total() + moments.randint(1, 20)
-    while process.is_alive() and begun(out).total() < enough:
-        process.join(0.001)
-    process.join(moments.uniform(0, 0.005))
-    process.kill()
-    process.join()
-    return process.pid
-
-
-def test_killed_at_any_moment_it_ends_as_if_it_had_not_been(tmp_path):
-    """The same table as of one that was never killed; nothing finished is run twice."""
-    moments, groups, known = random.Random(13), [], Counter()
-    out = tmp_path / "killed"
-    try:
-        for number in range(4):
-            groups.append(killed_at_random(out, number, moments))
-            done, counts = finished(out), begun(out)
-            assert all(counts[task] == known[task] for task in known)
-            known = Counter({task: counts[task] for task in done})
-        assert 0 < len(known) < 100
-        results = evaluate(many(100), by_script, out=out)
-    finally:
-        for group in groups:  # the workers of whoever was killed
-            with suppress(ProcessLookupError):
-                os.killpg(group, signal.SIGKILL)
-    assert all(begun(out)[task] == known[task] for task in known)
-    whole = evaluate(many(100), by_script, out=tmp_path / "whole")
-    assert timeless(results) == timeless(whole)
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(many(1), by_script, out=tmp_path)
+    assert finished(tmp_path) == {}
+    monkeypatch.undo()
+    assert evaluate(many(1), by_script, out=tmp_path)[0].right
+    assert finished(tmp_path) == {"task 0": 2}
 
 
 def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
@@ -244,7 +218,7 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     from distributed import Client, LocalCluster
 
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    known = Counter()
+    known = {}
 
     def agent(task, folder):  # not a module's, as in a notebook
         return by_script(task, folder)
@@ -255,21 +229,16 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
         def kill_one(result, done, of):
             if done == 10:
                 os.kill(pids[0], signal.SIGKILL)
-                known.update(
-                    {task: begun(tmp_path)[task] for task in finished(tmp_path)}
-                )
+                known.update(finished(tmp_path))
 
+        executor = client.get_executor(retries=2)
         results = evaluate(
-            many(50),
-            agent,
-            executor=client.get_executor(retries=2),
-            out=tmp_path,
-            progress=kill_one,
+            many(50), agent, executor=executor, out=tmp_path, progress=kill_one
         )
     whole = evaluate(many(50), agent, out=tmp_path / "whole")
     assert timeless(results) == timeless(whole)
     assert len(known) >= 10
-    assert all(begun(tmp_path)[task] == known[task] for task in known)
+    assert known.items() <= begun(tmp_path).items()  # once each, also after the death
     assert len(finished(tmp_path)) == 50
 
 

@@ -1,22 +1,18 @@
-"""What lesson 09 measures: both errors of the audit, on claims that are new to it."""
+"""What lesson 09 and its lab measure: errors of the audit, and what notes bring."""
 
 import math
 from collections import Counter
 
 import pytest
 
-from workbook.experiments import audits
+from workbook.experiments import audits, recalls
 from workbook.grounding.calibration import Cost
 from workbook.grounding.evidence import Support, Verdict, audit_answer
+from workbook.grounding.recall import recall
 from workbook.models.script import Script
 from workbook.playground import play
 
 HELD_OUT = audits.labelled()
-
-
-def saying(kind):
-    """Return an audit that says the same of each answer."""
-    return lambda answer, found: [Verdict(answer, kind, (), "")]
 
 
 def test_the_set_is_large_enough():
@@ -47,37 +43,35 @@ def test_a_word_matcher_errs_where_the_lesson_says_so(begins, out):
 
 
 def test_the_rates_are_shares_of_their_own_kind():
-    """One claim of four is missed, one refused for nothing: each rate is a half."""
-    rows = [{"is": what, "out": out} for what in ("supported", "unsupported")
-            for out in (True, False)]  # fmt: skip
+    """Of three wrong claims one is missed, of two right ones one is refused."""
+    rows = [{"is": "unsupported", "out": out} for out in (True, True, False)]
+    rows += [{"is": "supported", "out": out} for out in (True, False)]
     found = audits.rates(rows, lambda row: row["out"])
-    assert found["share"].to_dict() == dict.fromkeys(
-        ("recall", "false acceptance", "false refusal", "precision"), 0.5
-    )
-    assert found["of"].tolist() == [2, 2, 2, 2]
-
-
-def test_without_a_refusal_there_is_no_precision():
-    """What refuses nothing has a recall, and no precision."""
+    names = ["recall", "false acceptance", "false refusal", "precision"]
+    assert list(found.index) == names
+    assert found["number"].tolist() == [2, 1, 1, 2]
+    assert found["of"].tolist() == [3, 3, 2, 3]
     found = audits.rates([{"is": "unsupported"}], lambda row: False)
-    assert list(found.index) == ["recall", "false acceptance"]
+    assert list(found.index) == names[:2]  # without a refusal there is no precision
 
 
-@pytest.mark.parametrize(("kind", "out"), [("weak", True), ("supported", False)])
-def test_a_claim_is_refused_unless_it_is_supported(kind, out):
+def test_a_claim_is_refused_unless_it_is_supported():
     """One verdict that is not SUPPORTED refuses a claim; no claim, no refusal."""
-    assert audits.refuses(saying(Support(kind)))(HELD_OUT[0]) is out
-    assert audits.refuses(lambda answer, found: [])(HELD_OUT[0]) is False
+    kinds = {"weak": True, "supported": False}
+    audited = [[Verdict("", Support(kind), (), "")] for kind in kinds]
+    for verdicts, out in zip([*audited, []], [*kinds.values(), False], strict=True):
+        refuses = audits.refuses(lambda answer, found: verdicts)  # noqa: B023
+        assert refuses(HELD_OUT[0]) is out
 
 
 def test_what_a_threshold_costs_is_told_and_drawn(capsys):
     """Between two scores a threshold costs what the next score does."""
     costs = [Cost(0.2, 0.0, 1.0), Cost(0.6, 0.5, 0.25), Cost(math.inf, 1.0, 0.0)]
     assert audits.errors_at(costs, 0.1, 0.5).axes
-    said = capsys.readouterr().out.splitlines()
-    assert [line[:32] for line in said] == [
-        "0.1: 0% of the right documents r", "0.5: 50% of the right documents ",
-    ]  # fmt: skip
+    assert capsys.readouterr().out == (
+        "0.1: 0% of the right documents refused, 100% of the wrong ones accepted\n"
+        "0.5: 50% of the right documents refused, 25% of the wrong ones accepted\n"
+    )
 
 
 def test_a_model_that_insists_is_told_why():
@@ -88,6 +82,7 @@ def test_a_model_that_insists_is_told_why():
     assert [line[:8] for line in lines] == ["How high", *["  model:", "  audit:"] * 3,
                                             "REFUSED:"]  # fmt: skip
     assert "3,776 m" in lines[2]
+    assert lines[-1].startswith("REFUSED: the documents")
 
 
 def test_answers_of_a_model_are_audited():
@@ -97,3 +92,24 @@ def test_answers_of_a_model_are_audited():
     assert (cites, is_shown, *other[1:]) == (True, True, "In 1660.", False, False)
     assert audits.lines([other])[0] == f"refused   {other[0]} → In 1660."
     assert audits.counted([other]) == ("0 of 1 (0% to 79%)", "0 of 1 (0% to 79%)")
+
+
+def test_a_note_that_belongs_is_met_and_nothing_is_right_where_none_does():
+    """What brings all notes meets each question, and is wrong where none belongs."""
+    everything = recalls.found_by(lambda question, notes, k: list(notes))
+    ways = {"all": everything, "no": recalls.found_by(lambda question, notes, k: [])}
+    table = recalls.compared(ways)
+    assert table["all"]["none"].startswith("10 of 10")
+    assert table["no"]["paraphrase"].startswith("0 of 19")
+    assert recalls.right(ways) == "all 40 of 50, no 10 of 50"
+    assert 0 < recalls.size(["a train"]) < recalls.size(["a train", "another"])
+
+
+@pytest.mark.parametrize(
+    ("told", "train"), [([], "9:30"), (["I like a window seat"], "10:04")]
+)
+def test_a_run_goes_by_what_it_is_told(told, train):
+    """A note is observed before the first turn, and changes the answer."""
+    trace = recalls.train_run(told, {"recall": recall})
+    assert train in trace.end["answer"]
+    assert len(trace.of("observation")) == 1 + len(told)

@@ -32,15 +32,14 @@ QUESTIONS = (
     ArithmeticQuestion("q2", "What is 5 plus 4?", ("9",), 1),
 )
 ACT = [" Calculator[2*3]", " Finish[6]", " Calculator[5-4]", " Finish[1]"]
+BOTH = ["6", "8", *ACT]  # of "standard", then of "act"
 
 
-def ask(methods, turns, **options):
+def ask(methods, turns, world=calculator_world, **options):
     options = {"is_right": same_number, "progress": None, **options}
     exemplars = load_exemplars("arithmetic")
     model = turns if hasattr(turns, "complete") else Script(turns)
-    return run_experiment(
-        methods, model, QUESTIONS, exemplars, calculator_world, **options
-    )
+    return run_experiment(methods, model, QUESTIONS, exemplars, world, **options)
 
 
 def trial(method, number, right, *steps):
@@ -50,36 +49,30 @@ def trial(method, number, right, *steps):
 
 def test_every_question_is_asked_with_every_method():
     """Two methods and two questions are four runs, all of one method first."""
-    trials = ask(["standard", "act"], ["6", "8", *ACT])
+    made, script = [], Script(BOTH)
+    trials = ask(
+        ["standard", "act"],
+        script,
+        world=lambda question: made.append(question.slug) or calculator_world(question),
+        prompts={"act": lambda q, e, numbered: f"MINE {q}"},
+    )
     assert [(o.method, o.slug, o.right) for o in trials] == [
         ("standard", "q1", True),
         ("standard", "q2", False),
         ("act", "q1", True),
         ("act", "q2", False),
     ]
+    assert made == ["q1", "q2"] * 2  # each run has a world of its own
+    mine = [request.prompt.startswith("MINE") for request in script.requests]
+    assert mine == [False] * 2 + [True] * 4
 
 
 def test_the_answer_and_its_cost_are_kept():
     """A trial holds the steps, the calls and the tokens of its run."""
     trials = ask(["act"], ACT)
-    assert [o.attempt.answer for o in trials] == ["6", "1"]
-    assert [o.attempt.calls for o in trials] == [2, 2]
+    assert [(o.attempt.answer, o.attempt.calls) for o in trials] == [("6", 2), ("1", 2)]
     assert trials[0].attempt.steps[0].observation == "6"
     assert all(o.attempt.usage.input > 0 for o in trials)
-
-
-def test_each_question_gets_a_world_of_its_own():
-    """What one run does cannot change what the next one sees."""
-    made = []
-
-    def world(question):
-        made.append(question.slug)
-        return calculator_world(question)
-
-    script = Script([*ACT, *ACT])
-    exemplars = load_exemplars("arithmetic")
-    run_experiment(["act", "act"], script, QUESTIONS, exemplars, world, progress=None)
-    assert made == ["q1", "q2", "q1", "q2"]
 
 
 def test_the_models_own_time_is_added_up():
@@ -91,17 +84,13 @@ def test_the_models_own_time_is_added_up():
 
 def test_the_table_counts_what_the_runs_counted():
     """A row holds right, asked, the interval, calls and tokens of a method."""
-    trials = ask(["standard", "act"], ["6", "8", *ACT])
+    trials = ask(["standard", "act"], BOTH)
     table = summarize(trials)
     assert list(table.index) == ["standard", "act"]
-    assert list(table.loc["act", ["right", "asked", "calls"]]) == [1, 2, 4]
-    assert list(table.loc["act", ["low %", "high %"]]) == [9, 91]
+    row = table.loc["act", ["right", "asked", "low %", "high %", "no answer", "calls"]]
+    assert list(row) == [1, 2, 9, 91, 0, 4]
     read = sum(o.attempt.usage.input for o in trials if o.method == "act")
     assert table.loc["act", "read"] == read
-
-
-def test_nothing_has_no_table():
-    """Without a trial there is nothing to count, and the message says so."""
     with pytest.raises(ValueError, match="no trials"):
         summarize([])
 
@@ -112,69 +101,38 @@ def test_a_run_that_gives_up_counts_as_no_answer():
     assert list(table.loc["act", ["right", "no answer", "calls"]]) == [0, 2, 14]
 
 
-def test_progress_is_one_mark_a_question(capsys):
-    """While one waits, a line a method grows by a mark a question."""
-    ask(["standard"], ["6", "8"], progress=marks)
-    assert capsys.readouterr().out == "standard ✓·\n"
-
-
-def test_a_wait_counts_the_questions_of_all_methods(monkeypatch):
-    """While one waits, a line says how many of how many questions are done."""
+def test_while_one_waits_questions_are_counted(capsys, monkeypatch):
+    """A line a method grows by a mark a question; a wait counts all methods."""
     from workbook import wait
 
     seen = []
     monkeypatch.setattr(wait.Waiting, "__call__", lambda self: seen.append(self.total))
-    ask(["standard", "act"], ["6", "8", *ACT])
+    ask(["standard", "act"], BOTH, progress=marks)
+    assert capsys.readouterr().out == "standard ✓·\nact      ✓·\n"
     assert seen == [4] * 4
-
-
-def test_a_method_may_have_a_prompt_of_ones_own():
-    """The prompt that is given for a method is sent, and only for that method."""
-    script = Script(["6", "8", *ACT])
-    ask(
-        ["standard", "act"], script, prompts={"act": lambda q, e, numbered: f"MINE {q}"}
-    )
-    begins = [request.prompt.startswith("MINE") for request in script.requests]
-    assert begins == [False] * 2 + [True] * 4
 
 
 def test_two_methods_are_compared_on_the_same_questions():
     """Pairs are of one question each; a row has who was right alone, and by what."""
-    did = {
-        "act": [PaperStep(action="Calculator[2+3]")],
-        "react": [PaperStep("I multiply.", "Calculator[2*3]")],
-    }
-    trials = [
-        trial(method, number, right, *did[method])
-        for method, rights in (("act", (False, True)), ("react", (True, True)))
-        for number, right in enumerate(rights, start=1)
-    ]
+    act = PaperStep(action="Calculator[2+3]")
+    react = PaperStep("I multiply.", "Calculator[2*3]")
+    trials = [trial("act", 1, False, act), trial("act", 2, True, act)]
+    trials += [trial("react", n, True, react) for n in (1, 2)]
     found = paired(trials, "act", "react")
     assert (found.both, found.won, found.lost, found.neither) == (1, 1, 0, 0)
-    row = (
-        "ReAct",
-        QUESTIONS[0].text,
-        "Calculator[2+3]",
-        "I multiply.",
-        "Calculator[2*3]",
-    )
-    assert right_alone(trials, QUESTIONS) == [row]
+    ((who, question, *did),) = right_alone(trials, QUESTIONS)
+    assert (who, question) == ("ReAct", QUESTIONS[0].text)
+    assert did == [act.action, react.thought, react.action]
 
 
 def test_first_searches_are_compared_by_whether_they_opened_an_article():
     """A first search that only names similar titles opened nothing."""
     none, some = "Could not find [x]. Similar titles: y.", "Kyoto is a city."
-    trials = [
-        trial("act", 1, False, PaperStep("", "Search[x]", none)),
-        trial(
-            "react",
-            1,
-            True,
-            PaperStep("a", "Search[y]", some),
-            PaperStep("b", "Finish[6]"),
-        ),
-    ]
-    found, rows = first_searches(trials, QUESTIONS[:1])
+    react = [PaperStep("a", "Search[y]", some), PaperStep("b", "Finish[6]")]
+    trials = [trial("act", 1, False, PaperStep("", "Search[x]", none))]
+    found, rows = first_searches(
+        [*trials, trial("react", 1, True, *react)], QUESTIONS[:1]
+    )
     assert (found.won, found.lost) == (1, 0)
     asked = QUESTIONS[0].text
     assert rows == [(asked, "6", "Search[x]", "Search[y]", some, "Finish[6]")]
@@ -203,6 +161,7 @@ def test_drawn_sums_are_the_same_each_time():
     """A longer list begins with the shorter one; answers are whole numbers above 0."""
     few, many = drawn_sums(8), drawn_sums(80)
     assert many[:8] == few
+    assert few[0].slug == "sum001"
     assert drawn_sums(8, seed=1) != few
     assert len({q.text for q in many}) == len({q.slug for q in many}) == 80
     for question in many:
@@ -217,17 +176,12 @@ def test_a_wiki_world_is_open_at_its_question():
     assert [world.step(action).reward for action in task.expert][-1] == 1.0
 
 
-@pytest.mark.parametrize(
-    ("expression", "shown"),
-    [("14 / 86", "0.162791"), ("7 / 2", "3.5"), ("1234567*7654321", "9449772114007")],
-)
-def test_the_calculator_shows_whole_numbers_whole_and_others_short(expression, shown):
-    """A fraction is shown with six digits, a whole number with all of its own."""
+def test_the_calculators_world():
+    """It shows six digits of a fraction, whole numbers whole, and rewards a number."""
     world = calculator_world(QUESTIONS[0])
-    assert world.step(f"Calculator[{expression}]").text == shown
-
-
-def test_an_answer_is_rewarded_as_a_number():
-    """Finishing with the right number is rewarded, with words around it too."""
-    assert calculator_world(QUESTIONS[0]).step("Finish[6 apples]").reward == 1.0
-    assert calculator_world(QUESTIONS[0]).step("Finish[60]").reward == 0.0
+    shown = {"14 / 86": "0.162791", "7 / 2": "3.5", "1234567*7654321": "9449772114007"}
+    assert {each: world.step(f"Calculator[{each}]").text for each in shown} == shown
+    ends = [
+        calculator_world(QUESTIONS[0]).step(f"Finish[{n}]") for n in ("6 apples", 60)
+    ]
+    assert [end.reward for end in ends] == [1.0, 0.0]

@@ -17,6 +17,10 @@ def closed():
     plt.close("all")
 
 
+def lengths(axes):
+    return [bar.get_width() for bar in axes.patches]
+
+
 def test_a_rate_stands_with_its_interval():
     """A bar is as high as the share, and its line goes from one end to the other"""
     axes = figures.plot_rates(summarize([trial("act", n, n < 13) for n in range(20)]))
@@ -27,43 +31,34 @@ def test_a_rate_stands_with_its_interval():
 
 def test_the_count_is_common_in_the_middle_and_rare_at_the_ends():
     """What was counted is red; at both ends of the interval it is rare"""
-    low, middle, high = figures.plot_plausible(13, 20)
-    red = [axes.patches[13].get_height() for axes in (low, middle, high)]
-    assert [round(share) for share in red] == [3, 18, 4]
-    assert [axes.get_title()[-3:] for axes in (low, middle, high)] == [
-        "43%",
-        "65%",
-        "82%",
-    ]
+    three = figures.plot_plausible(13, 20)
+    red = [round(axes.patches[13].get_height()) for axes in three]
+    titles = [axes.get_title()[-3:] for axes in three]
+    assert dict(zip(titles, red, strict=True)) == {"43%": 3, "65%": 18, "82%": 4}
 
 
 def test_the_red_coins_are_p():
     """The coins that are at least as uneven are red, and together they are p"""
-    found = paired_difference(
-        [(True, False)] * 6 + [(False, True)] + [(True, True)] * 13
-    )
+    pairs = [(True, False)] * 6 + [(False, True)] + [(True, True)] * 13
+    found = paired_difference(pairs)
     questions, coins = figures.plot_pairs(found, "Act", "ReAct")
-    assert [bar.get_width() for bar in questions.patches] == [13, 6, 1, 0]
+    assert lengths(questions) == [13, 6, 1, 0]
     red = [bar for bar in coins.patches if bar.get_facecolor()[0] > 0.8]
     assert sum(bar.get_height() for bar in red) == pytest.approx(100 * found.p)
-
-
-def test_two_methods_that_never_differ_have_a_picture_too():
-    """Without a question that tells them apart there is no coin, and p is 1"""
-    _, coins = figures.plot_pairs(paired_difference([(True, True)]), "Act", "ReAct")
-    assert coins.get_title() == "0 coins: red, together 100.0%, is p"
+    _, none = figures.plot_pairs(paired_difference([(True, True)]), "Act", "ReAct")
+    assert none.get_title() == "0 coins: red, together 100.0%, is p"
 
 
 def test_the_papers_pictures_show_its_figures():
     """Each bar is a figure of the paper; ReAct's failures add up to 99, as printed"""
     hotpot, fever = figures.plot_paper()
-    assert [bar.get_width() for bar in hotpot.patches][::-1][3:5] == [25.7, 27.4]
-    assert [bar.get_width() for bar in fever.patches][::-1][3:5] == [58.9, 60.9]
+    assert lengths(hotpot)[3:5] == [25.7, 27.4]
+    assert lengths(fever)[3:5] == [58.9, 60.9]
+    assert hotpot.yaxis_inverted()  # the first row is the top one
     house, shop = figures.plot_worlds()
-    assert [bar.get_width() for bar in house.patches][::-1] == [37, 45, 57, 71]
-    assert max(bar.get_width() for bar in shop.patches) == 59.6
-    bars = figures.plot_failures().patches
-    ends = [bar.get_x() + bar.get_width() for bar in bars]
+    assert lengths(house) == [37, 45, 57, 71]
+    assert max(lengths(shop)) == 59.6
+    ends = [bar.get_x() + bar.get_width() for bar in figures.plot_failures().patches]
     assert (max(ends[1::2]), max(ends[::2])) == (99, 100)
 
 

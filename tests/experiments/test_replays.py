@@ -6,8 +6,11 @@ from functools import partial
 import pytest
 
 from workbook.experiments import replays
+from workbook.guardrails.machine import guarded
+from workbook.models.script import Script
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load
+from workbook.tools.calculator import calculator
 from workbook.traces.replay import replay
 from workbook.traces.views import VIEWS
 
@@ -17,11 +20,11 @@ PRICE = load("price_question")
 @pytest.fixture
 def machine():
     """A machine that can answer the price question."""
-    return replays.careful({})
+    return guarded(Script([]), [calculator()])
 
 
 def with_turns(machine, turns):
-    machine.model = replays.Script(turns)
+    machine.model = Script(turns)
     return machine
 
 

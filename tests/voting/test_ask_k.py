@@ -55,21 +55,9 @@ def press_ctrl_c(seen):
     return "Final Answer: Rome"
 
 
-def test_ctrl_c_ends_the_run_and_begins_no_other():
-    """One by one, Ctrl-C while the first run is at work ends all"""
-    begun = []
-
-    def make(seed):
-        begun.append(seed)
-        return Machine(Script([press_ctrl_c]), ToolRegistry([]))
-
-    with pytest.raises(KeyboardInterrupt):
-        ask_k(make, "Where?", 9)
-    assert begun == [1]
-
-
-def test_ctrl_c_begins_no_other_run_on_an_executor():
-    """On an executor what is at work comes to its end, and nothing else begins"""
+@pytest.mark.parametrize("at_once", [False, True], ids=["one by one", "an executor"])
+def test_ctrl_c_begins_no_other_run(at_once):
+    """What is at work comes to its end on an executor, and nothing else begins"""
     begun, all_are_there, stopped = [], threading.Event(), threading.Event()
 
     class Pool(ThreadPoolExecutor):
@@ -81,17 +69,18 @@ def test_ctrl_c_begins_no_other_run_on_an_executor():
 
     def make(seed):
         begun.append(seed)
-        all_are_there.wait(60)
+        if at_once:
+            all_are_there.wait(60)
         if seed > 2:  # the only thread is kept until Ctrl-C has come
             stopped.wait(60)
         turn = press_ctrl_c if seed == 2 else "Final Answer: Rome"
         return Machine(Script([turn]), ToolRegistry([]))
 
-    with Pool(1) as executor:
+    with Pool(1) if at_once else nullcontext() as executor:
         with pytest.raises(KeyboardInterrupt):
             ask_k(make, "Where?", 9, executor=executor)
         stopped.set()
-    assert begun in ([1, 2], [1, 2, 3])
+    assert begun in ([1, 2], [1, 2, 3] if at_once else [])
 
 
 def test_at_least_once():

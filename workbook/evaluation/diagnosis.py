@@ -33,19 +33,14 @@ def steps_wasted(trace: Iterable[TraceEvent], shortest: int) -> int:
     return max(0, len(calls) - shortest)
 
 
-def effects_had(
-    trace: Iterable[TraceEvent], tools: Iterable[Tool] = ()
-) -> Counter[str]:
+def effects_had(trace: Iterable[TraceEvent]) -> Counter[str]:
     """Return how often each WRITE effect was had, in a run or in several in a row.
 
-    Two calls are one deed where their idempotency keys agree. What a ledger kept from
-    being made, and what failed before its effect, is none; what may have had its effect
-    (a time-out, no observation at all) is one.
-
-    Args:
-        tools: those of the run that are not the workbook's own.
+    Two calls have one effect where their idempotency keys agree. What a ledger kept
+    from being made, and what failed before its effect, is none; what may have had its
+    effect (a time-out, no observation at all) is one.
     """
-    known = {tool.name: tool for tool in tools}
+    known: dict[str, Tool] = {}
     had, begun = Counter[str](), dict[tuple[str, str], str]()
     for event in trace:
         here = event["trace_id"], str(event.get("call_id"))
@@ -63,18 +58,16 @@ def effects_had(
     return had
 
 
-def effects_doubled(trace: Iterable[TraceEvent], tools: Iterable[Tool] = ()) -> int:
+def effects_doubled(trace: Iterable[TraceEvent]) -> int:
     """Return how many WRITE effects were had again; see `effects_had`."""
-    had = effects_had(trace, tools)
+    had = effects_had(trace)
     return had.total() - len(had)
 
 
 def _key(tool: Tool, event: TraceEvent) -> str:
-    """Return what a call shares with the same deed in other words."""
+    """Return what a call shares with the same operation in other words."""
     arguments = event["arguments"]
-    with suppress(
-        TypeError, ValueError
-    ):  # as they were written, if nobody can read them
+    with suppress(TypeError, ValueError):  # if nobody can read them: as written
         arguments = arguments_of(tool, event)
     call = ledger.spelled_out(tool, ToolCall(tool.name, arguments, ""))
     return ledger.idempotency_key(call, tool.business_key)

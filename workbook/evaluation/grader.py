@@ -42,7 +42,9 @@ def grade(answer: str | None, gold: Gold) -> bool:
     """
     said = in_sentences(answer or "")
     refused = [each for each in said if refuses(each)]
+    # A sentence that refuses names nothing, unless it turns: "I am not sure, but …".
     left = [each for each in said if each not in refused or TURN.search(each)]
+    # One that leaves a choice, "Paris or Warsaw", names nothing either.
     told = " ".join(each for each in left if not CHOICE.search(each))
     match gold.kind:
         case "all":
@@ -95,8 +97,8 @@ def plain(text: str) -> str:
 
 def names(text: str, value: str) -> bool:
     """Whether a text names a value, whole, and not only to deny it."""
-    bare = re.escape(plain(value)).replace(r"\ ", r"\s+")
-    whole = rf"(?<![a-z0-9])(?<!\d\.){bare}(?![a-z0-9])(?!\.\d)"
+    letters = re.escape(plain(value)).replace(r"\ ", r"\s+")
+    whole = rf"(?<![a-z0-9])(?<!\d\.){letters}(?![a-z0-9])(?!\.\d)"
     if value[:1].isdigit():
         whole = rf"(?<!-){whole}"
     denied = rf"{_DENIES}{whole}|{whole}\s*(?:では|じゃ)(?:な|あ)"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbook.evaluation.grader import GradedAnswer
 from workbook.evaluation.statistics import agreement, kappa_interval
 from workbook.evaluation.tasks import tasks
-from workbook.models.base import ChatModel, Completion, TextModel
+from workbook.models.base import TextModel
 from workbook.paths import DATA
 from workbook.wait import waiting
 
@@ -25,7 +25,7 @@ _WORDS = tomllib.loads((DATA / "lessons/12/judge.toml").read_text("utf-8"))
 RUBRIC, PREFER, FILLER, DEMAND = (
     str(_WORDS[name]) for name in ("rubric", "prefer", "filler", "demand")
 )
-CUTOFF = 4
+CUTOFF = 4  # from this score on, an answer counts as right
 
 # A number on our scale and on no other: not of 4.5, 45, 4/10, "4 or 5".
 _NUMBER = (
@@ -36,7 +36,6 @@ _ALONE = re.compile(rf"\W*{_NUMBER}", re.IGNORECASE)
 _BETTER = re.compile(
     r"(?:.*\b[Bb]etter(?:\W*:|\W+is)\W*|\W*)(?:[Aa]nswer )?([AB])(?=\W*$|[.:,)])", re.S
 )
-Model = TextModel | ChatModel
 _ORDERS = {"AA": "first", "BB": "second", "AB": "same", "BA": "same"}
 
 
@@ -47,13 +46,9 @@ class Judgement(NamedTuple):
     text: str
     tokens: int
 
-    def is_right(self, cutoff: int = CUTOFF) -> bool | None:
-        """Return whether the score reaches the cut-off; None without a score."""
-        return None if self.score is None else self.score >= cutoff
-
 
 def judge(
-    model: Model, question: str, answer: str, *, reference: str | None = None
+    model: TextModel, question: str, answer: str, *, reference: str | None = None
 ) -> Judgement:
     """Let a model grade an answer by `RUBRIC`; `reference` is the right answer.
 
@@ -62,7 +57,7 @@ def judge(
     """
     known = "" if reference is None else f"The right answer: {reference}\n"
     asked = f"{RUBRIC}\nQuestion: {question}\n{known}Answer: {answer}\n"
-    reply = _ask(model, asked, "Score:")
+    reply = model.complete(f"{asked}Score:", stop=["\n"])
     tokens = reply.usage.input + reply.usage.output
     return Judgement(read_score(reply.text), reply.text, tokens)
 
@@ -88,22 +83,22 @@ class Position(NamedTuple):
     unread: int  # one of the two replies names no answer
 
 
-def position_bias(model: Model, pairs: Iterable[tuple[str, str, str]]) -> Position:
+def position_bias(model: TextModel, pairs: Iterable[tuple[str, str, str]]) -> Position:
     """Ask which of two answers is better, in both orders: (question, one, other)."""
     counts: Counter[str] = Counter()
     for question, one, other in pairs:
         letters = ""
         for a, b in (one, other), (other, one):
             asked = f"{PREFER}\nQuestion: {question}\nAnswer A: {a}\nAnswer B: {b}\n"
-            reply = unicodedata.normalize("NFKC", _ask(model, asked, "Better:").text)
-            found = _BETTER.match(reply)
+            reply = model.complete(f"{asked}Better:", stop=["\n"]).text
+            found = _BETTER.match(unicodedata.normalize("NFKC", reply))
             letters += found[1] if found else "?"
         counts[_ORDERS.get(letters, "unread")] += 1
     return Position(*(counts[field] for field in Position._fields))
 
 
 def score_changes(
-    model: Model, answers: Iterable[tuple[str, str]], worded: str = FILLER
+    model: TextModel, answers: Iterable[tuple[str, str]], worded: str = FILLER
 ) -> list[int | None]:
     """Judge each (question, answer) as it is, and put into `worded` in place of {}.
 
@@ -120,7 +115,7 @@ def score_changes(
 
 
 def judge_answers(
-    model: Model, answers: Iterable[GradedAnswer], *, with_gold: bool = False
+    model: TextModel, answers: Iterable[GradedAnswer], *, with_gold: bool = False
 ) -> dict[str, int | None]:
     """Return the score of each answer that says something; it may be None.
 
@@ -131,12 +126,10 @@ def judge_answers(
     found = {}
     with waiting("judging answers", total=len(said)) as tick:
         for answer, task in said:
-            right = " / ".join(task.gold.values)
-            right = "a refusal" if task.gold.kind == "refusal" else right
-            reference = right if with_gold else None
-            found[answer or ""] = judge(
-                model, task.question, answer or "", reference=reference
-            ).score
+            is_refusal = task.gold.kind == "refusal"
+            right = "a refusal" if is_refusal else " / ".join(task.gold.values)
+            shown = right if with_gold else None
+            found[answer] = judge(model, task.question, answer, reference=shown).score
             tick()
     return found
 
@@ -153,10 +146,3 @@ def beside_people(
         rows[name] = (same, agreement(label, people), *kappa_interval(label, people))
     columns = ["agrees", "kappa", "low", "high"]
     return pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(2)
-
-
-def _ask(model: Model, prompt: str, prefill: str) -> Completion:
-    """Ask in text, with the beginning of the reply, or by message."""
-    if isinstance(model, TextModel):
-        return model.complete(prompt + prefill, stop=["\n"])
-    return model.chat([{"role": "user", "content": prompt}])

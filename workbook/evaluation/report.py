@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from workbook.evaluation.runner import Result
 from workbook.evaluation.statistics import wilson_interval
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def counted(right: Sequence[bool], of: str = "of") -> dict[str, int]:
+    """Return the columns of how many are right: number, of, the interval in percent."""
+    low, high = (round(100 * end) for end in wilson_interval(sum(right), len(right)))
+    return {"right": sum(right), of: len(right), "low %": low, "high %": high}
 
 
 def table(results: Iterable[Result]) -> pd.DataFrame:
@@ -30,14 +36,9 @@ def table(results: Iterable[Result]) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("agent")
 
 
-def _row(results: list[Result]) -> dict[str, Any]:
-    right = sum(result.right for result in results)
-    low, high = wilson_interval(right, len(results))
+def _row(results: list[Result]) -> dict[str, float]:
     return {
-        "right": right,
-        "of": len(results),
-        "low %": round(100 * low),
-        "high %": round(100 * high),
+        **counted([result.right for result in results]),
         "tokens": sum(result.tokens for result in results),
         "seconds": round(sum(result.seconds for result in results), 1),
         "steps": sum(result.model_calls for result in results),

@@ -127,30 +127,14 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
     began = time.perf_counter()
     state, answer, error = _end(agent, task, folder)
     seconds = time.perf_counter() - began
-    result = measured(task, name_of(agent), folder, seconds, state, answer, error)
-    _write(folder / RESULT, asdict(result))
-    return result
-
-
-def measured(
-    task: Task,
-    agent: str,
-    folder: Path,
-    seconds: float,
-    state: str,
-    answer: str | None,
-    error: str = "",
-) -> Result:
-    """Return the result of a task that ended so, with the figures of its traces."""
-    traces = [list(whole_events(run, [])) for run in each_run(folder)]
-    traces = [trace for trace in traces if trace]
+    traces = [t for run in each_run(folder) if (t := list(whole_events(run, [])))]
     events = list(chain.from_iterable(traces))
     kinds = [event["kind"] for event in events]
     usages = [e["usage"] or {} for e in events if e["kind"] == Kind.MODEL_TURN]
-    return Result(
+    result = Result(
         task.slug,
         task.kind,
-        agent,
+        name_of(agent),
         state,
         answer,
         grade(answer, task.gold),
@@ -162,6 +146,10 @@ def measured(
         doubled=effects_doubled(events),
         error=error,
     )
+    new = folder / f".{RESULT}.{os.getpid()}"  # under another name, then its own:
+    new.write_text(json.dumps(asdict(result)), encoding="utf-8")
+    os.replace(new, folder / RESULT)  # whole or not at all
+    return result
 
 
 def read_result(folder: Path) -> Result | None:
@@ -194,10 +182,3 @@ def _end(agent: Any, task: Task, folder: Path) -> tuple[str, str | None, str]:
     if end is None or isinstance(end, str):
         return ("DONE" if end else "NO_ANSWER"), end, ""
     return State.ERROR, None, f"no RunResult, text or None but {end!r:.80}"
-
-
-def _write(path: Path, data: dict[str, Any]) -> None:
-    """Write JSON under another name, then give it its own: whole or not at all."""
-    new = path.with_name(f".{path.name}.{os.getpid()}")
-    new.write_text(json.dumps(data), encoding="utf-8")
-    os.replace(new, path)

@@ -138,15 +138,8 @@ def agreement(ours: Sequence[Hashable], theirs: Sequence[Hashable]) -> float:
     Source: J. Cohen, "A coefficient of agreement for nominal scales", Educational and
     Psychological Measurement 20 (1960), 37-46.
     """
-    n = len(ours)
-    if n == 0 or n != len(theirs):
-        raise ValueError(f"two rows of as many labels are needed: {n}, {len(theirs)}")
-    same = sum(a == b for a, b in zip(ours, theirs, strict=True)) / n
-    counts, others = Counter(ours), Counter(theirs)
-    luck = sum(counts[label] * others[label] for label in counts) / n**2
-    if luck == 1:
-        raise ValueError(f"both say {ours[0]!r} to everything: that shows nothing")
-    return (same - luck) / (1 - luck)
+    same, luck = _same_and_by_luck(ours, theirs)
+    return (same / len(ours) - luck) / (1 - luck)
 
 
 def kappa_interval(
@@ -158,12 +151,22 @@ def kappa_interval(
     observed agreement it takes Wilson's interval, which has a width also where all
     agree. It raises what `agreement` raises.
     """
-    agreement(ours, theirs)
-    n, counts, others = len(ours), Counter(ours), Counter(theirs)
-    same = sum(a == b for a, b in zip(ours, theirs, strict=True))
-    luck = sum(counts[label] * others[label] for label in counts) / n**2
-    low, high = ((end - luck) / (1 - luck) for end in wilson_interval(same, n))
+    same, luck = _same_and_by_luck(ours, theirs)
+    low, high = ((end - luck) / (1 - luck) for end in wilson_interval(same, len(ours)))
     return max(low, -1.0), high
+
+
+def _same_and_by_luck(
+    ours: Sequence[Hashable], theirs: Sequence[Hashable]
+) -> tuple[int, float]:
+    """Return on how many two agree, and on which share of all they would by luck."""
+    n, counts, others = len(ours), Counter(ours), Counter(theirs)
+    if n == 0 or n != len(theirs):
+        raise ValueError(f"two rows of as many labels are needed: {n}, {len(theirs)}")
+    luck = sum(counts[label] * others[label] for label in counts) / n**2
+    if luck == 1:
+        raise ValueError(f"both say {ours[0]!r} to everything: that shows nothing")
+    return sum(a == b for a, b in zip(ours, theirs, strict=True)), luck
 
 
 class JudgedRate(NamedTuple):
@@ -217,5 +220,5 @@ def judged_rate(
         for _ in range(draws)
     )
     low, high = rates[round(0.025 * draws)], rates[round(0.975 * draws) - 1]
-    mended = true(said_right / n, finds, refuses)
-    return JudgedRate(said_right / n, mended, low, high, finds, refuses)
+    corrected = true(said_right / n, finds, refuses)
+    return JudgedRate(said_right / n, corrected, low, high, finds, refuses)

@@ -23,7 +23,7 @@ from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.engines import Engine, play
 from workbook.playground.machines import Given, play_machine, suspicious
-from workbook.playground.scenarios import load, slugs
+from workbook.playground.scenarios import ScriptedTool, load, slugs
 from workbook.security.taint import Sink
 from workbook.security.tainted import with_taint
 from workbook.tools.calls import Effect
@@ -145,14 +145,13 @@ def _end_of(
 
 def _tool(name: str, about: Mapping[str, Any]) -> Tool:
     page = {"doc_id": name.lower(), "title": about["title"], "text": about["text"]}
-    schema = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
-    effect = Effect.WRITE if about.get("writes") else Effect.READ
-
-    def run(input: str) -> dict[str, Any]:
-        return {"results": [page]}
-
-    is_outside = about.get("outside", False)
-    return Tool(name, about["says"], schema, run, effect, outside=is_outside)
+    return ScriptedTool(
+        name=name,
+        description=about["says"],
+        returns=[{"results": [page]}],
+        effect=Effect.WRITE if about.get("writes") else Effect.READ,
+        outside=about.get("outside", False),
+    ).tool()
 
 
 def address_table() -> pd.DataFrame:

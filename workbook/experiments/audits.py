@@ -14,8 +14,7 @@ import httpx
 from workbook.environments.search import bundled_search
 from workbook.environments.web_search import SERVICES, Cascade, Service
 from workbook.environments.wiki import load_articles, wiki_tasks
-from workbook.evaluation.statistics import wilson_interval
-from workbook.experiments.choices import share
+from workbook.experiments.rates import rate_table, share
 from workbook.grounding.calibration import Cost, plot_costs
 from workbook.grounding.claims import find_citations, sentences
 from workbook.grounding.evidence import Document, Support, Verdict, evidence_of
@@ -124,8 +123,6 @@ def rates(rows: Iterable[Row], is_refused: Callable[[Row], bool]) -> "DataFrame"
     >>> rates(rows, lambda row: row["n"] > 1)["share"].to_dict()
     {'recall': 1.0, 'false acceptance': 0.0, 'false refusal': 0.0, 'precision': 1.0}
     """
-    import pandas as pd
-
     said = [(row["is"] == "unsupported", is_refused(row)) for row in rows]
     of_wrong = [is_out for is_wrong, is_out in said if is_wrong]
     counts = {
@@ -134,14 +131,7 @@ def rates(rows: Iterable[Row], is_refused: Callable[[Row], bool]) -> "DataFrame"
         "false refusal": [is_out for is_wrong, is_out in said if not is_wrong],
         "precision": [is_wrong for is_wrong, is_out in said if is_out],
     }
-    table = {}
-    for name, found in counts.items():
-        if not found:  # none was refused, so there is no precision
-            continue
-        low, high = wilson_interval(sum(found), len(found))
-        table[name] = (sum(found), len(found), sum(found) / len(found), low, high)
-    columns = ["number", "of", "share", "low", "high"]
-    return pd.DataFrame.from_dict(table, orient="index", columns=columns).round(2)
+    return rate_table(counts)  # where none was refused, there is no precision
 
 
 def best_documents() -> "DataFrame":

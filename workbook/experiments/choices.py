@@ -5,10 +5,10 @@ a name stands the text of the next tool.
 """
 
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbook.evaluation.statistics import wilson_interval
+from workbook.experiments.rates import share as share
 from workbook.loop.turns import Action
 from workbook.models.base import TextModel
 from workbook.paths import DATA
@@ -30,17 +30,6 @@ def lab_data(name: str) -> dict[str, Any]:
     """Read one of the files of lesson 04 and its labs."""
     path = DATA / "lessons" / "04" / f"{name}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def share(right: Iterable[bool]) -> str:
-    """Return how many are right, with the 95 % interval of the true share.
-
-    >>> share([True, False, True, True])
-    '3 of 4 (30% to 95%)'
-    """
-    right = [*right]
-    low, high = wilson_interval(sum(right), len(right))
-    return f"{sum(right)} of {len(right)} ({low:.0%} to {high:.0%})"
 
 
 def menus() -> dict[str, dict[str, str]]:

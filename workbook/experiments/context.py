@@ -11,8 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.environments.wiki import load_articles
-from workbook.evaluation.statistics import paired_difference, wilson_interval
+from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
+from workbook.experiments.figures import blank
+from workbook.experiments.rates import share
 from workbook.fsm import TextTurns
 from workbook.guardrails.budget import Prices
 from workbook.guardrails.context import (
@@ -56,12 +58,9 @@ def in_the_window(slug: str) -> str:
 def prompts(model: Any, fit: Fit, limit: float) -> Iterator[str]:
     """Yield the prompts of a conversation on lunch places, each within the limit."""
     drift = load("drift")
-    tools, answers = (
-        ToolRegistry(scenario_tools(drift)),
-        drift.scripted_tools[0].returns,
-    )
+    tools, answers = scenario_tools(drift), drift.scripted_tools[0].returns
     context = partial(ContextLimit, limit=limit, fit=fit)
-    talk = TextTurns(model, tools, drift.question, context=context)
+    talk = TextTurns(model, ToolRegistry(tools), drift.question, context=context)
     for n in range(TURNS):
         talk.request()
         yield talk.prompt
@@ -111,23 +110,20 @@ def read_in_three_ways(model: Any, in_batches: Fit) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["way", "turn", "sent", "cached", "read", "ms"])
 
 
-def in_money(total: pd.DataFrame, prices: Prices = PRICES) -> Grid:
+def in_money(total: pd.DataFrame) -> Grid:
     """Show what each way cost, and what it would have cost without a cache."""
     rows = []
     for way, row in total.iterrows():
         sent, cached = int(row["sent"]), int(row["cached"])
-        costs = [prices.cost(Usage(sent, TURNS, kept)) for kept in (cached, 0)]
+        costs = [PRICES.cost(Usage(sent, TURNS, kept)) for kept in (cached, 0)]
         rows.append((str(way), *(f"{cost:.5f}" for cost in costs)))
-    return Grid(["way", f"{prices.currency}", "without a cache"], rows)
+    return Grid(["way", PRICES.currency, "without a cache"], rows)
 
 
 @on_any_page
 def plot_reading(rows: pd.DataFrame) -> list[Axes]:
     """Draw the tokens that each way sends, and those that the model reads."""
-    from matplotlib import pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
-    figure.set_layout_engine("constrained")
+    _, axes = blank(2, size=(9, 3.2), sharey=True)
     for way, (colour, marker) in STYLES.items():
         of_way = rows[rows["way"] == way]
         for ax, column in zip(axes, ("sent", "read"), strict=True):
@@ -136,7 +132,7 @@ def plot_reading(rows: pd.DataFrame) -> list[Axes]:
     axes[0].set(title="Tokens sent", xlabel="turn", ylabel="tokens", ylim=(0, None))
     axes[1].set(title=f"Tokens read: most with {most!r}", xlabel="turn")
     axes[0].legend()
-    return list(axes)
+    return axes
 
 
 class Asked(NamedTuple):
@@ -182,11 +178,10 @@ def by_place(found: list[Asked]) -> Grid:
     """Count the facts that were found at each place, with Wilson's interval."""
     rows = []
     for words in ("same", "other"):
-        cells = []
-        for place in range(1, PLACES + 1):
-            hits = [a.found for a in found if (a.place, a.words) == (place, words)]
-            low, high = wilson_interval(sum(hits), len(hits))
-            cells.append(f"{sum(hits)} of {len(hits)} ({low:.0%} to {high:.0%})")
+        cells = [
+            share(a.found for a in found if (a.place, a.words) == (place, words))
+            for place in range(1, PLACES + 1)
+        ]
         rows.append((words, *cells))
     places = [str(place) for place in range(2, PLACES)]
     return Grid(["words", "top", *places, "end"], rows, _pairs_of_facts(found))

@@ -10,11 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from workbook.evaluation.statistics import (
-    Paired,
-    paired_difference,
-    wilson_interval,
-)
+from workbook.evaluation.report import counted
+from workbook.evaluation.statistics import Paired, paired_difference
 from workbook.loop.answers import exact_match, matches_any
 from workbook.loop.paper_agent import Attempt, run
 from workbook.loop.prompting import METHODS, Exemplar
@@ -149,19 +146,11 @@ def first_searches(
     rows: list[tuple[str, ...]] = []
     for question in questions:
         act, react = (trial.attempt.steps for trial in both[question.slug])
-        found = ["Could not find" not in steps[0].observation for steps in (act, react)]
+        first, then, last = act[0], react[0], react[-1]
+        found = ["Could not find" not in step.observation for step in (first, then)]
         opened.append((found[0], found[1]))
-        seen, last = react[0].observation, react[-1].action
-        rows.append(
-            (
-                question.text,
-                question.answers[0],
-                act[0].action,
-                react[0].action,
-                seen,
-                last,
-            )
-        )
+        actions = first.action, then.action, then.observation, last.action
+        rows.append((question.text, question.answers[0], *actions))
     return paired_difference(opened), rows
 
 
@@ -182,15 +171,10 @@ def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
 
 
 def _row(method: str, trials: Sequence[Trial]) -> dict[str, Any]:
-    right = sum(trial.right for trial in trials)
-    low, high = wilson_interval(right, len(trials))
     attempts = [trial.attempt for trial in trials]
     return {
         "method": method,
-        "right": right,
-        "asked": len(trials),
-        "low %": round(100 * low),
-        "high %": round(100 * high),
+        **counted([trial.right for trial in trials], "asked"),
         "no answer": sum(attempt.answer is None for attempt in attempts),
         "calls": sum(attempt.calls for attempt in attempts),
         "read": sum(attempt.usage.input for attempt in attempts),

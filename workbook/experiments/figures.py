@@ -19,6 +19,7 @@ from workbook.traces.dashboard import on_any_page
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
     from pandas.io.formats.style import Styler
 
 BLUE, GREEN, RED, GREY = "#1f77b4", "#2ca02c", "#d62728", "#7f7f7f"
@@ -36,14 +37,23 @@ def left_aligned(rows: Any, columns: Any = None) -> Styler:
     return cells.set_table_styles([{"selector": "th, td", "props": wrapped}])
 
 
+def blank(
+    number: int = 1, *, size: tuple[float, float], sharey: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """Return a figure of a size in inches, and so many axes in a row."""
+    from matplotlib import pyplot as plt
+
+    figure, row = plt.subplots(1, number, figsize=size, sharey=sharey, squeeze=False)
+    figure.set_layout_engine("constrained")
+    return figure, list(row[0])
+
+
 @on_any_page
 def plot_rates(table: pd.DataFrame) -> Axes:
     """Draw the table of `summarize`: the share of right answers and its interval."""
-    from matplotlib import pyplot as plt
-
     low, high = table["low %"], table["high %"]
     share = 100 * table["right"] / table["asked"]
-    _, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+    _, (axes,) = blank(size=(7, 3))
     reach = [(share - low).clip(lower=0), (high - share).clip(lower=0)]
     axes.bar(table.index, share, color=BLUE, ecolor=RED, capsize=6, yerr=reach)
     for place, (right, top) in enumerate(zip(table["right"], high, strict=True)):
@@ -59,11 +69,8 @@ def plot_plausible(right: int, asked: int) -> Sequence[Axes]:
 
     The outer two are the ends of Wilson's interval.
     """
-    from matplotlib import pyplot as plt
-
     low, high = wilson_interval(right, asked)
-    figure, each = plt.subplots(1, 3, figsize=(9, 2.8), sharey=True)
-    figure.set_layout_engine("constrained")
+    figure, each = blank(3, size=(9, 2.8), sharey=True)
     for axes, rate in zip(each, (low, right / asked, high), strict=True):
         counts = range(asked + 1)
         chances = [
@@ -77,29 +84,16 @@ def plot_plausible(right: int, asked: int) -> Sequence[Axes]:
         f"True rates from {low:.0%} to {high:.0%} fit the count, {right} of"
         f" {asked} (red)"
     )
-    return list(each)
+    return each
 
 
 @on_any_page
 def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
     """Draw what became of each question, and coins thrown for those that differ."""
-    from matplotlib import pyplot as plt
-
-    _, (left, right) = plt.subplots(1, 2, figsize=(9, 2.8), layout="constrained")
-    groups = {
-        "both right": (found.both, GREY),
-        f"only {before}": (found.lost, BLUE),
-        f"only {after}": (found.won, GREEN),
-        "both wrong": (found.neither, GREY),
-    }
-    bars = left.barh(
-        list(groups),
-        [n for n, _ in groups.values()],
-        color=[c for _, c in groups.values()],
-    )
-    left.bar_label(bars, padding=3)
-    left.invert_yaxis()
-    left.margins(x=0.15)
+    _, (left, right) = blank(2, size=(9, 2.8))
+    names = ["both right", f"only {before}", f"only {after}", "both wrong"]
+    counts = [found.both, found.lost, found.won, found.neither]
+    _bars(left, counts, [GREY, BLUE, GREEN, GREY], names)
     left.set(title="Only the coloured ones tell them apart", xlabel="questions")
     n = found.won + found.lost
     uneven = abs(found.won - found.lost)
@@ -133,44 +127,32 @@ def paper_results(methods: Iterable[str] = ()) -> pd.DataFrame:
 @on_any_page
 def plot_paper() -> Sequence[Axes]:
     """Draw the paper's results on questions and claims."""
-    from matplotlib import pyplot as plt
-
-    results = paper_results()[::-1]
-    figure, each = plt.subplots(1, 2, figsize=(9, 3.2), sharey=True)
-    figure.set_layout_engine("constrained")
+    results = paper_results()
+    figure, each = blank(2, size=(9, 3.2), sharey=True)
     for axes, name in zip(each, results, strict=True):
-        bars = axes.barh(results.index, results[name], color=BLUE)
-        axes.bar_label(bars, fmt="%.1f", padding=3)
-        axes.margins(x=0.15)
+        _bars(axes, results[name], BLUE, results.index, "%.1f")
         axes.set(title=name, xlabel="right (%), PaLM-540B")
     figure.suptitle("ReAct alone is behind CoT on HotpotQA; the best rows combine both")
-    return list(each)
+    return each
 
 
 @on_any_page
 def plot_worlds() -> Sequence[Axes]:
     """Draw the paper's success rates in a house and in a shop."""
-    from matplotlib import pyplot as plt
-
-    figure, each = plt.subplots(1, 2, figsize=(10, 2.6), layout="constrained")
+    figure, each = blank(2, size=(10, 2.6))
     for axes, (world, rates) in zip(each, _paper("worlds").items(), strict=True):
-        names = list(rates)[::-1]
-        colours = [BLUE if name.startswith("ReAct") else GREY for name in names]
-        bars = axes.barh(names, [rates[name] for name in names], color=colours)
-        axes.bar_label(bars, padding=3)
-        axes.margins(x=0.2)
+        colours = [BLUE if name.startswith("ReAct") else GREY for name in rates]
+        _bars(axes, rates.values(), colours, rates)
         axes.set(title=world, xlabel="success (%)")
     figure.suptitle("In both worlds ReAct (blue) is ahead of Act and of imitation")
-    return list(each)
+    return each
 
 
 @on_any_page
 def plot_failures() -> Axes:
     """Draw why runs failed in the paper, by label, for ReAct and for CoT."""
-    from matplotlib import pyplot as plt
-
     failures, methods = _paper("failures"), ["CoT", "ReAct"]
-    _, axes = plt.subplots(figsize=(9, 2.6), layout="constrained")
+    _, (axes,) = blank(size=(9, 2.6))
     start = dict.fromkeys(methods, 0)
     for (reason, shares), colour in zip(
         failures.items(), (BLUE, GREEN, RED, GREY), strict=True
@@ -184,6 +166,15 @@ def plot_failures() -> Axes:
     axes.set(xlabel="share of labelled failures (%)", xlim=(0, 100))
     axes.set_title("ReAct fails most often by reasoning, CoT by making facts up")
     return axes
+
+
+def _bars(axes: Axes, lengths: Any, colours: Any, names: Any, fmt: str = "%g") -> None:
+    """Draw a labelled bar for each name, the first one at the top."""
+    bars = axes.barh(list(names), list(lengths), color=colours)
+    axes.bar_label(bars, fmt=fmt, padding=3)
+    axes.margins(x=0.2)
+    if not axes.yaxis_inverted():  # two of them may share an axis
+        axes.invert_yaxis()
 
 
 def _paper(part: str) -> dict[str, Any]:

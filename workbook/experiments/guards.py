@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.exercises.display import Grid
+from workbook.experiments.figures import blank
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.stuck import Cycle, StepSeen, digest_of, find_cycle
 from workbook.models.base import Completion
@@ -71,11 +72,9 @@ def tell_caps(trace: Trace) -> None:
 @on_any_page
 def plot_tokens(trace: Trace, limit: int) -> Axes:
     """Draw what each turn of a run cost, and how far a limit for all of them goes."""
-    from matplotlib import pyplot as plt
-
     costs = tokens_by_turn(trace)
     within = sum(sum(costs[:n]) <= limit for n in range(1, len(costs) + 1))
-    _, axes = plt.subplots(figsize=(7, 3), layout="constrained")
+    _, (axes,) = blank(size=(7, 3))
     colours = [BLUE if n < within else RED for n in range(len(costs))]
     axes.bar(range(1, len(costs) + 1), costs, color=colours)
     axes.set(xlabel="turn", ylabel="tokens of this turn")

@@ -2,6 +2,7 @@
 
 import operator
 import random
+import tomllib
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,6 +10,7 @@ from workbook.environments.text_world import rows_of
 from workbook.environments.wiki import WikiTask, WikiWorld
 from workbook.loop.answers import same_number
 from workbook.loop.text_world import ToolWorld
+from workbook.paths import DATA
 from workbook.tools.calculator import safe_eval
 
 
@@ -28,30 +30,7 @@ def arithmetic_questions() -> tuple[ArithmeticQuestion, ...]:
     return rows_of("arithmetic.jsonl", ArithmeticQuestion)
 
 
-_FORMS = (
-    (
-        "A library has {a} shelves with {b} books on each. How many books are there?",
-        "*",
-    ),
-    (
-        "A shop sells {a} apples in the morning and {b} in the afternoon."
-        " How many apples does it sell?",
-        "+",
-    ),
-    ("A train has {a} seats, and {b} of them are taken. How many seats are free?", "-"),
-    (
-        "{a} sweets are shared equally by {b} children. How many does each child get?",
-        "/",
-    ),
-    ("A ticket costs {a} euro. How much do {b} tickets cost?", "*"),
-    ("Ann has {a} stamps and buys {b} more. How many stamps does she have now?", "+"),
-    (
-        "A tank holds {a} litres, and {b} litres leak out. How many litres are left?",
-        "-",
-    ),
-    ("A rope of {a} metres is cut into {b} equal pieces. How long is each piece?", "/"),
-)
-_SIGNS = {"*": operator.mul, "+": operator.add, "-": operator.sub}
+SIGNS = {"*": operator.mul, "+": operator.add, "-": operator.sub}
 
 
 def drawn_sums(number: int, seed: int = 12) -> tuple[ArithmeticQuestion, ...]:
@@ -59,18 +38,19 @@ def drawn_sums(number: int, seed: int = 12) -> tuple[ArithmeticQuestion, ...]:
 
     A longer list begins with the shorter one of the same seed.
     """
+    forms = tomllib.loads((DATA / "lessons/12/sums.toml").read_text("utf-8"))["form"]
     dice, found = random.Random(seed), []
     for n in range(number):
-        text, sign = _FORMS[n % len(_FORMS)]
+        form = forms[n % len(forms)]
         b, a = dice.randint(12, 49), dice.randint(51, 99)
-        if sign == "-":
+        if form["sign"] == "-":
             a = dice.randint(120, 900)
-        if sign == "/":
+        if form["sign"] == "/":
             right = dice.randint(13, 60)
             a = b * right
         else:
-            right = _SIGNS[sign](a, b)
-        asked = text.format(a=a, b=b)
+            right = SIGNS[form["sign"]](a, b)
+        asked = form["text"].format(a=a, b=b)
         found.append(ArithmeticQuestion(f"sum{n + 1:03}", asked, (str(right),), 1))
     return tuple(found)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.experiments.choices import share
+from workbook.experiments.rates import share
 from workbook.grounding.grounded import grounded
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import Note, Recall, RecallByMeaning

@@ -5,20 +5,19 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbook.exercises.display import Grid
 from workbook.fsm.machine import Machine
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.machine import guarded
+from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.playground.engines import play
-from workbook.playground.machines import ByScript, Given
+from workbook.playground.engines import Engine, play
+from workbook.playground.machines import ByScript, Given, play_machine
 from workbook.playground.scenarios import load, slugs
 from workbook.tools import Tool, ToolFailure, ToolRegistry
-from workbook.tools.calculator import calculator
 from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
 from workbook.traces.views import logged, totals
@@ -70,10 +69,14 @@ def weather(fails: int) -> Machine:
     return Machine(Script([*asks, "Final Answer: 19 degrees"]), ToolRegistry([tool]))
 
 
-def careful(parts: Given) -> Machine:
-    """Return a guarded machine with a budget of tokens and no ledger."""
-    options: Any = {"budget": Budget(tokens=20_000), "context_tokens": 4_000}
-    return guarded(Script([]), [calculator()], parts=parts, **options)
+def careful(parts: Given) -> Engine:
+    """Return the engine of a guarded machine with your parts, and without a ledger."""
+
+    def make(model: Any, tools: list[Tool], **options: Any) -> GuardedMachine:
+        del options["scenario"], options["home"]  # of a machine that has a memory
+        return guarded(model, tools, **options | {"ledger": None, "parts": parts})
+
+    return Engine(partial(play_machine, make=make))
 
 
 def span_tree(trace: Trace) -> str:

@@ -5,7 +5,7 @@ Its attacks and honest tasks, each under each defence, are in `attacks` beside i
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any
 
@@ -18,7 +18,7 @@ from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.machines import play_machine, suspicious
 from workbook.playground.scenarios import load, scenario_tools
-from workbook.security.taint import FLOWS, FlowRule
+from workbook.security.taint import FLOWS
 from workbook.tools import ToolRegistry
 from workbook.traces import TraceWriter
 from workbook.wait import waiting
@@ -65,14 +65,12 @@ def obeyed(
 
 def by_order(found: list[bool]) -> Grid:
     """Return for each order how many of its pages were obeyed."""
-    of = len(PAYEES)
-    rows = [
-        (order.format("…", "…"), f"{sum(found[of * n : of * (n + 1)])} of {of}")
-        for n, order in enumerate(ORDERS)
-    ]
-    return Grid(
-        ["the page says", "obeyed"], rows, f"in all {sum(found)} of {len(found)}"
-    )
+    rows, of = [], len(PAYEES)
+    for n, order in enumerate(ORDERS):
+        obeyed_it = sum(found[of * n : of * (n + 1)])
+        rows.append((order.format("…", "…"), f"{obeyed_it} of {of}"))
+    footer = f"in all {sum(found)} of {len(found)}"
+    return Grid(["the page says", "obeyed"], rows, footer)
 
 
 def in_a_fence(
@@ -110,9 +108,9 @@ def texts(whose: str) -> list[dict[str, str]]:
     return [row for row in rows if row["half"] == "reporting"]
 
 
-def flows(rules: Iterable[FlowRule] = FLOWS) -> Grid:
+def flows() -> Grid:
     """Return the rules of taint as a table."""
-    rows = [(" and ".join(sorted(r.labels)), r.sink, r.verdict, r.why) for r in rules]
+    rows = [(" and ".join(sorted(r.labels)), r.sink, r.verdict, r.why) for r in FLOWS]
     return Grid(["a run with", "that leads to", "verdict", "because"], rows)
 
 

@@ -15,6 +15,7 @@ from matplotlib.axes import Axes
 
 from workbook.evaluation.statistics import wilson_interval
 from workbook.exercises.display import Grid
+from workbook.experiments.figures import blank
 from workbook.experiments.questions import (
     ArithmeticQuestion,
     arithmetic_questions,
@@ -244,9 +245,7 @@ def curves(vote: Vote, pass_at_k: Callable[..., float]) -> dict[str, list[float]
 
 def plot_curves(lines: Mapping[str, Sequence[float]]) -> Axes:
     """Draw what k runs could find, vote for, and be relied on for."""
-    from matplotlib import pyplot as plt
-
-    _, axes = plt.subplots(figsize=(7, 3.2), layout="constrained")
+    _, (axes,) = blank(size=(7, 3.2))
     says = {"pass@k": "one is", "majority@k": "the vote is", "pass^k": "all are"}
     for (name, line), style in zip(lines.items(), ("o-", "s-", "d-"), strict=True):
         axes.plot(range(1, len(line) + 1), line, style, label=f"{name}: {says[name]}")

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.environments.workspace import Workspace
 from workbook.experiments.effects.payments import a_ledger
 from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
+from workbook.guardrails.handlers import Ask
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import (
-    Answer,
-    PolicyRule,
-    Request,
-)
+from workbook.guardrails.permission import PolicyRule
 from workbook.models.prompts import clip
 from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.engines import play
+from workbook.playground.machines import Given
 from workbook.playground.scenarios import load
 from workbook.tools import ToolRegistry
 from workbook.traces import TraceWriter
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 EXAMPLE = DATA / "lessons/07/mend_example.txt"
-Ask = Callable[[Request], Answer]
-Parts = Mapping[str, Callable[..., Any]]
 
 
 def story(slug: str, engine: str) -> None:
@@ -63,7 +59,7 @@ def as_table(rules: Sequence[PolicyRule]) -> pd.DataFrame:
     return pd.DataFrame(rules)
 
 
-def mends(model: Any, mode: str, ask: Ask, parts: Parts, **more: Any) -> str:
+def mends(model: Any, mode: str, ask: Ask, parts: Given, **more: Any) -> str:
     """Let an agent mend the failing test of a workspace, and print what it does.
 
     The tests then run on the files of its folder. Without a model the script plays, and
@@ -89,7 +85,7 @@ def mends(model: Any, mode: str, ask: Ask, parts: Parts, **more: Any) -> str:
     return f"{mode}: {ended.state}, {said}\nthe tests pass: {passed}"
 
 
-def mends_on(model: Any, ask: Ask, parts: Parts) -> str:
+def mends_on(model: Any, ask: Ask, parts: Given) -> str:
     """Let a real model try, in build mode, with at most six steps and an example."""
     example = EXAMPLE.read_text("utf-8")
     return mends(model, "build", ask, parts, budget=Budget(steps=6), preamble=example)

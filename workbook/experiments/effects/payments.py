@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.environments.payment import Payments
 from workbook.fsm.adapters import FunctionCalls
+from workbook.guardrails.handlers import Ask
 from workbook.guardrails.ledger import Claim, Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import (
@@ -25,14 +26,13 @@ from workbook.guardrails.permission import (
 )
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
+from workbook.playground.machines import Given
 from workbook.playground.scenarios import load
 from workbook.traces import TraceWriter
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Ask = Callable[[Request], Answer]
-Parts = Mapping[str, Callable[..., Any]]
 Claiming = Callable[[sqlite3.Connection, str, str], Claim]
 
 CASES: dict[str, dict[str, Any]] = {
@@ -105,7 +105,7 @@ def _paid(
     return len(account.made)
 
 
-def afternoon(morning: Approve, parts: Parts) -> None:
+def afternoon(morning: Approve, parts: Given) -> None:
     """Let Mallory's payment be asked for, and answer with a yes of the morning."""
     account, mallory = Payments(), load("call_id_used_again").turns[1]
     model = Script([mallory, "Final Answer: done"])
@@ -114,7 +114,7 @@ def afternoon(morning: Approve, parts: Parts) -> None:
     print("paid:", _list(account))
 
 
-def spellings(parts: Parts) -> None:
+def spellings(parts: Given) -> None:
     """Print what is paid if a payment is asked for in three spellings."""
     account, scenario = Payments(), load("payment_other_call_id")
     more: Any = {"ask": yes, "ledger": a_ledger(), "parts": parts}
@@ -168,7 +168,7 @@ def two_at_once(claim: Claiming) -> None:
     print(f"they were told {' and '.join(told)}: {len(account.made)} paid")
 
 
-def stopped(parts: Parts) -> None:
+def stopped(parts: Given) -> None:
     """Stop a run while the bank works on the second of three payments; run it again."""
     account, ledger = Payments(), a_ledger()
     three = [
