@@ -21,7 +21,7 @@ RIGHT = f"""{HEAD}    low = 0.0 if successes == 0 else (centre - half) / scale
 def test_lesson_12_from_a_grader_that_lies_to_two_versions_in_pairs(lesson):
     """Run all; tables and pictures are there; an exercise can be solved"""
     expect(lesson.output("silence is safe")).to_contain_text("an empty answer")
-    expect(lesson.output("69 held out")).to_contain_text("of 69")
+    expect(lesson.output("120 blind")).to_contain_text("of 120")
     expect(lesson.output("after 40:")).to_contain_text("won=8, lost=0")
     lesson.pictures_in_both_themes("lesson_12")
 

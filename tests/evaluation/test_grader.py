@@ -1,6 +1,7 @@
 """What is known about graders: where they err, on answers of theirs and of others."""
 
 from workbook.evaluation.grader import (
+    blind_answers,
     grade,
     graded_answers,
     grader_errors,
@@ -8,7 +9,7 @@ from workbook.evaluation.grader import (
     naive_grades,
 )
 from workbook.evaluation.statistics import wilson_interval
-from workbook.evaluation.tasks import Gold
+from workbook.evaluation.tasks import Gold, tasks
 
 OWN, OTHERS = graded_answers(), held_out_answers()
 
@@ -46,3 +47,17 @@ def test_a_grader_is_better_on_its_own_examples_than_on_others():
     wrong = {name: sum(map(len, both.values())) for name, both in errors.items()}
     assert 0 < wrong["grade"] < min(wrong[name] for name in naive_grades)
     assert wilson_interval(wrong["grade"], len(OTHERS))[1] < 0.5
+
+
+def test_answers_in_other_words_are_beyond_rules():
+    """Of blind answers the strict grader accepts the fewest wrong, and rejects most."""
+    blind = blind_answers()
+    assert sum(each.right for each in blind) == 60
+    assert {each.task for each in blind} == {task.slug for task in tasks()}
+    assert not {each[:2] for each in blind} & {each[:2] for each in OWN + OTHERS}
+    errors = grader_errors({**naive_grades, "grade": grade}, blind)
+    counts = {
+        name: {k: len(v) for k, v in both.items()} for name, both in errors.items()
+    }
+    assert counts["grade"] == {"accepted": 7, "rejected": 37}
+    assert min(each["accepted"] for each in counts.values()) == 7

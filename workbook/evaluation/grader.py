@@ -147,10 +147,14 @@ def graded_answers() -> tuple[GradedAnswer, ...]:
 def held_out_answers() -> tuple[GradedAnswer, ...]:
     """Read answers that the small model wrote, graded by a person.
 
-    It wrote a sentence or a refusal for each task, with the right value in its prompt,
-    and a few answers without. Nobody had written `grade` with these in view.
+    It wrote a sentence or a refusal for each task, mostly with the right value in view.
     """
     return rows_of("lessons/12/held_out_answers.jsonl", GradedAnswer)
+
+
+def blind_answers() -> tuple[GradedAnswer, ...]:
+    """Read answers whose author knew the questions and golds, and no grader."""
+    return rows_of("lessons/12/blind_answers.jsonl", GradedAnswer)
 
 
 def grader_errors(

@@ -249,7 +249,7 @@ def plot_curves(lines: Mapping[str, Sequence[float]]) -> Axes:
     says = {"pass@k": "one is", "majority@k": "the vote is", "pass^k": "all are"}
     for (name, line), style in zip(lines.items(), ("o-", "s-", "d-"), strict=True):
         axes.plot(range(1, len(line) + 1), line, style, label=f"{name}: {says[name]}")
-    axes.set_title("The more runs, the farther they part: one, the vote, all")
+    axes.set_title("More runs: one is right more often, all of them less often")
     axes.set(xlabel="runs, k", ylabel="right, of 20 sums (%)", ylim=(0, 100))
     axes.set_xticks(range(1, 6))
     axes.legend()
