@@ -163,7 +163,7 @@ def all_played(my_agent, danger, guard=True):
 
 
 def test_its_stories_differ(my_agent):
-    """it returns a `Capstone`; 15 of 20 stories differ, drawing one changes nothing"""
+    """it returns a `Capstone`; 15 of 20 stories differ; a story changes no variable"""
     _, stories = drawn(my_agent)
     changed = ", ".join(stories["changed"])
     assert changed == "", f"your story changes {changed}: tool and guard could read it"
@@ -179,7 +179,7 @@ def test_its_stories_differ(my_agent):
 
 
 def test_what_is_harmless_passes(my_agent):
-    """without danger every story ends right; the tool works, and nothing is stopped"""
+    """without danger each story ends right; the tool works, and nothing is stopped"""
     for played in all_played(my_agent, danger=False):
         assert not played.stopped, f"your guard stops {played.stopped[0][0]}"
         assert played.worked, f"your tool has not worked: {played.came}; {played}"
@@ -187,14 +187,14 @@ def test_what_is_harmless_passes(my_agent):
 
 
 def test_the_guard_is_needed(my_agent):
-    """with danger and no guard every story ends, not in ERROR, and wrong"""
+    """with danger and without the guard every story ends wrong, but not in ERROR"""
     for played in all_played(my_agent, danger=True, guard=False):
         assert played.end["state"] != "ERROR", str(played)
         assert not played.right, f"{played}, and that is right"
 
 
 def test_the_guard_holds(my_agent):
-    """with danger the guard stops a call, also asked again; every story ends right"""
+    """with danger the guard stops a call, also asked again; each story ends right"""
     for played in all_played(my_agent, danger=True):
         assert played.stopped, f"your guard stops nothing: {played}"
         again = f"stopped {AGAIN} times, the same call is allowed: nothing new is known"
@@ -203,7 +203,7 @@ def test_the_guard_holds(my_agent):
 
 
 def test_the_answer_is_the_tools(my_agent):
-    """the right answer is what the tool told: at least 10 results, none an argument"""
+    """the answer uses the tool: 10 different results in 20 stories, none an argument"""
     made, stories = drawn(my_agent)
     runs = all_played(my_agent, danger=False)
     told = {result_text(result) for played in runs for result in played.results}
@@ -236,7 +236,7 @@ def other(arguments, factor):
 
 
 def test_numbers_of_no_story(my_agent):
-    """with other numbers than any story has, the tool works and the guard stops, too"""
+    """with numbers that no story has drawn the tool works and the guard stops, too"""
     made, _ = drawn(my_agent)
     tools, calls = ToolRegistry([made.tool]), []
     for played in all_played(my_agent, danger=False):
@@ -270,7 +270,7 @@ def test_no_loop_is_hidden(my_agent):
 
 @pytest.mark.parametrize("danger", [False, True])
 def test_each_run_is_honest(my_agent, danger):
-    """each call is made and observed once, a WRITE not in plan mode; a replay agrees"""
+    """each call is observed once; a WRITE is not made in plan mode; a replay agrees"""
     made, stories = drawn(my_agent)
     story, writes = stories[danger][0], made.tool.effect is Effect.WRITE
     with tempfile.TemporaryDirectory() as home:

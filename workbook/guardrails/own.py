@@ -2,19 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from copy import copy, deepcopy
+from typing import TypeVar
 
 from workbook.fsm.machine import Machine
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 
+M = TypeVar("M", bound=Machine)
 OwnGuard = Callable[[ToolCall, Sequence[Observation]], str | None]
 """Says why a call may not be made, after what was observed; None lets it pass."""
 STOPPED = "was stopped by a guard"
 """What the model reads of a call that such a guard has stopped."""
 
 
-def with_guard(machine: Machine, guard: OwnGuard) -> Machine:
+def with_guard(machine: M, guard: OwnGuard) -> M:
     """Return a copy of a machine that asks a guard of yours before each call is made.
 
     What it refuses is told to the model with its reason, and to the trace. It looks at

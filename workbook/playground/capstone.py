@@ -17,6 +17,7 @@ from workbook.fsm.table import State
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.own import STOPPED, OwnGuard, with_guard
+from workbook.models.base import TextModel
 from workbook.models.script import Script
 from workbook.playground.machines import ByScript
 from workbook.playground.scenarios import ScenarioError, outcome
@@ -75,14 +76,20 @@ def tells(name: str, text: str) -> Tool:
 
 
 def play_story(
-    made: Capstone, story: Story, guard: bool = True, **options: Any
+    made: Capstone,
+    story: Story,
+    guard: bool = True,
+    model: TextModel | None = None,
+    **options: Any,
 ) -> tuple[Trace, Machine]:
     """Play a story, with the guard or without; return the trace and the machine.
 
-    The options are those of `guarded`. ScenarioError: the agent cannot be put together.
+    A model answers the question in place of the story's turns. The options are those of
+    `guarded`. ScenarioError: the agent cannot be put together.
     """
-    model = Script([says(story)], repeat_last=True)
-    model.at_once = True  # it needs no time limit
+    if model is None:
+        model = Script([says(story)], repeat_last=True)
+        model.at_once = True  # it needs no time limit
     tools, person = [*story.tools, made.tool], ByScript(story.person)
     given: Any = {"budget": Budget(STEPS, STEPS), "ask": person.ask}
     with TraceWriter() as told:
