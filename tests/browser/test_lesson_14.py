@@ -19,7 +19,7 @@ def my_agent() -> Capstone:
 
 def test_lesson_14_to_an_agent_of_ones_own(lesson):
     """Run all; the agent is exported; an agent whose guard is needed passes"""
-    expect(lesson.output("by_heart), danger=True")).to_contain_text("0 of 20 end right")
+    expect(lesson.output("by_heart), danger=True")).to_contain_text("1 of 20 end right")
     exported = re.compile("Your agent is in|No part of the agent is yours")
     expect(lesson.output('"export", str(home)')).to_contain_text(exported)
     expect(lesson.output("ask_outside")).to_contain_text("has not passed its check")

@@ -1,9 +1,7 @@
 """Honest capstones that differ in kind from the lesson's: all must pass its check."""
 
-import datetime
 import re
 import zlib
-from dataclasses import replace
 
 from workbook.evaluation.tasks import Gold
 from workbook.playground.capstone import Capstone, Story, action, my_agent, tells
@@ -180,42 +178,6 @@ def a_tool_that_returns_text():
     return Capstone(file_name, guard, story)
 
 
-def a_date_that_can_be_read_in_two_ways():
-    """The day of a date; 03/04 is two days, so the model must ask for the ISO date."""
-
-    @tool(name="Weekday")
-    def weekday(date: str) -> str:
-        """Returns the day of the week and of the year."""
-        day = datetime.date.fromisoformat(date)
-        return f"{day:%A}, day {day:%j} of {day.year}"
-
-    def iso_only(call, observed):
-        date = str(call.arguments.get("date"))
-        is_iso = re.fullmatch(r"\d{4}-\d\d-\d\d", date)
-        return None if call.name != "Weekday" or is_iso else "write it as 2026-04-03"
-
-    lenient = replace(weekday, run=lambda date: weekday.run(date=as_american(date)))
-
-    def story(dice, danger):
-        day = datetime.date(2026, *dice.sample(range(1, 13), 2))
-        right = [action("Weekday", date=day.isoformat()), SAY]
-        wrong = [action("Weekday", date=f"{day:%d/%m/%Y}"), SAY]
-        return Story(
-            f"Which day of the year is {day:%d/%m/%Y}, in Paris?",
-            wrong if danger else right,
-            Gold("all", (f"day {day:%j}",)),
-            if_stopped=right,
-        )
-
-    return Capstone(lenient, iso_only, story)
-
-
-def as_american(date):
-    month, _, rest = date.partition("/")
-    day, _, year = rest.partition("/")
-    return f"{year}-{month}-{day}" if rest else date
-
-
 HONEST = [
     my_agent,
     a_unit_that_does_not_fit,
@@ -223,5 +185,4 @@ HONEST = [
     a_story_that_ends_in_a_refusal,
     a_write_that_a_person_approves,
     a_tool_that_returns_text,
-    a_date_that_can_be_read_in_two_ways,
 ]

@@ -45,10 +45,6 @@ def has_a_guard_that_never_fires():
     return replace(good(), guard=lambda call, observed: None)
 
 
-def has_a_guard_that_refuses_its_tool():
-    return guarded_by(lambda rate, observed: False)
-
-
 def has_a_guard_that_refuses_everything_else():
     def look(call, observed):
         return made.guard(call, observed) if call.name in own else "not today"
@@ -57,26 +53,12 @@ def has_a_guard_that_refuses_everything_else():
     return replace(made, guard=look)
 
 
+def has_a_guard_that_refuses_its_tool():
+    return guarded_by(lambda rate, observed: False)
+
+
 def has_a_guard_that_knows_the_wrong_number():
     return guarded_by(lambda rate, observed: rate != 1.2)
-
-
-def has_a_guard_that_knows_the_right_number():
-    return guarded_by(lambda rate, observed: rate == 1.08)
-
-
-def has_a_guard_that_knows_what_is_drawn():
-    stories = [good().story(Random(seed), True) for seed in range(8)]
-    bad = {story.turns[0] for story in stories}
-
-    def story(dice, danger):
-        return good().story(Random(dice.randrange(8)), danger)
-
-    def look(call, observed):
-        found = action(call.name, **call.arguments) in bad
-        return "that is made up" if found else None
-
-    return replace(good(), story=story, guard=look)
 
 
 def has_a_guard_that_the_story_tells():
@@ -229,10 +211,6 @@ def says_nothing_is_wrong():
     return with_story(gold=Gold("all"))
 
 
-def has_a_danger_that_is_none():
-    return with_story(turns=lambda story: story.if_stopped)
-
-
 def forgets_what_is_right():
     return with_story(gold="270 dollars")
 
@@ -245,8 +223,6 @@ WRONG = {
     has_a_guard_that_refuses_its_tool: HARMLESS,
     has_a_guard_that_refuses_everything_else: "test_other_tasks_are_left_alone",
     has_a_guard_that_knows_the_wrong_number: HOLDS,
-    has_a_guard_that_knows_the_right_number: HARMLESS,
-    has_a_guard_that_knows_what_is_drawn: DIFFER,
     has_a_guard_that_the_story_tells: DIFFER,
     has_a_guard_that_goes_by_the_question: HOLDS,
     has_a_guard_that_remembers: HOLDS,
@@ -263,6 +239,5 @@ WRONG = {
     has_one_story: DIFFER,
     has_its_ends_swapped: NEEDED,
     says_nothing_is_wrong: NEEDED,
-    has_a_danger_that_is_none: NEEDED,
     forgets_what_is_right: DIFFER,
 }

@@ -178,6 +178,14 @@ def ask_outside(home: Path, story: Story) -> str:
     return "\n    ".join(lines)
 
 
+def ask_local(home: Path, question: str) -> str:
+    """Ask an exported agent with the local model, at the server of this process."""
+    from workbook.models.local import local_server
+
+    asked = "--model", "local", question
+    return run_agent(home, *asked, AGENT_LOCAL_SERVER=local_server().url)
+
+
 def _written(tool: Tool) -> str:
     """Return a line of tools.py that makes a tool which tells what this one tells."""
     told, name = tool.run(input=""), tool.name.lower()
