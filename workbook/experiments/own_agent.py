@@ -4,6 +4,7 @@ A change is an example more in the prompt, or a guard; the sums are those of les
 """
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -188,7 +189,11 @@ def ask_local(home: Path, question: str) -> str:
 
 def _written(tool: Tool) -> str:
     """Return a line of tools.py that makes a tool which tells what this one tells."""
-    told, name = tool.run(input=""), tool.name.lower()
+    try:
+        told = tool.run(input="")
+    except Exception:  # it takes other arguments
+        return f"\n# {tool.name} is left in the story: it is no tool that only tells.\n"
+    name = re.sub(r"\W", "_", f"told_by_{tool.name}".lower())
     about = f"{tool.name!r}, {tool.description!r}, {dict(tool.parameters)!r}"
     return f"\n{name} = Tool({about}, lambda **_: {told!r})\n"
 
