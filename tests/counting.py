@@ -15,9 +15,12 @@ def count_calls(function, other, limit_s, args, kwargs):
 
     "returned" comes with the result, "raised" with the error, "hung" with None, after
     `limit_s` of computing. Of calls that begin with equal values, made by code from the
-    function's own module or to `other`: name, how many, whether it was `other`.
+    function's own module (or that of what it wraps, such as `@tool`) or to `other`:
+    name, how many, whether it was `other`.
     """
-    home = getattr(inspect.unwrap(function), "__globals__", None)
+    plain = inspect.unwrap(function)
+    cells = [cell.cell_contents for cell in getattr(plain, "__closure__", None) or ()]
+    homes = [f.__globals__ for f in (plain, *cells) if hasattr(f, "__globals__")]
     others = getattr(inspect.unwrap(other), "__code__", None)
     made = Counter()
     began = time.thread_time()
@@ -28,7 +31,7 @@ def count_calls(function, other, limit_s, args, kwargs):
         frame.f_trace_opcodes = True  # `while True: pass` has no other event
         code, caller = frame.f_code, frame.f_back
         is_plain = code.co_name[0] != "<" and not code.co_flags & inspect.CO_GENERATOR
-        by_them = is_plain and caller and caller.f_globals is home
+        by_them = is_plain and caller and any(caller.f_globals is h for h in homes)
         if event == "call" and (by_them or code is others):
             made[code, _written(frame.f_locals.values())] += 1
         return look

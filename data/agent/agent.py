@@ -32,6 +32,7 @@ from workbook.fsm.machine import RunResult
 from workbook.fsm.table import agent_table
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import GuardedMachine, guarded
+from workbook.guardrails.own import with_guard
 from workbook.guardrails.table import guarded_table
 from workbook.models.base import Prefilled
 from workbook.models.hosted import HostedModel
@@ -58,6 +59,8 @@ def get_tools(config: Config, folder: Path | None, opened: ExitStack) -> list[To
         kind = "" if isinstance(error, ContractError) else f"{type(error).__name__}: "
         raise UsageError(f"{where}: {kind}{error}.") from None
     found = [each for each in vars(tools).values() if isinstance(each, Tool)]
+    if my_tool := yours().get("my_tool"):
+        found.append(my_tool())
     if folder is not None:
         from workspace import folder_tools
 
@@ -103,7 +106,9 @@ class Agent:
             "about": self.about,
             "adapter": FunctionCalls if calls else TextTurns,
         }
-        return guarded(self.model, self.tools, **{**usual, **options})
+        machine = guarded(self.model, self.tools, **{**usual, **options})
+        guard = yours().get("my_guard")
+        return with_guard(machine, guard) if guard else machine
 
     @property
     def state(self) -> Path:

@@ -8,10 +8,10 @@ import pytest
 
 from workbook.fsm import FunctionCalls, Machine
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.own import with_guard
 from workbook.guardrails.permission import PolicyRule, Verdict, yes
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.playground.capstone import with_guard
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.threads import run_in_parallel

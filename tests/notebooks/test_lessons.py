@@ -53,7 +53,7 @@ def borrowed(module):
 
 # The questions of the others take the real model minutes: as they ship they run in
 # tests/browser, and play what it said.
-LONG = ("02_", "04_", "04a_", "06_", "07_", "08_", "09_", "10_", "12_eval")
+LONG = ("02_", "04_", "04a_", "06_", "07_", "08_", "09_", "10_", "12_eval", "14_")
 LIVE = [path for path in LESSONS if not path.stem.startswith(LONG)]
 
 

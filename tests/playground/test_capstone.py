@@ -3,40 +3,51 @@
 import runpy
 import threading
 from dataclasses import replace
+from random import Random
 
 import pytest
 
+from tests.playground.honest_capstones import HONEST
 from workbook.exercises.catalogue import find
 from workbook.exercises.display import as_message
 from workbook.exercises.report import Outcome
 from workbook.exercises.run_tests import run_tests
 from workbook.fsm import FunctionCalls, Machine
 from workbook.guardrails.machine import guarded
+from workbook.guardrails.own import with_guard
 from workbook.models.base import ToolRequest, ignore
 from workbook.models.script import Script
 from workbook.paths import ROOT
 from workbook.playground.capstone import my_agent as good
-from workbook.playground.capstone import play_capstone, with_guard
-from workbook.playground.scenarios import ScenarioError, as_scenario, scenario_tools
+from workbook.playground.capstone import play_story
+from workbook.playground.scenarios import ScenarioError
 from workbook.tools import ToolRegistry
 from workbook.traces import Trace, TraceWriter
 from workbook.traces.replay import replay
 
 BAD = runpy.run_path(str(ROOT / "tests/wrong_answers/my_agent.py"))
+DANGER = good().story(Random(1), True)  # euros at a rate that the model makes up
+SAFE = good().story(Random(1), False)
+
+
+@pytest.mark.parametrize("make", HONEST, ids=lambda make: make.__name__)
+def test_honest_agents_of_other_kinds_pass(make):
+    """text, numbers, a WRITE, a refusal, Japanese: whatever the story is about"""
+    report = run_tests(find("my_agent"), make)
+    assert report.outcome is Outcome.PASSED, str(as_message(report))
 
 
 @pytest.mark.parametrize(
     ("name", "failed"),
     [
-        ("good", []),
         ("hides_a_loop_in_its_tool", ["test_no_loop_is_hidden"]),
         ("has_a_guard_that_never_fires", ["test_the_guard_holds"]),
+        ("has_its_answer_ready", ["test_the_answer_is_the_tools"]),
     ],
 )
 def test_three_agents_get_their_verdicts(name, failed):
-    """the good one passes; a hidden loop and an idle guard fail, each in its rule"""
+    """a hidden loop, an idle guard and a ready answer fail, each in its rule alone"""
     report = run_tests(find("my_agent"), BAD[name])
-    assert report.outcome is (Outcome.WRONG if failed else Outcome.PASSED)
     assert [failure.test for failure in report.failures] == failed
 
 
@@ -46,12 +57,6 @@ def with_tool(run):
 
 def with_own_guard(guard):
     return lambda: replace(good(), guard=guard)
-
-
-def with_scenario(**changes):
-    scenario = {**good().scenario, **changes}
-    scenario = {key: value for key, value in scenario.items() if value is not None}
-    return lambda: replace(good(), scenario=scenario)
 
 
 def closed(**arguments):
@@ -71,10 +76,10 @@ def endless(**arguments):
         (with_tool(endless), "one call of your tool did not return"),
         (
             with_own_guard(lambda *given: threading.Event().wait()),
-            "your guard did not return",
+            "one call of your guard did not return",
         ),
         (with_own_guard(lambda call, observed: call.nothing), "no attribute 'nothing'"),
-        (with_scenario(question=None), "question is missing"),
+        (lambda: replace(good(), story=lambda dice, danger: "once"), "no Story"),
         (lambda: replace(good().tool, parameters=[]), "ContractError"),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
@@ -100,27 +105,25 @@ def test_a_guard_changes_nothing():
         for seen in observed:
             (seen.result or {}).clear()
 
-    trace, _ = play_capstone(replace(good(), guard=meddles))
-    assert trace.of("tool_call")[0]["arguments"] == {"amount": 250, "rate": 1.2}
-    assert trace.end["answer"] == "300 dollars"
+    trace, _ = play_story(replace(good(), guard=meddles), SAFE)
+    assert SAFE.is_right(trace.end)
 
 
 def test_a_refusal_is_in_the_trace_and_is_replayed():
     """a decision of one's own guard has its reason, and a replay decides it again"""
-    trace, machine = play_capstone(good())
+    trace, machine = play_story(good(), DANGER)
     (decided,) = trace.of("decision")
     assert (decided["who"], decided["tool"]) == ("guard", "Convert")
     assert decided["why"] in trace.of("observation")[0]["text"]
-    assert replay(trace, machine).answer == "270 dollars"
+    assert DANGER.is_right({"state": "DONE", "answer": replay(trace, machine).answer})
 
 
 def test_of_several_calls_of_a_turn_each_is_asked_about():
     """a call that is refused takes no other with it, on the core's machine too"""
     made = good()
-    rates = scenario_tools(as_scenario(made.scenario, "mine"))
     calls = [ToolRequest("Convert", {"amount": 1, "rate": r}, f"{r}") for r in (1, 2)]
     turn = [calls[0], ToolRequest("Rates", {"input": "today"}, "b"), calls[1]]
-    tools, emit = ToolRegistry([*rates, made.tool]), TraceWriter()
+    tools, emit = ToolRegistry([*SAFE.tools, made.tool]), TraceWriter()
     machine = Machine(
         Script([turn, "Final Answer: no"]), tools, adapter=FunctionCalls, hook=emit
     )
@@ -131,26 +134,26 @@ def test_of_several_calls_of_a_turn_each_is_asked_about():
 
 def test_a_run_goes_on_behind_a_refusal(tmp_path):
     """a run that dies, wherever, goes on with its guard and comes to the same end"""
-    made = good()
-    scenario = as_scenario(made.scenario, "mine")
+    made, wanted = good(), play_story(good(), DANGER)[0].end["answer"]
+
+    turns = [DANGER.turns[0], *DANGER.if_stopped[:-1], f"Final Answer: {wanted}"]
 
     def machine(said, hook=ignore):
-        tools = [*scenario_tools(scenario), made.tool]
-        again = guarded(Script(scenario.turns[said:]), tools, hook=hook)
+        again = guarded(Script(turns[said:]), [*DANGER.tools, made.tool], hook=hook)
         return with_guard(again, made.guard)
 
     with TraceWriter(tmp_path / "run.jsonl") as emit:
-        machine(0, emit).run(scenario.question)
+        machine(0, emit).run(DANGER.question)
     lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
     for died in range(1, len(lines)):
         path = tmp_path / f"{died}.jsonl"
         path.write_bytes(b"".join(lines[:died]))
-        turns = len(Trace.read(path).of("model_turn"))
-        assert machine(turns).resume(path).answer == "270 dollars", died
+        said = len(Trace.read(path).of("model_turn"))
+        assert machine(said).resume(path).answer == wanted, died
 
 
 def test_a_part_that_breaks_is_named():
     """an agent that cannot be put together says which part is at fault"""
     broken = {"audit": lambda table: 1 / 0}
     with pytest.raises(ScenarioError, match="division by zero"):
-        play_capstone(replace(good(), parts=broken))
+        play_story(replace(good(), parts=broken), SAFE)

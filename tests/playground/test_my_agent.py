@@ -1,23 +1,37 @@
 """The capstone: is the agent honest, is its guard needed, and does it do no harm?
 
-What is a learner's is called within a time, and with an eye on what it does again and
-again inside of one call: a loop that no trace shows is one that no limit holds.
+Its stories are drawn anew in each check. What is a learner's is called within a time,
+and with an eye on what it does again and again inside of one call: a loop that no trace
+shows is one that no limit holds.
 """
 
+import inspect
 import random
-import re
+import tempfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
-from decimal import Decimal
+from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tests.counting import TimeUp, count_calls
+from workbook.environments.catalogue import builtin_tools
 from workbook.evaluation.grader import grade
-from workbook.evaluation.tasks import tasks
-from workbook.playground.capstone import Capstone, play_capstone
-from workbook.playground.scenarios import ScenarioError, as_scenario, outcome
-from workbook.tools.calls import Effect, Observation, ToolError
+from workbook.evaluation.tasks import Gold, tasks
+from workbook.guardrails.ledger import Ledger
+from workbook.playground.capstone import Capstone, Story, play_story
+from workbook.playground.scenarios import ScenarioError, outcome
+from workbook.tools.calls import (
+    Effect,
+    Observation,
+    ToolCall,
+    ToolError,
+    ToolFailure,
+    result_text,
+)
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.threads import TimedOut, call_with_timeout
 from workbook.tools.tool import Tool
 from workbook.traces import TraceError
@@ -25,68 +39,71 @@ from workbook.traces.replay import replay
 
 FIVE = ["tunnel_length", "longer_main_span", "skytree_eiffel", "formula"]
 FIVE = [task for task in tasks() if task.slug in [*FIVE, "order_on_a_page"]]
+DICE = [random.randrange(10**6) for _ in range(20)]  # anew in each check
+OTHER, RESULTS = 15, 10  # of twenty stories: different calls, different results
 LIMIT_S = 0.5  # of computing time, for one call of a learner's tool or guard
 AGAIN = 3  # as often the same, inside of one call, is a loop
-NUMBER = re.compile(r"(?<![\w.:/-])\d{1,15}(?:,\d{3})*(?:\.\d+)?(?![\w:/-]|\.\d)")
 HUNG = []  # what did not return: it is not waited for in each test
 
 
 class Played:
-    """One run of a capstone, and what its tool and its guard did in it."""
+    """One run of a story, and what its tool and its guard did in it."""
 
-    def __init__(self, made, guard=True, mode=None):
-        self.calls, self.repeated = Counter(), []
+    def __init__(self, made, story, guard=True, dice=None, **options):
+        self.story, self.dice = story, dice
+        self.calls, self.repeated, self.stopped = Counter(), [], []
+        self.gave_way = False
         assert not HUNG, HUNG[0]
-        assert isinstance(made, Capstone), "it owes a Capstone"
-        assert isinstance(made.tool, Tool), "its tool is no Tool"
-        assert callable(made.guard), "its guard is no function"
-        self.run = made.tool.run
+        self.run, self.inside = made.tool.run, "tool or guard"
         used = self.watching("tool", self.run)
+        watched = self.watching("guard", made.guard)
 
         def counted(**arguments):
             self.calls[repr(arguments)] += 1
             return used(**arguments)
 
-        own = {"tool": replace(made.tool, run=counted)}
-        watched, self.stopped = self.watching("guard", made.guard), []
-        self.gave_way = False
-
         def noted(call, observed):
             why = watched(call, observed)
             if why:
-                self.stopped.append(call.arguments)
-                said = ToolError("denied", f"{call.name} was not called: {why}.")
+                self.stopped.append((call, observed))
+                said = ToolError("denied", f"{call.name} was stopped: {why}.")
                 no = Observation.failed(call.call_id, said, call.name)
                 self.gave_way |= not watched(call, (*observed, *[no] * AGAIN))
             return why
 
-        own["guard"] = noted
+        own = replace(made.tool, run=counted, timeout_s=None)
+        own = replace(made, tool=own, guard=noted)
+        given = {"made": own, "story": story, "guard": guard, **options}
         try:
-            self.trace, self.machine = play_capstone(replace(made, **own), guard, mode)
+            found = call_with_timeout(play_story, given, 4 * LIMIT_S)
+            self.trace, self.machine = found
+        except TimedOut:
+            HUNG.append(f"one call of your {self.inside} did not return")
         except ScenarioError as error:
             pytest.fail(str(error), pytrace=False)
         assert not HUNG, HUNG[0]
-        self.end = outcome(self.trace)
-        message = (self.trace.end or {}).get("message")
-        self.told = f"{self.end['state']}: {self.end['answer'] or message}"
-        decided = self.trace.of("decision")
-        self.refused = [e["why"] for e in decided if e["who"] == "guard"]
-        seen = self.trace.of("observation")
-        self.own = [e for e in seen if e["tool"] == made.tool.name]
-        fine = {e["call_id"] for e in self.own if e["ok"]}
-        calls = self.trace.of("tool_call")
+        self.end, calls = outcome(self.trace), self.trace.of("tool_call")
+        self.right = story.is_right(self.end)
+        own = [e for e in self.trace.of("observation") if e["tool"] == made.tool.name]
+        self.results = [e["result"] for e in own if e["ok"]]
+        fine = {e["call_id"] for e in own if e["ok"]}
         self.worked = [e["arguments"] for e in calls if e["call_id"] in fine]
+        self.came = own[-1]["text"] if own else "nobody called it"
+
+    def __str__(self):
+        message = (self.trace.end or {}).get("message")
+        drawn = f"with Random({self.dice}) " if self.dice is not None else ""
+        said = f"{self.end['state']}: {self.end['answer'] or message}"
+        return f"{drawn}{self.story.question!r} ends in {said}"
 
     def watching(self, what, function):
         """Return the function, called in time, and looked at while it runs."""
 
         def call(*args, **kwargs):
-            own = {"args": args, "kwargs": kwargs, "limit_s": LIMIT_S}
-            own |= {"function": function, "other": self.run}
-            try:
-                ended, came, made = call_with_timeout(count_calls, own, 4 * LIMIT_S)
-            except (TimeUp, TimedOut):
-                ended, made = "hung", []
+            self.inside, found = what, ("hung", None, [])
+            with suppress(TimeUp):
+                found = count_calls(function, self.run, LIMIT_S, args, kwargs)
+            ended, came, made = found
             for name, times, is_tool in made:
                 said = f"one call of your {what} calls {name}"
                 if what == "guard" and is_tool:
@@ -103,151 +120,190 @@ class Played:
         return call
 
 
-def changed(data, change):
-    """Return the same lists and tables, with each text and number in them changed."""
-    if isinstance(data, dict):
-        return {k: v if k == "times" else changed(v, change) for k, v in data.items()}
-    if isinstance(data, list | tuple):
-        return [changed(each, change) for each in data]
-    if isinstance(data, str):
-        return NUMBER.sub(lambda found: change(found[0]), data)
-    is_number = isinstance(data, int | float) and not isinstance(data, bool)
-    return type(data)(change(str(data)).replace(",", "")) if is_number else data
+def state_of(story):
+    """Return the data around a story function: what it could pass on in secret."""
+    story = inspect.unwrap(story)
+    around = {**story.__globals__, **inspect.getclosurevars(story).nonlocals}
+    plain = int, float, str, list, dict, set, tuple
+    return {
+        k: repr(v) for k, v in around.items() if isinstance(v, plain) and k[0] != "_"
+    }
 
 
-def numbers_of(data):
-    """Return the numbers in lists, tables and their texts."""
-    found = []
-    changed(data, lambda number: found.append(number) or number)
-    return {Decimal(number.replace(",", "")) for number in found}
+@cache
+def drawn(my_agent):
+    """Return the agent, and a story with danger and one without for each of the dice.
 
-
-def with_other_numbers(scenario, numbers, factors):
-    """Return a scenario in which each of these numbers is another one, everywhere."""
-    known, others = numbers_of(scenario), {}
-    for number in numbers:
-        step = Decimal(1).scaleb(number.as_tuple().exponent)
-        other = (number * Decimal(random.uniform(*factors))).quantize(step)
-        while other in known:
-            other += step
-        others[number] = other
-
-    def change(number):
-        other = others.get(Decimal(number.replace(",", "")))
-        return (
-            number if other is None else f"{other:,}" if "," in number else f"{other}"
-        )
-
-    story = {key: changed(scenario.get(key), change) for key in ("question", "turn")}
-    tools = [
-        {**tool, "returns": changed(tool["returns"], change)}
-        if "returns" in tool
-        else tool
-        for tool in scenario.get("tool", [])
-    ]
-    return {**scenario, **story, "tool": tools}
-
-
-def test_it_can_be_played(my_agent):
-    """it returns a `Capstone`; its scenario has all keys, and a `right_if`"""
+    All are drawn before the first is played: a guard cannot know which it is in.
+    """
     made = my_agent()
-    played = Played(made)
+    assert isinstance(made, Capstone), "it owes a Capstone"
+    assert isinstance(made.tool, Tool), "its tool is no Tool"
+    assert callable(made.guard), "its guard is no function"
+    assert callable(made.story), "its story is no function"
+    before = state_of(made.story)
+    stories = {
+        danger: [made.story(random.Random(each), danger) for each in DICE]
+        for danger in (True, False)
+    }
+    after = state_of(made.story)
+    stories["changed"] = sorted(k for k in after if after[k] != before.get(k))
+    for story in stories[True] + stories[False]:
+        assert isinstance(story, Story), f"your story returned {story!r:.80}, no Story"
+        assert isinstance(story.gold, Gold), "the gold of your story is no Gold"
+    return made, stories
+
+
+@cache
+def all_played(my_agent, danger, guard=True):
+    """Return the runs of all stories, with danger or without, guarded or not."""
+    made, stories = drawn(my_agent)
+    pairs = zip(stories[danger], DICE, strict=True)
+    return [Played(made, story, guard, dice=dice) for story, dice in pairs]
+
+
+def test_its_stories_differ(my_agent):
+    """it returns a `Capstone`; 15 of 20 stories differ; a story changes no variable"""
+    _, stories = drawn(my_agent)
+    changed = ", ".join(stories["changed"])
+    assert changed == "", f"your story changes {changed}: tool and guard could read it"
+    for danger, words in [
+        (False, "your tool works"),
+        (True, "your guard stops a call"),
+    ]:
+        runs = all_played(my_agent, danger)
+        calls = [[c for c, _ in p.stopped] if danger else p.worked for p in runs]
+        different = len({repr(each) for each in calls})
+        found = f"{words} in {different} different ways in 20 stories"
+        assert different >= OTHER or not all(calls), found
+
+
+def test_what_is_harmless_passes(my_agent):
+    """without danger each story ends right; the tool works, and nothing is stopped"""
+    for played in all_played(my_agent, danger=False):
+        assert not played.stopped, f"your guard stops {played.stopped[0][0]}"
+        assert played.worked, f"your tool has not worked: {played.came}; {played}"
+        assert played.right, str(played)
+
+
+def test_the_guard_is_needed(my_agent):
+    """with danger and without the guard every story ends wrong, but not in ERROR"""
+    for played in all_played(my_agent, danger=True, guard=False):
+        assert played.end["state"] != "ERROR", str(played)
+        assert not played.right, f"{played}, and that is right"
+
+
+def test_the_guard_holds(my_agent):
+    """with danger the guard stops a call, also asked again; each story ends right"""
+    for played in all_played(my_agent, danger=True):
+        assert played.stopped, f"your guard stops nothing: {played}"
+        again = f"stopped {AGAIN} times, the same call is allowed: nothing new is known"
+        assert not played.gave_way, again
+        assert played.right, str(played)
+
+
+def test_the_answer_is_the_tools(my_agent):
+    """the answer uses the tool: 10 different results in 20 stories, none an argument"""
+    made, stories = drawn(my_agent)
+    runs = all_played(my_agent, danger=False)
+    told = {result_text(result) for played in runs for result in played.results}
+    assert len(told) >= RESULTS, f"in 20 stories your tool told {sorted(told)}"
+    for played in runs:
+        last = [str(value) for value in played.worked[-1].values()]
+        words = f"your tool repeats {last}"
+        assert result_text(played.results[-1]) not in last, words
+
+    def broken(**arguments):
+        raise ToolFailure("broken", "it tells nothing")
+
+    for story in stories[False]:
+        without = replace(made, tool=replace(made.tool, run=broken))
+        played = Played(without, story)
+        assert not played.right, f"your tool is broken, and yet {played}, and is right"
+
+
+def other(arguments, factor):
+    """Return arguments with each number changed."""
+    changed = {}
+    for name, value in arguments.items():
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            digits = len(str(value).partition(".")[2]) if value != int(value) else 0
+            near = round(value * factor, digits)
+            near += 10**-digits * (near == value)
+            value = int(near) if isinstance(value, int) else float(near)
+        changed[name] = value
+    return changed
+
+
+def test_numbers_of_no_story(my_agent):
+    """with numbers that no story has drawn the tool works and the guard stops, too"""
+    made, _ = drawn(my_agent)
+    tools, calls = ToolRegistry([made.tool]), []
+    for played in all_played(my_agent, danger=False):
+        for given in played.worked:
+            new = [ToolCall(made.tool.name, other(given, f), "c") for f in (0.8, 1.25)]
+            calls += [[tools.run(c).ok for c in new if c.arguments != given]]
+    assert most(calls), "with numbers that no story has drawn your tool does not work"
+    calls = []
+    for played in all_played(my_agent, danger=True):
+        for call, seen in played.stopped:
+            new = [
+                replace(call, arguments=other(call.arguments, f)) for f in (0.8, 1.25)
+            ]
+            new = [each for each in new if each.arguments != call.arguments]
+            calls += [[bool(made.guard(each, seen)) for each in new]]
+    assert most(calls), "with numbers that no story has drawn your guard stops nothing"
+
+
+def most(calls):
+    """Say whether half of the calls hold, of those with smaller or larger numbers."""
+    ways = list(zip(*[each for each in calls if each], strict=True))
+    return not ways or max(sum(way) / len(way) for way in ways) >= 0.5
+
+
+def test_no_loop_is_hidden(my_agent):
+    """no call of tool or guard does one thing three times; a guard calls no tool"""
+    runs = all_played(my_agent, danger=True) + all_played(my_agent, danger=False)
+    repeated = [said for played in runs for said in played.repeated]
+    assert repeated == [], "; ".join(sorted({*repeated}))
+
+
+@pytest.mark.parametrize("danger", [False, True])
+def test_each_run_is_honest(my_agent, danger):
+    """each call is observed once; a WRITE is not made in plan mode; a replay agrees"""
+    made, stories = drawn(my_agent)
+    story, writes = stories[danger][0], made.tool.effect is Effect.WRITE
+    with tempfile.TemporaryDirectory() as home:
+        once = Ledger(Path(home, "ledger.db")) if writes else None
+        played = Played(made, story, ledger=once)
     wrong = played.machine.table.audit()
     assert wrong == [], f"the table of the machine has faults: {wrong}"
-    scenario = as_scenario(made.scenario, "your scenario")
-    assert scenario.right_if is not None, "your scenario has no right_if"
-
-
-@pytest.mark.parametrize("guard", [False, True])
-def test_each_run_is_honest(my_agent, guard):
-    """with and without its guard it ends once, and each call has one observation"""
-    played = Played(my_agent(), guard)
-    ends = played.trace.of("run_finished")
-    assert ends == [played.trace.end], played.told
     begun = Counter(e["call_id"] for e in played.trace.of("tool_call"))
     seen = Counter(e["call_id"] for e in played.trace.of("observation"))
     del seen[None]  # of turns that could not be read
-    assert begun == seen, f"calls {dict(begun)} have the observations {dict(seen)}"
+    waits = played.end["state"] == "PENDING"
+    assert waits or len(played.trace.of("run_finished")) == 1, str(played)
+    assert waits or begun == seen, f"calls {dict(begun)} have observations {dict(seen)}"
     assert set(begun.values()) <= {1}, f"a call was made twice: {dict(begun)}"
-
-
-def test_a_run_can_be_played_again(my_agent):
-    """a run that is played again is the same: a guard uses only what it is given"""
-    played = Played(my_agent())
+    if writes:
+        times = max(played.calls.values(), default=0)
+        assert times <= 1, f"one effect came {times} times"
+        planned = Played(made, story, mode="plan")
+        assert not planned.calls, "your tool had an effect in plan mode"
     said = ""
     try:
         replay(played.trace, played.machine)
     except TraceError as error:
         said = str(error)
-    assert said == "", f"played again, the run is another one: {said}"
-
-
-def test_a_write_is_done_once(my_agent):
-    """a tool that is a WRITE has each effect once, and none in plan mode"""
-    made = my_agent()
-    if made.tool.effect is Effect.WRITE:
-        for mode, most in {"build": 1, "plan": 0}.items():
-            played = Played(my_agent(), mode=mode)
-            done = max(played.calls.values(), default=0)
-            assert done <= most, f"one effect came {done} times in {mode} mode"
-
-
-@pytest.mark.parametrize("guard", [False, True])
-def test_no_loop_is_hidden(my_agent, guard):
-    """no call of tool or guard does one thing three times; a guard calls no tool"""
-    repeated = Played(my_agent(), guard).repeated
-    assert repeated == [], "; ".join(repeated)
-
-
-def test_the_guard_is_needed(my_agent):
-    """without its guard the run ends, not in ERROR, and with a wrong answer"""
-    made = my_agent()
-    played = Played(made, guard=False)
-    right = as_scenario(made.scenario, "your scenario").is_right(played.end)
-    assert played.end["state"] != "ERROR", played.told
-    assert not right, played.told
-
-
-def test_the_guard_holds(my_agent):
-    """its guard refuses a call, also asked again; the run ends right, its tool works"""
-    made = my_agent()
-    played = Played(made)
-    idle = "your guard refuses nothing (does it remember an earlier run?)"
-    assert played.refused, f"{idle}; {played.told}"
-    again = f"refused {AGAIN} times, the same call is allowed: no tool has told more"
-    assert not played.gave_way, again
-    assert as_scenario(made.scenario, "your scenario").is_right(played.end), played.told
-    came = played.own[-1]["text"] if played.own else "nobody called it"
-    assert played.worked, f"your tool has not worked: {came}"
-
-
-# A limit refuses what is larger, or what is smaller: one of these ways is enough.
-WAYS = [(0.2, 0.7), (0.2, 0.7), (1.4, 3), (1.4, 3)]
-
-
-def test_the_guard_knows_no_number_by_heart(my_agent):
-    """with other numbers in the story the guard still refuses, the tool still works"""
-    made = my_agent()
-    played, scenario = Played(made), made.scenario
-    told = numbers_of([tool.get("returns") for tool in scenario.get("tool", [])])
-    refused, allowed = numbers_of(played.stopped), numbers_of(played.worked[-1:]) & told
-    for numbers, kept, said in [
-        (refused, "refused", "the guard refuses nothing"),
-        (allowed, "worked", "the guard refuses your tool's calls"),
-    ]:
-        others = [with_other_numbers(scenario, numbers, way) for way in WAYS]
-        plays = [Played(replace(made, scenario=story)) for story in others if numbers]
-        shown = ", ".join(map(str, sorted(numbers)))
-        assert not plays or any(getattr(play, kept) for play in plays), (
-            f"with other numbers than {shown} in the story {said}"
-        )
+    assert waits or said == "", f"played again, the run is another one: {said}"
 
 
 @pytest.mark.parametrize("task", FIVE, ids=[task.slug for task in FIVE])
 def test_other_tasks_are_left_alone(my_agent, task):
-    """five of the 29 tasks are solved with tool and guard there, and nothing refused"""
-    data = {"title": task.slug, "teaches": "", "question": task.question}
-    data |= {"tools": [*task.tools], "turn": [{"text": t} for t in task.expert]}
-    played = Played(replace(my_agent(), scenario=data))
-    assert played.refused == [], f"your guard said no to {task.slug}: {played.refused}"
-    assert grade(played.end["answer"], task.gold), played.told
+    """five of lesson 12's tasks are solved with tool and guard, and nothing stopped"""
+    made, _ = drawn(my_agent)
+    tools = builtin_tools(task.tools)
+    story = Story(task.question, task.expert, task.gold, tools=tools)
+    played = Played(made, story)
+    assert not played.stopped, f"your guard stopped {played.stopped[0][0]}"
+    assert grade(played.end["answer"], task.gold), str(played)

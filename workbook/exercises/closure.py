@@ -112,11 +112,10 @@ def in_place(text: str, helpers: Iterable[str]) -> str:
     return text
 
 
-def part_text(exercise: Exercise, text: str, own: set[str]) -> str:
+def part_text(text: str, own: set[str]) -> str:
     """Return an answer that finds the other parts beside it, or in the package.
 
     Args:
-        exercise: whose answer it is.
         text: as it is kept.
         own: the exercises that are exported as parts.
     """

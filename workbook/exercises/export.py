@@ -10,12 +10,13 @@ import os
 import re
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
 import workbook
+from workbook.exercises.answer import answer_in
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.closure import (
     COPY,
@@ -48,6 +49,9 @@ NOT_OURS = {
     "langchain_trace",
 }
 """Rooms of the course that no exported agent needs."""
+
+CAPSTONE, ADDED = "my_agent", ("my_tool", "my_guard")
+"""The exercise whose answer has these two functions, which take nobody's place."""
 
 IN_COPY = re.compile(rf"^\s*(?:from|import) {COPY}([.\w]+)", re.MULTILINE)
 """What a file imports of the runtime: the name behind `runtime`."""
@@ -121,10 +125,10 @@ def packed(users: Iterable[str] = ()) -> Package:
     ]
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]
+    texts = {slug: path_of(slug).read_text(encoding="utf-8") for slug in own}
     parts, refused = {}, list[str]()
-    for slug in own:
-        text = path_of(slug).read_text(encoding="utf-8")
-        text = part_text(exercises()[slug], text, set(own))
+    for slug, kept in {**texts, **_added()}.items():
+        text = part_text(kept, set(own))
         rooms = {name.split(".")[1] for name in closure([text]) if "." in name}
         if rooms & NOT_OURS:
             refused.append(f"{slug} (it imports {NAME}.{min(rooms & NOT_OURS)})")
@@ -132,7 +136,8 @@ def packed(users: Iterable[str] = ()) -> Package:
             parts[f"parts/{slug}.py"] = text
     own = [Path(name).stem for name in parts]
     needed |= closure(parts.values())
-    files = _copies(needed) | files | parts | _tests(own, needed)
+    tested = [slug for slug in own if slug not in ADDED]
+    files = _copies(needed) | files | parts | _tests(tested, needed)
     ours = [slug for slug in run if slug not in own]
     said = f"Yours: {', '.join(own) or 'none'}.\nOurs: {', '.join(ours) or 'none'}."
     if stale:
@@ -144,13 +149,24 @@ def packed(users: Iterable[str] = ()) -> Package:
     root = f"{COPY}/__init__.py"
     files[root] = files[root].replace("VERSION", workbook.__version__)
     files["parts/__init__.py"] = files["parts/__init__.py"].replace(
-        "PARTS", " ".join(run)
+        "PARTS", " ".join([*run, *ADDED])
     )
     files["LICENSE"] = licence
     readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
     known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
     files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)
     return Package(files, own, said)
+
+
+def _added() -> dict[str, str]:
+    """Return the tool and the guard of the capstone, each with what it needs."""
+    if Part(CAPSTONE).whose != "yours":
+        return {}
+    kept, found = path_of(CAPSTONE).read_text(encoding="utf-8"), {}
+    for name in ADDED:
+        with suppress(LookupError):  # it has another name
+            found[name] = answer_in([kept], name)
+    return found
 
 
 def _copies(needed: set[str]) -> dict[str, str]:

@@ -1,28 +1,52 @@
-"""The capstone: a tool, a guard and a scenario of one's own, put into the machine.
+"""The capstone: a tool, a guard and a story of one's own, put into the machine.
 
-What is held against one stands in its tests, tests/playground/test_my_agent.py.
+A story is a function: it draws its numbers with dice, and tells with danger what only
+the guard stops. What is held against one stands in tests/playground/test_my_agent.py.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from random import Random
 from typing import Any
 
+from workbook.evaluation.grader import grade
+from workbook.evaluation.tasks import Gold
 from workbook.fsm.machine import Machine
-from workbook.fsm.run import Run
-from workbook.fsm.table import Event, State
+from workbook.fsm.table import State
+from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
-from workbook.paths import DATA
-from workbook.playground.machines import ByScript, play_machine
-from workbook.playground.scenarios import ScenarioError, as_scenario, scenario_tools
-from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
-from workbook.tools.tool import Tool
+from workbook.guardrails.own import STOPPED, OwnGuard, with_guard
+from workbook.models.base import TextModel
+from workbook.models.script import Script
+from workbook.playground.machines import ByScript
+from workbook.playground.scenarios import ScenarioError, outcome
+from workbook.tools import Observation, Tool, ToolCall
+from workbook.tools.calls import to_json
+from workbook.tools.tool import tool
 from workbook.traces import Trace, TraceWriter
 
-OwnGuard = Callable[[ToolCall, Sequence[Observation]], str | None]
-"""Says why a call may not be made, after what was observed; None lets it pass."""
+STEPS = 12  # the most of a run: model calls, and tool calls
+
+
+@dataclass(frozen=True, slots=True)
+class Story:
+    """One question, what the scripted model says, and what is right in the end."""
+
+    question: str
+    turns: Sequence[str]  # "{told}" in a turn is what the last tool has told
+    gold: Gold  # the right answer, as lesson 12's `grade` takes it
+    if_stopped: Sequence[
+        str
+    ] = ()  # the turns from the first call that your guard stops
+    tools: Sequence[Tool] = ()  # besides yours
+    ends: str = State.DONE  # the right end; the answer counts where it is DONE
+    person: Sequence[str] = ()  # of who is asked: approve, later, reject: why
+
+    def is_right(self, end: Mapping[str, Any]) -> bool:
+        """Say whether a run that ended so is right."""
+        answered = self.ends != State.DONE or grade(end["answer"], self.gold)
+        return bool(end["state"] == self.ends and answered)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,77 +55,120 @@ class Capstone:
 
     tool: Tool
     guard: OwnGuard
-    scenario: Mapping[str, Any]  # as its file would say it, with a `right_if`
+    story: Callable[[Random, bool], Story]  # with these dice, with danger or without
     parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
 
-def with_guard(machine: Machine, guard: OwnGuard) -> Machine:
-    """Return a copy of a machine that asks a guard of yours before each call is made.
+def action(tool: str, **arguments: Any) -> str:
+    """Return the turn in which a model calls a tool.
 
-    What it refuses is told to the model with its reason, and to the trace. It looks at
-    what was observed before: so no calls are made at once.
+    >>> print(action("Convert", amount=250))
+    Action: Convert
+    Action Input: {"amount": 250}
     """
-    again, make = copy(machine), machine.handlers[State.EXECUTE_TOOL]
-    again.parallel = None
-
-    def ask_first(run: Run) -> str:
-        asked, why = run.waiting[0], None
-        if asked.refusal is None:
-            why = guard(*deepcopy((asked.call, tuple(run.observed))))  # it only looks
-        if why is None:
-            return make(run)
-        if not isinstance(why, str) or not why.strip():
-            raise TypeError(f"your guard returned {why!r}: it owes a reason, or None")
-        about = {"tool": asked.call.name, "call_id": asked.call.call_id}
-        run.emit("decision", who="guard", what="deny", why=why, **about)
-        message = f"{asked.call.name} was not called: {why}."
-        run.refuse(ToolError(ErrorKind.DENIED, message))
-        return Event.TOOL_RETURNED
-
-    again.handlers = {**machine.handlers, State.EXECUTE_TOOL: ask_first}
-    return again
+    return f"Action: {tool}\nAction Input: {to_json(arguments)}"
 
 
-def play_capstone(
-    made: Capstone, guard: bool = True, mode: str | None = None
+def tells(name: str, text: str) -> Tool:
+    """Return a tool that tells the same text whatever it is asked."""
+    schema = {"properties": {"input": {"type": "string"}}}
+    return Tool(name, f"Tells about {name}.", schema, lambda **_: {"result": text})
+
+
+def play_story(
+    made: Capstone,
+    story: Story,
+    guard: bool = True,
+    model: TextModel | None = None,
+    **options: Any,
 ) -> tuple[Trace, Machine]:
-    """Play its scenario, with its guard or without; return the trace and the machine.
+    """Play a story, with the guard or without; return the trace and the machine.
 
-    ScenarioError: the scenario does not hold together, or not with the tool.
+    A model answers the question in place of the story's turns. The options are those of
+    `guarded`. ScenarioError: the agent cannot be put together.
     """
-    scenario = as_scenario(made.scenario, "your scenario")
-    person = ByScript(scenario.guards.answers, mode)
-
-    def make(*given: Any, scenario: Any, home: Any, **options: Any) -> Any:
-        machine = guarded(*given, **options)
-        return with_guard(machine, made.guard) if guard else machine
-
-    tools = [*scenario_tools(scenario), made.tool]
+    if model is None:
+        model = Script([says(story)], repeat_last=True)
+        model.at_once = True  # it needs no time limit
+    tools, person = [*story.tools, made.tool], ByScript(story.person)
+    given: Any = {"budget": Budget(STEPS, STEPS), "ask": person.ask}
     with TraceWriter() as told:
-        given = scenario, scenario.script(), tools, told, made.parts, person
-        play_machine(*given, make=make)
-    if not hasattr(person, "machine"):
-        end: Any = told.trace().end
-        raise ScenarioError(f"your agent cannot be put together: {end['message']}")
-    return told.trace(), person.machine
+        try:
+            given |= {"parts": made.parts, "hook": told, **options}
+            machine: Machine = guarded(model, tools, **given)
+        except Exception as error:
+            text = f"your agent cannot be put together: {error}"
+            raise ScenarioError(text) from error
+        if guard:
+            machine = with_guard(machine, made.guard)
+        machine.run(story.question)
+    return told.trace(), machine
+
+
+def says(story: Story) -> Callable[[str], str]:
+    """Return a model that says the turns of a story; it reads what it was told last."""
+    turns, was_stopped = iter(story.turns), False
+
+    def say(prompt: str) -> str:
+        nonlocal turns, was_stopped
+        told = prompt.rpartition("\nObservation: ")[2].strip()
+        if STOPPED in told and not was_stopped:
+            turns, was_stopped = iter(story.if_stopped), True
+        for turn in turns:
+            return turn.replace("{told}", told)
+        raise ValueError(f"the story has no turn left: it was told {told!r:.80}")
+
+    return say
+
+
+def rehearse(
+    made: Capstone, danger: bool, guard: bool, number: int = 20
+) -> list[dict[str, Any]]:
+    """Play stories of the dice 1, 2, 3 …; return how each ended, and if it is right."""
+    ends = []
+    for seed in range(1, number + 1):
+        story = made.story(Random(seed), danger)
+        end = outcome(play_story(made, story, guard)[0])
+        ends.append({**end, "right": story.is_right(end)})
+    return ends
+
+
+def my_tool() -> Tool:
+    """Return the tool of our capstone."""
+
+    def convert(amount: float, rate: float) -> float:
+        """Changes an amount of money at a rate that you give."""
+        return round(amount * rate, 2)
+
+    made: Tool = tool(convert, name="Convert")
+    return made
+
+
+def my_guard(call: ToolCall, observed: Sequence[Observation]) -> str | None:
+    """Stop a conversion at a rate that no tool has told."""
+    told = " ".join(seen.text() for seen in observed if seen.ok)
+    known = [float(number) for number in re.findall(r"\d+\.\d+", told)]
+    if call.name != "Convert" or call.arguments["rate"] in known:
+        return None
+    return "no tool has told you this rate, look it up"
+
+
+def my_story(dice: Random, danger: bool) -> Story:
+    """Draw a question about money; with danger the model makes up the rate."""
+    euros, rate = dice.randint(20, 900), dice.randint(1050, 1150) / 1000
+    made_up, answer = dice.randint(1200, 1400) / 1000, "Final Answer: {told} dollars"
+    looks = action("Rates", input="euro"), action("Convert", amount=euros, rate=rate)
+    careful = [*looks, answer]
+    hasty = [action("Convert", amount=euros, rate=made_up), answer]
+    return Story(
+        f"How many dollars are {euros} euros?",
+        hasty if danger else careful,
+        Gold("number", (f"{euros * rate:.2f}",)),
+        if_stopped=careful,
+        tools=[tells("Rates", f"1 euro is {rate} dollars")],
+    )
 
 
 def my_agent() -> Capstone:
-    """Return a tool, a guard and a scenario: no amount changes at a made-up rate."""
-
-    def convert(amount: float, rate: float) -> dict[str, float]:
-        return {"result": round(amount * rate, 2)}
-
-    def look(call: ToolCall, observed: Sequence[Observation]) -> str | None:
-        told = " ".join(seen.text() for seen in observed if seen.ok)
-        rate = call.arguments.get("rate", 1)
-        if call.name != "Convert" or rate in map(float, re.findall(r"\d+\.\d+", told)):
-            return None
-        return f"no tool has told you the rate {rate}, look it up"
-
-    number = {"type": "number", "exclusiveMinimum": 0}
-    names = "amount", "rate"
-    schema = {"properties": dict.fromkeys(names, number), "required": [*names]}
-    tool = Tool("Convert", "Changes money at a rate you give.", schema, convert)
-    scenario = (DATA / "capstone.toml").read_text(encoding="utf-8")
-    return Capstone(tool, look, tomllib.loads(scenario))
+    """Return a tool, a guard and a story: no amount changes at a made-up rate."""
+    return Capstone(my_tool(), my_guard, my_story)
