@@ -33,6 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif name == "handout":
             command.add_argument("folder", type=Path, help="a new or empty folder")
             command.add_argument("--solved", action="store_true", help="with answers")
+            words = "only these, by the beginnings of their names: 02 05"
+            command.add_argument("--only", nargs="+", default=[], help=words)
         elif name == "fetch-model":
             add = partial(command.add_argument, type=Path, dest="source")
             add(
@@ -152,7 +154,7 @@ def _export(options: argparse.Namespace) -> int:
 def _handout(options: argparse.Namespace) -> int:
     from workbook.grading.handout import handout
 
-    print(handout(options.folder, solved=options.solved))
+    print(handout(options.folder, solved=options.solved, only=options.only))
     return 0
 
 
@@ -211,7 +213,10 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package that runs without the course"),
-    "handout": (_handout, "the lessons to read, as pages without a network"),
+    "handout": (
+        _handout,
+        "the lessons with outputs, as pages and slides without a network",
+    ),
     "record": (
         _record,
         "run the lessons' experiments on a hosted model, and keep them",
