@@ -6,7 +6,9 @@ recordings, and nobody's progress is touched. Nothing of it is loaded from afar.
 
 import ast
 import asyncio
+import importlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
@@ -138,8 +140,6 @@ def _stubs(source: str, lesson: Lesson) -> list[Any]:
 
 def _borrowed(source: str, lesson: Lesson) -> Iterator[str]:
     """Import all that the modules of the answers know, private names as well."""
-    import importlib
-
     for node in _stubs(source, lesson):
         module = importlib.import_module(exercises()[node.name].function().__module__)
         names = [name for name in vars(module) if name[:2] not in ("__", "@p")]
@@ -156,8 +156,8 @@ def cell_as_html(cell: Any) -> str:
     for other in lessons():  # a lab is in a folder of its own, its page is not
         for place in ("", "labs/", "../"):
             shown = shown.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
-    # What stands in a widget's place is shown, and so is what a cell folds.
-    return shown.replace("<details class='instead'>", "<details class='instead' open>")
+    # On paper nothing can be opened: a card's rules, a widget's run as text.
+    return re.sub(r"<details( class=['\"]instead['\"])?>", r"<details\1 open>", shown)
 
 
 @cache
