@@ -23,6 +23,7 @@ from workbook.pages import template
 from workbook.paths import DATA
 from workbook.wait import waiting
 
+DEMOS = Lesson("demos", "The demos of the guide", 0)
 REVEAL = DATA / "pages" / "reveal"
 LIGHT, DARK = "default", "github-dark"  # Pygments' names of its colours
 CELL_TIMEOUT_S = 300
@@ -32,7 +33,7 @@ SHOWN = ["text/html", "image/svg+xml", "image/png", "text/markdown", "text/plain
 
 
 def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> str:
-    """Run the lessons and write them into a new or empty folder; say where.
+    """Run the lessons and the demos, write them into a new or empty folder; say where.
 
     Args:
         solved: our functions stand in the exercises.
@@ -43,9 +44,11 @@ def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> 
     from pygments.formatters import HtmlFormatter
 
     begins = tuple(only) or ("",)
-    chosen = [each for slug, each in lessons().items() if slug.startswith(begins)]
+    chosen = [
+        each for each in [*lessons().values(), DEMOS] if each.slug.startswith(begins)
+    ]
     if not chosen:
-        raise CourseError(f"no lesson begins with {' or '.join(begins)}")
+        raise CourseError(f"no notebook begins with {' or '.join(begins)}")
     known: dict[str, Any] = {"lessons": chosen, "solved": solved}
     for name, style in (("light", LIGHT), ("dark", DARK)):
         known[name] = HtmlFormatter(style=style).get_style_defs(".highlight pre")
@@ -55,7 +58,7 @@ def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> 
         shutil.copytree(REVEAL, whole / "reveal")
         notebooks = asyncio.run(_all_run(chosen, solved))
         for here, (lesson, notebook) in enumerate(zip(chosen, notebooks, strict=True)):
-            cells = [(slide_type(c), cell_as_html(c)) for c in notebook.cells]
+            cells = as_html(notebook)
             text = page.render(here=here, title=lesson.title, cells=cells)
             (whole / f"{lesson.slug}.html").write_text(text, encoding="utf-8")
             text = deck.render(here=here, title=lesson.title, columns=columns(cells))
@@ -109,13 +112,20 @@ async def run(lesson: Lesson, *, solved: bool) -> Any:
         await client.async_execute(env={**os.environ, **known})
     for cell, source in zip(code, shown, strict=True):
         cell.source = source
-        cell.outputs = [output for output in cell.outputs if _is_shown(output)]
+        cell.outputs = [output for output in cell.outputs if _shown(output)]
     return notebook
 
 
-def _is_shown(output: Any) -> bool:
-    """Leave out a line that is over, and a widget, which comes with a text beside it."""
-    return "data" not in output or (output.data and WIDGET not in output.data)
+def _shown(output: Any) -> bool:
+    """Leave one kind in an output. None: a line that is over, or a widget alone.
+
+    A widget comes with an output of its own, which is a page's.
+    """
+    if "data" in output:
+        kinds = () if WIDGET in output.data else SHOWN
+        first = next((kind for kind in kinds if kind in output.data), "")
+        output.data = {first: output.data[first]} if first else {}
+    return bool(output.get("data", True))
 
 
 def _raised(notebook: Any) -> bool:
@@ -147,29 +157,28 @@ def _borrowed(source: str, lesson: Lesson) -> Iterator[str]:
         yield f"from {module.__name__} import {', '.join(names)}"
 
 
-def cell_as_html(cell: Any) -> str:
-    """Return a cell with its outputs as HTML; links to lessons lead to their pages."""
-    from nbformat.v4 import new_notebook
+def as_html(notebook: Any) -> list[tuple[str, str]]:
+    """Return each cell: where it stands in the deck, and with its outputs as HTML.
 
-    notebook = new_notebook(cells=[cell])  # type: ignore[no-untyped-call]
-    shown: str = _exporter().from_notebook_node(notebook)[0]
+    Links to lessons lead to their pages. On paper nothing can be opened, so what is
+    folded is open: a card's rules, and the run of a player as text.
+    """
+    body: str = _exporter().from_notebook_node(notebook)[0]
     for other in lessons():  # a lab is in a folder of its own, its page is not
         for place in ("", "labs/", "../"):
-            shown = shown.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
-    # On paper nothing can be opened: a card's rules, a widget's run as text.
-    return re.sub(r"<details( class=['\"]instead['\"])?>", r"<details\1 open>", shown)
+            body = body.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
+    body = re.sub(r"<details( class=['\"]instead['\"])?>", r"<details\1 open>", body)
+    cells = re.split(r'(?=<div [^>]*class="cell border-box-sizing)', body)[1:]
+    return list(zip(map(slide_type, notebook.cells), cells, strict=True))
 
 
 @cache
 def _exporter() -> Any:
     from nbconvert import HTMLExporter
-    from traitlets.config import Config
 
-    config = Config()
-    config.NbConvertBase.display_data_priority = SHOWN
     options = {"exclude_input_prompt": True, "exclude_output_prompt": True}
     options |= {"exclude_anchor_links": True, "template_name": "basic"}
-    return HTMLExporter(config=config, **options)  # type: ignore[no-untyped-call]
+    return HTMLExporter(**options)  # type: ignore[no-untyped-call]
 
 
 def slide_type(cell: Any) -> str:
