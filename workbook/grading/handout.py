@@ -152,8 +152,8 @@ def _borrowed(source: str, lesson: Lesson) -> Iterator[str]:
     """Import all that the modules of the answers know, private names as well."""
     for node in _stubs(source, lesson):
         module = importlib.import_module(exercises()[node.name].function().__module__)
-        names = [name for name in vars(module) if name[:2] not in ("__", "@p")]
-        names = [name for name in names if name not in ("annotations", node.name)]
+        own = ("annotations", node.name)
+        names = [n for n in vars(module) if n[:2] != "__" and n not in own]
         yield f"from {module.__name__} import {', '.join(names)}"
 
 
@@ -176,9 +176,9 @@ def as_html(notebook: Any) -> list[tuple[str, str]]:
 def _exporter() -> Any:
     from nbconvert import HTMLExporter
 
-    options = {"exclude_input_prompt": True, "exclude_output_prompt": True}
-    options |= {"exclude_anchor_links": True, "template_name": "basic"}
-    return HTMLExporter(**options)  # type: ignore[no-untyped-call]
+    left_out = ("input_prompt", "output_prompt", "anchor_links")
+    options: Any = {f"exclude_{name}": True for name in left_out}
+    return HTMLExporter(template_name="basic", **options)  # type: ignore[no-untyped-call]
 
 
 def slide_type(cell: Any) -> str:
