@@ -166,13 +166,17 @@ def test_there_is_a_plan_for_each_length():
 
 @pytest.mark.parametrize(("minutes", "rows"), plans())
 def test_a_plan_leaves_time_for_what_it_names(minutes, rows):
-    """a row is as long as its exercises, or its lesson; its demos have a page"""
-    played = set(re.findall(r'player\("(\w+)"', "".join(t for _, t in PAGES.values())))
+    """a row is as long as its exercises, its lesson, and the pages of its demos"""
+    tops = [text.strip().splitlines()[0] for _, text in PAGES.values()]
+    long = {top: int(re.search(r"\d+", top)[0]) for top in tops}
+    played = {slug: top for top in tops for slug in re.findall(r'player\("(\w+)"', top)}
     for row, what in rows:
         slugs_there = re.findall(r"`(\w+)`", what)
         known = [exercises()[slug] for slug in slugs_there if slug in exercises()]
         assert set(slugs_there) <= {*played, *exercises()}, what
         assert sum(exercise.minutes for exercise in known) <= int(row), what
+        shown = {played[slug] for slug in slugs_there if slug in played}
+        assert sum(long[top] for top in shown) <= int(row), what
         lesson = re.match(r"lesson (\d\d)", what)
         assert lesson is None or LESSONS[lesson[1]].minutes <= int(row), what
 

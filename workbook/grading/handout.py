@@ -160,16 +160,21 @@ def _borrowed(source: str, lesson: Lesson) -> Iterator[str]:
 def as_html(notebook: Any) -> list[tuple[str, str]]:
     """Return each cell: where it stands in the deck, and with its outputs as HTML.
 
-    Links to lessons lead to their pages. On paper nothing can be opened, so what is
-    folded is open: a card's rules, and the run of a player as text.
+    Links to lessons lead to their pages. On paper nothing can be opened, so a card's
+    rules are open, and so is what stands in a widget's place.
     """
     body: str = _exporter().from_notebook_node(notebook)[0]
     for other in lessons():  # a lab is in a folder of its own, its page is not
         for place in ("", "labs/", "../"):
             body = body.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
-    body = re.sub(r"<details( class=['\"]instead['\"])?>", r"<details\1 open>", body)
-    cells = re.split(r'(?=<div [^>]*class="cell border-box-sizing)', body)[1:]
-    return list(zip(map(slide_type, notebook.cells), cells, strict=True))
+    body = body.replace("<details class='instead'>", "<details class='instead' open>")
+    shown = []
+    parts = re.split(r'(?=<div [^>]*class="cell border-box-sizing)', body)[1:]
+    for cell, part in zip(notebook.cells, parts, strict=True):
+        text = cell.cell_type == "markdown"
+        opened = part.replace("<details>", "<details open>") if text else part
+        shown.append((slide_type(cell), opened))
+    return shown
 
 
 @cache
