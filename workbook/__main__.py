@@ -32,9 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("--update", action="store_true", help=words)
         elif name == "handout":
             command.add_argument("folder", type=Path, help="a new or empty folder")
-            command.add_argument("--solved", action="store_true", help="with answers")
             words = "only these, by the beginnings of their names: 02 05"
             command.add_argument("--only", nargs="+", default=[], help=words)
+            command.add_argument("--solved", action="store_true", help="with answers")
         elif name == "fetch-model":
             add = partial(command.add_argument, type=Path, dest="source")
             add(
@@ -215,7 +215,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "export": (_export, "write your agent as a package that runs without the course"),
     "handout": (
         _handout,
-        "the lessons with outputs, as pages and slides without a network",
+        "the lessons to read, as pages without a network",
     ),
     "record": (
         _record,
