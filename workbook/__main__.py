@@ -213,10 +213,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package that runs without the course"),
-    "handout": (
-        _handout,
-        "the lessons to read, as pages without a network",
-    ),
+    "handout": (_handout, "the lessons to read, as pages without a network"),
     "record": (
         _record,
         "run the lessons' experiments on a hosted model, and keep them",
