@@ -6,6 +6,7 @@ recordings, and nobody's progress is touched. Nothing of it is loaded from afar.
 
 import ast
 import asyncio
+import atexit
 import importlib
 import os
 import re
@@ -74,7 +75,9 @@ def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> 
 
 
 async def _all_run(chosen: list[Lesson], solved: bool) -> list[Any]:
-    """Run as many notebooks at once as there are cores."""
+    """Run as many notebooks at once as there are cores; Ctrl-C ends their kernels."""
+    # nbclient would take Ctrl-C for itself, and end the kernel of one notebook alone.
+    asyncio.get_running_loop().add_signal_handler = _refuse  # type: ignore
     free = asyncio.Semaphore(os.cpu_count() or 1)
     with waiting("running the notebooks", len(chosen)) as tick:
 
@@ -85,6 +88,10 @@ async def _all_run(chosen: list[Lesson], solved: bool) -> list[Any]:
             return notebook
 
         return await asyncio.gather(*map(one, chosen))
+
+
+def _refuse(*handler: Any) -> None:
+    raise RuntimeError("as where this is not the main thread")
 
 
 async def run(lesson: Lesson, *, solved: bool) -> Any:
@@ -109,7 +116,10 @@ async def run(lesson: Lesson, *, solved: bool) -> Any:
             extra_arguments=["--log-level=ERROR"],
             resources={"metadata": {"path": str(lesson.notebook.parent)}},
         )
-        await client.async_execute(env={**os.environ, **known})
+        try:
+            await client.async_execute(env={**os.environ, **known})
+        finally:  # its kernel has ended, also at Ctrl-C, and is not to be ended again
+            atexit.unregister(client._cleanup_kernel)
     for cell, source in zip(code, shown, strict=True):
         cell.source = source
         cell.outputs = [output for output in cell.outputs if _shown(output)]
