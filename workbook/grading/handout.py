@@ -162,8 +162,8 @@ def _borrowed(source: str, lesson: Lesson) -> Iterator[str]:
     """Import all that the modules of the answers know, private names as well."""
     for node in _stubs(source, lesson):
         module = importlib.import_module(exercises()[node.name].function().__module__)
-        own = ("annotations", node.name)
-        names = [n for n in vars(module) if n[:2] != "__" and n not in own]
+        names = [n for n in vars(module) if n.isidentifier() and n[:2] != "__"]
+        names = [n for n in names if n not in ("annotations", node.name)]
         yield f"from {module.__name__} import {', '.join(names)}"
 
 
