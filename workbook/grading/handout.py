@@ -113,6 +113,7 @@ async def run(lesson: Lesson, *, solved: bool) -> Any:
             allow_errors=True,
             kernel_name="python3",
             store_widget_state=False,
+            coalesce_streams=True,
             extra_arguments=["--log-level=ERROR"],
             resources={"metadata": {"path": str(lesson.notebook.parent)}},
         )
