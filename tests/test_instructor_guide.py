@@ -1,45 +1,51 @@
-"""What the instructor's guide shows works as it stands."""
+"""What the instructor's guide says is so, and its demos run."""
 
 import ast
-import json
 import re
-import shutil
+import tempfile
 import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
 
+from tests.notebooks.conftest import execute, read, text_outputs
 from workbook.exercises.catalogue import exercises, lessons
-from workbook.paths import DATA
-from workbook.playground import player
-from workbook.playground.engines import play
-from workbook.playground.scenarios import outcome, read_scenario, slugs
+from workbook.playground import play
+from workbook.playground.engines import ENGINES
+from workbook.playground.scenarios import load, outcome, read_scenario
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = (ROOT / "notebooks" / "instructor_guide.md").read_text(encoding="utf-8")
+DEMOS = read(ROOT / "notebooks" / "demos.ipynb").cells
+LESSONS = {slug[:2]: each for slug, each in lessons().items() if not each.lab}
+PARTS = ["Say", "Ask", "They answer", "The point", "Bridge", "Plan B"]
+LOOPS = ("naive", "langchain", "fsm")
 
 
-ENGINES = ("naive", "langchain", "fsm")
-OPENS = re.compile(r'^\| \d\d \| `player\("(\w+)", engine="(\w+)"', re.MULTILINE)
-DEMOS = OPENS.findall(GUIDE)
+def pages():
+    """Return the guide's pages: of each lesson's number its title and its text."""
+    lessons_ = GUIDE.split("## The lessons, a page each")[1].split("\n## ")[0]
+    found = re.split(r"(?m)^### (\d\d) · (.+)$", lessons_)[1:]
+    return {n: (title, text) for n, title, text in zip(*[iter(found)] * 3, strict=True)}
 
 
-def blocks(language):
-    """Return the code blocks of the guide in one language."""
-    return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+PAGES = pages()
+each_page = pytest.mark.parametrize("number", PAGES)
 
 
-def calls():
-    """Return the calls in the guide's text and tables, without those for grading."""
-    found, stage = [], GUIDE.split("\n## Grading")[0]
-    for code in re.findall(r"(?<!`)`([^`\n]+)`(?!`)", stage):
-        try:
-            read = ast.parse(code, mode="eval").body
-        except SyntaxError:
-            continue
-        if isinstance(read, ast.Call):
-            found.append(code)
-    return list(dict.fromkeys(found))
+def demos():
+    """Return the demo notebook's code by lesson: what stands below its heading."""
+    found, here = {}, ""
+    for cell in DEMOS:
+        if heading := re.match(r"## (\d\d|\w.+)", cell.source):
+            here = heading[1]
+        if cell.cell_type == "code":
+            found.setdefault(here, []).append(cell.source)
+    return found
+
+
+CELLS = demos()
 
 
 def plans():
@@ -50,64 +56,101 @@ def plans():
     return list(zip(map(int, parts[::2]), rows, strict=True))
 
 
+def test_each_lesson_has_a_page():
+    """in the lessons' order, with the lessons' titles"""
+    assert {n: title for n, (title, _) in PAGES.items()} == {
+        n: lesson.title for n, lesson in LESSONS.items()
+    }
+
+
+@each_page
+def test_a_page_has_its_parts(number):
+    """minutes, what to say and ask, wrong answers, a few steps, what comes next"""
+    text = PAGES[number][1]
+    assert re.match(r"\s*\*\d+ minutes · .+\*\n", text)
+    assert re.findall(r"(?m)^\*\*([^*]+):\*\*", text) == PARTS
+    steps = re.findall(r"(?m)^(\d)\. ", text)
+    assert steps == [str(n + 1) for n in range(len(steps))]
+    assert 4 <= len(steps) <= 6
+
+
+@each_page
+def test_a_demo_is_ready(number):
+    """what a page opens with is a cell below its heading in the notebook"""
+    cells = "\n".join(CELLS[number])
+    top = PAGES[number][1].strip().splitlines()[0]
+    assert cells
+    for call in re.findall(r"`(\w+\(.*?\))`", top):
+        assert call in cells
+
+
+def test_engines_and_scenarios_of_the_guide_are_there():
+    """each call of the guide and of its demos names what the workbook has"""
+    code = "\n".join([GUIDE, *(cell.source for cell in DEMOS)])
+    called = re.findall(r'\b(?:player|play)\("(\w+)"(?:, "(\w+)")?', code)
+    assert len(called) > 20
+    for slug, engine in called:
+        assert slug == "out_of_order" or load(slug)
+        assert not engine or engine in ENGINES
+
+
+def test_what_is_to_be_pressed_is_a_button():
+    """the words of all buttons that the guide names stand on one"""
+    data = [ROOT / "data/pages/player.toml", ROOT / "data/be_the_model.toml"]
+    player, model = (tomllib.loads(path.read_text(encoding="utf-8")) for path in data)
+    known = {word for word, _ in (player["buttons"] | player["answers"]).values()}
+    known |= set(model["buttons"])
+    named = set(re.findall(r"\*\*([A-Z][\w ]+)\*\*", GUIDE.split("## Session")[0]))
+    assert len(named) > 8
+    assert named <= known
+
+
+def as_shipped():
+    return read(ROOT / "notebooks" / "demos.ipynb"), {}
+
+
 @pytest.fixture(scope="module")
-def elsewhere(tmp_path_factory):
-    """A folder to write into, and the scenarios with the guide's own among them."""
-    folder = tmp_path_factory.mktemp("class")
-    shutil.copytree(DATA / "scenarios", folder / "scenarios")
-    (text,) = blocks("toml")
-    (folder / "scenarios" / "out_of_order.toml").write_text(text, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("workbook.playground.scenarios.FOLDER", folder / "scenarios")
-        patched.chdir(folder)
-        yield folder
+def shown():
+    """What each cell of the demos shows, by the lesson, after Run All."""
+    found, here = {}, ""
+    for cell in execute(as_shipped, {}, tempfile.mkdtemp()).cells:
+        if heading := re.match(r"## (\d\d)", cell.source):
+            here = heading[1]
+        found[here] = found.get(here, "") + text_outputs(cell)
+    return found
 
 
-def first_cell():
-    """Return the names that are there after "All you need is in one cell"."""
-    names = {}
-    exec(blocks("python")[0], names)
-    return names
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [
+        ("01", "450,000"),
+        ("02", "Finish[today]"),
+        ("03", "price question"),
+        ("04", "call once per value"),
+        ("05", "EXHAUSTED"),
+        ("06", "STUCK"),
+        ("07", "is not done again"),
+        ("08", "it was read as 45 88"),
+        ("09", "REFUSED"),
+        ("10", "Mallory"),
+        ("11", "0.863636"),
+        ("12", "21 of 40, 37% to 67%"),
+        ("13", "25 of 26"),
+        ("14", "Its README.md says how to go on"),
+    ],
+)
+def test_a_demo_shows_what_its_page_says(shown, number, told):
+    """Run All shows it, without a network, a model or a button"""
+    assert told in shown[number]
 
 
-@pytest.fixture(scope="module")
-def namespace():
-    """The guide's cells, run one after the other."""
-    names = first_cell()
-    for cell in blocks("python")[1:]:
-        exec(cell, names)
-    return names
-
-
-def test_one_cell_has_all_that_the_guide_needs(elsewhere):
-    """each call in the text and in the tables runs after the first cell alone"""
-    assert len(calls()) > 15
-    for code in calls():
-        eval(code, first_cell())
-
-
-@pytest.mark.parametrize("cell", blocks("python")[1:])
-def test_each_cell_runs_after_the_first_one(cell):
-    """no cell needs another one but the one that has all"""
-    exec(cell, first_cell())
-
-
-def test_a_table_entry_without_code_names_the_section_where_it_stands():
-    """what is opened in a lesson is found there under its heading"""
-    table = GUIDE.split("### The table")[1].split("\n## ")[0]
-    rows = re.findall(r"(?m)^\| (\d\d) \| (.*?) \|", table)
-    assert len(rows) > 14
-    for number, opens in rows:
-        if opens.startswith("`"):
-            continue
-        place = re.match(r'lesson (\d\d), "(.+)":', opens)
-        assert place, opens
-        assert place[1] == number
-        (lesson,) = ROOT.glob(f"notebooks/{number}_*.ipynb")
-        cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
-        text = "\n".join("".join(cell["source"]) for cell in cells)
-        heading = rf"(?m)^##+ (Exercise · )?{re.escape(place[2])}$"
-        assert re.search(heading, text), opens
+def test_without_widgets_a_demo_is_a_table():
+    """the guide's plan B: `play` takes every call that the demos make of `player`"""
+    assert "`player = play`" in GUIDE
+    for code in "\n".join(chain.from_iterable(CELLS.values())).splitlines():
+        if re.match(r'player\("\w+", "\w+"\)', code):
+            call = ast.parse(code, mode="eval").body
+            assert play(*[each.value for each in call.args]).end
 
 
 @pytest.mark.parametrize(("minutes", "rows"), plans())
@@ -123,17 +166,19 @@ def test_there_is_a_plan_for_each_length():
 
 @pytest.mark.parametrize(("minutes", "rows"), plans())
 def test_a_plan_leaves_time_for_what_it_names(minutes, rows):
-    """a row is as long as its exercises, or its lesson; its demos are in the table"""
-    whole = [each for each in lessons().values() if not each.lab]
-    minutes_of = {each.slug[:2]: each.minutes for each in whole}
-    demos = [slug for slug, _ in DEMOS]
+    """a row is as long as its exercises, its lesson, and the pages of its demos"""
+    tops = [text.strip().splitlines()[0] for _, text in PAGES.values()]
+    long = {top: int(re.search(r"\d+", top)[0]) for top in tops}
+    played = {slug: top for top in tops for slug in re.findall(r'player\("(\w+)"', top)}
     for row, what in rows:
         slugs_there = re.findall(r"`(\w+)`", what)
         known = [exercises()[slug] for slug in slugs_there if slug in exercises()]
-        assert set(slugs_there) <= {*demos, *exercises()}, what
+        assert set(slugs_there) <= {*played, *exercises()}, what
         assert sum(exercise.minutes for exercise in known) <= int(row), what
+        shown = {played[slug] for slug in slugs_there if slug in played}
+        assert sum(long[top] for top in shown) <= int(row), what
         lesson = re.match(r"lesson (\d\d)", what)
-        assert lesson is None or minutes_of[lesson[1]] <= int(row), what
+        assert lesson is None or LESSONS[lesson[1]].minutes <= int(row), what
 
 
 def test_the_rubric_has_four_levels_for_each_criterion():
@@ -149,27 +194,9 @@ def test_the_rubric_has_four_levels_for_each_criterion():
     assert f"{3 * len(rows)} in all" in rubric
 
 
-def test_the_pictures_are_there_and_small():
-    """each picture of the guide is in the repository, and loads at once"""
-    pictures = re.findall(r"!\[.+\]\((.+)\)", GUIDE)
-    assert len(pictures) == 3
-    for picture in pictures:
-        path = (ROOT / "notebooks" / picture).resolve()
-        assert path.stat().st_size <= 60_000
-
-
-def test_the_cells_run(namespace):
-    """the cells run in the order in which they stand, on every engine"""
-    answers = {engine: namespace["ends"](engine)["answer"] for engine in ENGINES}
-    assert answers["fsm"] == "88"
-
-
-def test_the_faults_of_the_model_are_met(namespace):
-    """of the three turns two are answered with an error, and the last ends the run"""
-    trace = play("price_question", "fsm", model=namespace["faulty"])
-    assert [event["ok"] for event in trace.of("observation")] == [False, False]
-    assert trace.end["state"] == "ERROR"
-    assert "the provider did not answer" in trace.end["message"]
+def blocks(language):
+    """Return the code blocks of the guide in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
 
 
 def test_the_scenario_plays(tmp_path, monkeypatch):
@@ -190,86 +217,29 @@ def test_the_slow_tool_is_given_up_by_the_machine_alone(tmp_path, monkeypatch):
     monkeypatch.setattr("workbook.playground.scenarios.FOLDER", tmp_path)
     text = re.sub(r"raises = .*\nmessage = .*", slow, text)
     (tmp_path / "out_of_order.toml").write_text(text, encoding="utf-8")
-    seen = {e: play("out_of_order", e).of("observation")[0]["text"] for e in ENGINES}
+    seen = {e: play("out_of_order", e).of("observation")[0]["text"] for e in LOOPS}
     assert "timeout" in seen.pop("fsm")
     assert seen == {"naive": "12", "langchain": "12"}
 
 
-@pytest.mark.parametrize(
-    "slug", sorted(set(re.findall(r'(?:player|compare|play)\("(\w+)"', GUIDE)))
-)
-def test_what_is_named_is_there(slug):
-    """every scenario that the guide names can be shown"""
-    if slug != "out_of_order":
-        assert slug in [*slugs(), *slugs("trust")]
-        assert player(slug) is not None
-
-
-def row_of(slug):
-    """Return the last column of the table's row that opens with this scenario."""
-    (row,) = [line for line in GUIDE.splitlines() if f'| `player("{slug}"' in line]
-    return row.split("|")[-2]
-
-
-def test_what_comes_is_what_the_made_up_observation_says():
-    """the naive loop answers with what the model made up, and calls no tool"""
-    trace = play("made_up_observation", "naive")
-    assert trace.end["answer"] in row_of("made_up_observation")
-    assert trace.of("tool_call") == []
-
-
-def test_what_comes_of_the_crash_is_an_exception():
-    """44 pages are read, and there is no answer"""
-    trace = play("crash_at_step_45", "naive")
-    assert "an exception; 44 pages are read" in row_of("crash_at_step_45")
-    assert (len(trace.of("observation")), trace.end["answer"]) == (44, None)
-    assert trace.end["state"] == "ERROR"
-
-
-def test_the_price_question_takes_nine_calls():
-    """five are the agent's, four its calculator's"""
+def test_what_the_pages_say_of_the_runs():
+    """turns, calls, ends and payments, as the steps have them"""
+    made_up = play("made_up_observation", "naive")
+    assert (made_up.end["answer"], made_up.of("tool_call")) == ("450,000", [])
+    crash = play("crash_at_step_45", "naive")
+    assert (len(crash.of("observation")), crash.end["state"]) == (44, "ERROR")
     asked = play("price_question", "langchain").of("model_request")
-    assert "nine: its calculator asks the model four times" in row_of("price_question")
     assert (len(asked), sum("parent" in event for event in asked)) == (9, 4)
-
-
-def test_three_numbers_bring_an_error_and_then_one_call_each():
-    """the first call is refused, the three after it are answered"""
-    trace = play("array_for_one_value", "fsm")
-    assert [e["ok"] for e in trace.of("observation")] == [False, True, True, True]
-
-
-def test_the_budget_of_steps_ends_the_endless_call():
-    """EXHAUSTED, since no step is left"""
-    end = play("same_call_forever", "fsm").end
-    assert end["state"] in row_of("same_call_forever")
-    assert end["reason"] == "out_of_steps"
-
-
-def test_the_machine_pays_twice_as_yet():
-    """the trap in the guide's table is one: no engine of these pays only once"""
-    for engine in ENGINES:
-        calls = [
-            event
-            for event in play("payment_twice", engine).of("tool_call")
-            if event["tool"] == "Pay"
-        ]
-        assert len(calls) == 2, engine
-
-
-def test_a_rule_ends_the_ping_pong():
-    """a warning at the third pair, STUCK at the next call"""
-    trace = play("ping_pong", "guarded")
-    said = [event["what"] for event in trace.of("decision")]
-    assert (said, trace.end["state"]) == (["warning", "stuck"], "STUCK")
-    assert len(trace.of("tool_call")) == 3 * 2 + 1
-    assert "STUCK" in row_of("ping_pong")
-
-
-def test_three_times_yes_is_one_payment():
-    """each call is asked about, and the money is sent once"""
-    trace = play("payment_other_call_id", "guarded")
-    asked = [event for event in trace.of("decision") if event["what"] == "ask"]
-    paid = {event["result"]["payment_id"] for event in trace.of("observation")}
-    assert (len(asked), len(paid)) == (3, 1)
-    assert "once" in row_of("payment_other_call_id")
+    assert play("array_for_one_value", "naive").end["reason"] == "ValueError"
+    for engine in LOOPS:
+        twice = play("payment_twice", engine).of("tool_call")
+        assert [event["tool"] for event in twice] == ["Pay", "Pay"]
+    circle = play("ping_pong", "guarded")
+    said = [event["what"] for event in circle.of("decision")]
+    assert (said, len(circle.of("model_turn"))) == (["warning", "stuck"], 7)
+    paid = play("payment_other_call_id", "guarded").of("observation")
+    assert len({event["result"]["payment_id"] for event in paid}) == 1
+    audits = play("right_id_wrong_number", "grounded").of("decision")
+    assert [event["who"] for event in audits].count("audit") == 3
+    politely = play("page_pays_politely", "guarded").end["answer"]
+    assert "paid the deposit of 200 euro" in politely

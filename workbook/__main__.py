@@ -32,6 +32,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             command.add_argument("--update", action="store_true", help=words)
         elif name == "handout":
             command.add_argument("folder", type=Path, help="a new or empty folder")
+            words = "only these, by the beginnings of their names: 02 05"
+            command.add_argument("--only", nargs="+", default=[], help=words)
             command.add_argument("--solved", action="store_true", help="with answers")
         elif name == "texts":
             add = partial(command.add_argument, type=Path)
@@ -157,7 +159,7 @@ def _export(options: argparse.Namespace) -> int:
 def _handout(options: argparse.Namespace) -> int:
     from workbook.grading.handout import handout
 
-    print(handout(options.folder, solved=options.solved))
+    print(handout(options.folder, solved=options.solved, only=options.only))
     return 0
 
 

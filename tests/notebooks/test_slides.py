@@ -34,18 +34,3 @@ def test_a_lesson_is_a_deck(path):
     for cell, expected in zip(cells, slide_types(cells), strict=True):
         found = cell.metadata.get("slideshow", {"slide_type": "-"})["slide_type"]
         assert found == expected, cell.source
-
-
-def test_the_deck_has_a_column_for_each_section():
-    """What nbconvert makes of it: the sections side by side, and no stub"""
-    from bs4 import BeautifulSoup
-    from nbconvert import SlidesExporter
-
-    page, _ = SlidesExporter().from_filename(str(LESSONS[1]))
-    deck = BeautifulSoup(page, "html.parser").select_one(".reveal .slides")
-    columns = deck.find_all("section", recursive=False)
-    headings = [column.find(["h1", "h2"]) for column in columns]
-    assert None not in headings
-    assert len(columns) == len(deck.find_all(["h1", "h2"]))
-    assert "your code here" not in deck.text
-    assert "Exercise · read one turn" in deck.text

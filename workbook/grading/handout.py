@@ -1,74 +1,215 @@
-"""The lessons to read, as a small site that opens without a network.
+"""The lessons as a class saw them: pages to read and slides, with outputs.
 
-Nothing is run: a page has the text and the code of its lesson, with the stubs as they
-ship or with our functions in their place, and no outputs.
+Each notebook is run once, in a kernel of its own. The local model's cells play their
+recordings, and nobody's progress is touched. Nothing of it is loaded from afar.
 """
 
 import ast
+import asyncio
+import atexit
+import importlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from workbook.exercises.catalogue import Lesson, exercises, lessons
+from workbook.exercises.catalogue import CourseError, Lesson, exercises, lessons
 from workbook.exercises.check import source_with_helpers
 from workbook.exercises.export import whole_folder
 from workbook.pages import template
+from workbook.paths import DATA
+from workbook.wait import waiting
 
-PAGE = "classroom/handout.html"
+DEMOS = Lesson("demos", "The demos of the guide", 0)
+REVEAL = DATA / "pages" / "reveal"
 LIGHT, DARK = "default", "github-dark"  # Pygments' names of its colours
+CELL_TIMEOUT_S = 300
+WIDGET = "application/vnd.jupyter.widget-view+json"
+SHOWN = ["text/html", "image/svg+xml", "image/png", "text/markdown", "text/plain"]
+"""What is taken of an output that comes in several kinds: the first that is there."""
 
 
-def handout(target: Path, *, solved: bool = False) -> str:
-    """Write all lessons as pages into a new or empty folder, and say where.
+def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> str:
+    """Run the lessons and the demos, write them into a new or empty folder; say where.
+
+    Args:
+        solved: our functions stand in the exercises.
+        only: the beginnings of names, where it is not to be all of them.
 
     CourseError: the folder holds something or cannot be written; then it is as before.
     """
     from pygments.formatters import HtmlFormatter
 
-    known: dict[str, Any] = {"lessons": list(lessons().values()), "solved": solved}
+    begins = tuple(only) or ("",)
+    chosen = [
+        each for each in [*lessons().values(), DEMOS] if each.slug.startswith(begins)
+    ]
+    if not chosen:
+        raise CourseError(f"no notebook begins with {' or '.join(begins)}")
+    known: dict[str, Any] = {"lessons": chosen, "solved": solved}
     for name, style in (("light", LIGHT), ("dark", DARK)):
         known[name] = HtmlFormatter(style=style).get_style_defs(".highlight pre")
-    page = template(PAGE, **known)
+    page = template("classroom/handout.html", **known)
+    deck = template("classroom/deck.html", **known)
     with whole_folder(target) as whole:
-        for here, lesson in enumerate(known["lessons"]):
-            body = lesson_body(lesson, solved=solved)
-            text = page.render(here=here, title=lesson.title, body=body)
+        shutil.copytree(REVEAL, whole / "reveal")
+        notebooks = asyncio.run(_all_run(chosen, solved))
+        for here, (lesson, notebook) in enumerate(zip(chosen, notebooks, strict=True)):
+            cells = as_html(notebook)
+            text = page.render(here=here, title=lesson.title, cells=cells)
             (whole / f"{lesson.slug}.html").write_text(text, encoding="utf-8")
-        text = page.render(here=None, title="The ReAct workbook", body="")
+            text = deck.render(here=here, title=lesson.title, columns=columns(cells))
+            (whole / f"{lesson.slug}.slides.html").write_text(text, encoding="utf-8")
+        text = page.render(here=None, title="The ReAct workbook", cells=[])
         (whole / "index.html").write_text(text, encoding="utf-8")
-        size = sum(path.stat().st_size for path in whole.iterdir()) / 1_000_000
-    return f"{target}: open index.html. {len(lessons())} notebooks, {size:.1f} MB."
+        size = sum(path.stat().st_size for path in whole.rglob("*")) / 1_000_000
+    raised = [
+        lesson.slug for lesson, n in zip(chosen, notebooks, strict=True) if _raised(n)
+    ]
+    told = f" A cell raised an error in {', '.join(raised)}." if raised else ""
+    return f"{target}: open index.html. {len(chosen)} notebooks, {size:.1f} MB.{told}"
 
 
-def lesson_body(lesson: Lesson, *, solved: bool) -> str:
-    """Return the cells of a lesson as HTML; links to other lessons lead to pages."""
+async def _all_run(chosen: list[Lesson], solved: bool) -> list[Any]:
+    """Run as many notebooks at once as there are cores; Ctrl-C ends their kernels."""
+    # nbclient would take Ctrl-C for itself, and end the kernel of one notebook alone.
+    asyncio.get_running_loop().add_signal_handler = _refuse  # type: ignore
+    free = asyncio.Semaphore(os.cpu_count() or 1)
+    with waiting("running the notebooks", len(chosen)) as tick:
+
+        async def one(lesson: Lesson) -> Any:
+            async with free:
+                notebook = await run(lesson, solved=solved)
+            tick()
+            return notebook
+
+        return await asyncio.gather(*map(one, chosen))
+
+
+def _refuse(*handler: Any) -> None:
+    raise RuntimeError("as where this is not the main thread")
+
+
+async def run(lesson: Lesson, *, solved: bool) -> Any:
+    """Return a lesson after Run All, by a learner without a model of their own."""
     import nbformat
+    from nbclient import NotebookClient
 
     notebook: Any = nbformat.read(lesson.notebook, as_version=4)  # type: ignore[no-untyped-call]
-    for cell in notebook.cells if solved else ():
-        if cell.cell_type == "code":
-            cell.source = with_answers(cell.source, lesson)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    shown = [with_answers(c.source, lesson) if solved else c.source for c in code]
+    for cell, source in zip(code, shown, strict=True):
+        if source != cell.source:  # what an answer takes from its module, it imports
+            cell.source = "\n".join([*_borrowed(cell.source, lesson), source])
+    with tempfile.TemporaryDirectory() as own:
+        known = {"WORKBOOK_DATA": own, "WORKBOOK_RECORD": "0", "WORKBOOK_MODEL": ""}
+        client = NotebookClient(
+            notebook,
+            timeout=CELL_TIMEOUT_S,
+            allow_errors=True,
+            kernel_name="python3",
+            store_widget_state=False,
+            coalesce_streams=True,
+            extra_arguments=["--log-level=ERROR"],
+            resources={"metadata": {"path": str(lesson.notebook.parent)}},
+        )
+        try:
+            await client.async_execute(env={**os.environ, **known})
+        finally:  # its kernel has ended, also at Ctrl-C, and is not to be ended again
+            atexit.unregister(client._cleanup_kernel)
+    for cell, source in zip(code, shown, strict=True):
+        cell.source = source
+        cell.outputs = [output for output in cell.outputs if _shown(output)]
+    return notebook
+
+
+def _shown(output: Any) -> bool:
+    """Leave one kind in an output. None: a line that is over, or a widget alone.
+
+    A widget comes with an output of its own, which is a page's.
+    """
+    if "data" in output:
+        kinds = () if WIDGET in output.data else SHOWN
+        first = next((kind for kind in kinds if kind in output.data), "")
+        output.data = {first: output.data[first]} if first else {}
+    return bool(output.get("data", True))
+
+
+def _raised(notebook: Any) -> bool:
+    outputs = [o for cell in notebook.cells for o in cell.get("outputs", ())]
+    return any(output.output_type == "error" for output in outputs)
+
+
+def with_answers(source: str, lesson: Lesson) -> str:
+    """Return a cell with the package's function in place of each stub of the lesson."""
+    lines = source.splitlines()
+    for node in reversed(_stubs(source, lesson)):
+        answer = source_with_helpers(exercises()[node.name].function())
+        lines[node.lineno - 1 : node.end_lineno] = answer.splitlines()
+    return "\n".join(lines)
+
+
+def _stubs(source: str, lesson: Lesson) -> list[Any]:
+    slugs = {each.slug for each in exercises().values() if each.lesson == lesson.slug}
+    body = ast.parse(source).body
+    return [node for node in body if getattr(node, "name", "") in slugs]
+
+
+def _borrowed(source: str, lesson: Lesson) -> Iterator[str]:
+    """Import all that the modules of the answers know, private names as well."""
+    for node in _stubs(source, lesson):
+        module = importlib.import_module(exercises()[node.name].function().__module__)
+        names = [n for n in vars(module) if n.isidentifier() and n[:2] != "__"]
+        names = [n for n in names if n not in ("annotations", node.name)]
+        yield f"from {module.__name__} import {', '.join(names)}"
+
+
+def as_html(notebook: Any) -> list[tuple[str, str]]:
+    """Return each cell: where it stands in the deck, and with its outputs as HTML.
+
+    Links to lessons lead to their pages. On paper nothing can be opened, so a card's
+    rules are open, and so is what stands in a widget's place.
+    """
     body: str = _exporter().from_notebook_node(notebook)[0]
     for other in lessons():  # a lab is in a folder of its own, its page is not
         for place in ("", "labs/", "../"):
             body = body.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
-    return body
+    body = body.replace("<details class='instead'>", "<details class='instead' open>")
+    shown = []
+    parts = re.split(r'(?=<div [^>]*class="cell border-box-sizing)', body)[1:]
+    for cell, part in zip(notebook.cells, parts, strict=True):
+        text = cell.cell_type == "markdown"
+        opened = part.replace("<details>", "<details open>") if text else part
+        shown.append((slide_type(cell), opened))
+    return shown
 
 
 @cache
 def _exporter() -> Any:
     from nbconvert import HTMLExporter
 
-    options = {"template_name": "basic", "exclude_input_prompt": True}
-    return HTMLExporter(**options, exclude_anchor_links=True)  # type: ignore[no-untyped-call]
+    left_out = ("input_prompt", "output_prompt", "anchor_links")
+    options: Any = {f"exclude_{name}": True for name in left_out}
+    return HTMLExporter(template_name="basic", **options)  # type: ignore[no-untyped-call]
 
 
-def with_answers(source: str, lesson: Lesson) -> str:
-    """Return a cell with the package's function in place of each stub of the lesson."""
-    lines = source.splitlines()
-    for node in reversed(ast.parse(source).body):
-        name = getattr(node, "name", "")
-        if name in exercises() and exercises()[name].lesson == lesson.slug:
-            answer = source_with_helpers(exercises()[name].function())
-            lines[node.lineno - 1 : node.end_lineno] = answer.splitlines()
-    return "\n".join(lines)
+def slide_type(cell: Any) -> str:
+    """Say where a cell stands in the deck: slide, subslide, "-" or skip."""
+    return str(cell.metadata.get("slideshow", {}).get("slide_type", "-"))
+
+
+def columns(cells: list[tuple[str, str]]) -> list[list[list[str]]]:
+    """Return the deck: columns, the slides in each, the cells on each."""
+    deck: list[list[list[str]]] = []
+    for kind, cell in cells:
+        if kind == "slide":
+            deck.append([[]])
+        elif kind == "subslide":
+            deck[-1].append([])
+        if kind != "skip":
+            deck[-1][-1].append(cell)
+    return deck
