@@ -232,7 +232,10 @@ COMMANDS: dict[str, tuple[Callable[[argparse.Namespace], int], str]] = {
     "collect": (_collect, "make your agent's parts anew from your notebooks"),
     "grade": (_grade, "grade a folder of notebooks, each in a process of its own"),
     "export": (_export, "write your agent as a package that runs without the course"),
-    "handout": (_handout, "the lessons to read, as pages without a network"),
+    "handout": (
+        _handout,
+        "the lessons with outputs, as pages and slides without a network",
+    ),
     "texts": (_texts, "take all prose out for translators (gettext), or put it back"),
     "record": (
         _record,
