@@ -18,7 +18,8 @@ from playwright.sync_api import Error, expect, sync_playwright
 
 from workbook.exercises.catalogue import exercises
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS, PICTURES = ROOT / "notebooks", ROOT / "data" / "pictures"
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "apputils-extension/themes": {"adaptive-theme": True},
@@ -65,8 +66,15 @@ def browser():
 @pytest.fixture(scope="package")
 def lab(tmp_path_factory):
     """A JupyterLab server on a copy of the lessons: its address with a token."""
-    home = tmp_path_factory.mktemp("lab")
+    with serving(tmp_path_factory.mktemp("lab")) as address:
+        yield address
+
+
+@contextmanager
+def serving(home):
+    """Serve a copy of the lessons and their pictures; yield a notebook's address."""
     shutil.copytree(NOTEBOOKS, home / "notebooks")
+    shutil.copytree(PICTURES, home / "data" / "pictures")
     for name, settings in SETTINGS.items():
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +88,7 @@ def lab(tmp_path_factory):
             *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"),
             f"--ServerApp.port={port}",
             f"--IdentityProvider.token={token}",
-            f"--ServerApp.root_dir={home / 'notebooks'}",
+            f"--ServerApp.root_dir={home}",
         ],
         env={
             **os.environ,
@@ -97,7 +105,8 @@ def lab(tmp_path_factory):
     try:
         _wait_for(f"{address}/api?token={token}", server)
         # With `reset`, a page does not restore the tabs of the one before it.
-        yield lambda path: f"{address}/lab/tree/{path}?token={token}&reset"
+        tree = f"{address}/lab/tree/notebooks"
+        yield lambda path: f"{tree}/{path}?token={token}&reset"
     finally:
         server.terminate()
         server.wait(timeout=20)
