@@ -89,12 +89,19 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
 
 
 def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
-    """Saved, its kernel ended and opened anew, a notebook still shows the run"""
+    """Saved, its kernel ended and opened anew, a notebook still shows the run
+
+    What stands for a widget is seen where the widget is gone, and only there.
+    """
     lesson = open_lesson("00_start_here")
-    source = "from workbook.playground import player, be_the_model\n"
+    source = "from workbook import predict\n"
+    source += "from workbook.playground import player, be_the_model\n"
+    source += "display(predict('Which?', 'this one', 'that one'))\n"
     source += "display(be_the_model())\nplayer('price_question')"
     lesson.type_into(CELL, source)
     expect(lesson.page.locator(".player")).to_be_visible(timeout=60_000)
+    choices = lesson.page.get_by_text("this one / that one")
+    expect(choices).to_be_hidden()
     lesson.page.keyboard.press("Escape")
     lesson.page.keyboard.press("Control+s")
     expect(lesson.page.locator(".jp-mod-dirty")).to_have_count(0)
@@ -112,6 +119,9 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     texts = lesson.page.locator(".jp-OutputArea details.instead")
     expect(texts).to_have_count(2, timeout=60_000)
     expect(lesson.page.locator(".player")).to_have_count(0)
+    expect(choices).to_be_visible()
+    for gone in lesson.page.get_by_text("model not found").all():
+        expect(gone).to_be_hidden()
     for text in texts.all():
         text.locator("> summary").click()
     expect(texts.nth(0)).to_contain_text("A product costs $100.")

@@ -170,7 +170,7 @@ class Prediction:
         if self.guess:
             return Notice(self.question, [("guessed", self.guess), was], GREY)
         how = "choose an answer" if self.choices else "type one and press Enter"
-        missing = f"No guess yet: {how} where this is asked, and see the two together."
+        missing = f"No guess yet: {how} where it is asked, and both are compared here."
         return Notice(self.question, [(" ", missing)], GREY, was)
 
     def __repr__(self) -> str:
