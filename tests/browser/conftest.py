@@ -56,6 +56,12 @@ def chromium():
 @pytest.fixture(scope="package")
 def browser():
     """A headless Chromium; its event loop ends with the tests of this folder."""
+    with browsing() as browser:
+        yield browser
+
+
+@contextmanager
+def browsing():
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -201,6 +207,9 @@ class LessonPage:
         ] * prompts.count()  # none where it is folded
         expect(prompts).to_have_text(done, timeout=CELL_TIMEOUT_MS)
         assert self.errors() == []
+        red = self.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]')
+        announced = self.page.get_by_text("in a red box").count()
+        assert red.count() <= announced, red.all_inner_texts()
         stubs = self.page.locator(".workbook-report", has_text="not attempted")
         expect(stubs).to_have_count(self.exercises)
 
@@ -276,8 +285,8 @@ def pages(lab, browser):
     """Open lessons as tabs, which are closed at the end."""
     opened = []
 
-    def open_(name, color_scheme="light", size=SIZE):
-        page = browser.new_page(viewport=size, color_scheme=color_scheme)
+    def open_(name, color_scheme="light", size=SIZE, **looks):
+        page = browser.new_page(viewport=size, color_scheme=color_scheme, **looks)
         opened.append(page)
         page.goto(lab(f"{name}.ipynb"))
         page.wait_for_selector(".jp-CodeCell .cm-content", timeout=START_TIMEOUT_MS)

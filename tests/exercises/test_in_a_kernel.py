@@ -118,6 +118,7 @@ def test_each_thing_is_shown_in_the_form_that_the_notebook_has_for_it(kernel):
     assert question == "Predict: 1 < 2?"
     assert instead == ["Predict: 1 < 2? (yes / no)"] * 2  # the widget; where none is
     assert "yes / no" in kernel("guess", form="text/html").splitlines()[-1]
+    assert "<style>" in kernel("from workbook import about\nabout()", form="text/html")
     assert "No guess yet" in kernel("guess.reveal('yes')")
     late = "guess._revealed.update = print; guess.box().value = 'no'"
     assert kernel(late).splitlines() == ["1 < 2?", "  guessed   no", "  it was    yes"]

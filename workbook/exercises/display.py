@@ -42,15 +42,30 @@ def show(thing: object, can_change: bool = False) -> Any:
     return None
 
 
-_told: set[tuple[int, str]] = set()  # a run of a cell, an exercise
+def style_page() -> None:
+    """Give the page of a notebook what no cell can say of itself."""
+    if notebook() and DATA.is_dir():
+        from IPython.display import display
+
+        style = str(template("shown.html").module.page())
+        display({"text/html": style, "text/plain": ""}, raw=True)  # type: ignore[no-untyped-call]
+
+
+_told: set[tuple[int, str]] = set()  # a run of a cell, what was said in it
+
+
+def once_a_cell(*things: str) -> list[str]:
+    """Return those that were not yet said in this run of a cell; all, elsewhere."""
+    cell = shell.execution_count if (shell := notebook()) else 0
+    new = [thing for thing in things if (cell, thing) not in _told]
+    _told.update((cell, thing) for thing in new if cell)
+    return new
 
 
 def tell_ours(*slugs: str) -> None:
     """Say in a notebook, once a cell, that the package's functions run in it."""
-    cell = shell.execution_count if (shell := notebook()) else 0
-    new = [slug for slug in slugs if cell and (cell, slug) not in _told]
+    new = once_a_cell(*slugs) if notebook() else []
     if new:
-        _told.update((cell, slug) for slug in new)
         names = ", ".join(new)
         run, have = ("runs", "has") if len(new) == 1 else ("run", "have")
         words = f"The workbook's {names} {run} here: yours {have} not passed the check."
@@ -208,12 +223,11 @@ def show_widget(widget: Any, title: str, elsewhere: str) -> None:
     """Show a widget and, as an output of its own, what pages without widgets show.
 
     Of two kinds of one output JupyterLab takes the widget, even where it is gone. The
-    second one is hidden while the widget is there.
+    page's style hides the second one while the widget is there.
     """
     from IPython.display import display
 
-    page = template("shown.html").module.page()
-    instead = f"{page}<div class='instead'>{elsewhere}</div>"
+    instead = f"<div class='instead'>{elsewhere}</div>"
     for shown in (widget._repr_mimebundle_(), {"text/html": instead}):
         display(shown | {"text/plain": title}, raw=True)  # type: ignore[no-untyped-call]
 
