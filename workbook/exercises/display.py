@@ -98,7 +98,8 @@ class Notice:
             prose = label in PROSE
             lines.append((label, prose, _NAME.split(text) if prose else [text]))
         shown = template("shown.html").module.notice
-        return str(shown(self.title, lines, self.colour, self.folded))
+        strong = lines or self.folded or self.colour == GREEN
+        return str(shown(self.title, strong, lines, self.colour, self.folded))
 
 
 def as_message(report: Report) -> Notice:
