@@ -16,6 +16,12 @@ from workbook.playground import play
 from IPython.display import display
 display(Mermaid(CORE.mermaid("THINK"), "The states of an agent"))
 Mermaid(sequence_diagram(play("price_question", "langchain")), "Who asked whom")"""
+PLOTTED = """from workbook import about
+from workbook.experiments.figures import plot_plausible
+print(about())
+plot_plausible(13, 20)
+"""
+GROUND = "image => getComputedStyle(image).backgroundColor"
 # Of each line and label in a picture: its contrast on what lies under it, or else on
 # the page; and of each label the height of its letters as they are shown.
 MEASURED = """image => {
@@ -67,12 +73,13 @@ MEASURED = """image => {
 
 
 def test_diagrams_bear_a_switch_of_theme(open_lesson):
-    """Drawn in one theme and seen in the other, lines and labels stand out"""
+    """Drawn in one theme, seen in the other: all stands out on the page's own ground"""
     lesson = open_lesson("00_start_here")
     lesson.page.set_viewport_size({"width": 1024, "height": 768})
-    lesson.type_into(CELL, DRAWN)
+    lesson.type_into(CELL, PLOTTED + DRAWN)
     pictures = lesson.page.locator(".jp-RenderedMermaid img")
     expect(pictures).to_have_count(2, timeout=60_000)
+    plot = lesson.page.locator(".jp-RenderedImage img")
     names = ["The states of an agent", "Who asked whom"]
     try:
         for theme in ("JupyterLab Dark", "JupyterLab Light"):
@@ -84,6 +91,7 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
                 assert len(found["lines"]) > 15
                 assert min(found["labels"] + found["lines"]) > READABLE
                 assert min(found["sizes"]) > SMALLEST
+            assert plot.evaluate(GROUND) == "rgba(0, 0, 0, 0)"
     finally:
         lesson.choose_theme("JupyterLab Light")
 
@@ -94,7 +102,7 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     What stands for a widget is seen where the widget is gone, and only there.
     """
     lesson = open_lesson("00_start_here")
-    source = "from workbook import predict\n"
+    source = "from workbook import about, predict\nabout()\n"
     source += "from workbook.playground import player, be_the_model\n"
     source += "display(predict('Which?', 'this one', 'that one'))\n"
     source += "display(be_the_model())\nplayer('price_question')"

@@ -100,7 +100,7 @@ def test_a_guess_is_kept_and_revealed(capsys, choices, typed):
     guess = predict("How many calls?", *choices)
     guess.reveal("9 calls")
     _, missing, happened = capsys.readouterr().out.splitlines()
-    assert "No guess yet: " + ("choose" if choices else "type") in missing
+    assert "No guess yet. " + ("Choose" if choices else "Type") in missing
     assert happened == "  it was    9 calls"
     assert "<details><summary>it was" in guess._told()._repr_html_()
     guess.box().value = typed

@@ -185,8 +185,8 @@ class Prediction:
         was = ("it was", self.happened)
         if self.guess:
             return Notice(self.question, [("guessed", self.guess), was], GREY)
-        how = "choose an answer" if self.choices else "type one and press Enter"
-        missing = f"No guess yet: {how} where it is asked, and both are compared here."
+        how = "Choose an answer" if self.choices else "Type one and press Enter"
+        missing = f"No guess yet. {how}, and it is compared here."
         return Notice(self.question, [(" ", missing)], GREY, was)
 
     def __repr__(self) -> str:
