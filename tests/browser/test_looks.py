@@ -21,6 +21,7 @@ from workbook.experiments.figures import plot_plausible
 print(about())
 plot_plausible(13, 20)
 """
+SAID_ABOVE = "e => getComputedStyle(e, '::before').content"
 GROUND = "image => getComputedStyle(image).backgroundColor"
 # Of each line and label in a picture: its contrast on what lies under it, or else on
 # the page; and of each label the height of its letters as they are shown.
@@ -99,7 +100,8 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
 def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     """Saved, its kernel ended and opened anew, a notebook still shows the run
 
-    What stands for a widget is seen where the widget is gone, and only there.
+    What stands for a widget is seen where the widget is gone, and only there. After a
+    restart of the kernel a widget says that its cell must run again.
     """
     lesson = open_lesson("00_start_here")
     source = "from workbook import about, predict\nabout()\n"
@@ -113,6 +115,11 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     lesson.page.keyboard.press("Escape")
     lesson.page.keyboard.press("Control+s")
     expect(lesson.page.locator(".jp-mod-dirty")).to_have_count(0)
+    restart_the_kernel(lesson.page)
+    dead = lesson.page.locator(".jp-OutputArea-output > .jupyter-widgets-disconnected")
+    expect(dead).to_have_count(3)
+    for widget in dead.all():
+        assert "run this cell again" in widget.evaluate(SAID_ABOVE)
     lesson.page.evaluate(
         """async () => {
             const config = JSON.parse(
@@ -135,6 +142,13 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     expect(texts.nth(0)).to_contain_text("A product costs $100.")
     expect(texts.nth(1).get_by_text("observation", exact=True).first).to_be_visible()
     expect(texts.nth(1).locator("svg")).to_be_visible()
+
+
+def restart_the_kernel(page):
+    page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    item = page.locator(".lm-Menu-itemLabel")
+    item.get_by_text("Restart Kernel…", exact=True).click()
+    page.locator(".jp-Dialog .jp-mod-accept").click()
 
 
 @pytest.fixture
