@@ -82,6 +82,5 @@ def test_a_picture_is_there_and_says_what_to_see(shown):
 @pytest.mark.parametrize("name", [p.name for p in (ROOT / "data/pictures").iterdir()])
 def test_a_picture_is_small_and_shown(name):
     """A clone is not slowed down by pictures, and none is left over."""
-    size = (ROOT / "data/pictures" / name).stat().st_size
-    assert size < (60_000 if name.startswith("lesson_") else 120_000)
+    assert (ROOT / "data/pictures" / name).stat().st_size < 60_000
     assert name in {path.name for _, path in SHOWN.values()}

@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 from PIL import Image, ImageOps
@@ -22,7 +23,8 @@ from tests.browser.conftest import PICTURES, browsing, pages, serving
 from workbook.exercises.catalogue import lessons
 
 SIZE = {"width": 1000, "height": 1500}  # so high that nothing has to scroll
-SCALE, WIDTH, MARGIN, COLOURS = 1.5, 1260, 15, 40
+SCALE, WIDTH, MARGIN = 1.5, 1260, 15
+MOST, PLAIN = 60_000, Image.Dither.NONE  # bytes of a picture; no noise for colours
 
 
 def be_the_model(shown):
@@ -88,7 +90,7 @@ PARTS = [
 
 
 def take(lesson, picture):
-    """Return a picture's pixels, in few colours and with a margin."""
+    """Return a part of the page, with a margin on white."""
     output = lesson.output(picture.cell)
     if picture.play:
         picture.play(output)
@@ -103,7 +105,17 @@ def take(lesson, picture):
     image = ImageOps.expand(image, MARGIN, "white")
     if image.width < WIDTH:
         image = ImageOps.expand(image, (0, 0, WIDTH - image.width, 0), "white")
-    return image.quantize(COLOURS, kmeans=2, dither=Image.Dither.NONE)
+    return image
+
+
+def as_png(image):
+    """Return a picture's bytes: with fewer colours, then smaller, until they are few."""
+    for size, colours in product((1, 0.85, 0.7), (64, 40, 24)):
+        few = ImageOps.scale(image, size).quantize(colours, kmeans=2, dither=PLAIN)
+        few.save(data := io.BytesIO(), "PNG", optimize=True)
+        if data.tell() < MOST:
+            break
+    return data.getvalue()
 
 
 def main(wanted):
@@ -121,9 +133,8 @@ def main(wanted):
             for picture in PARTS:
                 if picture.lesson == number:
                     path = PICTURES / f"{picture.file}.png"
-                    image = take(lesson, picture)
-                    image.save(path, optimize=True)
-                    print(path.name, image.size, f"{path.stat().st_size:,} bytes")
+                    path.write_bytes(as_png(take(lesson, picture)))
+                    print(f"{path.name} {path.stat().st_size:,} bytes")
             lesson.page.close()
 
 
