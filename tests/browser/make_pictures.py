@@ -1,6 +1,6 @@
 """Makes the pictures of the README and of the lessons anew, in JupyterLab.
 
-    python -m tests.browser.make_pictures          # all, in about five minutes
+    python -m tests.browser.make_pictures          # all, in five to eight minutes
     python -m tests.browser.make_pictures 05 07    # those of two lessons
 
 A lesson is opened and run as it ships, with recorded answers in place of the real
@@ -109,7 +109,7 @@ def take(lesson, picture):
 
 
 def as_png(image):
-    """Return a picture's bytes: with fewer colours, then smaller, until they are few."""
+    """Return a picture's bytes: fewer colours, then smaller, until they are few."""
     for size, colours in product((1, 0.85, 0.7), (64, 40, 24)):
         few = ImageOps.scale(image, size).quantize(colours, kmeans=2, dither=PLAIN)
         few.save(data := io.BytesIO(), "PNG", optimize=True)
