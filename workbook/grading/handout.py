@@ -13,6 +13,7 @@ from workbook.exercises.catalogue import Lesson, exercises, lessons
 from workbook.exercises.check import source_with_helpers
 from workbook.exercises.export import whole_folder
 from workbook.pages import template
+from workbook.paths import DATA
 
 PAGE = "classroom/handout.html"
 LIGHT, DARK = "default", "github-dark"  # Pygments' names of its colours
@@ -45,10 +46,13 @@ def lesson_body(lesson: Lesson, *, solved: bool) -> str:
     import nbformat
 
     notebook: Any = nbformat.read(lesson.notebook, as_version=4)  # type: ignore[no-untyped-call]
-    for cell in notebook.cells if solved else ():
-        if cell.cell_type == "code":
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and solved:
             cell.source = with_answers(cell.source, lesson)
-    body: str = _exporter().from_notebook_node(notebook)[0]
+        elif cell.cell_type == "markdown":  # a picture is embedded from below `path`
+            cell.source = cell.source.replace("](../data/", "](data/")
+    home = {"metadata": {"path": str(DATA.parent)}}
+    body: str = _exporter().from_notebook_node(notebook, resources=home)[0]
     for other in lessons():  # a lab is in a folder of its own, its page is not
         for place in ("", "labs/", "../"):
             body = body.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
@@ -59,7 +63,11 @@ def lesson_body(lesson: Lesson, *, solved: bool) -> str:
 def _exporter() -> Any:
     from nbconvert import HTMLExporter
 
-    options = {"template_name": "basic", "exclude_input_prompt": True}
+    options = {
+        "template_name": "basic",
+        "exclude_input_prompt": True,
+        "embed_images": True,
+    }
     return HTMLExporter(**options, exclude_anchor_links=True)  # type: ignore[no-untyped-call]
 
 
