@@ -61,7 +61,26 @@ def test_it_is_short():
     assert len(README.split()) <= 600
 
 
-def test_pictures_are_small():
-    """A clone is not slowed down by pictures."""
-    for picture in (ROOT / "data" / "pictures").iterdir():
-        assert picture.stat().st_size < 200_000
+PAGES = [ROOT / "README.md", *(ROOT / "notebooks").glob("*.[im][pd]*")]
+SHOWN = {
+    f"{page.name}: {picture}": (alt, page.parent / picture)
+    for page in PAGES
+    for alt, picture in re.findall(
+        r"!\[([^]]*)\]\(([^)]+png)\)", page.read_text(encoding="utf-8")
+    )
+}
+
+
+@pytest.mark.parametrize("shown", SHOWN)
+def test_a_picture_is_there_and_says_what_to_see(shown):
+    """Each picture of a page has a file, and words for whoever cannot see it"""
+    alt, path = SHOWN[shown]
+    assert path.exists()
+    assert len(alt.split()) > 5
+
+
+@pytest.mark.parametrize("name", [p.name for p in (ROOT / "data/pictures").iterdir()])
+def test_a_picture_is_small_and_shown(name):
+    """A clone is not slowed down by pictures, and none is left over."""
+    assert (ROOT / "data/pictures" / name).stat().st_size < 60_000
+    assert name in {path.name for _, path in SHOWN.values()}

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbook.exercises.display import Grid
+from workbook.exercises.display import Grid, style_page
 from workbook.paths import ROOT, user_data
 
 PROJECT = "react-workbook"
@@ -28,6 +28,7 @@ def about(*packages: str) -> str:
     from workbook.traces.show import show_traces_as_tables
 
     show_traces_as_tables()  # what a notebook's first cell calls
+    style_page()
     names = (PROJECT, *packages)
     parts = [f"{name} {_installed(name) or 'not installed'}" for name in names]
     return " · ".join([f"Python {platform.python_version()}", *parts, describe_model()])

@@ -18,7 +18,8 @@ from playwright.sync_api import Error, expect, sync_playwright
 
 from workbook.exercises.catalogue import exercises
 
-NOTEBOOKS = Path(__file__).resolve().parents[2] / "notebooks"
+ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOKS, PICTURES = ROOT / "notebooks", ROOT / "data" / "pictures"
 SETTINGS = {
     "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
     "apputils-extension/themes": {"adaptive-theme": True},
@@ -55,6 +56,12 @@ def chromium():
 @pytest.fixture(scope="package")
 def browser():
     """A headless Chromium; its event loop ends with the tests of this folder."""
+    with browsing() as browser:
+        yield browser
+
+
+@contextmanager
+def browsing():
     path = chromium()
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
@@ -65,8 +72,15 @@ def browser():
 @pytest.fixture(scope="package")
 def lab(tmp_path_factory):
     """A JupyterLab server on a copy of the lessons: its address with a token."""
-    home = tmp_path_factory.mktemp("lab")
+    with serving(tmp_path_factory.mktemp("lab")) as address:
+        yield address
+
+
+@contextmanager
+def serving(home):
+    """Serve a copy of the lessons and their pictures; yield a notebook's address."""
     shutil.copytree(NOTEBOOKS, home / "notebooks")
+    shutil.copytree(PICTURES, home / "data" / "pictures")
     for name, settings in SETTINGS.items():
         path = home / "settings" / "@jupyterlab" / f"{name}.jupyterlab-settings"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,7 +94,7 @@ def lab(tmp_path_factory):
             *(sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root"),
             f"--ServerApp.port={port}",
             f"--IdentityProvider.token={token}",
-            f"--ServerApp.root_dir={home / 'notebooks'}",
+            f"--ServerApp.root_dir={home}",
         ],
         env={
             **os.environ,
@@ -97,7 +111,8 @@ def lab(tmp_path_factory):
     try:
         _wait_for(f"{address}/api?token={token}", server)
         # With `reset`, a page does not restore the tabs of the one before it.
-        yield lambda path: f"{address}/lab/tree/{path}?token={token}&reset"
+        tree = f"{address}/lab/tree/notebooks"
+        yield lambda path: f"{tree}/{path}?token={token}&reset"
     finally:
         server.terminate()
         server.wait(timeout=20)
@@ -192,6 +207,9 @@ class LessonPage:
         ] * prompts.count()  # none where it is folded
         expect(prompts).to_have_text(done, timeout=CELL_TIMEOUT_MS)
         assert self.errors() == []
+        red = self.page.locator('[data-mime-type="application/vnd.jupyter.stderr"]')
+        announced = self.page.get_by_text("in a red box").count()
+        assert red.count() <= announced, red.all_inner_texts()
         stubs = self.page.locator(".workbook-report", has_text="not attempted")
         expect(stubs).to_have_count(self.exercises)
 
@@ -267,8 +285,8 @@ def pages(lab, browser):
     """Open lessons as tabs, which are closed at the end."""
     opened = []
 
-    def open_(name, color_scheme="light", size=SIZE):
-        page = browser.new_page(viewport=size, color_scheme=color_scheme)
+    def open_(name, color_scheme="light", size=SIZE, **looks):
+        page = browser.new_page(viewport=size, color_scheme=color_scheme, **looks)
         opened.append(page)
         page.goto(lab(f"{name}.ipynb"))
         page.wait_for_selector(".jp-CodeCell .cm-content", timeout=START_TIMEOUT_MS)

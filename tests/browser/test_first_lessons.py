@@ -1,8 +1,6 @@
 """A learner's first half hour, in a real browser."""
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -31,8 +29,6 @@ def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
     box.fill("I think <img src=x onerror=alert(1)> it is 88.")
     widget.get_by_role("button", name="Send my turn").click()
     expect(widget).to_contain_text("There is no step in it")
-    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-        picture(lesson, Path(folder) / "be_the_model.png")
     box.fill("Final Answer: <b>88</b>")
     widget.get_by_role("button", name="Send my turn").click()
     expect(widget).to_contain_text("Final Answer: <b>88</b>")
@@ -110,22 +106,20 @@ def test_a_trace_is_a_table(open_lesson, scheme):
     assert table.locator("tr").count() > 15
 
 
-def test_a_prediction_is_kept_and_revealed(open_lesson):
-    """A guess that was clicked stands next to what happened."""
+@pytest.mark.parametrize("late", [False, True])
+def test_a_prediction_is_kept_and_revealed(open_lesson, late):
+    """A guess stands next to what happened, also one that is made after the run."""
     lesson = open_lesson("00_start_here")
     lesson.run("from workbook import about")
     lesson.run("asked = predict(")
-    choice = lesson.page.locator(".predict").get_by_role("radio", name="4 times")
-    choice.or_(lesson.page.locator(".predict button", has_text="4 times")).first.click()
-    lesson.run("trace = play(")
-    lesson.run("asked.reveal(")
+    choice = lesson.output("asked = predict(").get_by_text("4 times", exact=True)
     told = lesson.output("asked.reveal(")
-    expect(told).to_contain_text("4 times")
-    expect(told).to_contain_text("5 times")
-
-
-def picture(lesson, path):
-    """Take the README's picture: the widget with a run in it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    lesson.page.locator(".be-the-model").scroll_into_view_if_needed()
-    lesson.page.screenshot(path=path)
+    if not late:
+        choice.click()
+    lesson.run("asked.reveal(")
+    if late:
+        expect(told).to_contain_text("No guess yet")
+        expect(told.get_by_text("5 times")).to_be_hidden()
+        choice.click()
+    expect(told.locator(".workbook-report")).to_contain_text("4 times")
+    expect(told.get_by_text("5 times")).to_be_visible()

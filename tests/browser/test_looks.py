@@ -16,6 +16,13 @@ from workbook.playground import play
 from IPython.display import display
 display(Mermaid(CORE.mermaid("THINK"), "The states of an agent"))
 Mermaid(sequence_diagram(play("price_question", "langchain")), "Who asked whom")"""
+PLOTTED = """from workbook import about
+from workbook.experiments.figures import plot_plausible
+print(about())
+plot_plausible(13, 20)
+"""
+SAID_ABOVE = "e => getComputedStyle(e, '::before').content"
+GROUND = "image => getComputedStyle(image).backgroundColor"
 # Of each line and label in a picture: its contrast on what lies under it, or else on
 # the page; and of each label the height of its letters as they are shown.
 MEASURED = """image => {
@@ -67,12 +74,13 @@ MEASURED = """image => {
 
 
 def test_diagrams_bear_a_switch_of_theme(open_lesson):
-    """Drawn in one theme and seen in the other, lines and labels stand out"""
+    """Drawn in one theme, seen in the other: all stands out on the page's own ground"""
     lesson = open_lesson("00_start_here")
     lesson.page.set_viewport_size({"width": 1024, "height": 768})
-    lesson.type_into(CELL, DRAWN)
+    lesson.type_into(CELL, PLOTTED + DRAWN)
     pictures = lesson.page.locator(".jp-RenderedMermaid img")
     expect(pictures).to_have_count(2, timeout=60_000)
+    plot = lesson.page.locator(".jp-RenderedImage img")
     names = ["The states of an agent", "Who asked whom"]
     try:
         for theme in ("JupyterLab Dark", "JupyterLab Light"):
@@ -84,20 +92,34 @@ def test_diagrams_bear_a_switch_of_theme(open_lesson):
                 assert len(found["lines"]) > 15
                 assert min(found["labels"] + found["lines"]) > READABLE
                 assert min(found["sizes"]) > SMALLEST
+            assert plot.evaluate(GROUND) == "rgba(0, 0, 0, 0)"
     finally:
         lesson.choose_theme("JupyterLab Light")
 
 
 def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
-    """Saved, its kernel ended and opened anew, a notebook still shows the run"""
+    """Saved, its kernel ended and opened anew, a notebook still shows the run
+
+    What stands for a widget is seen where the widget is gone, and only there. After a
+    restart of the kernel a widget says that its cell must run again.
+    """
     lesson = open_lesson("00_start_here")
-    source = "from workbook.playground import player, be_the_model\n"
+    source = "from workbook import about, predict\nabout()\n"
+    source += "from workbook.playground import player, be_the_model\n"
+    source += "display(predict('Which?', 'this one', 'that one'))\n"
     source += "display(be_the_model())\nplayer('price_question')"
     lesson.type_into(CELL, source)
     expect(lesson.page.locator(".player")).to_be_visible(timeout=60_000)
+    choices = lesson.page.get_by_text("this one / that one")
+    expect(choices).to_be_hidden()
     lesson.page.keyboard.press("Escape")
     lesson.page.keyboard.press("Control+s")
     expect(lesson.page.locator(".jp-mod-dirty")).to_have_count(0)
+    restart_the_kernel(lesson.page)
+    dead = lesson.page.locator(".jp-OutputArea-output > .jupyter-widgets-disconnected")
+    expect(dead).to_have_count(3)
+    for widget in dead.all():
+        assert "run this cell again" in widget.evaluate(SAID_ABOVE)
     lesson.page.evaluate(
         """async () => {
             const config = JSON.parse(
@@ -112,11 +134,21 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     texts = lesson.page.locator(".jp-OutputArea details.instead")
     expect(texts).to_have_count(2, timeout=60_000)
     expect(lesson.page.locator(".player")).to_have_count(0)
+    expect(choices).to_be_visible()
+    for gone in lesson.page.get_by_text("model not found").all():
+        expect(gone).to_be_hidden()
     for text in texts.all():
         text.locator("> summary").click()
     expect(texts.nth(0)).to_contain_text("A product costs $100.")
     expect(texts.nth(1).get_by_text("observation", exact=True).first).to_be_visible()
     expect(texts.nth(1).locator("svg")).to_be_visible()
+
+
+def restart_the_kernel(page):
+    page.get_by_role("menuitem", name="Kernel", exact=True).click()
+    item = page.locator(".lm-Menu-itemLabel")
+    item.get_by_text("Restart Kernel…", exact=True).click()
+    page.locator(".jp-Dialog .jp-mod-accept").click()
 
 
 @pytest.fixture

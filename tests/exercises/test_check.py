@@ -32,7 +32,7 @@ def test_after_another_one_ours_answers_and_is_not_taken_for_it(cell, capsys):
     assert function("Observation") == "runtime"
     assert capsys.readouterr().out.splitlines()[:5] == [
         "who_writes · wrong · 2 of 3",
-        "✗ Observation: written by the one who runs the tool",
+        "not met: Observation: written by the one who runs the tool",
         "  called    who_writes('Observation')",
         "  returned  'model'",
         "  expected  'runtime'",

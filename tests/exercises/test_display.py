@@ -3,7 +3,16 @@
 import pytest
 
 from workbook import predict
-from workbook.exercises.display import Code, Grid, Notice, as_message
+from workbook.exercises.display import (
+    AMBER,
+    GREEN,
+    GREY,
+    RED,
+    Code,
+    Grid,
+    Notice,
+    as_message,
+)
 from workbook.exercises.report import Failure, Outcome, Report
 
 NASTY = "<script>alert('$x$')</script>"
@@ -19,11 +28,39 @@ REPORT = Report(NASTY, Outcome.WRONG, 1, 2, (FAILURE,), NASTY)
         Grid([NASTY], [[NASTY]], NASTY),
     ],
 )
-def test_everything_in_html_is_escaped_and_in_the_themes_colours(thing):
-    """what a learner's code produced is never HTML; colours are those of the theme"""
+def test_everything_in_html_is_escaped_and_in_the_pages_ink(thing):
+    """what a learner's code produced is never HTML; text has the page's own colour"""
     html = thing._repr_html_()
     assert "&lt;script&gt;" in html
-    assert not [word for word in ("<script", "background", "color:#") if word in html]
+    assert not [word for word in ("<script", ";color:", "'color:") if word in html]
+
+
+@pytest.mark.parametrize("colour", [AMBER, GREEN, GREY, RED])
+def test_a_message_can_be_read_on_a_dark_page_and_on_a_light_one(colour):
+    """WCAG's AA: 3 for the bar, 4.5 for the text on its tinted background"""
+    for paper, ink in (("#ffffff", "#212121"), ("#111111", "#e0e0e0")):
+        bar, page, text = map(parts, (colour, paper, ink))
+        tinted = [b * TINT + p * (1 - TINT) for b, p in zip(bar, page, strict=True)]
+        assert contrast(bar, page) >= 3
+        assert contrast(text, tinted) >= 4.5
+
+
+TINT = 0x14 / 0xFF  # how much of the colour is in a message's background
+
+
+def parts(colour):
+    return [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+
+
+def contrast(*colours):
+    """Return the contrast of two colours, as WCAG defines it."""
+    lights = []
+    for colour in colours:
+        red, green, blue = (
+            p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in colour
+        )
+        lights.append(0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05)
+    return max(lights) / min(lights)
 
 
 def test_source_cannot_leave_its_fence():
@@ -42,10 +79,10 @@ def test_a_report_reads_headline_requirement_evidence_next_step():
     assert str(shown).split("\n") == [
         "f · wrong · 0 of 8",
         "! Odd.",
-        "✗ r 0",
+        "not met: r 0",
         "  called    '`a`'",
-        *(f"✗ r {n}" for n in range(1, 5)),
-        "✗ and 3 more",
+        *(f"not met: r {n}" for n in range(1, 5)),
+        "not met: 3 more",
         "next: hint(f)",
     ]
     html = shown._repr_html_()
@@ -56,10 +93,16 @@ def test_a_report_reads_headline_requirement_evidence_next_step():
 
 @pytest.mark.parametrize(("choices", "typed"), [((5, 12), "12"), ((), " because ")])
 def test_a_guess_is_kept_and_revealed(capsys, choices, typed):
-    """what was chosen or typed is said again, next to what happened"""
+    """what was chosen or typed is said again, next to what happened
+
+    Without a guess it is said how to make one; in a notebook the rest is folded.
+    """
     guess = predict("How many calls?", *choices)
     guess.reveal("9 calls")
-    assert "guessed   nothing: no guess was made" in capsys.readouterr().out
+    _, missing, happened = capsys.readouterr().out.splitlines()
+    assert "No guess yet. " + ("Choose" if choices else "Type") in missing
+    assert happened == "  it was    9 calls"
+    assert "<details><summary>it was" in guess._told()._repr_html_()
     guess.box().value = typed
     assert guess.guess == guess.box().value == typed.strip()
     guess.reveal("9 calls")

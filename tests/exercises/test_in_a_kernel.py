@@ -104,12 +104,21 @@ threading.Thread(target=stop).start()
 
 
 def test_each_thing_is_shown_in_the_form_that_the_notebook_has_for_it(kernel):
-    """a report is HTML, a solution Markdown; a question stands apart from its widget"""
+    """a report is HTML, a solution Markdown; a question stands apart from its widget
+
+    A guess that is made after the run changes what the run has shown.
+    """
     shown = kernel(RIGHT, form="text/html")
     assert shown.startswith("<div class='workbook-report")
     assert shown.count("<div") == 1
     source = kernel("solution(who_writes)", form="text/markdown")
     assert "```python\ndef who_writes" in source
-    shown = kernel("from workbook import predict\npredict('1 < 2?', 'yes', 'no')")
-    assert shown.splitlines()[0] == "Predict: 1 < 2? (yes / no)"
-    assert "ToggleButtons" in shown
+    kernel("from workbook import predict\nguess = predict('1 < 2?', 'yes', 'no')")
+    question, *instead = kernel("guess").splitlines()
+    assert question == "Predict: 1 < 2?"
+    assert instead == ["Predict: 1 < 2? (yes / no)"] * 2  # the widget; where none is
+    assert "yes / no" in kernel("guess", form="text/html").splitlines()[-1]
+    assert "<style>" in kernel("from workbook import about\nabout()", form="text/html")
+    assert "No guess yet" in kernel("guess.reveal('yes')")
+    late = "guess._revealed.update = print; guess.box().value = 'no'"
+    assert kernel(late).splitlines() == ["1 < 2?", "  guessed   no", "  it was    yes"]

@@ -68,7 +68,7 @@ def test_the_limit_is_asked_before_the_model(think):
     expected = [Event.TOOL_REQUESTED, Event.OUT_OF_STEPS]
     why = f"with one step, think should return {expected}; it returned {played.events}"
     assert played.events == expected, why
-    assert played.model.asked == 1, f"the model was asked {played.model.asked} times"
+    assert played.model.asked == 1, f"calls of the model: {played.model.asked}"
 
 
 def test_the_clock_is_looked_at(think):

@@ -37,7 +37,7 @@ def assert_sent(model, *expected):
     for number, (prompt, right) in enumerate(pairs, start=1):
         assert prompt == right, f"prompt {number} is {prompt!r}, expected is {right!r}"
     calls, right = len(sent), len(expected)
-    assert calls == right, f"the model is asked {calls} times, expected is {right}"
+    assert calls == right, f"calls of the model: {calls}, expected: {right}"
 
 
 def test_it_answers_with_what_follows_final_answer(naive_loop):
@@ -208,7 +208,7 @@ def test_an_unreadable_turn_ends_the_naive_loop():
 def test_a_call_limit_is_reached_after_its_calls(calls):
     """A limit of n hands n calls on as they are and raises at the next one."""
     model = Script([CALL] * (calls + 1))
-    with pytest.raises(CallLimitReached, match=f"asked {calls} times"):
+    with pytest.raises(CallLimitReached, match=f"the limit is {calls}"):
         run(CallLimit(model, calls))
     assert model.asked == calls
     assert {request.stop for request in model.requests} == {()}

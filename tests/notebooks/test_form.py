@@ -38,7 +38,7 @@ def sizes(cells):
     }
     return {
         "cells": len(cells),
-        "words": len(re.sub(r"<[^>]+>", " ", prose).split()),
+        "words": len(re.sub(r"<[^>]+>|!\[[^]]*\]\S+", " ", prose).split()),
         "given": sum(bool(line.strip()) for s in given for line in s.splitlines()),
         "names": len(names),
         "exercises": sum(map(is_exercise, code_of(cells))),
@@ -76,6 +76,9 @@ def test_the_last_cells_say_what_was_built_and_what_comes_next(lesson):
                   if not one.lab}  # fmt: skip
     else:
         wanted = {*following[:1], *(f"labs/{lab}" for lab in labs)}
+        said = [f"[{s[:2]} · {lessons()[s].title}]({s}.ipynb)" for s in following[:1]]
+        said += [f"[{lessons()[lab].title}](labs/{lab}.ipynb)" for lab in labs]
+        assert [link for link in said if link not in last.source] == []
     linked = set(re.findall(r"\]\(([\w./]+)\.ipynb\)", last.source))
     assert wanted <= linked
 

@@ -1,23 +1,23 @@
 """Showing things: as HTML in a notebook, as text everywhere else.
 
-Whatever a learner's code produced is escaped. Colours are JupyterLab's own variables
-with a fallback, so that they can be read on a dark page and on a light one.
+Whatever a learner's code produced is escaped. Text has the page's own colour; the
+colours below are those of bars, and can be told from a dark page and from a light one.
 """
 
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from workbook.exercises.report import Outcome, Report
 from workbook.pages import template
 from workbook.paths import DATA
 
-AMBER, GREY = "var(--jp-warn-color1, #b26a00)", "var(--jp-ui-font-color2, #767676)"
-RED, GREEN = "var(--jp-error-color1, #d32f2f)", "var(--jp-success-color1, #2e7d32)"
+AMBER, GREY, RED, GREEN = "#b26a00", "#767676", "#d32f2f", "#2e7d32"
 COLOURS = {Outcome.PASSED: GREEN, Outcome.NOT_ATTEMPTED: GREY}
-PROSE = ("✗", "!", " ", "next:")  # labels of lines in the course's own words
+PROSE = ("not met:", "!", " ", "next:")  # labels of lines in the course's own words
 _NAME = re.compile("(?<!`)`([^`\n]+)`(?!`)")  # in the course's own words
 NAMED = 5  # failures that are named; the others are counted
 
@@ -28,26 +28,44 @@ def notebook() -> Any:
     return ipython.get_ipython() if ipython else None
 
 
-def show(thing: object) -> None:
-    """Display a thing in a notebook, or print its text."""
+def show(thing: object, can_change: bool = False) -> Any:
+    """Display a thing in a notebook, or print its text.
+
+    What can change has an `update(thing)`: a handle of IPython's.
+    """
     if notebook():
         from IPython.display import display
 
-        display(thing)  # type: ignore[no-untyped-call]
-        return
+        return display(thing, display_id=can_change or None)  # type: ignore[no-untyped-call]
     coding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    print(str(thing).encode(coding, "replace").decode(coding))  # it may lack the ✗
+    print(str(thing).encode(coding, "replace").decode(coding))  # it may lack a sign
+    return None
 
 
-_told: set[tuple[int, str]] = set()  # a run of a cell, an exercise
+def style_page() -> None:
+    """Give the page of a notebook what no cell can say of itself."""
+    if notebook() and DATA.is_dir():
+        from IPython.display import display
+
+        style = str(template("shown.html").module.page())
+        display({"text/html": style, "text/plain": ""}, raw=True)  # type: ignore[no-untyped-call]
+
+
+_told: set[tuple[int, str]] = set()  # a run of a cell, what was said in it
+
+
+def once_a_cell(*things: str) -> list[str]:
+    """Return those that were not yet said in this run of a cell; all, elsewhere."""
+    cell = shell.execution_count if (shell := notebook()) else 0
+    new = [thing for thing in things if (cell, thing) not in _told]
+    _told.update((cell, thing) for thing in new if cell)
+    return new
 
 
 def tell_ours(*slugs: str) -> None:
     """Say in a notebook, once a cell, that the package's functions run in it."""
-    cell = shell.execution_count if (shell := notebook()) else 0
-    new = [slug for slug in slugs if cell and (cell, slug) not in _told]
+    new = once_a_cell(*slugs) if notebook() else []
     if new:
-        _told.update((cell, slug) for slug in new)
         names = ", ".join(new)
         run, have = ("runs", "has") if len(new) == 1 else ("run", "have")
         words = f"The workbook's {names} {run} here: yours {have} not passed the check."
@@ -61,10 +79,11 @@ class Notice:
     title: str
     lines: Sequence[tuple[str, str]] = ()
     colour: str = AMBER
+    folded: tuple[str, str] | None = None  # what a reader opens: its name, a text
 
     def __repr__(self) -> str:
         lines = [self.title]
-        for label, text in self.lines:
+        for label, text in [*self.lines, *filter(None, [self.folded])]:
             if label in PROSE:
                 lines.append(f"{label} " + _NAME.sub(r"\1", text))
             else:
@@ -79,19 +98,21 @@ class Notice:
             prose = label in PROSE
             lines.append((label, prose, _NAME.split(text) if prose else [text]))
         shown = template("shown.html").module.notice
-        return str(shown(self.title, lines, self.colour, GREY))
+        strong = lines or self.folded or self.colour == GREEN
+        return str(shown(self.title, strong, lines, self.colour, self.folded))
 
 
 def as_message(report: Report) -> Notice:
     """Return a report as a learner reads it: of the first failure, the evidence too."""
     lines = [("!", report.note)] if report.note else []
     attempted = report.outcome is not Outcome.NOT_ATTEMPTED
+    label = "not met:" if attempted else " "
     for number, failure in enumerate(report.failures[:NAMED]):
-        lines.append(("✗" if attempted else " ", failure.requirement))
+        lines.append((label, failure.requirement))
         if attempted and number == 0:
             lines += failure.evidence
     if more := len(report.failures[NAMED:]):
-        lines.append(("✗", f"and {more} more"))
+        lines.append((label, f"{more} more"))
     if report.passed < report.total:
         lines.append(("next:", f"`hint({report.slug})`"))
     counted = f" · {report.passed} of {report.total}" if report.total else ""
@@ -146,18 +167,27 @@ class Prediction:
     """A guess before a run, held next to what happened; nothing is graded.
 
     With choices they are buttons, without any it is a box to type in. The guess is kept
-    in the kernel, and `guess` may be set from code as well.
+    in the kernel, and `guess` may be set from code as well. What happened stays folded
+    until there is a guess, also one that is made after the run.
     """
 
     def __init__(self, question: str, *choices: object) -> None:
         self.question, self.choices = question, [str(choice) for choice in choices]
-        self.guess = ""
+        self.guess, self.happened = "", ""
+        self._revealed: Any = None  # what was shown while there was no guess
 
     def reveal(self, happened: object) -> None:
         """Show what was guessed, and what happened."""
-        guess = self.guess or "nothing: no guess was made"
-        lines = [("guessed", guess), ("it was", str(happened))]
-        show(Notice(self.question, lines, GREY))
+        self.happened = str(happened)
+        self._revealed = show(self._told(), can_change=not self.guess)
+
+    def _told(self) -> Notice:
+        was = ("it was", self.happened)
+        if self.guess:
+            return Notice(self.question, [("guessed", self.guess), was], GREY)
+        how = "Choose an answer" if self.choices else "Type one and press Enter"
+        missing = f"No guess yet. {how}, and it is compared here."
+        return Notice(self.question, [(" ", missing)], GREY, was)
 
     def __repr__(self) -> str:
         choices = f" ({' / '.join(self.choices)})" if self.choices else ""
@@ -171,18 +201,36 @@ class Prediction:
             chosen = self.guess if self.guess in self.choices else None
             box: Any = widgets.ToggleButtons(options=self.choices, value=chosen)
             box.style.button_width = "auto"
-        else:
-            box = widgets.Text(value=self.guess, placeholder="your guess")
+        else:  # a guess is made with Enter, or by leaving the box
+            box = widgets.Text(
+                value=self.guess, placeholder="your guess", continuous_update=False
+            )
         box.observe(self._keep, "value")
         return box.add_class("predict")
 
     def _keep(self, change: Mapping[str, str | None]) -> None:
         self.guess = (change["new"] or "").strip()
+        if self.guess and self._revealed:
+            self._revealed.update(self._told())
+            self._revealed = None
 
     def _ipython_display_(self) -> None:
-        # The question in an output of its own: it is there where no widget runs.
-        show(Notice(repr(self), colour=GREY))
-        show(self.box())
+        show(Notice(f"Predict: {self.question}", colour=GREY))
+        choices = f"<small>{escape(' / '.join(self.choices))}</small>"
+        show_widget(self.box(), repr(self), choices)
+
+
+def show_widget(widget: Any, title: str, elsewhere: str) -> None:
+    """Show a widget and, as an output of its own, what pages without widgets show.
+
+    Of two kinds of one output JupyterLab takes the widget, even where it is gone. The
+    page's style hides the second one while the widget is there.
+    """
+    from IPython.display import display
+
+    instead = f"<div class='instead'>{elsewhere}</div>"
+    for shown in (widget._repr_mimebundle_(), {"text/html": instead}):
+        display(shown | {"text/plain": title}, raw=True)  # type: ignore[no-untyped-call]
 
 
 predict = Prediction  # what one types

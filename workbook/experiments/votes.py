@@ -32,6 +32,7 @@ from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.recorded import real_model
 from workbook.tools.calculator import calculator
+from workbook.traces.dashboard import on_any_page
 from workbook.voting.consensus import Agreed, Tally, answer_of
 from workbook.voting.samples import Sample, ask_k
 from workbook.wait import waiting
@@ -243,6 +244,7 @@ def curves(vote: Vote, pass_at_k: Callable[..., float]) -> dict[str, list[float]
     return lines
 
 
+@on_any_page
 def plot_curves(lines: Mapping[str, Sequence[float]]) -> Axes:
     """Draw what k runs could find, vote for, and be relied on for."""
     _, (axes,) = blank(size=(7, 3.2))

@@ -174,7 +174,11 @@ def as_html(notebook: Any) -> list[tuple[str, str]]:
     Links to lessons lead to their pages. On paper nothing can be opened, so a card's
     rules are open, and so is what stands in a widget's place.
     """
-    body: str = _exporter().from_notebook_node(notebook)[0]
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":  # a picture is embedded from below `path`
+            cell.source = cell.source.replace("](../data/", "](data/")
+    home = {"metadata": {"path": str(DATA.parent)}}
+    body: str = _exporter().from_notebook_node(notebook, resources=home)[0]
     for other in lessons():  # a lab is in a folder of its own, its page is not
         for place in ("", "labs/", "../"):
             body = body.replace(f'href="{place}{other}.ipynb', f'href="{other}.html')
@@ -194,6 +198,7 @@ def _exporter() -> Any:
 
     left_out = ("input_prompt", "output_prompt", "anchor_links")
     options: Any = {f"exclude_{name}": True for name in left_out}
+    options["embed_images"] = True
     return HTMLExporter(template_name="basic", **options)  # type: ignore[no-untyped-call]
 
 

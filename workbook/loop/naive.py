@@ -65,7 +65,7 @@ class CallLimit:
     def complete(self, prompt: str, **options: Any) -> Completion:
         """Ask the model, or raise `CallLimitReached`."""
         if self.used >= self.calls:
-            raise CallLimitReached(f"asked {self.used} times, which is the limit")
+            raise CallLimitReached(f"no call more: the limit is {self.calls}")
         self.used += 1
         return self.model.complete(prompt, **options)
 

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from workbook.exercises.display import once_a_cell
 from workbook.models.base import Completion, Prefilled, TextModel, Usage, streams
 from workbook.models.choice import get_text_model, model_health, model_name
 from workbook.models.hosted import HostedModelError
@@ -63,7 +64,9 @@ def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> TextModel:
             model = Recorder(model, lesson, settings)
     except (WeightsError, RuntimeError) as why:
         model = RecordedModel(lesson, settings)
-        print(f"{why}\nYou see what the model said on {model.date} instead.")
+        words = f"{why}\nYou see what the model said on {model.date} instead."
+        for said in once_a_cell(words):
+            print(said)
     model = Waited(model)
     return Prefilled(model, prefill) if prefill else model
 
