@@ -24,7 +24,7 @@ def test_lesson_05_from_the_loop_to_the_gallery(open_lesson):
     lesson = open_lesson("05_state_machine", size={"width": 1024, "height": 768})
     lesson.run_all()
     for words in ("small.mermaid(", "table.mermaid("):
-        drawn = lesson.output(words).locator(".jp-RenderedMermaid img")
+        drawn = lesson.output(words).locator(".workbook-diagram")
         expect(drawn).to_be_visible()
         assert_fits(lesson, drawn)
     gallery = lesson.output("endings = gallery(").locator(".gallery")

@@ -6,23 +6,16 @@ Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs
 from __future__ import annotations
 
 import html
-import json
-import re
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
-from workbook.paths import DATA
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
-from workbook.traces.mermaid import escape_mermaid
 from workbook.traces.trace import Trace
 
 MIME_TYPE = "text/vnd.mermaid"
-LOOK = DATA / "pages/mermaid.json"
-MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
-LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
 LINE_CHARS, MAX_CHARS = 72, 2000
 NAME_CHARS = 28  # in a table
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
@@ -40,27 +33,18 @@ VOICES = {
 
 @dataclass(frozen=True)
 class Mermaid:
-    """The source of a diagram. A notebook draws it; elsewhere it shows as text."""
+    """A diagram in Mermaid's language. A notebook shows the picture of it.
+
+    Of a kind that the workbook does not write, JupyterLab makes the picture.
+    """
 
     text: str
     title: str = "Diagram"
 
-    @property
-    def source(self) -> str:
-        """The text with its name, in colours for white pages and for dark ones."""
-        look = json.loads(LOOK.read_text(encoding="utf-8"))
-        if self.text.count(" --> ") > MANY_ARROWS:
-            look["themeVariables"]["fontSize"] = "22px"
-        head = f"%%{{init: {json.dumps(look)}}}%%"
-        name = f"    accTitle: {escape_mermaid(self.title)}"
-        lit = re.sub(r"(?m)^( *classDef now .*)$", rf"\1,{LIT}", self.text)
-        first = r"(?m)^((?:graph|flowchart|stateDiagram|sequenceDiagram)\b.*)$"
-        return re.sub(first, lambda m: f"{head}\n{m[0]}\n{name}", lit, count=1)
-
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = {MIME_TYPE: self.source, "text/plain": self.text}
         picture = svg(self.text, self.title)
-        return bundle | ({"image/svg+xml": picture} if picture else {})
+        shown = {"text/html": picture} if picture else {MIME_TYPE: self.text}
+        return {"text/plain": self.text, **shown}
 
     def __str__(self) -> str:
         return self.text
