@@ -29,7 +29,7 @@ def test_lesson_05_from_the_loop_to_the_gallery(open_lesson):
         assert_fits(lesson, drawn)
     gallery = lesson.output("endings = gallery(").locator(".gallery")
     expect(gallery).to_contain_text("CANCELLED (cancel)")
-    assert 5 < gallery.locator("tr.marked").count() < 20  # what changed, on top
+    assert 5 < gallery.locator(".marked").count() < 20  # what changed, on top
     expect(gallery.get_by_text("A made-up Observation")).to_be_visible()
     expect(gallery.get_by_text("The price question", exact=True)).to_be_hidden()
     assert_fits(lesson, gallery)
