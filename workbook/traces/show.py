@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
+from workbook.pages import tables_in_notebooks
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
 from workbook.traces.trace import Trace
@@ -154,11 +155,12 @@ def shortened(text: str) -> str:
 
 
 def show_traces_as_tables() -> None:
-    """Have this notebook, if it is one, show a `Trace` as its table."""
+    """Have this notebook, if it is one, show a `Trace` as its table; so with pandas."""
     ipython = sys.modules.get("IPython")
     if shell := ipython and ipython.get_ipython():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
+        tables_in_notebooks(formatter)
 
 
 def cell(value: Any) -> str:
