@@ -1,5 +1,7 @@
 """The pages of `data/pages/`, templates that escape what they show, and all tables."""
 
+import base64
+import io
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -29,15 +31,24 @@ def table(
     head: Sequence[object], rows: Iterable[Sequence[Any]], footer: str = ""
 ) -> str:
     """Return a table as HTML: numbers at the right, texts at the left."""
-    written = [[as_cell(value) for value in row] for row in rows]
-    numbers = [
-        any(column) and all(map(_NUMBER.fullmatch, column))
-        for column in zip(*written, strict=True)
-    ] or [False] * len(head)
+    columns = [as_column(column) for column in zip(*rows, strict=True)]
+    numbers = [any(c) and all(map(_NUMBER.fullmatch, c)) for c in columns]
+    written = list(zip(*columns, strict=True))
     if more := len(written[MOST_ROWS:]):
         footer = f"and {more:,} more rows. {footer}"
     grid = template("shown.html").module.grid
-    return str(grid([*map(str, head)], written[:MOST_ROWS], numbers, footer))
+    shown = written[:MOST_ROWS], numbers or [False] * len(head)
+    return str(grid([*map(str, head)], *shown, footer))
+
+
+def as_column(values: Sequence[Any]) -> list[str]:
+    """Return values as they are written below each other: with as many decimals."""
+    texts = [as_cell(value) for value in values]
+    if not all(isinstance(value, float) for value in values):
+        return texts
+    decimals = max(len(text.partition(".")[2]) for text in texts)
+    pairs = zip(values, texts, strict=True)
+    return [t if t == "–" else f"{value:,.{decimals}f}" for value, t in pairs]
 
 
 def as_cell(value: Any) -> str:
@@ -66,7 +77,19 @@ def frame_table(frame: Any) -> str:
     return table([*(name or "" for name in index.names), *told], named)
 
 
-def tables_in_notebooks(formatter: Any) -> None:
-    """Have a notebook's HTML formatter show tables of pandas in the look of ours."""
+def plot_html(figure: Any) -> str:
+    """Return a figure of matplotlib as HTML, for light pages and for dark ones."""
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=200, bbox_inches="tight")
+    wide = int.from_bytes(file.getvalue()[16:20])  # as a PNG says in its head
+    png = base64.b64encode(file.getvalue()).decode()
+    words = " · ".join(filter(None, (axes.get_title() for axes in figure.axes)))
+    return str(template("shown.html").module.plot(png, wide // 2, words))
+
+
+def looks_in_notebooks(formatter: Any) -> None:
+    """Have a notebook's HTML formatter show tables and plots in one look."""
     for module in ("pandas", "pandas.core.frame"):  # of version 3, and before
         formatter.for_type_by_name(module, "DataFrame", frame_table)
+    # A backend that begins its work forgets what was said of a Figure, not of its base.
+    formatter.for_type_by_name("matplotlib.figure", "FigureBase", plot_html)

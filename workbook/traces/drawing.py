@@ -20,7 +20,7 @@ from workbook.pages import template
 
 CHAR, LINE = 6.6, 16  # the width and the height of a letter, in pixels
 GAP, EDGE = 16, 8  # between two rows of a graph, where the bends are; around it
-NAME, WIDEST = 110, 232  # a participant; at most from one participant to the next
+NAME, WIDEST = 110, 244  # a participant; at most from one participant to the next
 MANY = 3  # live states; then what each of them does is drawn once
 _ARROW = re.compile(r"\s*(\S+) (-->|-\.->) (\S+?)(?: : (.*)|;)?")
 _MESSAGE = re.compile(r"\s*(\w+?)(-?)->>(\w+): (.*)")

@@ -11,14 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
-from workbook.pages import tables_in_notebooks
+from workbook.pages import looks_in_notebooks, template
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
 from workbook.traces.trace import Trace
 
 MIME_TYPE = "text/vnd.mermaid"
-LINE_CHARS, MAX_CHARS = 72, 2000
+LINE_CHARS, MAX_CHARS = 68, 2000
 NAME_CHARS = 28  # in a table
+PADDED = "padding:2px 8px"
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -49,6 +50,20 @@ class Mermaid:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class Diff:
+    """A change of a text as `difflib` writes it; a notebook shows it in colours."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        colours = {"+": VOICES["runtime"][1], "-": VOICES["danger"][1]}
+        return str(template("shown.html").module.diff(self.text, colours))
 
 
 def summary(event: TraceEvent) -> str:
@@ -118,28 +133,33 @@ def to_html(trace: Trace) -> str:
     What was asked inside a tool call is below it, indented.
     """
     caption = f"<caption>lost: {html.escape(trace.lost)}</caption>" * bool(trace.lost)
-    columns = ("seq", "step", "at", "kind", "what")
-    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
+    columns = {"seq": "right", "step": "right", "at": "right", "kind": "left"}
+    head = "".join(
+        f"<th style='text-align:{side};{PADDED}'>{name}</th>"
+        for name, side in {**columns, "what": "left"}.items()
+    )
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, trace))}</tbody>"
-    return f"<table>{caption}{body}</table>"
+    return f"<table style='font-size:13px'>{caption}{body}</table>"
 
 
 def _row(event: TraceEvent) -> str:
     is_inside = "parent" in event
     sign, colour = VOICES[voice(event)]
+    right = f"<td style='text-align:right;white-space:nowrap;{PADDED}'>"
     return (
-        f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
-        f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
-        "<td style='white-space:nowrap;text-align:left;padding-left:8px;"
+        f"<tr>{right}{event['seq']:,}</td>{right}{event['step']:,}</td>"
+        f"{right}{event['at_s']:,.3f} s</td>"
+        f"<td style='white-space:nowrap;text-align:left;{PADDED};"
         f"border-left:4px solid {colour}'>"
         f"{'↳ ' * is_inside}{sign} <code>{html.escape(event['kind'])}</code></td>"
-        f"<td class='{NO_FORMULA}' style='text-align:left;"
-        f"padding-left:{2 * is_inside + 0.5}em'>{_folded(summary(event))}</td></tr>"
+        f"<td class='{NO_FORMULA}' style='text-align:left;{PADDED};"
+        f"padding-left:{2 * is_inside + 0.5}em'>"
+        f"{_folded(summary(event), LINE_CHARS - 12 * is_inside)}</td></tr>"
     )
 
 
-def _folded(text: str) -> str:
-    line = clip(" ".join(text.split()), LINE_CHARS)
+def _folded(text: str, room: int) -> str:
+    line = clip(" ".join(text.split()), room)
     if line == text:
         return html.escape(text)
     return (
@@ -155,12 +175,12 @@ def shortened(text: str) -> str:
 
 
 def show_traces_as_tables() -> None:
-    """Have this notebook, if it is one, show a `Trace` as its table; so with pandas."""
+    """Have this notebook, if it is one, show a `Trace` as a table; see `pages`, too."""
     ipython = sys.modules.get("IPython")
     if shell := ipython and ipython.get_ipython():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
-        tables_in_notebooks(formatter)
+        looks_in_notebooks(formatter)
 
 
 def cell(value: Any) -> str:
