@@ -61,8 +61,9 @@ def as_cell(value: Any) -> str:
         return "–"
     if isinstance(value, str | bool) or not hasattr(value, "__round__"):
         return str(value)
-    whole = value == round(value) or abs(value) >= 1000
-    return f"{value:,.0f}" if whole else f"{value:.4g}"
+    if value == round(value) or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) >= 0.001 else f"{value:.6f}"
 
 
 def frame_table(frame: Any) -> str:

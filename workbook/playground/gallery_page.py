@@ -110,7 +110,7 @@ class Gallery:
         import ipywidgets as widgets
         from IPython.display import display
 
-        from workbook.playground.watch import player
+        from workbook import playground  # which loads what shows a run when it is asked
 
         asked, shown = widgets.Text().add_class("gallery-asks"), widgets.Output()
 
@@ -119,7 +119,7 @@ class Gallery:
             engine, parts = self.played[column]
             shown.clear_output()
             with shown:
-                display(player(slug, engine, parts=parts))  # type: ignore[no-untyped-call]
+                display(playground.player(slug, engine, parts=parts))  # type: ignore[no-untyped-call]
 
         asked.observe(show, "value")
         return widgets.VBox([asked, shown])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
-from workbook.pages import looks_in_notebooks, template
+from workbook.pages import as_cell, looks_in_notebooks, template
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
 from workbook.traces.trace import Trace
@@ -184,12 +184,7 @@ def show_traces_as_tables() -> None:
 
 
 def cell(value: Any) -> str:
-    """Return a value as it stands in a table: a name is cut, a number is short."""
-    if isinstance(value, str):
-        plain = "".join(c if c.isprintable() else " " for c in value)
-        return clip(plain, NAME_CHARS)
-    if value is None or value != value:
-        return "–"
-    if value == int(value) or value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= 0.001 else f"{value:.6f}"
+    """Return a value as it stands in a table of plain text, where a name is cut."""
+    if not isinstance(value, str):
+        return as_cell(value)
+    return clip("".join(c if c.isprintable() else " " for c in value), NAME_CHARS)
