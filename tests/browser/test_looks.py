@@ -7,15 +7,22 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.conftest import CONTRASTS
+
 CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
 READABLE, SMALLEST = 4.5, 12  # contrast of letters, as WCAG AA asks; their pixels
-DRAWN = """from workbook.fsm.table import CORE
+DRAWN = """import pandas as pd
+from workbook import your_agent
+from workbook.fsm.table import CORE
 from workbook.langchain_trace.diagram import sequence_diagram
-from workbook.traces.show import Mermaid
-from workbook.playground.engines import SUSPICIOUS, play
+from workbook.traces.show import Diff, Mermaid
+from workbook.playground.engines import SUSPICIOUS, gallery, play
 from IPython.display import display
+display(gallery("fsm", only=["drift", "price_question"]), your_agent("05"))
+display(pd.DataFrame({"a": [1]}), Diff("-old\\n+new"))
 display(Mermaid(CORE.mermaid("THINK")), Mermaid(SUSPICIOUS.mermaid("THINK")))
 Mermaid(sequence_diagram(play("price_question", "langchain")))"""
+PARTS = ".gallery :is(b, small, span, button), .workbook-agent code, table td, pre span"
 # Of each label in a picture: its contrast on its box, or else on the page, and the
 # height of its letters as they are shown.
 MEASURED = """svg => {
@@ -39,8 +46,8 @@ MEASURED = """svg => {
 }"""
 
 
-def test_diagrams_follow_the_theme(open_lesson):
-    """In both themes each label stands out; on a small screen it has 12 pixels"""
+def test_what_is_shown_follows_the_theme(open_lesson):
+    """In both themes all words stand out; labels have 12 pixels on a small screen"""
     lesson = open_lesson("00_start_here")
     lesson.page.set_viewport_size({"width": 1024, "height": 768})
     lesson.type_into(CELL, DRAWN)
@@ -55,6 +62,10 @@ def test_diagrams_follow_the_theme(open_lesson):
                 assert min(contrasts) > READABLE
                 assert min(sizes) > SMALLEST - 0.1
                 assert picture.locator("..").bounding_box()["height"] <= 720
+            shown = lesson.output('your_agent("05")')
+            contrasts = shown.evaluate(CONTRASTS, PARTS)
+            assert len(contrasts) > 20
+            assert min(contrasts) > READABLE
     finally:
         lesson.choose_theme("JupyterLab Light")
 
