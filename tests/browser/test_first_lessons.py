@@ -67,13 +67,13 @@ def test_lesson_01_runs_and_shows_its_gallery(open_lesson):
     expect(lesson.output('before = gallery(["naive"]')).to_contain_text(
         "EXHAUSTED (call_limit)"
     )
-    plots = lesson.page.locator(".jp-RenderedImage img")
+    plots = lesson.page.locator(".workbook-plot")
     expect(plots).to_have_count(2)
     expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 
 
 def test_the_gallery_is_whole_at_1024(open_lesson):
-    """On a small screen no part is cut off, and an ending opens by keyboard."""
+    """On a small screen no part is cut off; a row opens by keyboard, and is played."""
     lesson = open_lesson("00_start_here")
     lesson.page.set_viewport_size({"width": 1024, "height": 768})
     source = "from workbook.playground import gallery\ngallery()"
@@ -84,13 +84,23 @@ def test_the_gallery_is_whole_at_1024(open_lesson):
     area = shown.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')]")
     assert not shown.evaluate(sideways)
     assert not area.evaluate(sideways)
-    assert shown.bounding_box()["x"] + shown.bounding_box()["width"] <= 1024
-    chip = shown.locator(".chip.wrong summary").first
-    chip.focus()
+    box = shown.bounding_box()
+    assert box["x"] + box["width"] <= 1024
+    assert box["height"] <= 720
+    row = shown.locator(".row > summary", has_text="inside a thought")
+    row.focus()
     lesson.page.keyboard.press("Enter")
-    expect(shown.locator("details[open] .answer")).to_contain_text("Action Input")
-    expect(chip).to_be_focused()
-    assert chip.evaluate("e => getComputedStyle(e.closest('td')).textAlign") == "left"
+    expect(shown.locator("details[open] .answer").first).to_contain_text("Action Input")
+    expect(row).to_be_focused()
+    shown.locator("details[open] button").last.click()
+    expect(lesson.page.locator(".player")).to_be_visible(timeout=60_000)
+
+    lesson.page.keyboard.press("p")
+    expect(shown).to_have_class(re.compile("presenting"))
+    letters = shown.locator(".chip").first
+    assert letters.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 22
+    lesson.page.keyboard.press("Escape")
+    expect(shown).not_to_have_class(re.compile("presenting"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -24,12 +24,12 @@ def test_lesson_05_from_the_loop_to_the_gallery(open_lesson):
     lesson = open_lesson("05_state_machine", size={"width": 1024, "height": 768})
     lesson.run_all()
     for words in ("small.mermaid(", "table.mermaid("):
-        drawn = lesson.output(words).locator(".jp-RenderedMermaid img")
+        drawn = lesson.output(words).locator(".workbook-diagram")
         expect(drawn).to_be_visible()
         assert_fits(lesson, drawn)
     gallery = lesson.output("endings = gallery(").locator(".gallery")
     expect(gallery).to_contain_text("CANCELLED (cancel)")
-    assert 5 < gallery.locator("tr.marked").count() < 20  # what changed, on top
+    assert 5 < gallery.locator(".marked").count() < 20  # what changed, on top
     expect(gallery.get_by_text("A made-up Observation")).to_be_visible()
     expect(gallery.get_by_text("The price question", exact=True)).to_be_hidden()
     assert_fits(lesson, gallery)

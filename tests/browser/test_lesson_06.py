@@ -32,10 +32,10 @@ def test_lesson_06_from_the_gallery_to_the_player(open_lesson):
     lesson = open_lesson("06_guardrails")
     lesson.run_all()
     shown = lesson.output("endings = gallery(")
-    expect(shown).to_contain_text("ends otherwise than before")
+    expect(shown).to_contain_text("ends otherwise:")
     assert shown.locator(".marked").count() > 5
     expect(shown.locator(".chip.stuck").first).to_be_visible()
-    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
     lesson.pictures_in_both_themes("lesson_06")
 
     widget = lesson.output('player("ping_pong"').locator(".player")

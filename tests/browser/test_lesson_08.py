@@ -22,6 +22,7 @@ CONTRASTS = """(image, inks) => {
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [image.naturalWidth, image.naturalHeight];
     const context = canvas.getContext("2d");
+    context.filter = getComputedStyle(image).filter;  // of a dark theme
     context.drawImage(image, 0, 0);
     const {data} = context.getImageData(0, 0, canvas.width, canvas.height);
     const counted = new Map();
@@ -65,7 +66,7 @@ def figures(lab, browser):
 
 def expect_shown(figures):
     """Wait for the pictures and tables of the lab: folded ones stay folded."""
-    expect(figures.page.locator(".jp-RenderedImage img")).to_have_count(1)
+    expect(figures.page.locator(".workbook-plot")).to_have_count(1)
     expect(figures.output(REVIEW)).to_contain_text("15 of 16 lines are met")
     expect(figures.output(REVIEW).get_by_text("payment_twice")).to_be_visible()
     expect(figures.output(REVIEW).get_by_text("missing_action")).to_be_hidden()
@@ -91,7 +92,7 @@ def test_lab_08_from_figures_to_a_review(figures):
     figures.output(REVIEW).get_by_text("what is met").click()
     expect(figures.output(REVIEW).get_by_text("missing_action")).to_be_visible()
     figures.output(REVIEW).get_by_text("what is met").click()
-    picture = figures.page.locator(".jp-RenderedImage img")
+    picture = figures.page.locator(".workbook-plot")
     try:
         for theme in ("Light", "Dark"):
             figures.choose_theme(f"JupyterLab {theme}")

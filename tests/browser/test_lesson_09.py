@@ -25,7 +25,7 @@ def test_lesson_09_from_a_claim_to_a_rate(lesson):
     expect(lesson.output(THRESHOLDS)).to_contain_text("REFUSED")
     expect(lesson.output(MEASURED)).to_contain_text("false refusal")
     expect(lesson.output(MEASURED)).to_contain_text("paraphrased")
-    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
     try:
         for theme in ("Light", "Dark"):
             lesson.choose_theme(f"JupyterLab {theme}")

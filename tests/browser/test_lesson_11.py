@@ -15,7 +15,7 @@ def test_lesson_11_from_five_runs_to_an_exercise(lesson):
     """Run all; runs are counted; an exercise can be solved"""
     expect(lesson.output("for verify in [")).to_contain_text("the verifier chose it")
     expect(lesson.output("for verify in [")).to_contain_text("within 0.2 s")
-    expect(lesson.page.locator(".jp-RenderedImage img")).to_have_count(1)
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
     lesson.pictures_in_both_themes("lesson_11")
 
     message = ["it is the share of the ways", "expected"]

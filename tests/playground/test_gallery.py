@@ -4,8 +4,9 @@ import re
 
 import pytest
 
+from workbook.loop.turns import parse_turn
 from workbook.models.script import Script
-from workbook.playground import engines
+from workbook.playground import engines, watch
 from workbook.playground.engines import GALLERY, gallery, play
 from workbook.playground.gallery_page import Ending, Gallery
 from workbook.playground.scenarios import (
@@ -68,16 +69,18 @@ def test_a_slip_in_a_pattern_is_told(tmp_path):
 def test_the_page_shows_what_was_expected(whole):
     """Question, right ending, sign and whole answer of each row stand on the page."""
     page = whole._repr_html_()
-    assert page.count('class="chip') >= len(slugs()) * len(GALLERY)
+    assert page.count('<details class="row') == len(slugs())
+    assert page.count("▶ Play</button>") == len(slugs()) * len(GALLERY)
     for words in (
         "How many people live in Reykjavik?",
         "About 139,000",
         "⚠",
         "450,000",
+        "player(&#34;drift&#34;, &#34;fsm&#34;)".replace("&#34;", '"'),
     ):
         assert words in page
     assert "Action: Calculator\nAction Input: 240*0.15" in page  # not cut
-    groups = re.findall(r'class="group"><th[^>]*>([^<]+)<', page)
+    groups = re.findall(r'class="group">([^<]+)<', page)
     assert set(groups) == {load(slug).group for slug in slugs()}
 
 
@@ -95,7 +98,28 @@ def test_rows_that_end_otherwise_are_marked():
     assert both.marked == changed
     assert {"made_up_question", "missing_action"} <= changed
     assert not {"price_question", "drift", "endless_retry"} & changed
-    assert both._repr_html_().count('class="marked"') == len(changed)
+    assert both._repr_html_().count(' marked"') == len(changed)
+
+
+def test_of_one_engine_what_is_wrong_is_on_top():
+    """With nothing to compare, the rows that end right are folded, if there are many"""
+    one = gallery("fsm")
+    assert set(one.on_top) == {s for s in slugs() if kinds(one, s) != ["right"]}
+    few = gallery("fsm", only=["drift", "price_question"])
+    assert few.on_top == ["drift", "price_question"]
+
+
+def test_a_row_is_played_on_its_engine_with_its_parts(monkeypatch):
+    """What the page writes into the widget opens the player, of one's own column too"""
+    asked = []
+    monkeypatch.setattr(watch, "player", lambda *run, parts: asked.append((run, parts)))
+    parts = {"parse_turn": parse_turn}
+    shown = gallery("naive", only=["drift"])
+    shown = shown.beside(gallery("reading", parts, only=["drift"]), "with a parser")
+    box = shown.opener().children[0]
+    box.value = "1795636789541 drift with a parser"
+    box.value = "1795636789542 drift naive"
+    assert asked == [(("drift", "reading"), parts), (("drift", "naive"), None)]
 
 
 def test_a_lesson_shows_the_rows_that_it_is_about():
@@ -105,12 +129,11 @@ def test_a_lesson_shows_the_rows_that_it_is_about():
     assert "endless_retry" not in shown._repr_html_()
 
 
-def test_what_changed_is_on_top():
-    """Marked rows come first, as against any column; all others are folded below."""
-    shown = gallery(["naive", "registry", "fsm"]).since("naive")
-    changed = {s for s in slugs() if kinds(shown, s)[0] != kinds(shown, s)[2]}
-    assert shown.marked == changed
-    above, _, below = shown._repr_html_().partition("that end as before")
+def test_what_changed_is_on_top(whole):
+    """What ends otherwise on the last engine than on the first; the rest is folded."""
+    changed = {s for s in slugs() if kinds(whole, s)[0] != kinds(whole, s)[-1]}
+    assert whole.marked == set(whole.on_top) == changed
+    above, _, below = whole._repr_html_().partition("which end as before")
     for slug in slugs():
         place = f"<code>{slug}</code>"
         assert (place in above, place in below) == (
@@ -122,7 +145,7 @@ def test_what_changed_is_on_top():
 def test_a_table_is_there_too(whole):
     """What is counted or plotted is the endings in words, as a table."""
     assert list(whole.frame.columns) == ["scenario", *GALLERY]
-    assert whole.set_index("scenario").loc["Drift", "fsm"].startswith("DONE")
+    assert whole.frame.loc["drift", "fsm"].startswith("DONE")
 
 
 def test_parts_are_handed_to_every_run(monkeypatch):
@@ -153,5 +176,6 @@ def test_a_run_that_gave_no_answer_has_its_own_sign():
     end = {"state": "REFUSED", "reason": "unanswerable", "answer": None}
     ending = Ending({**end, "model_turns": 3, "tool_calls": 1}, "", right=False)
     of_one = {"good_sources": load("good_sources")}
-    page = Gallery(of_one, {"grounded": {"good_sources": ending}})._repr_html_()
-    assert "⊘ <b>REFUSED" in page
+    played = {"grounded": ("grounded", None)}
+    page = Gallery(of_one, {"grounded": {"good_sources": ending}}, played)
+    assert "⊘ <b>REFUSED" in page._repr_html_()

@@ -43,7 +43,7 @@ def displayed(shown, monkeypatch):
 
 def drawn(shown):
     (output,) = shown.view.output.outputs
-    return output["data"]["text/vnd.mermaid"]
+    return output["data"]["text/plain"]
 
 
 @pytest.mark.parametrize("engine", GALLERY)

@@ -247,8 +247,8 @@ def test_the_gallery_of_the_wing_can_be_shown():
     """each is right on the grounded engine; most of the wrong ends look right before"""
     whole = gallery(["fsm", "guarded", "grounded"], wing="trust")
     page = whole._repr_html_()
-    heads = re.findall(r'class="group"><th[^>]*>([^<]+)<', page)
-    assert heads == ["is it true?", "a text gives orders", LOOKS]
+    heads = re.findall(r'class="group">([^<]+)<', page)
+    assert list(dict.fromkeys(heads)) == ["is it true?", "a text gives orders", LOOKS]
     assert {each.kind for each in whole.endings["grounded"].values()} == {"right"}
     wrong = [s for s in WING if whole.endings["guarded"][s].kind == "wrong"]
     assert set(wrong) == {*EFFECTS, *PLANTED} - {"poisoned_memory"}

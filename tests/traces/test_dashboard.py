@@ -50,6 +50,29 @@ def test_all_that_is_drawn_is_readable(seen):
     assert all(ax.get_facecolor()[3] == 0 for ax in seen.axes)
 
 
+def test_letters_have_the_contrast_that_wcag_asks_for():
+    """On white, and turned around, as a dark page shows them, on its ground."""
+
+    def light(colour):
+        parts = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour
+        ]
+        return sum(f * p for f, p in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
+
+    ink = colors.to_rgb(GREY)
+    assert 1.05 / (light(ink) + 0.05) >= 4.5
+    turned = light([1 - c for c in ink])
+    assert (turned + 0.05) / (light(colors.to_rgb("#111111")) + 0.05) >= 4.5
+
+
+def test_numbers_of_prompts_do_not_lie_on_the_line_of_the_window():
+    """A number whose bar ends just below the line stands above it."""
+    (ax,) = plot_prompts(play("drift"), window=200).axes
+    numbers = [text for text in ax.texts if text.get_text().isdigit()]
+    assert len(numbers) == 7
+    assert all(not 160 < number.xy[1] < 200 for number in numbers)
+
+
 def test_each_panel_says_what_to_see_and_in_which_unit(seen, found):
     """All have something to see, and nothing is told by its colour alone."""
     assert len(seen.axes) == 3

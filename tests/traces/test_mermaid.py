@@ -2,7 +2,7 @@
 
 import html
 import re
-from itertools import combinations
+from itertools import combinations, pairwise, product
 from xml.etree import ElementTree
 
 import pytest
@@ -10,10 +10,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbook.fsm.table import CORE, Table, Transition
+from workbook.guardrails.table import GUARDED
+from workbook.playground.engines import SUSPICIOUS
+from workbook.traces import drawing
 from workbook.traces.mermaid import escape_mermaid
 from workbook.traces.show import Mermaid
 
-IMAGE = "image/svg+xml"
+SVG = "{http://www.w3.org/2000/svg}"
 TURNSTILE = Table(
     (
         Transition("LOCKED", "coin", "OPEN", "paid"),
@@ -56,51 +59,76 @@ SPOKEN = """sequenceDiagram
     T1-->>User: 4"""
 
 
-def test_a_notebook_gets_the_source():
-    """a notebook draws it in its own colours, the lit state by more than a colour"""
+def picture_of(text):
+    return ElementTree.fromstring(Mermaid(text, "Two")._repr_mimebundle_()["text/html"])
+
+
+def test_a_notebook_gets_a_picture_and_any_page_the_text():
+    """of a kind that the workbook does not write, JupyterLab draws the picture"""
     bundle = Mermaid(GRAPH, "Two states")._repr_mimebundle_()
     assert bundle["text/plain"] == GRAPH
-    lines = bundle["text/vnd.mermaid"].splitlines()
-    assert lines[0].startswith('%%{init: {"theme": "base"')
-    assert lines[1:3] == ["stateDiagram-v2", "    accTitle: Two states"]
-    assert set(GRAPH.splitlines()[2:5]) <= set(lines)
-    assert lines[-2].endswith("color:#000,stroke-width:4px,font-weight:bold")
-    assert IMAGE not in Mermaid("pie title Pets")._repr_mimebundle_()
-
-
-def test_what_stands_in_front_of_a_diagram_stays_there():
-    """settings that a library writes in front of its diagram stay in front"""
-    front = "---\nconfig:\n  flowchart:\n    curve: linear\n---\n"
-    source = Mermaid(f"{front}graph TD;\na").source
-    assert source.startswith(f"{front}%%{{init")
-    assert source.endswith("\ngraph TD;\n    accTitle: Diagram\na")
+    assert 'aria-label="Two states"' in bundle["text/html"]
+    pie = "pie title Pets"
+    drawn = {"text/vnd.mermaid": pie, "text/plain": pie}
+    assert Mermaid(pie)._repr_mimebundle_() == drawn
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (GRAPH, ["<title>Two", "THINK", "the end", "a; b", 'stroke-width="3"']),
-        (SPOKEN, ["<title>Two", "User", "a &lt;b&gt;", "2+2?", "stroke-dasharray"]),
-        ("graph TD;\n    a --> b;\n    a -.-> a;", [">a<", ">b<"]),
+        (GRAPH, ["Two", "THINK", "the end", "a; b"]),
+        (SPOKEN, ["Two", "User", "a <b>", "2+2?", "4"]),
+        ("graph TD;\n    a --> b;\n    a -.-> a;", ["a", "b"]),
     ],
 )
-def test_a_page_without_scripts_gets_a_picture(text, words):
-    """beside the source stands an SVG with the same names and labels"""
-    picture = Mermaid(text, "Two")._repr_mimebundle_()[IMAGE]
-    assert ElementTree.fromstring(picture).tag.endswith("svg")
-    for word in words:
-        assert word in picture
+def test_a_picture_has_all_names_and_labels(text, words):
+    """what Mermaid would show is in the picture, entities decoded"""
+    picture = picture_of(text)
+    assert set(words) <= {each.text for each in picture.iter() if each.text}
+    dashed = [each for each in picture.iter() if each.get("stroke-dasharray")]
+    assert bool(dashed) == (text == SPOKEN)
+    (lit,) = [e for e in picture.iter(f"{SVG}g") if e.get("class") == "now"] or [None]
+    assert text != GRAPH or [each.text for each in lit.iter(f"{SVG}text")] == ["THINK"]
 
 
-@pytest.mark.parametrize("table", [CORE, TURNSTILE])
-def test_no_state_lies_upon_another(table):
-    """in the picture each state has a place of its own"""
-    picture = Mermaid(table.mermaid())._repr_mimebundle_()[IMAGE]
-    rects = ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}rect")
-    boxes = [
-        tuple(float(rect.get(key)) for key in ("x", "y", "width", "height"))
-        for rect in rects
-    ][1:]
-    assert len(boxes) == len(table.states)
-    for (x, y, w, h), (x2, y2, w2, h2) in combinations(boxes, 2):
-        assert x + w <= x2 or x2 + w2 <= x or y + h <= y2 or y2 + h2 <= y
+@pytest.mark.parametrize("table", [TURNSTILE, CORE, GUARDED, SUSPICIOUS])
+def test_no_box_or_label_lies_upon_another_or_on_an_arrow(table):
+    """each has a place of its own; at 12 pixels a letter, all fit a small screen"""
+    arrows = [(r.source, "-->", r.target, r.event) for r in table.rules]
+    ways, _ = drawing._merged(arrows, frozenset(table.ends))
+    named = tuple((state, state) for state in dict.fromkeys(sum(ways, ())))
+    boxes, routed, (width, height) = drawing._laid_out(
+        tuple(ways.items()), named, (table.start,), frozenset(table.ends)
+    )
+    places = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for *_, x, y, w, h in boxes]
+    for (x, y, x2, y2), (left, top, right, bottom) in combinations(places, 2):
+        assert x2 <= left or right <= x or y2 <= top or bottom <= y
+    for path, _ in routed:
+        points = [tuple(map(float, p.split()[-2:])) for p in path[1:].split("C")]
+        upright = [(a, b) for a, b in pairwise(points) if a[0] == b[0]]
+        for ((x, y), (_, y2)), (left, top, right, bottom) in product(upright, places):
+            low, high = sorted((y, y2))
+            assert not (left < x < right and low < bottom - 1 and high > top + 1)
+    assert width * 12 / 13 <= 840
+    assert height + 34 * 2 <= 720 * 13 / 12
+
+
+def test_what_each_live_state_does_is_drawn_once():
+    """cancel and failure are two arrows of any state, and all events are there"""
+    shown = [each.text for each in picture_of(CORE.mermaid()).iter(f"{SVG}text")]
+    assert [shown.count(name) for name in ("cancel", "failed")] == [1, 1]
+    assert "any live state" in shown
+    assert {str(rule.event) for rule in CORE.rules} <= set(shown)
+    two = Table(TURNSTILE.rules, ends={"OPEN"})
+    assert (
+        "any live state" not in Mermaid(two.mermaid())._repr_mimebundle_()["text/html"]
+    )
+
+
+def test_a_long_message_is_cut_to_its_column():
+    """nothing said runs over the columns beside it; the whole text is its title"""
+    said = "a very long question " * 9
+    text = f"sequenceDiagram\n    participant A\n    participant B\n    A->>B: {said}"
+    (message,) = [e for e in picture_of(text).iter(f"{SVG}g") if e.get("class")]
+    assert message.find(f"{SVG}title").text == said
+    assert drawing.width_of(message.find(f"{SVG}text").text) < drawing.WIDEST

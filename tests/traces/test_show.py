@@ -5,7 +5,7 @@ import sys
 
 from IPython.core.interactiveshell import InteractiveShell
 
-from workbook.traces.show import show_traces_as_tables, summary, to_html
+from workbook.traces.show import Diff, show_traces_as_tables, summary, to_html
 from workbook.traces.writer import TraceWriter
 
 HOSTILE = "<script>alert(1)</script> <img src=x onerror=alert(1)> | `a` *b* [c](d)\nend"
@@ -32,7 +32,7 @@ def test_html_escapes_whatever_anybody_wrote():
         "table", "thead", "tbody", "tr", "th", "td", "code",
         "details", "summary", "div",
     }  # fmt: skip
-    rows = re.findall(r"<tr><td>.*?</tr>", page, re.DOTALL)
+    rows = re.findall(r"<tr><td .*?</tr>", page, re.DOTALL)
     assert len(rows) == len(hostile_trace())
     assert all("<td class='mathjax_ignore'" in row for row in rows)
 
@@ -64,7 +64,7 @@ def test_what_a_tool_asked_is_indented():
     emit = TraceWriter()
     emit("model_request", prompt="a")
     emit("model_request", prompt="b", parent=0)
-    outer, inner = to_html(emit.trace()).split("<tr><td>")[1:]
+    outer, inner = to_html(emit.trace()).split("<tr><td ")[1:]
     assert "↳" in inner
     assert "↳" not in outer
 
@@ -81,3 +81,15 @@ def test_messages_are_shown_with_their_roles_and_calls():
     assert first == "user: 2+2?"
     assert second.startswith("(… 1 message as before)\nassistant:")
     assert '"Sum"' in second
+
+
+def test_a_diff_has_colours_and_keeps_its_signs():
+    """What is new and what is gone is coloured, and each line is text."""
+    page = Diff("--- a\n-<b>old\n+new\n same")._repr_html_()
+    lines = re.findall(r"<span style=\"([^\"]*)\">([^<]*)</span>", page)
+    assert [words for _, words in lines] == ["--- a", "-&lt;b&gt;old", "+new", " same"]
+    assert ["background-color" in style for style, _ in lines[1:]] == [
+        True,
+        True,
+        False,
+    ]

@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 from workbook.exercises.report import Outcome, Report
-from workbook.pages import template
+from workbook.pages import as_cell, table, template
 from workbook.paths import DATA
 
 AMBER, GREY, RED, GREEN = "#b26a00", "#767676", "#d32f2f", "#2e7d32"
@@ -140,7 +140,7 @@ class Grid:
     """Rows under a head, and a line below them."""
 
     head: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[object]]
     footer: str = ""
 
     def __repr__(self) -> str:
@@ -149,18 +149,17 @@ class Grid:
         from rich.table import Table as RichTable
         from rich.text import Text
 
-        table = RichTable(*self.head, box=SIMPLE_HEAD)
+        drawn = RichTable(*self.head, box=SIMPLE_HEAD)
         for row in self.rows:
-            table.add_row(*(Text(cell, overflow="fold") for cell in row))
+            drawn.add_row(*(Text(as_cell(cell), overflow="fold") for cell in row))
         console = Console(color_system=None, highlight=False, force_jupyter=False)
         with console.capture() as captured:
-            console.print(table)
+            console.print(drawn)
             console.print(Text(self.footer))
         return captured.get().rstrip()
 
     def _repr_html_(self) -> str:
-        shown = template("shown.html").module.grid
-        return str(shown(self.head, self.rows, self.footer))
+        return table(self.head, self.rows, self.footer)
 
 
 class Prediction:

@@ -26,6 +26,7 @@ from workbook.paths import user_data
 Function = Callable[..., Any]
 _loaded: dict[tuple[Path, int], tuple[Function | None, str]] = {}
 """By file and its time: the function, or None, and why it is not used."""
+NAMED = 3  # parts that a line names; of more it says how many
 
 
 class PartBroken(RuntimeError):  # noqa: N818 - what happened, not an error's name
@@ -170,12 +171,19 @@ class Parts(dict[str, Function]):
     """Parts by exercise, to be plugged in; `line()` says whose were used."""
 
     def line(self) -> str:
-        """Say which parts have been called since this was last asked, and whose."""
+        """Say whose the parts are that were called since this was last asked."""
         parts = [p for p in self.values() if isinstance(p, Part) and p.calls]
-        told = []
-        for whose in ("yours", "ours"):
-            if names := [p.exercise.slug for p in parts if p.whose == whose]:
-                told.append(f"{whose}: {', '.join(names)}")
+        names = {
+            whose: [p.exercise.slug for p in parts if p.whose == whose]
+            for whose in ("yours", "ours")
+        }
+        told = [f"{len(names['yours'])} of {len(parts)} are yours"]
+        if len(parts) <= NAMED:
+            told = [
+                f"{who}: {', '.join(slugs)}" for who, slugs in names.items() if slugs
+            ]
+        elif 0 < len(names["ours"]) <= NAMED:
+            told.append(f"ours: {', '.join(names['ours'])}")
         lines = [f"parts in this run · {'; '.join(told) or 'no part was used'}"]
         lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for each in parts:

@@ -20,21 +20,17 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from pandas.io.formats.style import Styler
 
 BLUE, GREEN, RED, GREY = "#1f77b4", "#2ca02c", "#d62728", "#7f7f7f"
 TRIALS = DATA / "recorded" / "02_prompt_trials.json"
 PAPER = DATA / "lessons" / "02" / "paper.toml"
 
 
-def left_aligned(rows: Any, columns: Any = None) -> Styler:
+def left_aligned(rows: Any, columns: Any = None) -> pd.DataFrame:
     """Return rows of text as a table without row numbers."""
     import pandas as pd
 
-    frame = pd.DataFrame(rows, columns=columns)
-    cells = frame.style.hide().format(precision=1, na_rep="")
-    wrapped = "text-align: left; overflow-wrap: anywhere"  # a narrow page shows all
-    return cells.set_table_styles([{"selector": "th, td", "props": wrapped}])
+    return pd.DataFrame(rows, columns=columns)
 
 
 def blank(
@@ -105,7 +101,7 @@ def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
     return [left, right]
 
 
-def prompt_trials() -> Styler:
+def prompt_trials() -> pd.DataFrame:
     """Return what Act and ReAct got right with seven prompts, as it was recorded."""
     recorded = json.loads(TRIALS.read_text(encoding="utf-8"))
     print(f"recorded on {recorded['date']} with {recorded['model']}")

@@ -25,6 +25,7 @@ from workbook.loop.naive import (
 )
 from workbook.models.base import TextModel
 from workbook.models.choice import as_text_model, get_text_model, model_name
+from workbook.models.prompts import clip
 from workbook.models.script import Script
 from workbook.playground.gallery_page import Ending, Gallery
 from workbook.playground.machines import Given, Person, play_machine, suspicious
@@ -94,13 +95,9 @@ def play(
 
 def compare(
     slug: str, engines: Iterable[str] = (), parts: Given | None = None
-) -> dict[str, str]:
-    """Return the gallery's row of a scenario: engine to how it ended, in words."""
-    names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
-    row = {"scenario": load(slug).title}
-    row |= {e: in_words(play(slug, e, parts=dict(parts or {}))) for e in names}
-    _say_whose(parts)
-    return row
+) -> Gallery:
+    """Return the gallery of one scenario."""
+    return gallery(engines, parts, only=[slug])
 
 
 def gallery(
@@ -112,8 +109,9 @@ def gallery(
 ) -> Gallery:
     """Play every scenario of a wing on every engine and return how each run ended.
 
-    `only` names the scenarios to play, where it is not all of the wing; `threshold` is
-    the least score of a document that counts, where answers are audited.
+    What ends otherwise on the last engine than on the first is on top. `only` names the
+    scenarios to play, where it is not all of the wing; `threshold` is the least score
+    of a document that counts, where answers are audited.
     """
     names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
     scenarios = {slug: load(slug) for slug in list(only) or slugs(wing)}
@@ -127,9 +125,9 @@ def gallery(
             right = scenarios[slug].is_right(end)
             endings[engine][slug] = Ending(end, in_words(trace), right)
             tick()
-    shown = Gallery(scenarios, endings)
     _say_whose(parts)
-    return shown
+    shown = Gallery(scenarios, endings, {engine: (engine, parts) for engine in names})
+    return shown.since(names[0])
 
 
 def _say_whose(parts: Given | None) -> None:
@@ -152,9 +150,7 @@ def in_words(trace: Trace) -> str:
     end = outcome(trace)
     turns = f"{end['model_turns']} turn{'s' if end['model_turns'] != 1 else ''}"
     if end["state"] == "DONE":
-        answer = " ".join(str(end["answer"]).split())
-        shown = answer if len(answer) <= 24 else f"{answer[:24]}…"
-        return f"DONE after {turns}: {shown}"
+        return f"DONE after {turns}: {clip(' '.join(str(end['answer']).split()), 60)}"
     return f"{end['state']} ({end['reason']}) after {turns}"
 
 

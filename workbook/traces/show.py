@@ -6,25 +6,20 @@ Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs
 from __future__ import annotations
 
 import html
-import json
-import re
 import sys
 from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
-from workbook.paths import DATA
+from workbook.pages import as_cell, looks_in_notebooks, template
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
-from workbook.traces.mermaid import escape_mermaid
 from workbook.traces.trace import Trace
 
 MIME_TYPE = "text/vnd.mermaid"
-LOOK = DATA / "pages/mermaid.json"
-MANY_ARROWS = 12  # then it is shown smaller than it is, so its letters are larger
-LIT = "stroke-width:4px,font-weight:bold"  # not by its fill alone
-LINE_CHARS, MAX_CHARS = 72, 2000
+LINE_CHARS, MAX_CHARS = 68, 2000
 NAME_CHARS = 28  # in a table
+PADDED = "padding:2px 8px"
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -40,30 +35,35 @@ VOICES = {
 
 @dataclass(frozen=True)
 class Mermaid:
-    """The source of a diagram. A notebook draws it; elsewhere it shows as text."""
+    """A diagram in Mermaid's language. A notebook shows the picture of it.
+
+    Of a kind that the workbook does not write, JupyterLab makes the picture.
+    """
 
     text: str
     title: str = "Diagram"
 
-    @property
-    def source(self) -> str:
-        """The text with its name, in colours for white pages and for dark ones."""
-        look = json.loads(LOOK.read_text(encoding="utf-8"))
-        if self.text.count(" --> ") > MANY_ARROWS:
-            look["themeVariables"]["fontSize"] = "22px"
-        head = f"%%{{init: {json.dumps(look)}}}%%"
-        name = f"    accTitle: {escape_mermaid(self.title)}"
-        lit = re.sub(r"(?m)^( *classDef now .*)$", rf"\1,{LIT}", self.text)
-        first = r"(?m)^((?:graph|flowchart|stateDiagram|sequenceDiagram)\b.*)$"
-        return re.sub(first, lambda m: f"{head}\n{m[0]}\n{name}", lit, count=1)
-
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle = {MIME_TYPE: self.source, "text/plain": self.text}
         picture = svg(self.text, self.title)
-        return bundle | ({"image/svg+xml": picture} if picture else {})
+        shown = {"text/html": picture} if picture else {MIME_TYPE: self.text}
+        return {"text/plain": self.text, **shown}
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class Diff:
+    """A change of a text as `difflib` writes it; a notebook shows it in colours."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        colours = {"+": VOICES["runtime"][1], "-": VOICES["danger"][1]}
+        return str(template("shown.html").module.diff(self.text, colours))
 
 
 def summary(event: TraceEvent) -> str:
@@ -133,28 +133,33 @@ def to_html(trace: Trace) -> str:
     What was asked inside a tool call is below it, indented.
     """
     caption = f"<caption>lost: {html.escape(trace.lost)}</caption>" * bool(trace.lost)
-    columns = ("seq", "step", "at", "kind", "what")
-    head = "".join(f"<th style='text-align:left'>{name}</th>" for name in columns)
+    columns = {"seq": "right", "step": "right", "at": "right", "kind": "left"}
+    head = "".join(
+        f"<th style='text-align:{side};{PADDED}'>{name}</th>"
+        for name, side in {**columns, "what": "left"}.items()
+    )
     body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, trace))}</tbody>"
-    return f"<table>{caption}{body}</table>"
+    return f"<table style='font-size:13px'>{caption}{body}</table>"
 
 
 def _row(event: TraceEvent) -> str:
     is_inside = "parent" in event
     sign, colour = VOICES[voice(event)]
+    right = f"<td style='text-align:right;white-space:nowrap;{PADDED}'>"
     return (
-        f"<tr><td>{event['seq']}</td><td>{event['step']}</td>"
-        f"<td style='white-space:nowrap'>{event['at_s']:.3f} s</td>"
-        "<td style='white-space:nowrap;text-align:left;padding-left:8px;"
+        f"<tr>{right}{event['seq']:,}</td>{right}{event['step']:,}</td>"
+        f"{right}{event['at_s']:,.3f} s</td>"
+        f"<td style='white-space:nowrap;text-align:left;{PADDED};"
         f"border-left:4px solid {colour}'>"
         f"{'↳ ' * is_inside}{sign} <code>{html.escape(event['kind'])}</code></td>"
-        f"<td class='{NO_FORMULA}' style='text-align:left;"
-        f"padding-left:{2 * is_inside + 0.5}em'>{_folded(summary(event))}</td></tr>"
+        f"<td class='{NO_FORMULA}' style='text-align:left;{PADDED};"
+        f"padding-left:{2 * is_inside + 0.5}em'>"
+        f"{_folded(summary(event), LINE_CHARS - 12 * is_inside)}</td></tr>"
     )
 
 
-def _folded(text: str) -> str:
-    line = clip(" ".join(text.split()), LINE_CHARS)
+def _folded(text: str, room: int) -> str:
+    line = clip(" ".join(text.split()), room)
     if line == text:
         return html.escape(text)
     return (
@@ -170,20 +175,16 @@ def shortened(text: str) -> str:
 
 
 def show_traces_as_tables() -> None:
-    """Have this notebook, if it is one, show a `Trace` as its table."""
+    """Have this notebook, if it is one, show a `Trace` as a table; see `pages`, too."""
     ipython = sys.modules.get("IPython")
     if shell := ipython and ipython.get_ipython():
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
+        looks_in_notebooks(formatter)
 
 
 def cell(value: Any) -> str:
-    """Return a value as it stands in a table: a name is cut, a number is short."""
-    if isinstance(value, str):
-        plain = "".join(c if c.isprintable() else " " for c in value)
-        return clip(plain, NAME_CHARS)
-    if value is None or value != value:
-        return "–"
-    if value == int(value) or value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= 0.001 else f"{value:.6f}"
+    """Return a value as it stands in a table of plain text, where a name is cut."""
+    if not isinstance(value, str):
+        return as_cell(value)
+    return clip("".join(c if c.isprintable() else " " for c in value), NAME_CHARS)

@@ -9,6 +9,7 @@ from workbook.experiments.effects.folder import (
     in_the_folder,
     mends,
     mends_on,
+    show_change,
     story,
 )
 from workbook.experiments.effects.payments import (
@@ -41,6 +42,7 @@ __all__ = [
     "new_folder",
     "new_ledger",
     "paid",
+    "show_change",
     "six_cases",
     "spellings",
     "stopped",

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from workbook.environments.workspace import Workspace
+from workbook.exercises.display import show
 from workbook.experiments.effects.payments import a_ledger
 from workbook.fsm.machine import Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.handlers import Ask
 from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import PolicyRule
+from workbook.guardrails.permission import PolicyRule, Request
 from workbook.models.prompts import clip
 from workbook.models.script import Script
 from workbook.paths import DATA
@@ -20,6 +21,7 @@ from workbook.playground.machines import Given
 from workbook.playground.scenarios import load
 from workbook.tools import ToolRegistry
 from workbook.traces import TraceWriter
+from workbook.traces.show import Diff
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +91,11 @@ def mends_on(model: Any, ask: Ask, parts: Given) -> str:
     """Let a real model try, in build mode, with at most six steps and an example."""
     example = EXAMPLE.read_text("utf-8")
     return mends(model, "build", ask, parts, budget=Budget(steps=6), preamble=example)
+
+
+def show_change(request: Request) -> None:
+    """Show what a call would change, in colours."""
+    show(Diff(request.preview))
 
 
 def _line(text: str, most: int = 88) -> str:
