@@ -13,14 +13,12 @@ import pytest
 
 from tests.playground.plays import played
 from workbook.environments.payment import Payments
-from workbook.environments.workspace import Workspace
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import yes
 from workbook.models.script import Script
 from workbook.playground.scenarios import load, slugs
-from workbook.tools.calls import Effect
 from workbook.traces.divergence import Divergence
 from workbook.traces.events import ENVELOPE, TraceError, sealed, to_line
 from workbook.traces.recording import Recorded
@@ -188,35 +186,24 @@ def test_a_record_that_was_sealed_anew_is_found_by_the_machine(tmp_path):
 
 # killed
 
-CRASHES = {
-    "payment_twice": TextTurns,
-    "payment_other_call_id": FunctionCalls,
-    "mend_the_test": TextTurns,
-}
+CRASHES = {"payment_twice": TextTurns, "payment_other_call_id": FunctionCalls}
 
 
 def wired(slug, folder, turns=None, hook=None):
     """Return a guarded machine on a scenario whose effects stay in a folder."""
-    folder.mkdir(exist_ok=True, parents=True)
-    tools = [Payments(folder / "payments.jsonl").tool()]
-    if slug == "mend_the_test":
-        there = (folder / "work" / "price.py").exists()
-        tools = (Workspace if there else Workspace.sample)(folder / "work").tools()
+    folder.mkdir(exist_ok=True)
 
-    def counting(tool):
-        def run(**arguments):
-            result = tool.run(**arguments)
-            with (folder / "effects.txt").open("a") as file:
-                file.write(f"{tool.name}\n")
-            return result
+    def run(**arguments):
+        result = tool.run(**arguments)
+        with (folder / "effects.txt").open("a") as file:
+            file.write(f"{tool.name}\n")
+        return result
 
-        return with_fields(tool, run=run)
-
-    counted = [counting(t) if t.effect is Effect.WRITE else t for t in tools]
+    tool = Payments(folder / "payments.jsonl").tool()
     model = Script(load(slug).turns if turns is None else turns)
     options = {"ledger": Ledger(folder / "ledger.db"), "adapter": CRASHES[slug]}
     options |= {"hook": hook} if hook else {}
-    return guarded(model, counted, ask=yes, **options)
+    return guarded(model, [with_fields(tool, run=run)], ask=yes, **options)
 
 
 def effects(folder):
@@ -250,53 +237,47 @@ KILLED = """
 
 
 def undisturbed(slug, folder):
+    """Return the end of a run that nobody disturbs, its trace, and its effects."""
     with TraceWriter(folder / "run.jsonl") as hook:
         end = wired(slug, folder, hook=hook).run(load(slug).question)
-    return end, Trace.read(folder / "run.jsonl")
-
-
-def gone_on_with(slug, folder):
-    """Resume a run whose script goes on where its record ends; return the exit."""
-    path = folder / "run.jsonl"
-    said = len(Trace.read(path).of("model_turn"))
-    return wired(slug, folder, load(slug).turns[said:]).resume(path)
+    return end, Trace.read(folder / "run.jsonl"), effects(folder)
 
 
 @pytest.mark.parametrize("slug", CRASHES)
 def test_killed_at_every_event_it_comes_to_the_same_end(slug, tmp_path):
     """SIGKILL at each event, then resume: the same end, and each effect once"""
     (tmp_path / "whole").mkdir()
-    end, whole = undisturbed(slug, tmp_path / "whole")
+    end, whole, done = undisturbed(slug, tmp_path / "whole")
     command = [sys.executable, "-c", textwrap.dedent(KILLED)]
     command += [str(tmp_path), slug, str(len(whole) - 1)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ)
-    assert done.returncode == 0, done.stderr
+    run = subprocess.run(command, capture_output=True, text=True, env=os.environ)
+    assert run.returncode == 0, run.stderr
     for seq in range(len(whole) - 1):
         folder = tmp_path / str(seq)
-        again = gone_on_with(slug, folder)
+        path = folder / "run.jsonl"
+        said = len(Trace.read(path).of("model_turn"))
+        again = wired(slug, folder, load(slug).turns[said:]).resume(path)
         assert (again.state, again.answer) == (end.state, end.answer), seq
-        assert effects(folder) == effects(tmp_path / "whole"), seq
-        trace = list(read_events(folder / "run.jsonl"))
+        assert effects(folder) == done, seq
+        trace = list(read_events(path))
         asked = [event for event in trace if event.get("what") == "asked again"]
         lost = whole.events[seq]["kind"] in ("model_request", "tool_call")
         assert len(asked) == lost, seq
         assert len(trace) == len(whole) + lost
 
 
-@pytest.mark.parametrize("slug", ["payment_other_call_id", "payment_twice"])
+@pytest.mark.parametrize("slug", CRASHES)
 def test_cut_within_its_last_line(slug, tmp_path):
     """A record whose last line is half there is gone on with; a whole line counts"""
-    end, whole = undisturbed(slug, tmp_path)
-    done, kinds = effects(tmp_path), [event["kind"] for event in whole]
-    lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
-    path = tmp_path / "cut.jsonl"
+    end, whole, done = undisturbed(slug, tmp_path)
+    kinds = [event["kind"] for event in whole]
+    path = tmp_path / "run.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
     for seq in (kinds.index("model_turn"), kinds.index("observation"), len(kinds) - 1):
-        size = len(lines[seq])
-        for cut in (0, 1, size // 2, *range(size - 9, size - 1)):
+        size, asked = len(lines[seq]), kinds[:seq].count("model_turn")
+        for cut in (0, 1, size // 2, size - 9, size - 3, size - 2):
             path.write_bytes(b"".join(lines[:seq]) + lines[seq][:cut])
-            asked = kinds[:seq].count("model_turn")
-            machine = wired(slug, tmp_path, load(slug).turns[asked:])
-            again = machine.resume(path)
+            again = wired(slug, tmp_path, load(slug).turns[asked:]).resume(path)
             assert (again.state, again.answer) == (end.state, end.answer)
             assert effects(tmp_path) == done
             numbers = [event["seq"] for event in read_events(path)]
