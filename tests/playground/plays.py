@@ -4,7 +4,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from workbook.playground.engines import ENGINES, play
-from workbook.playground.machines import ByScript
+from workbook.playground.machines import ByScript, suspicious
 from workbook.playground.scenarios import load
 
 
@@ -15,5 +15,6 @@ def played(slug, engine, screened=True):
     if chosen.table is None:
         return play(slug, engine), None
     if not screened:
-        chosen = replace(chosen, play=partial(chosen.play, screened=False))
+        make = partial(suspicious, screened=False)
+        chosen = replace(chosen, play=partial(chosen.play, make=make))
     return play(slug, chosen, person=person), person.machine

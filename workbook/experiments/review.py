@@ -124,8 +124,8 @@ def _play_on(machine: Machine, slug: str) -> Trace:
     adapter: Any = machine.adapter
     options = {**getattr(adapter, "keywords", {})}
     if context := options.get("context"):  # its prompt is kept within a limit
-        most = {"limit": given.context_tokens or math.inf, "pinned": given.pinned}
-        options["context"] = partial(context, **most)
+        limit = given.context_tokens or math.inf
+        options["context"] = partial(context, limit=limit, pinned=[])
     adapter = getattr(adapter, "func", adapter)
     adapter = TextTurns if adapter is FunctionCalls else adapter
     again.adapter = partial(adapter, **options)

@@ -13,9 +13,8 @@ from typing import Any
 from workbook.fsm.machine import Machine
 from workbook.fsm.run import Run
 from workbook.fsm.table import Event, State
-from workbook.guardrails.machine import guarded
 from workbook.paths import DATA
-from workbook.playground.machines import ByScript, play_machine
+from workbook.playground.machines import ByScript, RunSpec, play_machine, with_guards
 from workbook.playground.scenarios import ScenarioError, as_scenario, scenario_tools
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError
 from workbook.tools.tool import Tool
@@ -72,14 +71,14 @@ def play_capstone(
     scenario = as_scenario(made.scenario, "your scenario")
     person = ByScript(scenario.guards.answers, mode)
 
-    def make(*given: Any, scenario: Any, home: Any, **options: Any) -> Any:
-        machine = guarded(*given, **options)
+    def make(*given: Any, **options: Any) -> Any:
+        machine = with_guards(*given, **options)
         return with_guard(machine, made.guard) if guard else machine
 
     tools = [*scenario_tools(scenario), made.tool]
     with TraceWriter() as told:
         given = scenario, scenario.script(), tools, told, made.parts, person
-        play_machine(*given, make=make)
+        play_machine(RunSpec(*given), make=make)
     if not hasattr(person, "machine"):
         end: Any = told.trace().end
         raise ScenarioError(f"your agent cannot be put together: {end['message']}")
