@@ -14,6 +14,7 @@ from workbook.playground.engines import ENGINES, GALLERY, compare, gallery, play
 from workbook.playground.scenarios import (
     End,
     ScenarioError,
+    ScriptedTool,
     load,
     outcome,
     read_scenario,
@@ -103,6 +104,8 @@ def test_a_run_begins_anew_and_is_written_as_it_happens(tmp_path):
     assert first_difference(first, trace) is None
     texts = [event["text"] for event in trace.of("observation")]
     assert len(texts) == len(set(texts))  # the tool has gone on, from its first answer
+    lift = ScriptedTool(name="Lift", description="Go.", returns=["one", "two"]).tool()
+    assert [lift.run(input="")["result"] for _ in range(3)] == ["one", "two", "two"]
     assert len(path.read_text().splitlines()) == len(trace)
     assert heard == list(trace)
 

@@ -84,7 +84,8 @@ def plain(spec: RunSpec, person: Person, home: Path, **options: Any) -> Machine:
     """Return the machine of lesson 05."""
     steps = spec.scenario.steps
     options["limits"] = Limits(steps=steps, tool_calls=2 * steps)
-    return assemble(spec.parts, spec.model, spec.tools, **options)
+    machine: Machine = assemble(spec.parts, spec.model, spec.tools, **options)
+    return machine
 
 
 def play_machine(
