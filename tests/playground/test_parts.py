@@ -1,15 +1,13 @@
 """Engines run on the learner's parts, name the one that breaks, and go on with ours."""
 
 import contextlib
-import functools
 
 import pytest
 
 from tests.learner import solve, spoil
 from workbook import your_parts
 from workbook.exercises.catalogue import exercises
-from workbook.fsm import TextTurns, assemble
-from workbook.models.script import Script
+from workbook.fsm import assemble
 from workbook.playground import load, play
 from workbook.tools.calculator import calculator
 from workbook.traces import Trace
@@ -92,23 +90,3 @@ def test_rubbish_from_a_part_is_named(capsys):
         assert isinstance(trace, Trace)
         assert f"your {slug} returned" in capsys.readouterr().out
         solve(slug)
-
-
-@pytest.mark.parametrize("slug", ["parse_turn", "build_history", "naive_loop"])
-def test_the_loops_take_parts(slug, capsys):
-    """the loops of lesson 01 run on the learner's loop, parser and history"""
-    solve(slug)
-    engine = "naive" if slug == "naive_loop" else "reading"
-    trace = play("price_question", engine, parts=your_parts(slug))
-    assert trace.end["answer"] == "88"
-    assert f"yours: {slug}" in capsys.readouterr().out
-
-
-def test_a_parser_of_ones_own_reads():
-    """a parser is plugged in through an argument"""
-    solve("parse_turn")
-    parts = your_parts("parse_turn")
-    script = Script(["Final Answer: 4"])
-    adapter = functools.partial(TextTurns, parse=parts["parse_turn"])
-    assert assemble({}, script, [], adapter=adapter).run("2+2?").answer == "4"
-    assert parts.line() == "parts in this run · yours: parse_turn"

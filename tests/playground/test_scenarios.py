@@ -179,12 +179,6 @@ def test_a_file_may_be_edited_between_two_runs(tmp_path, monkeypatch):
         assert play("mine", "fsm").end["answer"] == answer
 
 
-def test_the_drift_is_a_matter_of_the_window():
-    """With the whole history in sight, the same script keeps the user's word"""
-    wide = load("drift").model_copy(update={"window_tokens": None}).script()
-    assert play("drift", model=wide).end["answer"] == "Casa Verde"
-
-
 def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine(capsys, own_data):
     """It is computed by playing, and says once whose parts many runs have used"""
     parts = your_parts("naive_loop")
