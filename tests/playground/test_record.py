@@ -72,25 +72,20 @@ def test_a_lesson_is_recorded_and_shown(folder, named, monkeypatch):
     assert said.text == f"Thought:{TURN}"
 
 
-def test_your_own_model_and_a_recorded_one_stand_side_by_side(folder, named):
-    """Each has a column of its own; an experiment that cannot be asked is left out"""
+def test_your_own_model_and_a_recorded_one_stand_side_by_side(folder, named, capsys):
+    """Each has a column; what cannot be asked has a line, and none while one records"""
     Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
-    with endpoint("mine") as told:
+    with endpoint("mine", Fault(401, b'{"error": {"message": "no such key"}}')) as told:
         named(told.url)
         both = on_other_models(lambda model: model.complete("q").text)
+        assert on_other_models(lambda model: model.complete("another")) == {}
     assert list(both.values()) == ["mine", "recorded"]
     assert next(iter(both)) == "yours, gpt-test"
-
-
-def test_what_cannot_be_asked_is_said_in_a_line(folder, named, capsys):
-    """No traceback: a prompt that was not recorded, an endpoint that says no"""
-    Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
-    with endpoint(Fault(401, b'{"error": {"message": "no such key"}}')) as told:
-        named(told.url)
-        assert on_other_models(lambda model: model.complete("another")) == {}
     said = capsys.readouterr().out
     assert "left out. It was not asked this" in said
     assert "no such key" in said
+    named(told.url, **{RECORD_AS: str(folder / "new.part")})
+    assert list(other_models()) == ["yours, gpt-test"]
 
 
 def test_without_any_other_model_a_line_says_how_to_name_one(folder, capsys):
@@ -118,10 +113,3 @@ def test_what_cannot_be_recorded_says_why(
         monkeypatch.setenv(key, value)
     with pytest.raises(CourseError, match=says):
         list(record(name, only))
-
-
-def test_while_one_model_is_recorded_no_other_is_played(folder, named):
-    """A recording that is there has no column in the runs that make another one"""
-    Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
-    named("http://127.0.0.1:1/v1", **{RECORD_AS: str(folder / "new.part")})
-    assert list(other_models()) == ["yours, gpt-test"]
