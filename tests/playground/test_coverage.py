@@ -144,5 +144,6 @@ def test_every_row_is_taken_and_no_other(engine):
     taken = {(event["source"], event["event"], event["target"]) for event in moves}
     rows = {row[:3] for row in table.rules}
     known = {row[:3] for row in ENGINES["guarded"].table.rules if wing}
+    assert table.audit() == []
     assert taken - rows == set()
     assert rows - taken - known == set()

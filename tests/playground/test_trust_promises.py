@@ -11,13 +11,12 @@ from workbook.environments.search import wiki_search
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.grounding.addresses import addresses_in
 from workbook.grounding.evidence import Support, audit_answer, evidence_of
-from workbook.grounding.grounded import grounded, grounded_table
+from workbook.grounding.grounded import grounded
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
-from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.tainted import tainted_table, with_taint
+from workbook.security.tainted import with_taint
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter
 from workbook.traces.replay import replay
@@ -103,8 +102,3 @@ def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, ques
     if end.state != "PENDING":
         again = replay(trace, make(turns[:1], ask=None, hook=TraceWriter()))
         assert (again.state, again.answer) == (end.state, end.answer)
-
-
-def test_the_audit_of_the_whole_table_is_clean():
-    """guarded, grounded and under taint the table keeps its promises"""
-    assert tainted_table(grounded_table(GUARDED)).audit() == []
