@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,8 @@ class Recorder:
         self, model: TextModel, place: str | Path, settings: dict[str, Any]
     ) -> None:
         self.name, self._model, self._settings = model.name, model, settings
-        self._path = place if isinstance(place, Path) else FOLDER / f"{place}.json"
+        path = place if isinstance(place, Path) else FOLDER / f"{place}.json"
+        self._note = partial(_write, path, model=self.name, settings=settings)
         self._asked: Counter[str] = Counter()
 
     def complete(
@@ -224,9 +226,6 @@ class Recorder:
         tokens: int = self._model.count(prompt)  # type: ignore[attr-defined]
         self._note("counts", _key(prompt, (), {}), tokens)
         return tokens
-
-    def _note(self, kind: str, key: str, said: Any) -> None:
-        _write(self._path, kind, key, said, model=self.name, settings=self._settings)
 
 
 def _write(path: Path, kind: str, key: str, said: Any, **about: Any) -> None:
