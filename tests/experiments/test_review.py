@@ -61,10 +61,11 @@ def test_your_machine_without_a_ledger_pays_twice():
 def made(**change):
     """Return the engine of a plain machine with a bug in it."""
 
-    def play(scenario, model, tools, emit, parts):
-        tools = ToolRegistry(tools, **change.get("tools", {}))
+    def play(spec):
+        tools = ToolRegistry(spec.tools, **change.get("tools", {}))
         options = {k: v for k, v in change.items() if k != "tools"}
-        Machine(model, tools, hook=emit, **options).run(scenario.question)
+        machine = Machine(spec.model, tools, hook=spec.emit, **options)
+        machine.run(spec.scenario.question)
 
     return Engine(play)
 

@@ -3,17 +3,19 @@
 What no scenario takes is taken here by a small run, which says what has to happen.
 """
 
+from itertools import chain, product
+
 import pytest
 
-from workbook.fsm import CORE, FunctionCalls, Limits, Machine
+from tests.playground.plays import played
+from workbook.fsm import FunctionCalls, Limits, Machine
 from workbook.grounding.grounded import grounded
 from workbook.guardrails.budget import Budget, Prices
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, PolicyRule, Reject, yes
-from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.playground.engines import SUSPICIOUS, play
+from workbook.playground.engines import ENGINES
 from workbook.playground.scenarios import slugs
 from workbook.security.tainted import ADDRESS, with_taint
 from workbook.tools.calls import Effect
@@ -48,10 +50,6 @@ def with_trust(turns, hook, **options):
     return with_taint(grounded(Script(turns), [note()], **options))
 
 
-MACHINES = {"CORE": (CORE, core, Limits), "GUARDED": (GUARDED, with_guards, Budget)}
-MACHINES |= {"SUSPICIOUS": (SUSPICIOUS, with_trust, Budget)}
-
-
 def traced(make, *turns, then=None, **options):
     """Run a machine of these turns; `then` is told of it and of each event."""
     emit = TraceWriter()
@@ -66,37 +64,23 @@ def traced(make, *turns, then=None, **options):
     return emit.trace()
 
 
-def entering(state, table):
-    """Return whether an event tells that a state is entered."""
-    told = ("run_started", None) if state == table.start else ("transition", state)
-    return lambda kind, fields: (kind, fields.get("target")) == told
+def disk_is_full(machine):
+    raise OSError("the disk is full")
 
 
-def leading_to(state):
-    """Return the turns of a run that comes to a state."""
-    return ASKED_FOR if state == ADDRESS else []
+def disturbed(make, table):
+    """Yield runs in which something happens on the way into each state."""
+    for state in table.states:
+        told = ("run_started", None) if state == table.start else ("transition", state)
+        for happens in (Machine.cancel, disk_is_full):
 
+            def then(machine, kind, fields, told=told, happens=happens):
+                if (kind, fields.get("target")) == told:
+                    happens(machine)
 
-def stopped_in(make, state, table):
-    """The user says stop while the machine is on its way into the state."""
-    enters = entering(state, table)
-
-    def then(machine, kind, fields):
-        if enters(kind, fields):
-            machine.cancel()
-
-    return traced(make, *leading_to(state), then=then)
-
-
-def failed_in(make, state, table):
-    """The disk is full as the way into the state is written down."""
-    enters = entering(state, table)
-
-    def then(machine, kind, fields):
-        if enters(kind, fields):
-            raise OSError("the disk is full")
-
-    return traced(make, *leading_to(state), then=then)
+            if state not in table.ends:
+                turns = ASKED_FOR if state == ADDRESS else []
+                yield traced(make, *turns, then=then)
 
 
 def late_after(make, limits, late):
@@ -109,76 +93,57 @@ def late_after(make, limits, late):
     return traced(make, then=then, limits=limits(wall_s=60), clock=lambda: now[0])
 
 
-def small_runs(name):
-    """Yield what happens, and a run in which it does: what no scenario has."""
-    table, make, limits = MACHINES[name]
-    for state in table.states:
-        if state not in table.ends:
-            yield f"the user says stop before {state}", stopped_in(make, state, table)
-            yield f"the disk is full before {state}", failed_in(make, state, table)
-    if name == "SUSPICIOUS":
-        answers = {"yes": yes, "no": lambda r: Reject(), "nothing": lambda r: None}
-        for said, ask in answers.items():
-            asked = traced(make, *ASKED_FOR, ask=ask)
-            yield f"a person says {said} to an address of the note", asked
-        return  # what it has besides is the guarded machine's
-    yield "time is over before a turn", late_after(make, limits, "observation")
-    yield "time is over before a call", late_after(make, limits, "model_turn")
-    two_at_once = traced(make, *TWO_AT_ONCE, adapter=FunctionCalls)
-    yield "a message asks for two calls", two_at_once
-    # The guarded machine asks for an answer in time, unless it is told not to.
-    more = {"converge": False} if name == "GUARDED" else {}
-    one_step, one_call = limits(steps=1), limits(tool_calls=1)
-    yield "one turn is allowed", traced(make, CALL, limits=one_step, **more)
-    yield "one call is allowed", traced(make, CALL, OTHER, limits=one_call, **more)
-    if name == "GUARDED":
-        prices = Prices("EUR", "made up", input=1e6, output=1e6, cached=0.0)
-        tokens, money = Budget(tokens=5), Budget(money=5, prices=prices)
-        yield "a prompt is too long", traced(make, limits=tokens, **more)
-        yield "a prompt is too dear", traced(make, limits=money, **more)
-        yield "nobody is there to ask", traced(make, ask=lambda request: None)
-        answers = iter([Edit({"text": 1}), Edit({"text": "c"})])
-        edited = traced(make, ask=lambda request: next(answers))
-        yield "a person changes the call, first to a wrong one", edited
+def of_both(make, limits, **more):
+    """Yield what no scenario has: time is over, two calls at once, one is allowed."""
+    yield late_after(make, limits, "observation")
+    yield late_after(make, limits, "model_turn")
+    yield traced(make, *TWO_AT_ONCE, adapter=FunctionCalls)
+    yield traced(make, CALL, limits=limits(steps=1), **more)
+    yield traced(make, CALL, OTHER, limits=limits(tool_calls=1), **more)
 
 
-SCENARIOS = {
-    "CORE": ("fsm", "fsm_calls"),
-    "GUARDED": ("guarded", "guarded_calls"),
-    "SUSPICIOUS": ("grounded", "grounded_calls"),
-}
-WINGS = {"SUSPICIOUS": "trust"}
-BEFORE = {"SUSPICIOUS": GUARDED}  # of whose rows the others speak
+def of_guards(make, **more):
+    """Yield a prompt too long, one too dear, nobody to ask, and a call that is changed.
 
-
-def ways(*traces):
-    """Return the transitions of traces: source, event and target of each."""
-    moved = (event for trace in traces for event in trace.of("transition"))
-    return {(event["source"], event["event"], event["target"]) for event in moved}
-
-
-@pytest.fixture(scope="module", params=MACHINES)
-def taken(request):
-    """Return a machine's rows, what its scenarios take, and small runs by what happens.
-
-    Of the rows those are left out of which another machine's cases speak.
+    It is changed twice, as the first change is a wrong one.
     """
-    table = MACHINES[request.param][0]
-    engines = SCENARIOS[request.param]
-    wing, before = WINGS.get(request.param, ""), BEFORE.get(request.param)
-    played = [play(slug, engine) for slug in slugs(wing) for engine in engines]
-    small = {why: ways(run) for why, run in small_runs(request.param)}
-    known = {row[:3] for row in before.rules} if before else set()
-    return {row[:3] for row in table.rules}, known, ways(*played), small
+    prices = Prices("EUR", "made up", input=1e6, output=1e6, cached=0.0)
+    for least in (Budget(tokens=5), Budget(money=5, prices=prices)):
+        yield traced(make, limits=least, **more)
+    answers = iter([Edit({"text": 1}), Edit({"text": "c"})])
+    for ask in (lambda request: None, lambda request: next(answers)):
+        yield traced(make, ask=ask, **more)
 
 
-def test_every_row_is_taken(taken):
-    """No row of a table is there for nothing: a scenario takes it, or a small run."""
-    rows, known, by_scenarios, small = taken
-    assert rows - known <= by_scenarios.union(*small.values())
+def of_addresses():
+    """Yield what a person says to an address of the note: yes, no, nothing."""
+    for ask in (yes, lambda request: Reject(), lambda request: None):
+        yield traced(with_trust, *ASKED_FOR, ask=ask)
 
 
-def test_no_run_leaves_the_table(taken):
-    """Whatever happens, each transition is a row of the table."""
-    rows, _, by_scenarios, small = taken
-    assert by_scenarios.union(*small.values()) <= rows
+NOT_IN_TIME = {"converge": False}  # else the guarded machine asks for an answer in time
+MACHINES = {"fsm": core, "guarded": with_guards, "grounded": with_trust}
+SMALL = {
+    "fsm": lambda: of_both(core, Limits),
+    "guarded": lambda: chain(
+        of_both(with_guards, Budget, **NOT_IN_TIME),
+        of_guards(with_guards, **NOT_IN_TIME),
+    ),
+    "grounded": of_addresses,  # what it has besides is the guarded machine's
+}
+
+
+@pytest.mark.parametrize("engine", MACHINES)
+def test_every_row_is_taken_and_no_other(engine):
+    """No row is there for nothing: a scenario takes it, or a small run that says why"""
+    table, wing = ENGINES[engine].table, "trust" if engine == "grounded" else ""
+    cases = product(slugs(wing), (engine, f"{engine}_calls"))
+    runs = (played(slug, by)[0] for slug, by in cases)
+    small = chain(disturbed(MACHINES[engine], table), SMALL[engine]())
+    moves = [event for run in chain(runs, small) for event in run.of("transition")]
+    taken = {(event["source"], event["event"], event["target"]) for event in moves}
+    rows = {row[:3] for row in table.rules}
+    known = {row[:3] for row in ENGINES["guarded"].table.rules if wing}
+    assert table.audit() == []
+    assert taken - rows == set()
+    assert rows - taken - known == set()

@@ -14,10 +14,3 @@ def test_one_line_begins_a_lesson_and_costs_little():
     told += f"assert all(map(callable, ({NAMES})))\nprint(*{HEAVY} & set(sys.modules))"
     run = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
     assert (run.stdout.strip(), run.stderr) == ("", "")
-
-
-def test_the_first_line_of_a_lesson_is_told_by_the_workbook():
-    """`about` comes with `check`, `hint` and `solution`"""
-    from workbook import about
-
-    assert about().startswith("Python 3")

@@ -13,7 +13,6 @@ from workbook.playground.record import record
 from workbook.playground.recorded import (
     OTHERS,
     RECORD_AS,
-    RecordedModel,
     Recorder,
     on_other_models,
     other_models,
@@ -48,57 +47,45 @@ def named(monkeypatch):
     return name_it
 
 
-def test_a_lesson_is_recorded_and_shown(folder, named, monkeypatch, capsys):
-    """The command runs the lesson's experiment, and the lesson then has a column"""
-    with endpoint(TURN) as told:
+def test_a_lesson_is_recorded_and_shown(folder, named, monkeypatch):
+    """The command runs the lesson's experiment, and the lesson then has a column.
+
+    A try that broke off is no column, and no part of the next one.
+    """
+    with endpoint(Fault(400, b"{}"), TURN) as told:
         named(told.url)
+        Recorder(Script(["old"]), folder / "large.part", {}).complete("a")
+        with pytest.raises(CourseError, match=r"nothing was recorded|00_start_here"):
+            list(record("large", ["00"]))
+        assert not list(folder.glob("*.json"))
+        Recorder(Script(["old"]), folder / "large.part", {}).complete("a")
         assert main(["record", "large", "--only", "00"]) == 0
-    (request,) = told.asked
-    assert request["messages"][-1]["content"].endswith("Thought:")
+    asked = told.asked[-1]["messages"][-1]["content"]
+    assert asked.endswith("Thought:")
     data = json.loads((folder / "large.json").read_text(encoding="utf-8"))
     assert (data["model"], len(data["answers"])) == ("gpt-test", 1)
     assert not (folder / "large.part").exists()
     monkeypatch.delenv("WORKBOOK_MODEL")
     ((name, model),) = other_models(prefill="Thought:", max_tokens=100).items()
     assert name == f"large, {data['date']}"
-    prompt = request["messages"][-1]["content"].removesuffix("Thought:")
-    said = model.complete(prompt, stop=["\nObservation:"])
+    said = model.complete(asked.removesuffix("Thought:"), stop=["\nObservation:"])
     assert said.text == f"Thought:{TURN}"
 
 
-def test_your_own_model_and_a_recorded_one_stand_side_by_side(folder, named):
-    """Each has a column of its own; an experiment that cannot be asked is left out"""
+def test_your_own_model_and_a_recorded_one_stand_side_by_side(folder, named, capsys):
+    """Each has a column; what cannot be asked has a line, and none while one records"""
     Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
-    with endpoint("mine") as told:
+    with endpoint("mine", Fault(401, b'{"error": {"message": "no such key"}}')) as told:
         named(told.url)
         both = on_other_models(lambda model: model.complete("q").text)
+        assert on_other_models(lambda model: model.complete("another")) == {}
     assert list(both.values()) == ["mine", "recorded"]
     assert next(iter(both)) == "yours, gpt-test"
-
-
-@pytest.mark.parametrize("prompt", ["another"])
-def test_a_prompt_that_was_not_recorded_is_said_in_a_line(folder, prompt, capsys):
-    """A learner's other prompt is no traceback: the column is left out, and why"""
-    Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
-    assert on_other_models(lambda model: model.complete(prompt)) == {}
-    assert "left out. It was not asked this" in capsys.readouterr().out
-
-
-def test_an_endpoint_that_fails_is_said_in_a_line(folder, named, capsys):
-    """So is an endpoint that answers with an error"""
-    with endpoint(Fault(401, b'{"error": {"message": "no such key"}}')) as told:
-        named(told.url)
-        assert on_other_models(lambda model: model.complete("q")) == {}
-    assert "no such key" in capsys.readouterr().out
-
-
-def test_samples_of_one_prompt_are_kept_one_by_one(folder):
-    """At a temperature the same prompt has an answer each time it is asked"""
-    settings = {"temperature": 0.7}
-    model = Recorder(Script(["one", "two"]), f"{OTHERS}/large", settings)
-    said = [model.complete("q").text for _ in range(2)]
-    played = RecordedModel(f"{OTHERS}/large", settings)
-    assert [played.complete("q").text for _ in range(3)] == [*said, "one"]
+    said = capsys.readouterr().out
+    assert "left out. It was not asked this" in said
+    assert "no such key" in said
+    named(told.url, **{RECORD_AS: str(folder / "new.part")})
+    assert list(other_models()) == ["yours, gpt-test"]
 
 
 def test_without_any_other_model_a_line_says_how_to_name_one(folder, capsys):
@@ -111,7 +98,6 @@ def test_without_any_other_model_a_line_says_how_to_name_one(folder, capsys):
     ("name", "only", "environment", "says"),
     [
         ("../up", [], HOSTED, "no name for a file"),
-        ("", [], HOSTED, "no name for a file"),
         ("large", [], {"WORKBOOK_MODEL": "local"}, "cannot be recorded"),
         ("large", [], {"WORKBOOK_MODEL": "gpt-test"}, "OPENAI_API_KEY"),
         ("large", ["77"], HOSTED, "No lesson begins with 77"),
@@ -127,29 +113,3 @@ def test_what_cannot_be_recorded_says_why(
         monkeypatch.setenv(key, value)
     with pytest.raises(CourseError, match=says):
         list(record(name, only))
-
-
-def test_while_one_model_is_recorded_no_other_is_played(folder, named):
-    """A recording that is there has no column in the runs that make another one"""
-    Recorder(Script(["recorded"]), f"{OTHERS}/large", {}).complete("q")
-    named("http://127.0.0.1:1/v1", **{RECORD_AS: str(folder / "new.part")})
-    assert list(other_models()) == ["yours, gpt-test"]
-
-
-def test_what_an_earlier_try_left_is_not_taken_over(folder, named):
-    """What a try wrote that broke off, perhaps on another model, is forgotten"""
-    Recorder(Script(["old"]), folder / "large.part", {}).complete("a")
-    with endpoint(TURN) as told:
-        named(told.url)
-        list(record("large", ["00"]))
-    data = json.loads((folder / "large.json").read_text(encoding="utf-8"))
-    assert [each["text"] for each in data["answers"].values()] == [TURN]
-
-
-def test_a_recording_that_breaks_off_is_not_shown(folder, named):
-    """An experiment that fails ends it; what was recorded until then is no column"""
-    with endpoint(Fault(500, b"{}")) as told:
-        named(told.url)
-        with pytest.raises(CourseError, match=r"nothing was recorded|00_start_here"):
-            list(record("large", ["00"]))
-    assert not list(folder.glob("*.json"))

@@ -23,70 +23,64 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def record(prompt, *said, **settings):
+    """Record what is said to a prompt, each time that it is asked."""
+    model = Recorder(Script(list(said)), "lesson", settings)
+    return [model.complete(prompt) for _ in said]
+
+
 def test_what_was_recorded_is_played(folder):
-    """The same prompt, stop sequence and settings give the same answer and usage."""
+    """The same prompt, stop and settings give the same answer, usage and count"""
     model = Recorder(Script(["one", "two"]), "lesson", {"max_tokens": 5})
     said = [model.complete("a"), model.complete("a", stop=["\n"])]
+    counted = model.count("Question: 1+1?")
     played = RecordedModel("lesson", {"max_tokens": 5})
     assert [played.complete("a"), played.complete("a", stop=["\n"])] == said
     assert played.name == "scripted (recorded)"
+    assert played.count("Question: 1+1?") == counted
+    assert played.count("a" * 30) == 10  # nobody counted it: an estimate
 
 
-@pytest.mark.parametrize(
-    ("prompt", "stop", "settings"),
-    [("b", [], {}), ("a", ["\n"], {}), ("a", [], {"max_tokens": 9})],
-)
-def test_what_was_not_recorded_is_refused(folder, prompt, stop, settings):
-    """Another prompt, stop sequence or setting has no answer, and you are told."""
-    Recorder(Script(["one"]), "lesson", {}).complete("a")
-    with pytest.raises(NotRecorded, match="fetch-model"):
-        RecordedModel("lesson", settings).complete(prompt, stop=stop)
-
-
-def test_a_lesson_without_a_recording_says_so(folder):
-    """A lesson for which nothing was recorded is named."""
-    with pytest.raises(NotRecorded, match="lesson 'x'"):
-        RecordedModel("x", {})
+def test_what_was_not_recorded_is_refused(folder):
+    """Another prompt, stop, setting or lesson has no answer, and you are told"""
+    with pytest.raises(NotRecorded, match="lesson 'lesson'"):
+        RecordedModel("lesson", {})
+    record("a", "one")
+    for prompt, stop, most in (("b", [], {}), ("a", ["\n"], {}), ("a", [], {"n": 9})):
+        with pytest.raises(NotRecorded, match="fetch-model"):
+            RecordedModel("lesson", most).complete(prompt, stop=stop)
 
 
 def test_recording_again_keeps_the_other_answers(folder):
-    """A new answer is added to the file; the same prompt replaces its own."""
-    for text in ("old", "new"):
-        Recorder(Script([text]), "lesson", {}).complete("a")
-    Recorder(Script(["other"]), "lesson", {}).complete("b")
-    played = RecordedModel("lesson", {})
-    assert [played.complete(p).text for p in "ab"] == ["new", "other"]
+    """A new answer is added, an old one replaced; each setting is written down once"""
+    for prompt, text, most in (("a", "old", 5), ("a", "new", 5), ("b", "other", 9)):
+        record(prompt, text, max_tokens=most)
+    most = [{"max_tokens": 5}, {"max_tokens": 9}]
+    said = zip("ab", most, strict=True)
+    texts = [RecordedModel("lesson", m).complete(prompt).text for prompt, m in said]
+    assert texts == ["new", "other"]
+    assert json.loads((folder / "lesson.json").read_text())["settings"] == most
 
 
-def test_what_was_counted_is_played(folder):
-    """Tokens are recorded as the model counted them; others are estimated."""
-    model = Recorder(Script(["one"]), "lesson", {})
-    counted = model.count("Question: 1+1?")
-    model.complete("a")
-    played = RecordedModel("lesson", {})
-    assert played.count("Question: 1+1?") == counted
-    assert played.count("a" * 30) == 10
+def test_samples_of_one_prompt_are_kept_one_by_one(folder):
+    """At a temperature the same prompt has an answer each time it is asked"""
+    record("q", "one", "two", temperature=0.7)
+    played = RecordedModel("lesson", {"temperature": 0.7})
+    assert [played.complete("q").text for _ in range(3)] == ["one", "two", "one"]
 
 
 def test_the_recording_can_be_wished_for(folder, monkeypatch, capsys):
-    """With WORKBOOK_RECORD=0 the recording is played, and the page says so."""
-    Recorder(Script(["one"]), "lesson", {}).complete("a")
-    monkeypatch.setenv("WORKBOOK_RECORD", "0")
-    assert real_model("lesson").complete("a").text == "one"
-    assert "You see what the model said on" in capsys.readouterr().out
-
-
-def test_a_turn_can_be_begun_for_it(folder, monkeypatch):
-    """A prefill ends the prompt that is asked, and begins the turn."""
-    Recorder(Script([" I add."]), "lesson", {}).complete("1+1?\nThought:")
+    """With WORKBOOK_RECORD=0 it is played, which is said; a turn can be begun for it"""
+    record("1+1?\nThought:", " I add.")
     monkeypatch.setenv("WORKBOOK_RECORD", "0")
     model = real_model("lesson", prefill="Thought:")
     assert model.complete("1+1?\n").text == "Thought: I add."
+    assert "You see what the model said on" in capsys.readouterr().out
 
 
 def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
-    """Where the weights cannot be had, the reason is shown, and no traceback."""
-    Recorder(Script(["one"]), "lesson", {}).complete("a")
+    """Where the weights cannot be had, the reason is shown, and no traceback"""
+    record("a", "one")
 
     def no_server():
         raise RuntimeError("No network.")
@@ -97,40 +91,29 @@ def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
 
 
 def test_with_weights_it_is_the_real_model():
-    """Where the weights are, nothing is played."""
+    """Where the weights are, nothing is played"""
     fetch_weights()
     assert not isinstance(real_model("00_start_here"), RecordedModel)
 
 
-@pytest.mark.parametrize("path", sorted(recorded.FOLDER.glob("*.json")))
-def test_a_shipped_recording_says_what_it_is(path):
-    """A recording names its model, its date and the settings that were used."""
-    data = json.loads(path.read_text(encoding="utf-8"))
-    assert data["model"].startswith("SmolLM2-135M-Instruct")
-    assert datetime.date.fromisoformat(data["date"]).year >= 2026
-    assert data["settings"]
-
-
-def test_the_settings_are_kept(folder):
-    """Each setting that was used is written down once."""
-    for tokens in (5, 5, 9):
-        Recorder(Script(["a"]), "lesson", {"max_tokens": tokens}).complete("q")
-    data = json.loads((folder / "lesson.json").read_text(encoding="utf-8"))
-    assert data["settings"] == [{"max_tokens": 5}, {"max_tokens": 9}]
+def test_a_shipped_recording_says_what_it_is():
+    """It names its model, its date and the settings that were used"""
+    shipped = sorted(recorded.FOLDER.glob("*.json"))
+    assert shipped
+    for path in shipped:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        assert data["model"].startswith("SmolLM2-135M-Instruct"), path
+        assert datetime.date.fromisoformat(data["date"]).year >= 2026, path
+        assert data["settings"], path
 
 
 def test_what_was_measured_is_shown_without_weights(folder, monkeypatch, capsys):
-    """What is no text is kept under its name, and shown where there is no model."""
+    """What is no text is kept by its name; what takes minutes is not measured again"""
     monkeypatch.setenv("WORKBOOK_RECORD", "1")
     assert real_result("lesson", "near", lambda: [[1, 2]]) == [[1, 2]]
+    assert real_result("lesson", "tasks", lambda: 26, takes_minutes=True) == 26
     monkeypatch.setenv("WORKBOOK_RECORD", "0")
     assert real_result("lesson", "near", lambda: 1 / 0) == [[1, 2]]
     assert datetime.date.today().isoformat() in capsys.readouterr().out
-
-
-def test_what_takes_minutes_is_measured_when_it_is_wished_for(folder, monkeypatch):
-    """A lesson that is read again does not wait for it, also where the weights are."""
-    monkeypatch.setenv("WORKBOOK_RECORD", "1")
-    assert real_result("lesson", "tasks", lambda: 26, takes_minutes=True) == 26
-    monkeypatch.delenv("WORKBOOK_RECORD")
+    monkeypatch.delenv("WORKBOOK_RECORD")  # also where the weights are
     assert real_result("lesson", "tasks", lambda: 1 / 0, takes_minutes=True) == 26

@@ -1,6 +1,8 @@
 """Guarded, grounded and under taint: what holds whatever a model says."""
 
 from functools import partial
+from itertools import product
+from types import SimpleNamespace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,13 +11,12 @@ from workbook.environments.search import wiki_search
 from workbook.fsm import FunctionCalls, TextTurns
 from workbook.grounding.addresses import addresses_in
 from workbook.grounding.evidence import Support, audit_answer, evidence_of
-from workbook.grounding.grounded import grounded, grounded_table
+from workbook.grounding.grounded import grounded
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
-from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.security.tainted import tainted_table, with_taint
+from workbook.security.tainted import with_taint
 from workbook.tools.tool import Tool
 from workbook.traces import TraceWriter
 from workbook.traces.replay import replay
@@ -36,43 +37,31 @@ SAID = [
 ]
 CALLED = [("WikiSearch", "height of Mount Fuji")] * 3 + [("Inbox", "x"), ("No", "x")]
 CALLED += [("Pay", "Ada"), ("Pay", "Bob")]
-texts = st.lists(
-    st.sampled_from(
-        [f"Action: {n}\nAction Input: {what}" for n, what in CALLED]
-        + [f"Final Answer: {answer}" for answer in SAID]
-        + ["Hm."]
-    ),
-    max_size=7,
-)
-requests = st.builds(
-    lambda named, call_id: ToolRequest(named[0], {"input": named[1]}, call_id),
-    st.sampled_from(CALLED),
-    st.sampled_from(["", "a", "b"]),
-)
-calls = st.lists(
-    st.lists(requests, min_size=1, max_size=3) | st.sampled_from(SAID), max_size=6
-)
-people = st.lists(
-    st.sampled_from([yes, no, lambda r: LATER, lambda r: Edit({"input": "Eve"})]),
-    max_size=4,
-)
+TEXTS = [f"Action: {name}\nAction Input: {what}" for name, what in CALLED] + ["Hm."]
+TEXTS += [f"Final Answer: {answer}" for answer in SAID]
+REQUESTS = [
+    ToolRequest(name, {"input": what}, call_id)
+    for (name, what), call_id in product(CALLED, ["", "a", "b"])
+]
+PEOPLE = [yes, no, lambda request: LATER, lambda request: Edit({"input": "Eve"})]
+texts = st.lists(st.sampled_from(TEXTS), max_size=7)
+requests = st.lists(st.sampled_from(REQUESTS), min_size=1, max_size=3)
+calls = st.lists(requests | st.sampled_from(SAID), max_size=6)
+people = st.lists(st.sampled_from(PEOPLE), max_size=4)
 
 
 def whole_machine(turns, adapter, screened, **options):
     """Return a machine with all of it, under rules of the user that allow anything."""
     ours = {"timeout_s": None, "outside": False}
-    tools = [
-        wiki_search(),
-        Tool("Inbox", "Reads.", INPUT, lambda input: {"result": CODE}, **ours),
-        Tool("Pay", "Pays.", INPUT, lambda input: {"result": "paid"}, "write", **ours),
-    ]
+    inbox = Tool("Inbox", "Reads.", INPUT, lambda input: {"result": CODE}, **ours)
+    pay = Tool("Pay", "Pays.", INPUT, lambda input: {"result": "paid"}, "write", **ours)
     options |= {"rules": ANYTHING, "budget": Budget(8), "adapter": adapter}
     script = Script(turns, repeat_last=True)
-    machine = grounded(script, tools, **options)
+    machine = grounded(script, [wiki_search(), inbox, pay], **options)
     return with_taint(machine, private=["Inbox"], screened=screened, fence=True)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     turns=texts | calls,
     answers=people,
@@ -101,7 +90,8 @@ def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, ques
             tainted |= event["tool"] == "WikiSearch" and event["ok"]
     if end.state == "DONE":
         said = end.answer.split("\n\nReferences:\n")[0]
-        verdicts = audit_answer(said, evidence_of(StepSeen(event) for event in seen))
+        found = [SimpleNamespace(result=event.get("result")) for event in seen]
+        verdicts = audit_answer(said, evidence_of(found))
         assert {each.kind for each in verdicts} <= {Support.SUPPORTED}
         if tainted:
             assert set(addresses_in(end.answer)) <= set(addresses_in(question))
@@ -112,15 +102,3 @@ def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, ques
     if end.state != "PENDING":
         again = replay(trace, make(turns[:1], ask=None, hook=TraceWriter()))
         assert (again.state, again.answer) == (end.state, end.answer)
-
-
-class StepSeen:
-    """An observation, as the trace has it."""
-
-    def __init__(self, event):
-        self.result = event.get("result")
-
-
-def test_the_audit_of_the_whole_table_is_clean():
-    """guarded, grounded and under taint the table keeps its promises"""
-    assert tainted_table(grounded_table(GUARDED)).audit() == []

@@ -32,6 +32,10 @@ NAMED = 3  # parts that a line names; of more it says how many
 class PartBroken(RuntimeError):  # noqa: N818 - what happened, not an error's name
     """A part of the learner's raised what it may not, or returned what it may not."""
 
+    def __init__(self, slug: str, why: str) -> None:
+        super().__init__(f"your {slug} {why}")
+        self.slug = slug
+
 
 def folder() -> Path:
     """Return where the parts are kept: a file each, that a person can read."""
@@ -100,6 +104,8 @@ class Part:
             try:
                 return self._called(function, args, kwargs)
             except PartBroken as error:
+                if error.slug != self.exercise.slug:  # a part that this one calls
+                    raise
                 _loaded[self._key()] = None, str(error)
                 if self.in_a_run:
                     raise
@@ -154,16 +160,14 @@ class Part:
                 if frame.filename == file:
                     line = clip(frame.line or "", 80)
                     where = f" in line {frame.lineno} of {self.path.name} (`{line}`)"
-            raise PartBroken(
-                f"your {exercise.slug} broke{where}: {describe_error(error)}."
-            ) from error
+            why = f"broke{where}: {describe_error(error)}."
+            raise PartBroken(exercise.slug, why) from error
         wanted = typing.get_type_hints(self.__wrapped__).get("return")
         if not fits(result, wanted):
             given = clip(", ".join(map(shorten, args)), 160)
-            raise PartBroken(
-                f"your {exercise.slug} returned {shorten(result, 80)} for {given};"
-                f" it has to return {inspect.formatannotation(wanted)}."
-            )
+            why = f"returned {shorten(result, 80)} for {given}; it has to return"
+            form = inspect.formatannotation(wanted)
+            raise PartBroken(exercise.slug, f"{why} {form}.")
         return result
 
 

@@ -5,6 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,13 @@ from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.engines import Engine, play
-from workbook.playground.machines import ByScript, Given, play_machine
+from workbook.playground.machines import (
+    ByScript,
+    Given,
+    RunSpec,
+    play_machine,
+    with_guards,
+)
 from workbook.playground.scenarios import load, slugs
 from workbook.tools import Tool, ToolFailure, ToolRegistry
 from workbook.traces.replay import replay
@@ -72,11 +79,14 @@ def weather(fails: int) -> Machine:
 def careful(parts: Given) -> Engine:
     """Return the engine of a guarded machine with your parts, and without a ledger."""
 
-    def make(model: Any, tools: list[Tool], **options: Any) -> GuardedMachine:
-        del options["scenario"], options["home"]  # of a machine that has a memory
-        return guarded(model, tools, **options | {"ledger": None, "parts": parts})
+    def without_ledger(model: Any, tools: list[Tool], **options: Any) -> GuardedMachine:
+        return guarded(model, tools, **options | {"ledger": None})
 
-    return Engine(partial(play_machine, make=make))
+    def careful_play(spec: RunSpec) -> None:
+        make = partial(with_guards, make=without_ledger)
+        play_machine(replace(spec, parts=parts), make=make)
+
+    return Engine(careful_play)
 
 
 def span_tree(trace: Trace) -> str:

@@ -16,7 +16,7 @@ from workbook.guardrails.permission import Decision, Verdict
 from workbook.models.base import TextModel
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.playground.machines import play_machine, suspicious
+from workbook.playground.machines import RunSpec, play_machine, suspicious
 from workbook.playground.scenarios import load, scenario_tools
 from workbook.security.taint import FLOWS
 from workbook.tools import ToolRegistry
@@ -135,7 +135,8 @@ def leaks(parts: Mapping[str, Callable[..., Any]]) -> Grid:
         with TraceWriter() as emit:
             tools, used = scenario_tools(scenario), {**parts, **NO_AUDIT, **under}
             model = Script([_obedient], repeat_last=True)
-            play_machine(scenario, model, tools, emit, used, make=suspicious)
+            spec = RunSpec(scenario, model, tools, emit, used)
+            play_machine(spec, make=suspicious)
             answer = str((emit.trace().end or {}).get("answer"))
         rows.append((without, "it leaves" if CODE in answer else "-"))
     return Grid(["without", "the code of the door"], rows)

@@ -14,7 +14,6 @@ from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
 from workbook.grounding.evidence import THRESHOLD
 from workbook.grounding.grounded import grounded_table
-from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import (
     CallLimit,
@@ -28,7 +27,14 @@ from workbook.models.choice import as_text_model, get_text_model, model_name
 from workbook.models.prompts import clip
 from workbook.models.script import Script
 from workbook.playground.gallery_page import Ending, Gallery
-from workbook.playground.machines import Given, Person, play_machine, suspicious
+from workbook.playground.machines import (
+    Given,
+    Person,
+    RunSpec,
+    play_machine,
+    suspicious,
+    with_guards,
+)
 from workbook.playground.scenarios import (
     Scenario,
     ScenarioError,
@@ -49,14 +55,12 @@ LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 @dataclass(frozen=True)
 class Engine:
-    """What plays a scenario and tells `emit`, and its states if it has any.
+    """What plays a run and tells its `emit`, and its states if it has any.
 
-    It is handed `parts`, and uses those that it has a place for; a machine, which is
-    what has a table, also a `person`.
+    It uses the parts that it has a place for; a machine also the person.
     """
 
-    # Of a scenario, model, tools, emit, parts; of a machine also a person.
-    play: Callable[..., None]
+    play: Callable[[RunSpec], None]
     table: Table | None = None
     asks_for_calls: bool = False  # the model is to call functions, and not to write
 
@@ -86,9 +90,10 @@ def play(
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
-        more: dict[str, Any] = {"person": person} if chosen.table else {}
-        more |= {"threshold": threshold} if chosen.table is SUSPICIOUS else {}
-        chosen.play(scenario, asked, tools, emit, parts or {}, **more)  # the clock runs
+        # The clock runs.
+        chosen.play(
+            RunSpec(scenario, asked, tools, emit, parts or {}, person, threshold)
+        )
         _say_whose(parts)
         return emit.trace()
 
@@ -154,15 +159,9 @@ def in_words(trace: Trace) -> str:
     return f"{end['state']} ({end['reason']}) after {turns}"
 
 
-def play_naive(
-    scenario: Scenario,
-    model: TextModel,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-    engine: str = "naive",
-) -> None:
+def play_naive(spec: RunSpec, engine: str = "naive") -> None:
     """Play on a loop of lesson 01, whose calls of the model have a limit."""
+    parts, tools = spec.parts, spec.tools
     if engine == "naive":
         loop = parts.get("naive_loop", naive_loop)
     else:
@@ -170,8 +169,11 @@ def play_naive(
         read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
         loop = partial(reading_loop, **read)
     functions = BoundTools(tools) if engine == "registry" else _trusting(tools)
-    limited = CallLimit(model, scenario.steps)
-    _to_its_end(traced(loop, emit, engine), limited, functions, scenario.question, emit)
+    model, run = (
+        CallLimit(spec.model, spec.scenario.steps),
+        traced(loop, spec.emit, engine),
+    )
+    _to_its_end(run, model, functions, spec.scenario.question, spec.emit)
 
 
 def run_loop(
@@ -218,35 +220,29 @@ def _to_its_end(
         emit(Kind.RUN_FINISHED, **end, message=str(error))
 
 
-def play_langchain(
-    scenario: Scenario,
-    model: TextModel,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-) -> None:
+def play_langchain(spec: RunSpec) -> None:
     """Play on LangChain's classic agent as tutorials build it: llm-math calculates."""
     from workbook.langchain_trace.agents import run_classic, with_llm_math
 
-    steps = scenario.steps
-    theirs = with_llm_math(tools, model, parts.get("evaluate_math_block"))
-    run_classic(model, theirs, scenario.question, emit=emit, max_iterations=steps)
+    asked, limit = spec.scenario.question, {"max_iterations": spec.scenario.steps}
+    math = spec.parts.get("evaluate_math_block")
+    tools = with_llm_math(spec.tools, spec.model, math)
+    run_classic(spec.model, tools, asked, emit=spec.emit, **limit)
 
 
-def play_create_agent(
-    scenario: Scenario, model: Any, tools: list[Tool], emit: TraceWriter, parts: Given
-) -> None:
+def play_create_agent(spec: RunSpec) -> None:
     """Play on LangChain's agent of today, the model's turns as they are."""
     from workbook.langchain_trace.agents import run_graph
     from workbook.models.langchain import ScriptedModel
 
+    asked, model = spec.scenario.question, spec.model
     script = isinstance(model, Script)
     chat = ScriptedModel(model=model) if script else getattr(model, "model", model)
-    nodes = 2 * scenario.steps + 1
-    run_graph(chat, tools, scenario.question, emit=emit, recursion_limit=nodes)
+    nodes = 2 * spec.scenario.steps + 1
+    run_graph(chat, spec.tools, asked, emit=spec.emit, recursion_limit=nodes)
 
 
-GUARDS = partial(play_machine, make=guarded)
+GUARDS = partial(play_machine, make=with_guards)
 TRUST = partial(play_machine, make=suspicious)
 SUSPICIOUS = tainted_table(grounded_table(GUARDED))
 ENGINES = {

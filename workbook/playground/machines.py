@@ -1,9 +1,8 @@
 """The machines among the engines: the core's, and the one with all guards on."""
 
-import math
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.adapters import TEXT_PREAMBLE, TextTurns
 from workbook.fsm.reading import Conversation
+from workbook.grounding.evidence import THRESHOLD
 from workbook.grounding.grounded import grounded
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import recall
@@ -67,63 +67,73 @@ Person = ByScript | You
 """Whoever sits before a run: the scenario's own person, or somebody at a keyboard."""
 
 
-def play_machine(
-    scenario: Scenario,
-    model: Any,
-    tools: list[Tool],
-    emit: TraceWriter,
-    parts: Given,
-    person: Person | None = None,
-    adapter: Callable[..., Conversation] = TextTurns,
-    make: Callable[..., GuardedMachine] | None = None,
-    **more: Any,
-) -> None:
-    """Play on the state machine of lesson 05, or on one with guards that `make` makes.
+@dataclass
+class RunSpec:
+    """What an engine is given of a run; see `play`."""
 
-    It reads text turns or function calls. Without a person, the scenario's answers.
-    `more` goes to `make`.
-    """
-    given, steps = scenario.guards, scenario.steps
-    person = person or ByScript(given.answers)
-    tools = with_theirs(tools, parts)
-    options: Any = {"adapter": adapter, "hook": emit}
-    with tempfile.TemporaryDirectory() as folder:
+    scenario: Scenario
+    model: Any
+    tools: list[Tool]
+    emit: TraceWriter
+    parts: Given = field(default_factory=dict)
+    person: Person | None = None  # the scenario's own by default
+    threshold: float = THRESHOLD
+
+
+def plain(spec: RunSpec, person: Person, home: Path, **options: Any) -> Machine:
+    """Return the machine of lesson 05."""
+    steps = spec.scenario.steps
+    options["limits"] = Limits(steps=steps, tool_calls=2 * steps)
+    machine: Machine = assemble(spec.parts, spec.model, spec.tools, **options)
+    return machine
+
+
+def play_machine(
+    spec: RunSpec,
+    adapter: Callable[..., Conversation] = TextTurns,
+    make: Callable[..., Machine] = plain,
+) -> None:
+    """Play on the machine that `make` makes; it reads text turns or function calls."""
+    spec = replace(spec, tools=with_theirs(spec.tools, spec.parts))
+    person = spec.person or ByScript(spec.scenario.guards.answers)
+    with tempfile.TemporaryDirectory() as home:
         try:
-            if make is not None:
-                most_s = given.model_s or math.inf
-                budget = Budget(steps, 2 * steps, tokens=given.tokens, model_s=most_s)
-                options |= {
-                    "budget": budget,
-                    "ledger": Ledger(Path(folder, "ledger.db")),
-                }
-                options |= {"mode": person.mode or given.mode, "ask": person.ask}
-                options |= {"context_tokens": given.context_tokens, "parts": parts}
-                options |= {"pinned": given.pinned}
-                if given.allow_all:
-                    options["rules"] = (PolicyRule(Verdict.ALLOW, why="all of it"),)
-                if make is not guarded:
-                    options |= {"scenario": scenario, "home": Path(folder)}
-                machine: Machine = make(model, tools, **options, **more)
-            else:
-                limits = Limits(steps=steps, tool_calls=2 * steps)
-                machine = assemble(parts, model, tools, limits=limits, **options)
+            options: Any = {"adapter": adapter, "hook": spec.emit}
+            machine = make(spec, person, Path(home), **options)
         except Exception as error:  # a part of the reader's; a run raises nothing
             end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
-            emit(Kind.RUN_FINISHED, **end, message=str(error))
+            spec.emit(Kind.RUN_FINISHED, **end, message=str(error))
             return
         if adapter is TextTurns:
-            before = warned(scenario, machine.tools, parts)
+            before = warned(spec.scenario, machine.tools, spec.parts)
             machine.preamble = before or machine.preamble
         person.meets(machine)
-        machine.run(scenario.question)
+        machine.run(spec.scenario.question)
+
+
+def with_guards(
+    spec: RunSpec,
+    person: Person,
+    home: Path,
+    make: Callable[..., GuardedMachine] = guarded,
+    **options: Any,
+) -> GuardedMachine:
+    """Return the guarded machine, or one that `make` makes of the same options."""
+    given, steps = spec.scenario.guards, spec.scenario.steps
+    if given.allow_all:
+        options["rules"] = (PolicyRule(Verdict.ALLOW, why="all of it"),)
+    options["budget"] = Budget(steps, 2 * steps, tokens=given.tokens)
+    options["ledger"] = Ledger(home / "ledger.db")
+    options |= {"context_tokens": given.context_tokens, "parts": spec.parts}
+    options |= {"mode": person.mode or given.mode, "ask": person.ask}
+    return make(spec.model, spec.tools, **options)
 
 
 def suspicious(
-    model: Any,
-    tools: list[Tool],
-    *,
-    scenario: Scenario,
+    spec: RunSpec,
+    person: Person,
     home: Path,
+    *,
     screened: bool = True,
     fence: bool = True,
     digests: bool = True,
@@ -134,29 +144,25 @@ def suspicious(
     Each of its other defences can be left out: the screen, the fence, and that a tool
     which is not as agreed to asks a person.
     """
-    given, memory = scenario.guards, None
+    given, memory = spec.scenario.guards, None
     if given.memory:
-        way = options["parts"].get("recall", recall)
-        memory = Memory(home / "memory.db", recall=way)
+        memory = Memory(home / "memory.db", recall=spec.parts.get("recall", recall))
         for note in given.memory:
             memory.add(**note)
-    agreed = {
-        tool.name: digest(replace(tool, description=entry.agreed))
-        for entry in scenario.scripted_tools
-        for tool in tools
-        if tool.name == entry.name and entry.agreed is not None
-    }
-    theirs = [tool for tool in tools if tool.name in agreed]
-    if digests:
-        options["rules"] = agreed_rules(theirs, agreed, options.get("rules", POLICY))
-    return with_taint(
-        grounded(model, tools, memory=memory, **options),
-        labels=[Label.OUTSIDE] if agreed else [],
-        private=given.private,
-        secret=given.secret,
-        screened=screened,
-        fence=fence,
-    )
+    scripted = spec.scenario.scripted_tools
+    known = {entry.name: entry.agreed for entry in scripted if entry.agreed is not None}
+    theirs = [tool for tool in spec.tools if tool.name in known]
+    agreed = {t.name: digest(replace(t, description=known[t.name])) for t in theirs}
+
+    def make(*of: Any, rules: Sequence[PolicyRule] = POLICY, **more: Any) -> Any:
+        rules = agreed_rules(theirs, agreed, rules) if digests else rules
+        return grounded(*of, rules=rules, memory=memory, **more)
+
+    options["threshold"] = spec.threshold
+    machine = with_guards(spec, person, home, make, **options)
+    under: Any = {"private": given.private, "secret": given.secret}
+    under |= {"labels": [Label.OUTSIDE] if agreed else []}
+    return with_taint(machine, screened=screened, fence=fence, **under)
 
 
 def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:

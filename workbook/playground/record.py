@@ -14,7 +14,7 @@ from typing import Any
 
 from workbook.exercises.catalogue import CourseError, Lesson, lessons
 from workbook.models.choice import model_health, model_name
-from workbook.playground.recorded import FOLDER, OTHERS, RECORD_AS
+from workbook.playground.recorded import FOLDER, OTHERS, RECORD, RECORD_AS
 
 TAG = "record"
 """Tags the cells whose experiments are recorded on another model."""
@@ -40,9 +40,8 @@ def record(name: str, only: Sequence[str] = ()) -> Iterator[str]:
     healthy, about, fix = model_health()
     if not healthy or model_name() in ("scripted", "local"):
         hosted = "Set WORKBOOK_MODEL to a hosted model's name, and its key or address."
-        raise CourseError(
-            fix if not healthy else f"{about} cannot be recorded. {hosted}"
-        )
+        why = f"{about} cannot be recorded. {hosted}"
+        raise CourseError(why if healthy else fix)
     begins = tuple(only) or ""  # every name begins with nothing
     chosen = [lesson for slug, lesson in lessons().items() if slug.startswith(begins)]
     if not chosen:
@@ -78,12 +77,10 @@ def _run(lesson: Lesson, cells: list[Any], part: Path) -> None:
 
     notebook = nbformat.v4.new_notebook(cells=cells)  # type: ignore[no-untyped-call]
     where = {"metadata": {"path": str(lesson.notebook.parent)}}
-    quiet = ["--log-level=ERROR"]
-    client = NotebookClient(
-        notebook, timeout=CELL_S, extra_arguments=quiet, resources=where
-    )
+    how: Any = {"timeout": CELL_S, "extra_arguments": ["--log-level=ERROR"]}
+    client = NotebookClient(notebook, resources=where, **how)
     with tempfile.TemporaryDirectory() as home:  # no learner's progress is touched
-        own = {"WORKBOOK_DATA": home, "WORKBOOK_RECORD": "0", RECORD_AS: str(part)}
+        own = {"WORKBOOK_DATA": home, RECORD: "0", RECORD_AS: str(part)}
         try:
             client.execute(env={**os.environ, **own})
         except CellExecutionError as error:

@@ -14,6 +14,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,15 @@ from workbook.paths import DATA
 from workbook.wait import waiting
 
 FOLDER, OTHERS = DATA / "recorded", "others"
-RECORD_AS = "WORKBOOK_RECORD_AS"
-"""Names the file to which your own model's answers are added, while it is recorded."""
-
-
+RECORD, RECORD_AS = "WORKBOOK_RECORD", "WORKBOOK_RECORD_AS"
+"""RECORD_AS names the file to which your own model's answers are added."""
 OF_OURS = (
     "this prompt was not recorded, and the real model is not here: "
     "run `python -m workbook fetch-model` and try again"
+)
+HOW_TO_NAME_ONE = (
+    "This cell repeats the experiment on a model of your own. Set WORKBOOK_MODEL to"
+    " its name, and OPENAI_API_KEY or OPENAI_BASE_URL, before JupyterLab is started."
 )
 OF_OTHERS = (
     "It was not asked this: the lesson was not recorded on it, or your functions make"
@@ -50,23 +53,18 @@ def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> TextModel:
     `prefill` is what each turn begins with (see `Prefilled`), `settings` are those of
     `LocalTextModel`, the file is `data/recorded/<lesson>.json`.
     """
-    from workbook.models.local import LocalTextModel, local_server
-    from workbook.models.weights import WeightsError
-
     model: TextModel
-    wish = os.environ.get("WORKBOOK_RECORD")
-    try:
-        if wish == "0":
-            raise RuntimeError("WORKBOOK_RECORD is 0.")
-        local_server()
-        model = LocalTextModel(**settings)
-        if wish == "1":
-            model = Recorder(model, lesson, settings)
-    except (WeightsError, RuntimeError) as why:
+    if why := _why_recorded():
         model = RecordedModel(lesson, settings)
         words = f"{why}\nYou see what the model said on {model.date} instead."
         for said in once_a_cell(words):
             print(said)
+    else:
+        from workbook.models.local import LocalTextModel
+
+        model = LocalTextModel(**settings)
+        if os.environ.get(RECORD) == "1":
+            model = Recorder(model, lesson, settings)
     model = Waited(model)
     return Prefilled(model, prefill) if prefill else model
 
@@ -90,11 +88,7 @@ def other_models(prefill: str = "", **settings: Any) -> dict[str, TextModel]:
         model = RecordedModel(f"{OTHERS}/{path.stem}", settings)
         found[f"{path.stem}, {model.date}"] = model
     if not found:
-        print(
-            "This cell repeats the experiment on a model of your own. Set"
-            " WORKBOOK_MODEL to its name, and OPENAI_API_KEY or OPENAI_BASE_URL, before"
-            f" JupyterLab is started.{f' {fix}' if not healthy else ''}"
-        )
+        print(HOW_TO_NAME_ONE if healthy else f"{HOW_TO_NAME_ONE} {fix}")
     waited = {name: Waited(model) for name, model in found.items()}
     return {n: Prefilled(m, prefill) if prefill else m for n, m in waited.items()}
 
@@ -124,24 +118,32 @@ def real_result(
     For what is no text, such as vectors. It returns JSON, and is kept by its `name`.
     What `takes_minutes` is measured with WORKBOOK_RECORD=1 only.
     """
-    from workbook.models.local import local_server
-    from workbook.models.weights import WeightsError
-
-    path, wish = FOLDER / f"{lesson}.json", os.environ.get("WORKBOOK_RECORD")
-    try:
-        if wish == "0":
-            raise RuntimeError("WORKBOOK_RECORD is 0.")
-        if takes_minutes and wish != "1":
-            raise RuntimeError("This takes minutes (WORKBOOK_RECORD=1 does it anew).")
-        local_server()
-    except (WeightsError, RuntimeError) as why:
+    path = FOLDER / f"{lesson}.json"
+    if why := _why_recorded(takes_minutes):
         data = json.loads(path.read_text(encoding="utf-8"))
         print(f"{why}\nYou see what was found on {data['date']} instead.")
         return data["results"][name]
     found = measure()
-    if wish == "1":
+    if os.environ.get(RECORD) == "1":
         _write(path, "results", name, found)
     return found
+
+
+def _why_recorded(takes_minutes: bool = False) -> str:
+    """Return why a recording is played; "" where the real model is asked."""
+    from workbook.models.local import local_server
+    from workbook.models.weights import WeightsError
+
+    wish = os.environ.get(RECORD)
+    if wish == "0":
+        return "WORKBOOK_RECORD is 0."
+    if takes_minutes and wish != "1":
+        return "This takes minutes (WORKBOOK_RECORD=1 does it anew)."
+    try:
+        local_server()
+    except (WeightsError, RuntimeError) as why:
+        return str(why) or type(why).__name__
+    return ""
 
 
 class Waited:
@@ -204,7 +206,8 @@ class Recorder:
         self, model: TextModel, place: str | Path, settings: dict[str, Any]
     ) -> None:
         self.name, self._model, self._settings = model.name, model, settings
-        self._path = place if isinstance(place, Path) else FOLDER / f"{place}.json"
+        path = place if isinstance(place, Path) else FOLDER / f"{place}.json"
+        self._note = partial(_write, path, model=self.name, settings=settings)
         self._asked: Counter[str] = Counter()
 
     def complete(
@@ -226,9 +229,6 @@ class Recorder:
         tokens: int = self._model.count(prompt)  # type: ignore[attr-defined]
         self._note("counts", _key(prompt, (), {}), tokens)
         return tokens
-
-    def _note(self, kind: str, key: str, said: Any) -> None:
-        _write(self._path, kind, key, said, model=self.name, settings=self._settings)
 
 
 def _write(path: Path, kind: str, key: str, said: Any, **about: Any) -> None:

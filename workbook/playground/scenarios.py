@@ -96,9 +96,7 @@ class Guarding(_Entry):
     mode: str = "build"
     answers: list[str] = []  # of a person, one a question: approve, later, reject: why
     tokens: float = math.inf
-    model_s: Seconds | None = None
     context_tokens: Count | None = None
-    pinned: list[str] = []
     memory: list[dict[str, str]] = []  # notes: kind, text, source
     allow_all: bool = False  # the user's rules allow everything
     private: list[str] = []  # tools whose text is secret
