@@ -6,10 +6,9 @@ import pytest
 
 from tests.test_instructor_guide import DEMOS
 from workbook.playground.engines import play
-from workbook.playground.playback import Playback
 from workbook.playground.punchline import MOST, Punchline, pins
+from workbook.playground.render import render
 from workbook.playground.scenarios import ScenarioError, as_scenario, load, slugs
-from workbook.traces.trace import Trace
 
 POINTS = {
     "made_up_observation": ["Reykjavik has 450,000 people.", "450,000"],
@@ -57,23 +56,12 @@ def test_each_entry_of_each_scenario_is_met():
         assert missing == [], slug
 
 
-def test_a_run_without_a_punchline_has_one():
-    """What the model was told last stays in view, and how the run ended"""
+def test_a_run_without_a_punchline_and_a_saved_one_have_the_end():
+    """How it ended stays in view; before the end there is nothing"""
     assert load("endless_retry").punchline == []
-    playback = Playback(list(play("endless_retry", "naive")))
-    playback.seek(4)
-    assert playback.pins() == []
-    playback.seek(1000)
-    assert [pin.label for pin in playback.pins()] == ["told last", "the end"]
-
-
-def test_a_saved_trace_has_the_same():
-    """A trace knows no scenario, and shows what it was told last, and its end"""
-    playback = Playback.of(Trace(tuple(play("payment_twice", "fsm"))))
-    playback.seek(1000)
-    told, end = playback.pins()
-    assert "pay_2" in told.text
-    assert end.text.startswith("DONE")
+    events = play("endless_retry", "naive").events
+    assert render(events, 4, None)["pins"] == ""
+    assert "the end" in render(events, len(events), None)["pins"]
 
 
 def test_of_many_the_first_and_the_last_stay():

@@ -87,7 +87,8 @@ def play_machine(
     person = person or ByScript(given.answers)
     tools = with_theirs(tools, parts)
     options: Any = {"adapter": adapter, "hook": emit}
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as passing:
+        folder = getattr(person, "home", passing)  # where a run that waits can go on
         try:
             if make is not None:
                 most_s = given.model_s or math.inf

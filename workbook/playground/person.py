@@ -1,10 +1,14 @@
 """You, before a run: asked about calls, and free to switch the mode or to stop.
 
-A run waits in a thread of its own for what somebody presses in another one.
+A run waits in a thread of its own for what somebody presses in another one, in a form.
 """
 
 import json
-from collections.abc import Callable
+import tempfile
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -44,6 +48,13 @@ class You:
         self.mode, self.on_text, self.on_request = mode, on_text, on_request
         self._answers: SimpleQueue[Answer | None] = SimpleQueue()
         self._stopped = False
+
+    @cached_property
+    def home(self) -> Path:
+        """Where a run keeps its files, as long as you are there: it may go on later."""
+        folder = tempfile.TemporaryDirectory()
+        weakref.finalize(self, folder.cleanup)
+        return Path(folder.name)
 
     def meets(self, machine: Machine) -> None:
         """Listen to the machine that is about to run."""
@@ -115,3 +126,63 @@ def answered(request: Request, said: str, text: str, why: str) -> Answer | str |
     if not isinstance(arguments, dict):
         return 'Arguments are an object, as {"name": "value"}. Nothing was sent.'
     return Edit(arguments, call.call_id, who=YOU, why=why)
+
+
+class Form:
+    """The widgets of an answer; on view while a request waits.
+
+    Args:
+        say: told the answer, once it is one.
+        asked: a request and what was wrong, as HTML.
+        answers: by name, the words of a button and what it does.
+    """
+
+    def __init__(
+        self,
+        say: Callable[[Answer | None], object],
+        asked: Callable[[Request, str], str],
+        answers: Mapping[str, Sequence[str]],
+    ) -> None:
+        import ipywidgets as widgets
+
+        self._say, self._asked = say, asked
+        self.request: Request | None = None
+        wide = widgets.Layout(width="98%")
+        self.about = widgets.HTML()
+        self.arguments = widgets.Textarea(description="arguments", rows=4, layout=wide)
+        self.why = widgets.Text(description="why", layout=wide)
+        self.buttons = {}
+        for said, (words, tooltip) in answers.items():
+            button = widgets.Button(description=words, tooltip=tooltip)
+            button.on_click(lambda _, said=said: self.answer(said))
+            self.buttons[said] = button.add_class(f"press-{said}")
+        row = widgets.HBox([*self.buttons.values()]).add_class("row")
+        parts = [self.about, self.arguments, self.why, row]
+        self.widget = widgets.VBox(parts).add_class("approval")
+        self.widget.layout.display = "none"
+
+    def show(self, request: Request | None) -> None:
+        """Show what waits; of an edit that was refused, the text as it was left."""
+        if request is self.request:
+            return
+        self.request = request
+        self.widget.layout.display = "none" if request is None else "flex"
+        if request is not None:
+            if not request.problem:
+                self.arguments.value, self.why.value = shown_arguments(request), ""
+            self._tell(request, request.problem)
+
+    def answer(self, said: str) -> None:
+        """Say it, or show in words why it cannot be taken so."""
+        if (request := self.request) is None:
+            return
+        text, why = self.arguments.value, self.why.value
+        answer: Any = answered(request, said, text, why)
+        if isinstance(answer, str):
+            self._tell(request, answer)
+        else:
+            self._say(answer)
+
+    def _tell(self, request: Request, problem: str) -> None:
+        self.about.value = str(self._asked(request, problem))
+        self.arguments.focus()

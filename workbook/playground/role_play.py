@@ -20,7 +20,7 @@ from workbook.loop.turns import (
 )
 from workbook.pages import template
 from workbook.paths import DATA
-from workbook.playground.player_view import KEYS, show_widget
+from workbook.playground.watch import show_widget
 from workbook.tools.calculator import safe_eval
 from workbook.traces.show import NO_FORMULA, VOICES
 
@@ -103,6 +103,7 @@ class BeTheModel:
         self.box = widgets.Textarea(
             description=TEXTS["label"], placeholder=TEXTS["hint"], rows=4, layout=wide
         )
+        self.box.style.description_width = "90px"
         self.buttons = {
             words: widgets.Button(description=words) for words in TEXTS["buttons"]
         }
@@ -110,9 +111,11 @@ class BeTheModel:
         for button, work in zip(self.buttons.values(), works, strict=True):
             button.on_click(lambda _, do=work: do())
         self.buttons[TEXTS["buttons"][0]].button_style = "primary"
+        present = widgets.Button(description="Present").add_class("press-present")
+        script = template("present.html").module.script()
         rows = [self.transcript, self.said, self.next, self.box]
-        rows += [widgets.HBox([*self.buttons.values()]), widgets.HTML(KEYS)]
-        self.widget = widgets.VBox(rows).add_class("be-the-model")
+        rows += [widgets.HBox([*self.buttons.values(), present]), widgets.HTML(script)]
+        self.widget = widgets.VBox(rows).add_class("be-the-model").add_class("presents")
         self._show([])
 
     def _send(self) -> None:
