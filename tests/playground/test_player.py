@@ -458,6 +458,13 @@ def test_not_now_and_later_on(asks, tmp_path, with_path):
     assert not path or len(Trace.read(path)) == len(shown.events)
 
 
+def test_a_run_that_goes_on_can_be_stopped(asks):
+    """Cancel ends a run also where it was put off before"""
+    shown = asks()
+    press(shown, "later", "go_on", "cancel")
+    assert shown.events[-1]["state"] == "CANCELLED"
+
+
 def test_a_stop_while_a_call_waits_ends_the_run(asks):
     """Cancel while you are asked ends the run at once, and the call is not made"""
     shown = asks()

@@ -157,7 +157,11 @@ class Player:
 
         controls = row(*self.buttons.values(), self.slider, self.mode.add_class("mode"))
         beside = widgets.VBox([parts["pins"], parts["budgets"]]).add_class("beside")
-        rows = [] if self.saved else [row(*self.choices.values(), name="choices")]
+        rows = (
+            []
+            if self.saved is not None
+            else [row(*self.choices.values(), name="choices")]
+        )
         rows += [controls, self.status, parts["question"]]
         rows += [row(parts["diagram"], beside), self.form.widget]
         rows += [row(*halves, name="lower"), widgets.HTML(style)]
