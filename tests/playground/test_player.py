@@ -43,8 +43,12 @@ def settle(shown, asked=None):
     shown._show()
 
 
+def seen(shown):
+    return shown.events[: shown.position]
+
+
 def told(shown):
-    return re.sub(r"<[^>]+>", "", shown.status.value)
+    return re.sub(r"<[^>]+>", "", shown.page["status"].value)
 
 
 def displayed(shown, monkeypatch):
@@ -126,7 +130,7 @@ def test_turn_goes_to_what_the_model_says_next(engine):
     events = []
     for _ in range(5):
         press(shown, "turn")
-        events.append(shown.seen[-1])
+        events.append(seen(shown)[-1])
     assert [(e["kind"], e["step"]) for e in events] == [
         ("model_turn", n) for n in (1, 2, 3, 4, 5)
     ]
@@ -134,7 +138,7 @@ def test_turn_goes_to_what_the_model_says_next(engine):
     press(shown, "turn")
     assert shown.position == len(shown.events)
     press(shown, "turn_back", "turn_back")
-    assert shown.seen[-1] == events[-2]
+    assert seen(shown)[-1] == events[-2]
     press(shown, *["turn_back"] * 9)
     assert shown.position == 0
 
@@ -149,7 +153,7 @@ def test_a_turn_that_is_still_to_come_is_waited_for():
     assert told(shown) == "2 of 2 events so far; the run goes on."
     model.go_on.set()
     settle(shown)
-    assert shown.seen[-1]["kind"] == "model_turn"
+    assert seen(shown)[-1]["kind"] == "model_turn"
     assert shown.position < len(shown.events)
 
 
@@ -157,7 +161,7 @@ def test_many_events_at_once_are_shown_once(monkeypatch):
     """A run of 33 events draws the page a few times, and the last time is its end"""
     pages = []
     made = "workbook.playground.watch.render"
-    monkeypatch.setattr(made, lambda events, *a, **m: pages.append(len(events)) or {})
+    monkeypatch.setattr(made, lambda events, *a: pages.append(len(events)) or {})
     shown = player()
     pages.clear()
     press(shown, "run")
@@ -298,7 +302,7 @@ def test_a_script_that_is_given_plays_again(kind, engine):
     first = [event["kind"] for event in shown.events]
     press(shown, "run")
     assert [event["kind"] for event in shown.events] == first
-    assert "88" in shown.seen[-1]["answer"]
+    assert "88" in seen(shown)[-1]["answer"]
 
 
 @pytest.mark.parametrize("engine", [*GALLERY, "guarded", "create_agent"])
@@ -306,13 +310,13 @@ def test_why_a_run_has_no_answer_is_on_the_page(engine):
     """A script that is used up has a frame of its own; an error is told in words"""
     shown = player("price_question", engine, model=Script([]))
     press(shown, "run")
-    assert 'class="used-up"' in shown.status.value
+    assert 'class="used-up"' in shown.page["status"].value
     assert "Run plays it again" in told(shown)
     press(shown, "back")
-    assert "used-up" not in shown.status.value
+    assert "used-up" not in shown.page["status"].value
     shown = player("price_question", engine, model=Script([TimeoutError("no answer")]))
     press(shown, "run")
-    assert "used-up" not in shown.status.value
+    assert "used-up" not in shown.page["status"].value
     assert "no answer" in shown.page["now"].value
 
 

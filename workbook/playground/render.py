@@ -22,20 +22,32 @@ from workbook.traces import Kind, Trace, TraceEvent
 from workbook.traces.show import VOICES, summary, to_html, voice
 
 TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
-PARTS = ("question", "diagram", "budgets", "pins", "events", "now", "prompt", "turn")
+PARTS = ["status", "question", "diagram", "budgets", "pins", "events", "now"]
+PARTS += ["prompt", "turn"]
 MANY = 12  # arrows, of which only those about the lit state are drawn
 START = "ASK_MODEL"  # of a loop, which has phases in place of states
 PHASES: Mapping[str, str] = TEXTS["phases"]
 Events = Sequence[TraceEvent]
 
 
+class Told(NamedTuple):
+    """What a page says that is in no event."""
+
+    title: str = ""
+    problem: str = ""  # why there is no run
+    running: bool = False
+    waits: str = ""  # the tool about which a person is asked
+    stopped: bool = False  # by the user
+    written: str = ""  # of the turn that is being written
+    shown: int = 0  # how often: so a page knows that its kernel has answered
+
+
 def render(
     events: Events,
     position: int,
     table: Table | None,
-    *,
     entries: Sequence[Punchline] = DEFAULT,
-    written: str = "",
+    told: Told = Told(),  # noqa: B008 - it cannot change
 ) -> dict[str, str]:
     """Return the parts of the page by name, as HTML; what others wrote is escaped.
 
@@ -43,7 +55,7 @@ def render(
         events: what has happened; of it, `position` events have been seen.
         table: the machine's; None where an engine has no states.
         entries: what stays in view once it has happened.
-        written: of the turn that is being written.
+        told: what a page says besides.
     """
     seen = events[:position]
     ways = taken(seen, table)
@@ -69,7 +81,8 @@ def render(
         "pins": pins(entries, seen),
         "prompt": sent(seen),
         "turn": turn(seen),
-        "written": written if position == len(events) else "",
+        "phase": phase(seen, table),
+        "told": told,
     }
     return {name: str(getattr(macros(), name)(run)).strip() for name in PARTS}
 
@@ -150,12 +163,6 @@ def phase(seen: Events, table: Table | None) -> str:
         return f"{last['who']}: {last['what']}"
     words: Mapping[str | None, str] = TEXTS["words"]
     return words.get(last["kind"]) or words.get(lit(seen, table), "")
-
-
-def used_up(seen: Events) -> bool:
-    """Say whether a script ended the run: it had no turn for what it was asked."""
-    last: Mapping[str, Any] = seen[-1] if seen else {}
-    return "ScriptExhausted" in f"{last.get('reason')} {last.get('message')}"
 
 
 def sent(seen: Events) -> dict[str, Any] | None:

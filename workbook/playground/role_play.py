@@ -95,11 +95,12 @@ class BeTheModel:
     def __init__(self, session: Session | None = None) -> None:
         import ipywidgets as widgets
 
-        self.session = session or Session({"Calculator": safe_eval})
+        self.session, self._shown = session or Session({"Calculator": safe_eval}), 0
         wide = widgets.Layout(width="98%")
         self.transcript, self.next, self.said = (
             widgets.HTML(layout=wide) for _ in range(3)
         )
+        self.transcript.add_class("transcript")
         self.box = widgets.Textarea(
             description=TEXTS["label"], placeholder=TEXTS["hint"], rows=4, layout=wide
         )
@@ -140,7 +141,9 @@ class BeTheModel:
         self.transcript.value = self.session.to_html()
         self.next.value = f"<b>Next:</b> {html.escape(self.session.next_step)}"
         lines = (f"<p style='white-space:pre-wrap'>{html.escape(s)}</p>" for s in said)
-        self.said.value = f"<div role='status'>{''.join(lines)}</div>"
+        self._shown += 1  # so a page knows that its kernel has answered
+        opening = f"<div role='status' data-shown='{self._shown}'>"
+        self.said.value = f"{opening}{''.join(lines)}</div>"
         self.buttons[TEXTS["buttons"][0]].disabled = self.session.answer is not None
         self.box.focus()
 

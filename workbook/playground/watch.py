@@ -24,14 +24,12 @@ from workbook.playground.punchline import DEFAULT, Punchline
 from workbook.playground.render import (
     PARTS,
     TEXTS,
+    Told,
     is_turn,
-    lit,
     macros,
-    phase,
     render,
     static_html,
     table_of,
-    used_up,
 )
 from workbook.playground.scenarios import ScenarioError, load, slugs, wing_of
 from workbook.traces import Kind, Trace, TraceEvent
@@ -119,104 +117,84 @@ class Player:
     ) -> None:
         import ipywidgets as widgets
 
-        self.choices = {
-            name: widgets.Dropdown(
-                options=several, value=chosen[name], description=name
-            )
-            for name, several in options.items()
-        }
-        self.mode = widgets.Dropdown(options=list(Mode), description="mode")
-        self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
-        self.buttons = {}
+        def row(*parts: Any) -> Any:
+            return widgets.HBox(parts).add_class("row")
+
+        self.choices, self.buttons = {}, {}
+        for name, several in options.items():
+            choice = widgets.Dropdown(options=several, description=name)
+            choice.value = chosen[name]
+            choice.observe(lambda _: self._choose(), "value")
+            self.choices[name] = choice
         for name, (word, tooltip) in TEXTS["buttons"].items():
-            self.buttons[name] = widgets.Button(description=word, tooltip=tooltip)
-            self.buttons[name].add_class(f"press-{name}")
-            if name != "present":  # which the page does itself
-                work = self.play if name == "run" else getattr(self, name)
-                self.buttons[name].on_click(lambda _, do=work: do())
+            button = widgets.Button(description=word, tooltip=tooltip)
+            button.on_click(lambda _, name=name: self.press(name))
+            self.buttons[name] = button.add_class(f"press-{name}")
         self.buttons["run"].button_style = "primary"
-        for dropdown in self.choices.values():
-            dropdown.observe(lambda _: self._choose(), "value")
+        self.mode = widgets.Dropdown(options=list(Mode), description="mode")
         self.mode.observe(lambda change: self.you.switch(change["new"]), "value")
+        self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
         self.slider.observe(self._slid, "value")
-        self.form = Form(
-            lambda answer: self.you.say(answer), macros().asked, TEXTS["answers"]
+        say = lambda answer: self.you.say(answer)  # noqa: E731 - each run has its own
+        self.form = Form(say, macros().asked, TEXTS["answers"])
+        page = self.page = {name: widgets.HTML().add_class(name) for name in PARTS}
+        left, right, beside = (
+            widgets.VBox([page[name] for name in names.split()])
+            for names in ("events now", "prompt turn", "pins budgets")
         )
-        self.status = widgets.HTML().add_class("status")
-        parts = self.page = {name: widgets.HTML().add_class(name) for name in PARTS}
-        lower = (("events", "now"), ("prompt", "turn"))
-        halves = [
-            widgets.VBox([parts[n] for n in two]).add_class("half") for two in lower
-        ]
-        halves[1].add_class("right")
+        halves = row(left.add_class("half"), right.add_class("half").add_class("right"))
+        controls = row(*self.buttons.values(), self.slider, self.mode.add_class("mode"))
         script = template("present.html").module.script(TEXTS["keys"])
         style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>{script}"
-
-        def row(*parts: Any, name: str = "row") -> Any:
-            return widgets.HBox(parts).add_class("row").add_class(name)
-
-        controls = row(*self.buttons.values(), self.slider, self.mode.add_class("mode"))
-        beside = widgets.VBox([parts["pins"], parts["budgets"]]).add_class("beside")
-        rows = (
-            []
-            if self.saved is not None
-            else [row(*self.choices.values(), name="choices")]
-        )
-        rows += [controls, self.status, parts["question"]]
-        rows += [row(parts["diagram"], beside), self.form.widget]
-        rows += [row(*halves, name="lower"), widgets.HTML(style)]
+        rows = [row(*self.choices.values()).add_class("choices")]
+        rows[0].layout.display = "none" if self.saved is not None else "flex"
+        rows += [controls, page["status"], page["question"]]
+        rows += [row(page["diagram"], beside.add_class("beside")), self.form.widget]
+        rows += [halves.add_class("lower"), widgets.HTML(style)]
         self.widget = widgets.VBox(rows).add_class("player").add_class("presents")
         if present:
             self.widget.add_class("presenting")
 
-    def play(self) -> None:
-        """Run: start, or go on to the end and follow what is still to come."""
-        if self.position == len(self.events):
+    def press(self, name: str) -> None:
+        """Do what a button says; `[buttons]` of player.toml has what that is."""
+        at_end = self.position == len(self.events)
+        if (name == "run" and at_end) or (name in ("step", "turn") and not self.events):
             self._start()
-        self._seek(math.inf)
-
-    def step(self) -> None:
-        """See one more event; the first step plays the run."""
-        self._begin()
-        pressed = self.position if self.wanted == math.inf else self.wanted
-        self._seek(pressed + 1)
-
-    def turn(self) -> None:
-        """See the model's next turn; the first one plays the run."""
-        self._begin()
-        with self.lock:
-            later = [n for n in self._turns() if n > self.position]
-            self._seek(later[0] if later else math.inf, until_turn=not later)
-
-    def back(self) -> None:
-        """See one less."""
-        self._seek(self.position - 1)
-
-    def turn_back(self) -> None:
-        """See the turn before."""
-        self._seek(max([n for n in self._turns() if n < self.position], default=0))
-
-    def go_on(self) -> None:
-        """Go on with a run that waits in its trace: you are asked again."""
-        machine, path = self.you.machine, self._path
-        if self._suspended and machine is not None and path is not None:
-            self._work(lambda: machine.resume(path))
-            self._seek(math.inf)
+        turns = [n for n, event in enumerate(self.events, start=1) if is_turn(event)]
+        match name:
+            case "run":
+                self._seek(math.inf)
+            case "step":
+                self._seek(
+                    1 + (self.wanted if self.wanted < math.inf else self.position)
+                )
+            case "back":
+                self._seek(self.position - 1)
+            case "turn":
+                later = [n for n in turns if n > self.position]
+                self._seek(later[0] if later else math.inf, until_turn=not later)
+            case "turn_back":
+                self._seek(max([n for n in turns if n < self.position], default=0))
+            case "go_on":
+                self._go_on()
+            case "cancel":
+                self.cancel()
+            case "reset":
+                self.reset()
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
         self.cancel()
         with self.lock:
             self.run, self.you, self.running, self._problem = None, You(), False, ""
-            self.written = ""
-            self.entries: Sequence[Punchline] = DEFAULT
-            self._path: Path | str | None = None
             self.events: list[TraceEvent] = list(self.saved or ())
+            self.entries: Sequence[Punchline] = DEFAULT
+            self.table = ENGINES[self.choices["engine"].value].table
+            self.written = ""
             if self.saved is not None:
                 self.table = table_of(self.saved)
             else:
-                self.table = ENGINES[self.choices["engine"].value].table
-                with suppress(ScenarioError):
+                with suppress(ScenarioError):  # `_title` tells it
                     self.entries = load(self._slug).punchline or DEFAULT
             self._seek(0)
 
@@ -232,11 +210,6 @@ class Player:
         return int(min(self.wanted, len(self.events)))
 
     @property
-    def seen(self) -> list[TraceEvent]:
-        """The events up to here."""
-        return self.events[: self.position]
-
-    @property
     def _slug(self) -> str:
         return str(self.choices["scenario"].value)
 
@@ -246,12 +219,8 @@ class Player:
 
     @property
     def _suspended(self) -> bool:
-        last = self.events[-1] if self.events else {}
-        return not self.running and last.get("target") == GuardState.PENDING
-
-    def _turns(self) -> list[int]:
-        """Return after how many events each of the agent's turns had been written."""
-        return [n for n, event in enumerate(self.events, start=1) if is_turn(event)]
+        last = self.events[-1] if self.events and not self.running else {}
+        return last.get("target") == GuardState.PENDING and self.you.machine is not None
 
     def _seek(self, position: float, until_turn: bool = False) -> None:
         """See so many events, as soon as they are there; infinity is all of them."""
@@ -266,14 +235,10 @@ class Player:
 
     def _choose(self) -> None:
         """Make ready for what has been chosen now."""
-        with suppress(ScenarioError):  # `_told` tells it
+        with suppress(ScenarioError):
             self.mode.value = self._mode or load(self._slug).guards.mode
         self.reset()
         self.mode.layout.display = "flex" if self._may_wait else "none"
-
-    def _begin(self) -> None:
-        if not self.events:
-            self._start()
 
     def _start(self) -> None:
         """Play the run in a thread of its own."""
@@ -284,25 +249,32 @@ class Player:
         pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         if again := getattr(asked, "again", None):
             asked = again()  # a script plays from its first turn
-        events, self._path = self.events, self.path
+        events = self.events
 
         def append(event: TraceEvent) -> None:
             with self.lock:
                 if event["kind"] == Kind.MODEL_REQUEST:
                     self.written = ""
                 events.append(event)
-                if self.until_turn and is_turn(event):
-                    self.wanted, self.until_turn = len(events), False
-            if events is self.events:
-                self._show_soon()
+                if events is self.events:
+                    if self.until_turn and is_turn(event):
+                        self.wanted, self.until_turn = len(events), False
+                    self._show_soon()
 
-        self.run = Watched(append, pause_s)
+        run = self.run = Watched(append, pause_s)
         self.you = You(self.mode.value, self._hear, self._show)
+        self._path = self.path
         if self._path is None and self._may_wait:
             self._path = self.you.home / "run.jsonl"  # from which it can go on
         options: Any = {"parts": self.parts, "path": self._path, "person": self.you}
-        listener = self.run
-        self._work(lambda: play(slug, engine, asked, listener=listener, **options))
+        self._work(lambda: play(slug, engine, asked, listener=run, **options))
+
+    def _go_on(self) -> None:
+        """Go on with a run that waits in its trace: you are asked again."""
+        machine, path = self.you.machine, self._path
+        if self._suspended and machine is not None and path is not None:
+            self._work(lambda: machine.resume(path))
+            self._seek(math.inf)
 
     def _work(self, go: Callable[[], object]) -> None:
         run, self.running = self.run, True
@@ -342,48 +314,30 @@ class Player:
             self.slider.max = len(self.events) or UNKNOWN
             self._setting = False
             self.buttons["cancel"].disabled = not self.running
-            can = self._suspended and self.you.machine is not None
-            self.buttons["go_on"].layout.display = "flex" if can else "none"
-            status = macros().status(self._told(), used_up(self.seen), self._shown)
-            self.status.value = str(status).strip()
-            known: Any = {"entries": self.entries, "written": self.written}
-            parts = render(self.events, here, self.table, **known)
+            self.buttons["go_on"].layout.display = "flex" if self._suspended else "none"
+            asks = self.you.request if here == len(self.events) else None
+            told = Told(
+                self._title(),
+                self._problem,
+                self.running,
+                asks.tool.name if asks else "",
+                bool(self.run and self.run.raised),
+                self.written,
+                self._shown,
+            )
+            parts = render(self.events, here, self.table, self.entries, told)
             for name, html in parts.items():
                 self.page[name].value = html
-            asks = self.you.request if here == len(self.events) else None
             (self.widget.add_class if asks else self.widget.remove_class)("asks")
             self.form.show(asks)
 
-    def _told(self) -> str:
-        if self._problem:
-            return self._problem
-        seen, at_end = self.seen, self.position == len(self.events)
-        if self.events:
-            place = f"{len(seen)} of {len(self.events)} events"
-            now = phase(seen, self.table)
-            if self.running and at_end and self.you.request:
-                return (
-                    f"{place} so far; it waits for you: {self.you.request.tool.name}."
-                )
-            if self.running:
-                doing = f": {now}" if now and at_end else ""
-                return f"{place} so far; the run goes on{doing}."
-            stopped = " You stopped this run." * bool(self.run and self.run.raised)
-            if used_up(seen):
-                return f"{place}: {TEXTS['used_up']}"
-            state = lit(seen, self.table) or "not begun"
-            return f"{place}: {state}{f' ({now})' if now else ''}.{stopped}"
-        if self.running:
-            return "Getting ready…"
+    def _title(self) -> str:
+        if self.saved is not None:
+            return "A saved trace." if self.saved else "A trace without events."
         try:
-            return self._title() + " Press Run, or Step." * (self.saved is None)
+            return f"{load(self._slug).title}. Press Run, or Step."
         except ScenarioError as error:
             return f"{type(error).__name__}: {error}. Mend it, then press Run."
-
-    def _title(self) -> str:
-        if self.saved is None:
-            return f"{load(self._slug).title}."
-        return "A saved trace." if len(self.saved) else "A trace without events."
 
     def _ipython_display_(self) -> None:
         trace, engine = Trace(tuple(self.events)), self.choices["engine"].value
@@ -392,8 +346,9 @@ class Player:
         if not self.events and self.saved is None and scripted:
             script = ByScript(load(self._slug).guards.answers, self.mode.value)
             trace = play(self._slug, engine, parts=self.parts, person=script)
-        told = f"{self._title()} {len(trace)} events."
-        show_widget(self.widget, told, static_html(trace, self.table, self._title()))
+        title = f"{self._title().removesuffix(' Press Run, or Step.')}"
+        page = static_html(trace, self.table, title)
+        show_widget(self.widget, f"{title} {len(trace)} events.", page)
 
 
 def show_widget(widget: Any, title: str, elsewhere: str) -> None:
