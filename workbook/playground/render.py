@@ -61,8 +61,9 @@ def render(
     ways = taken(seen, table)
     arrows = tuple(dict.fromkeys([*usual(table), *ways]))
     start = table.start if table else START
-    here, near = lit(seen, table), None
-    if len(arrows) > MANY:  # the others would be a thicket
+    here = (ways[-1][1] if ways else start) if seen else None
+    near = None
+    if len(arrows) > MANY:  # all of them would be a thicket
         near = frozenset(
             a for a in arrows if a[0] == (here or start) or [a] == ways[-1:]
         )
@@ -81,7 +82,7 @@ def render(
         "pins": pins(entries, seen),
         "prompt": sent(seen),
         "turn": turn(seen),
-        "phase": phase(seen, table),
+        "phase": phase(seen, table, here),
         "told": told,
     }
     return {name: str(getattr(macros(), name)(run)).strip() for name in PARTS}
@@ -97,11 +98,7 @@ def macros() -> Any:
 def static_html(trace: Trace, table: Table | None, title: str) -> str:
     """Return the whole run as text, for pages on which widgets do not run."""
     parts = render(trace.events, len(trace), table)
-    waits = lit(trace.events, table) in (
-        GuardState.PENDING_APPROVAL,
-        GuardState.PENDING,
-    )
-    return str(macros().static(title, to_html(trace), parts, waits))
+    return str(macros().static(title, to_html(trace), parts))
 
 
 def table_of(trace: Trace) -> Table | None:
@@ -146,23 +143,15 @@ def taken(seen: Events, table: Table | None) -> list[Arrow]:
     ]
 
 
-def lit(seen: Events, table: Table | None) -> str | None:
-    """Return the state, or the phase, in which the run is; None before it begins."""
-    if not seen:
-        return None
-    ways = taken(seen, table)
-    return ways[-1][1] if ways else (table.start if table else START)
-
-
-def phase(seen: Events, table: Table | None) -> str:
-    """Say what goes on in that state; "" at an end, and without states."""
+def phase(seen: Events, table: Table | None, lit: str | None) -> str:
+    """Say what goes on in the lit state; "" at an end, and without states."""
     last = next((e for e in reversed(seen) if "parent" not in e), None)
     if last is None or table is None or last["kind"] == Kind.RUN_FINISHED:
         return ""
     if last["kind"] == Kind.DECISION:
         return f"{last['who']}: {last['what']}"
     words: Mapping[str | None, str] = TEXTS["words"]
-    return words.get(last["kind"]) or words.get(lit(seen, table), "")
+    return words.get(last["kind"]) or words.get(lit, "")
 
 
 def sent(seen: Events) -> dict[str, Any] | None:

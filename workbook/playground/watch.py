@@ -160,7 +160,6 @@ class Player:
         at_end = self.position == len(self.events)
         if (name == "run" and at_end) or (name in ("step", "turn") and not self.events):
             self._start()
-        turns = [n for n, event in enumerate(self.events, start=1) if is_turn(event)]
         match name:
             case "run":
                 self._seek(math.inf)
@@ -171,16 +170,21 @@ class Player:
             case "back":
                 self._seek(self.position - 1)
             case "turn":
-                later = [n for n in turns if n > self.position]
+                later = [n for n in self._turns() if n > self.position]
                 self._seek(later[0] if later else math.inf, until_turn=not later)
             case "turn_back":
-                self._seek(max([n for n in turns if n < self.position], default=0))
+                before = [n for n in self._turns() if n < self.position]
+                self._seek(max(before, default=0))
             case "go_on":
                 self._go_on()
             case "cancel":
                 self.cancel()
             case "reset":
                 self.reset()
+
+    def _turns(self) -> list[int]:
+        """Return after how many events each of the agent's turns had been written."""
+        return [n for n, event in enumerate(self.events, start=1) if is_turn(event)]
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
