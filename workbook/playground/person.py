@@ -1,12 +1,13 @@
 """You, before a run: asked about calls, and free to switch the mode or to stop.
 
-A run waits in a thread of its own for what somebody presses in another one, in a form.
+A run waits in a thread of its own for what somebody presses in another one.
 """
 
 import json
 import tempfile
+import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from queue import SimpleQueue
@@ -23,6 +24,7 @@ from workbook.guardrails.permission import (
     Request,
     digest_of_call,
 )
+from workbook.traces import Kind, TraceEvent
 
 YOU = "you"
 
@@ -128,61 +130,24 @@ def answered(request: Request, said: str, text: str, why: str) -> Answer | str |
     return Edit(arguments, call.call_id, who=YOU, why=why)
 
 
-class Form:
-    """The widgets of an answer; on view while a request waits.
-
-    Args:
-        say: told the answer, once it is one.
-        asked: a request and what was wrong, as HTML.
-        answers: by name, the words of a button and what it does.
-    """
+class Watched:
+    """A run's listener: pauses before turns; once stopped, raises as Ctrl-C would."""
 
     def __init__(
-        self,
-        say: Callable[[Answer | None], object],
-        asked: Callable[[Request, str], str],
-        answers: Mapping[str, Sequence[str]],
+        self, listener: Callable[[TraceEvent], None], pause_s: float = 0.0
     ) -> None:
-        import ipywidgets as widgets
+        self.listener, self.pause_s = listener, pause_s
+        self._said, self.raised = threading.Event(), False
 
-        self._say, self._asked = say, asked
-        self.request: Request | None = None
-        wide = widgets.Layout(width="98%")
-        self.about = widgets.HTML()
-        self.arguments = widgets.Textarea(description="arguments", rows=4, layout=wide)
-        self.why = widgets.Text(description="why", layout=wide)
-        self.buttons = {}
-        for said, (words, tooltip) in answers.items():
-            button = widgets.Button(description=words, tooltip=tooltip)
-            button.on_click(lambda _, said=said: self.answer(said))
-            self.buttons[said] = button.add_class(f"press-{said}")
-        row = widgets.HBox([*self.buttons.values()]).add_class("row")
-        parts = [self.about, self.arguments, self.why, row]
-        self.widget = widgets.VBox(parts).add_class("approval")
-        self.widget.layout.display = "none"
+    def stop(self) -> None:
+        """End the run at its next event, or at once where it pauses."""
+        self._said.set()
 
-    def show(self, request: Request | None) -> None:
-        """Show what waits; of an edit that was refused, the text as it was left."""
-        if request is self.request:
-            return
-        self.request = request
-        self.widget.layout.display = "none" if request is None else "flex"
-        if request is not None:
-            if not request.problem:
-                self.arguments.value, self.why.value = shown_arguments(request), ""
-            self._tell(request, request.problem)
-
-    def answer(self, said: str) -> None:
-        """Say it, or show in words why it cannot be taken so."""
-        if (request := self.request) is None:
-            return
-        text, why = self.arguments.value, self.why.value
-        answer: Any = answered(request, said, text, why)
-        if isinstance(answer, str):
-            self._tell(request, answer)
-        else:
-            self._say(answer)
-
-    def _tell(self, request: Request, problem: str) -> None:
-        self.about.value = str(self._asked(request, problem))
-        self.arguments.focus()
+    def __call__(self, event: TraceEvent) -> None:
+        self.listener(event)
+        if event["kind"] == Kind.MODEL_REQUEST:
+            self._said.wait(self.pause_s)
+        over = self.raised or event["kind"] == Kind.RUN_FINISHED
+        if self._said.is_set() and not over:
+            self.raised = True
+            raise KeyboardInterrupt("stopped by the user")

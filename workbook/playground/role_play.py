@@ -20,7 +20,7 @@ from workbook.loop.turns import (
 )
 from workbook.pages import template
 from workbook.paths import DATA
-from workbook.playground.watch import show_widget
+from workbook.playground.view import show_widget
 from workbook.tools.calculator import safe_eval
 from workbook.traces.show import NO_FORMULA, VOICES
 

@@ -14,53 +14,24 @@ from typing import Any
 
 from workbook.guardrails.permission import Mode
 from workbook.guardrails.table import GuardState
-from workbook.models.choice import UnknownModel, model_health, model_name
-from workbook.pages import template
-from workbook.paths import DATA
-from workbook.playground.engines import ENGINES, GALLERY, Listener, find_engine, play
+from workbook.models.choice import model_name
+from workbook.playground.engines import ENGINES, GALLERY, find_engine, play
 from workbook.playground.machines import ByScript, Given
-from workbook.playground.person import Form, You
+from workbook.playground.person import Watched, You
 from workbook.playground.punchline import DEFAULT, Punchline
-from workbook.playground.render import (
-    PARTS,
-    TEXTS,
-    Told,
-    is_turn,
-    macros,
-    render,
-    static_html,
-    table_of,
-)
+from workbook.playground.render import Told, is_turn, render, static_html, table_of
 from workbook.playground.scenarios import ScenarioError, load, slugs, wing_of
+from workbook.playground.view import (
+    SCRIPTED,
+    SLOW,
+    View,
+    model_options,
+    show_widget,
+)
 from workbook.traces import Kind, Trace, TraceEvent
 
-SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
 SLOW_TURN_S = 1.0
 SHOWN_AFTER_S = 0.1  # of many events that come at once, the page shows the last
-UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
-DEFAULT_HOSTED = "gpt-4o-mini"
-STYLE = DATA / "pages/player.css"
-
-
-class Watched:
-    """A run's listener: pauses before turns; once stopped, raises as Ctrl-C would."""
-
-    def __init__(self, listener: Listener, pause_s: float = 0.0) -> None:
-        self.listener, self.pause_s = listener, pause_s
-        self._said, self.raised = threading.Event(), False
-
-    def stop(self) -> None:
-        """End the run at its next event, or at once where it pauses."""
-        self._said.set()
-
-    def __call__(self, event: TraceEvent) -> None:
-        self.listener(event)
-        if event["kind"] == Kind.MODEL_REQUEST:
-            self._said.wait(self.pause_s)
-        over = self.raised or event["kind"] == Kind.RUN_FINISHED
-        if self._said.is_set() and not over:
-            self.raised = True
-            raise KeyboardInterrupt("stopped by the user")
 
 
 class Player:
@@ -104,56 +75,24 @@ class Player:
         self.run: Watched | None = None
         self.you, self.running, self.lock = You(), False, threading.RLock()
         self._timer: threading.Timer | None = None
-        self._shown, self._setting = 0, False  # that the slider moves is no wish then
+        self._shown = 0
         asked = SCRIPTED if model is None else model
-        engines = list(dict.fromkeys([*GALLERY, engine]))
-        options = {"scenario": slugs(wing_of(scenario)), "engine": engines}
-        chosen = {"scenario": scenario, "engine": engine, "model": asked}
-        self._make_widgets(options | {"model": model_options(asked)}, chosen, present)
-        self._choose()
-
-    def _make_widgets(
-        self, options: dict[str, list[Any]], chosen: dict[str, Any], present: bool
-    ) -> None:
-        import ipywidgets as widgets
-
-        def row(*parts: Any) -> Any:
-            return widgets.HBox(parts).add_class("row")
-
-        self.choices, self.buttons = {}, {}
-        for name, several in options.items():
-            choice = widgets.Dropdown(options=several, description=name)
-            choice.value = chosen[name]
+        engines = list(dict.fromkeys([*GALLERY, "guarded", "grounded", engine]))
+        options = {
+            "scenario": (slugs(wing_of(scenario)), scenario),
+            "engine": (engines, engine),
+            "model": (model_options(asked), asked),
+        }
+        view = self.view = View(options, self.press, lambda said: self.you.say(said))
+        for choice in view.choices.values():
             choice.observe(lambda _: self._choose(), "value")
-            self.choices[name] = choice
-        for name, (word, tooltip) in TEXTS["buttons"].items():
-            button = widgets.Button(description=word, tooltip=tooltip)
-            button.on_click(lambda _, name=name: self.press(name))
-            self.buttons[name] = button.add_class(f"press-{name}")
-        self.buttons["run"].button_style = "primary"
-        self.mode = widgets.Dropdown(options=list(Mode), description="mode")
-        self.mode.observe(lambda change: self.you.switch(change["new"]), "value")
-        self.slider = widgets.IntSlider(min=0, max=UNKNOWN, description="events")
-        self.slider.observe(self._slid, "value")
-        say = lambda answer: self.you.say(answer)  # noqa: E731 - each run has its own
-        self.form = Form(say, macros().asked, TEXTS["answers"])
-        page = self.page = {name: widgets.HTML().add_class(name) for name in PARTS}
-        left, right, beside = (
-            widgets.VBox([page[name] for name in names.split()])
-            for names in ("events now", "prompt turn", "pins budgets")
-        )
-        halves = row(left.add_class("half"), right.add_class("half").add_class("right"))
-        controls = row(*self.buttons.values(), self.slider, self.mode.add_class("mode"))
-        script = template("present.html").module.script(TEXTS["keys"])
-        style = f"<style>{STYLE.read_text(encoding='utf-8')}</style>{script}"
-        rows = [row(*self.choices.values()).add_class("choices")]
-        rows[0].layout.display = "none" if self.saved is not None else "flex"
-        rows += [controls, page["status"], page["question"]]
-        rows += [row(page["diagram"], beside.add_class("beside")), self.form.widget]
-        rows += [halves.add_class("lower"), widgets.HTML(style)]
-        self.widget = widgets.VBox(rows).add_class("player").add_class("presents")
+        view.mode.observe(lambda change: self.you.switch(change["new"]), "value")
+        view.slider.observe(self._slid, "value")
+        if trace is not None:
+            view.chosen.layout.display = "none"
         if present:
-            self.widget.add_class("presenting")
+            view.widget.add_class("presenting")
+        self._choose()
 
     def press(self, name: str) -> None:
         """Do what a button says; `[buttons]` of player.toml has what that is."""
@@ -193,7 +132,7 @@ class Player:
             self.run, self.you, self.running, self._problem = None, You(), False, ""
             self.events: list[TraceEvent] = list(self.saved or ())
             self.entries: Sequence[Punchline] = DEFAULT
-            self.table = ENGINES[self.choices["engine"].value].table
+            self.table = ENGINES[self.view.choices["engine"].value].table
             self.written = ""
             if self.saved is not None:
                 self.table = table_of(self.saved)
@@ -215,7 +154,7 @@ class Player:
 
     @property
     def _slug(self) -> str:
-        return str(self.choices["scenario"].value)
+        return str(self.view.choices["scenario"].value)
 
     @property
     def _may_wait(self) -> bool:
@@ -234,22 +173,22 @@ class Player:
         self._show()
 
     def _slid(self, change: Any) -> None:
-        if not self._setting:
+        if not self.view.showing:
             self._seek(change["new"])
 
     def _choose(self) -> None:
         """Make ready for what has been chosen now."""
         with suppress(ScenarioError):
-            self.mode.value = self._mode or load(self._slug).guards.mode
+            self.view.mode.value = self._mode or load(self._slug).guards.mode
         self.reset()
-        self.mode.layout.display = "flex" if self._may_wait else "none"
+        self.view.mode.layout.display = "flex" if self._may_wait else "none"
 
     def _start(self) -> None:
         """Play the run in a thread of its own."""
         if self.saved is not None or self.running:
             return
         self.reset()
-        slug, engine, model = (choice.value for choice in self.choices.values())
+        slug, engine, model = (choice.value for choice in self.view.choices.values())
         pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         if again := getattr(asked, "again", None):
             asked = again()  # a script plays from its first turn
@@ -266,7 +205,7 @@ class Player:
                     self._show_soon()
 
         run = self.run = Watched(append, pause_s)
-        self.you = You(self.mode.value, self._hear, self._show)
+        self.you = You(self.view.mode.value, self._hear, self._show)
         self._path = self.path
         if self._path is None and self._may_wait:
             self._path = self.you.home / "run.jsonl"  # from which it can go on
@@ -311,14 +250,11 @@ class Player:
     def _show(self) -> None:
         """Bring everything on view up to date. Any thread may call it."""
         with self.lock:  # or what is told was true before another thread's turn
-            self._timer, self._setting, here = None, True, self.position
+            self._timer, here = None, self.position
             self._shown += 1
-            self.slider.max = max(len(self.events), self.slider.value)
-            self.slider.value = here
-            self.slider.max = len(self.events) or UNKNOWN
-            self._setting = False
-            self.buttons["cancel"].disabled = not self.running
-            self.buttons["go_on"].layout.display = "flex" if self._suspended else "none"
+            self.view.buttons["cancel"].disabled = not self.running
+            shown = "flex" if self._suspended else "none"
+            self.view.buttons["go_on"].layout.display = shown
             asks = self.you.request if here == len(self.events) else None
             told = Told(
                 self._title(),
@@ -330,10 +266,7 @@ class Player:
                 self._shown,
             )
             parts = render(self.events, here, self.table, self.entries, told)
-            for name, html in parts.items():
-                self.page[name].value = html
-            (self.widget.add_class if asks else self.widget.remove_class)("asks")
-            self.form.show(asks)
+            self.view.show(parts, here, len(self.events), asks)
 
     def _title(self) -> str:
         if self.saved is not None:
@@ -344,47 +277,15 @@ class Player:
             return f"{type(error).__name__}: {error}. Mend it, then press Run."
 
     def _ipython_display_(self) -> None:
-        trace, engine = Trace(tuple(self.events)), self.choices["engine"].value
-        scripted = self.choices["model"].value in (SCRIPTED, SLOW)
+        trace, engine = Trace(tuple(self.events)), self.view.choices["engine"].value
+        scripted = self.view.choices["model"].value in (SCRIPTED, SLOW)
         # A live model is not asked for a page.
         if not self.events and self.saved is None and scripted:
-            script = ByScript(load(self._slug).guards.answers, self.mode.value)
+            script = ByScript(load(self._slug).guards.answers, self.view.mode.value)
             trace = play(self._slug, engine, parts=self.parts, person=script)
         title = f"{self._title().removesuffix(' Press Run, or Step.')}"
         page = static_html(trace, self.table, title)
-        show_widget(self.widget, f"{title} {len(trace)} events.", page)
-
-
-def show_widget(widget: Any, title: str, elsewhere: str) -> None:
-    """Show a widget and, as an output of its own, what pages without widgets show.
-
-    Of two kinds of one output JupyterLab takes the widget, even where it is gone.
-    """
-    from IPython.display import display
-
-    page = template("present.html").module.instead(TEXTS["instead"], elsewhere)
-    for shown in (widget._repr_mimebundle_(), {"text/html": str(page)}):
-        display(shown | {"text/plain": title}, raw=True)  # type: ignore[no-untyped-call]
-
-
-def model_options(chosen: Any) -> list[tuple[str, Any]]:
-    """Return the models that can be chosen: names on view, and what they stand for."""
-    options: list[tuple[str, Any]] = [
-        ("scripted", SCRIPTED),
-        ("scripted, a turn a second", SLOW),
-        ("local: SmolLM2 in this process", LOCAL),
-    ]
-    if model_health(DEFAULT_HOSTED)[0]:  # it has a key, or an endpoint of its own
-        named = SCRIPTED
-        with suppress(UnknownModel):  # the lesson's first cell has said so
-            named = model_name()
-        hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
-        options.append((f"hosted: {hosted}", hosted))
-    if not isinstance(chosen, str):
-        options.append((f"given: {getattr(chosen, 'name', 'a model')}", chosen))
-    elif chosen not in [value for _, value in options]:
-        options.append((f"hosted: {chosen}", chosen))
-    return options
+        show_widget(self.view.widget, f"{title} {len(trace)} events.", page)
 
 
 player = Player  # what one types
