@@ -358,20 +358,10 @@ class PlayerPage:
         expect(self.status).to_contain_text(words, timeout=20_000)
 
     def expect_lit(self, state):
-        """Wait until the diagram, an image of an SVG, has this state lit."""
-        self.page.wait_for_function(
-            """state => {
-                const image = document.querySelector(".player .jp-RenderedMermaid img");
-                if (!image) return false;
-                const svg = decodeURIComponent(image.src.split(",", 2)[1]);
-                const root = new DOMParser().parseFromString(
-                    svg.slice(svg.indexOf("<svg")), "text/html");
-                const lit = [...root.querySelectorAll(".now")].map(g => g.textContent);
-                return lit.some(text => text.trim() === state);
-            }""",
-            arg=state,
-            timeout=20_000,
-        )
+        """Wait until the diagram has this state lit."""
+        lit = self.root.locator("svg.states g.now")
+        words = r"\s*".join(re.split("(?<=_)", state))  # in two lines
+        expect(lit).to_have_text(re.compile(rf"^\s*{words}\s*$"))
 
     def expect_readable(self, selector, parts):
         """Look at the contrast of parts of the player, which are at least so many."""

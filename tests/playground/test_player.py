@@ -1,34 +1,55 @@
-"""The player without a browser: its buttons, its view, and the page without widgets."""
+"""The player without a browser: buttons, runs, what a person is asked, what is kept."""
 
+import json
 import re
 import threading
 
 import pytest
 
+from workbook.guardrails.permission import LATER, Approve, Edit, Reject, Request
 from workbook.models.choice import UnknownModel
+from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
-from workbook.playground.engines import ENGINES, GALLERY, play
-from workbook.playground.player_view import STYLE
-from workbook.playground.scenarios import ScenarioError, slugs
-from workbook.playground.watch import Watched, model_options, player
+from workbook.playground.engines import ENGINES, GALLERY, in_words, play
+from workbook.playground.person import Watched, You, answered, shown_arguments
+from workbook.playground.render import TEXTS
+from workbook.playground.scenarios import ScenarioError, outcome, slugs
+from workbook.playground.view import Form, model_options
+from workbook.playground.watch import player
+from workbook.tools.calls import ToolCall
+from workbook.tools.tool import Tool
 from workbook.traces.trace import Trace
 
-MORE_CALLS = "Calls of the model that a tool made, not among these steps:"
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
+MENDED, ANSWER = '"passed": true', "Final Answer: 88"
+PRESSED = TEXTS["keys"]
+FILE = Tool("write_file", "Writes.", {"properties": {}}, dict)
 
 
 def press(shown, *names):
-    """Press these buttons; after each, wait for the run and for what shows it."""
+    """Press these buttons; after each, wait for the run or for its question."""
     for name in names:
-        shown.view.buttons[name].click()
-        for thread in threading.enumerate():
-            if thread.name.endswith(("(work)", "(_keep_up)")):
-                thread.join(60)
+        asked = shown.you.request if name in shown.view.form.buttons else None
+        (shown.view.buttons | shown.view.form.buttons)[name].click()
+        settle(shown, asked)
+
+
+def settle(shown, asked=None):
+    """Wait until the run has ended, or asks something else."""
+    for _ in range(2000):
+        if not shown.running or shown.you.request not in (None, asked):
+            break
+        shown._thread.join(0.01)
+    shown._show()
+
+
+def seen(shown):
+    return shown.events[: shown.position]
 
 
 def told(shown):
-    return re.sub(r"<[^>]+>", "", shown.view.status.value)
+    return re.sub(r"<[^>]+>", "", shown.view.page["status"].value)
 
 
 def displayed(shown, monkeypatch):
@@ -41,30 +62,51 @@ def displayed(shown, monkeypatch):
     return outputs
 
 
-def drawn(shown):
-    (output,) = shown.view.output.outputs
-    return output["data"]["text/plain"]
+class Waits(Script):
+    """A script that waits, at each turn, until it may go on."""
+
+    def __init__(self, turns):
+        super().__init__(turns)
+        self.go_on = threading.Event()
+
+    def again(self):
+        return self
+
+    def complete(self, *args, **kwargs):
+        assert self.go_on.wait(10)
+        return super().complete(*args, **kwargs)
 
 
 @pytest.mark.parametrize("engine", GALLERY)
 def test_run_shows_the_end(engine):
-    """Run plays the scenario and shows how it ended"""
+    """Run plays the scenario and shows how it ended; at its end it plays another"""
     shown = player("price_question", engine)
+    press(shown, "step")
+    first = shown.events[0]["trace_id"]
     press(shown, "run")
     assert told(shown).endswith(": DONE.")
-    assert "class DONE now" in drawn(shown)
-    assert "DONE (final_answer): 88" in shown.view.parts["events"].value
+    assert "DONE (final_answer): 88" in shown.view.page["events"].value
+    assert shown.events[0]["trace_id"] == first
+    press(shown, "run")
+    assert shown.events[0]["trace_id"] != first
 
 
-def test_the_first_step_plays_and_shows_one_event():
-    """Step starts the run, and only its first event is on view"""
+def test_step_back_slider_and_reset():
+    """One event on and back; nothing to do at the ends; Reset forgets the run"""
     shown = player()
     press(shown, "step")
     assert told(shown) == "1 of 33 events: THINK (the budget is asked)."
     press(shown, "step", "step", "step", "back")
     assert told(shown) == "3 of 33 events: THINK (its turn is read)."
-    press(shown, "step")
-    assert "class EXECUTE_TOOL now" in drawn(shown)
+    shown.view.slider.value = 4
+    assert told(shown) == "4 of 33 events: EXECUTE_TOOL (the budget is asked)."
+    press(shown, *["back"] * 6)
+    assert told(shown).startswith("0 of 33")
+    press(shown, "run", "step")
+    assert told(shown).startswith("33 of 33")
+    press(shown, "reset")
+    assert told(shown) == "The price question. Press Run, or Step."
+    assert shown.view.slider.value == 0
 
 
 def test_steps_in_quick_succession_are_all_made(monkeypatch):
@@ -78,137 +120,89 @@ def test_steps_in_quick_succession_are_all_made(monkeypatch):
     shown = player()
     for _ in range(3):
         shown.view.buttons["step"].click()
-    assert shown.playback.position == 3
+    settle(shown)
+    assert shown.position == 3
 
 
-def test_run_goes_on_from_a_step_and_starts_anew_at_the_end():
-    """Run in the middle goes to the end of that run; at the end it plays another"""
+@pytest.mark.parametrize("engine", [*GALLERY, "guarded"])
+def test_turn_goes_to_what_the_model_says_next(engine):
+    """Five times Turn are the five turns of the agent, and once more is the end"""
+    shown = player("price_question", engine)
+    events = []
+    for _ in range(5):
+        press(shown, "turn")
+        events.append(seen(shown)[-1])
+    assert [(e["kind"], e["step"]) for e in events] == [
+        ("model_turn", n) for n in (1, 2, 3, 4, 5)
+    ]
+    assert not any("parent" in event for event in events)
+    press(shown, "turn")
+    assert shown.position == len(shown.events)
+    press(shown, "turn_back", "turn_back")
+    assert seen(shown)[-1] == events[-2]
+    press(shown, *["turn_back"] * 9)
+    assert shown.position == 0
+
+
+def test_a_turn_that_is_still_to_come_is_waited_for():
+    """Turn pressed while the model thinks stops at its turn, and not at the end"""
+    model = Waits(["Thought: a\nAction: Calculator\nAction Input: 1+1", ANSWER])
+    shown = player("price_question", "naive", model=model)
+    shown.view.buttons["turn"].click()
+    assert shown.until_turn
+    shown._thread.join(0.5)
+    assert told(shown) == "2 of 2 events so far; the run goes on."
+    model.go_on.set()
+    settle(shown)
+    assert seen(shown)[-1]["kind"] == "model_turn"
+    assert shown.position < len(shown.events)
+
+
+def test_many_events_at_once_are_shown_once(monkeypatch):
+    """A run of 33 events draws the page a few times, and the last time is its end"""
+    pages = []
+    made = "workbook.playground.watch.render"
+    monkeypatch.setattr(made, lambda events, *a: pages.append(len(events)) or {})
     shown = player()
-    press(shown, "step")
-    first = shown.playback.events[0]["trace_id"]
+    pages.clear()
     press(shown, "run")
-    assert shown.playback.events[0]["trace_id"] == first
-    press(shown, "run")
-    assert shown.playback.events[0]["trace_id"] != first
+    assert len(pages) < 8
+    assert pages[-1] == 33
 
 
-@pytest.mark.parametrize(
-    ("engine", "start"), [("fsm", "THINK"), ("naive", "ASK_MODEL")]
-)
-def test_the_engine_is_drawn_before_it_runs(engine, start):
-    """The diagram of the chosen engine stands there from the beginning"""
-    assert f"[*] --> {start}" in drawn(player(engine=engine))
-
-
-def test_reset_forgets_the_run():
-    """After Reset nothing has happened"""
-    shown = player()
-    press(shown, "run", "reset")
-    assert "Press Run, or Step" in told(shown)
-    assert shown.view.slider.value == 0
-
-
-def test_what_is_to_come_is_not_told():
-    """After four steps four events stand there, and how many are still to come"""
-    shown = player()
-    press(shown, "step", "step", "step", "step")
-    events = shown.view.parts["events"].value
-    assert events.count("<tr") == 4
-    assert "29 later" in events
-    assert "run_finished" not in events
-
-
-def test_back_and_step_have_nothing_to_do_at_the_ends():
-    """They do nothing there, and stay enabled: a disabled button drops the focus"""
-    shown = player()
-    press(shown, "step", "back", "back")
-    assert told(shown).startswith("0 of 33")
-    press(shown, "run")
-    ended = told(shown)
-    press(shown, "step")
-    assert told(shown) == ended
-    assert not any(shown.view.buttons[name].disabled for name in ("back", "step"))
-
-
-def test_a_run_that_ended_without_an_answer_says_so():
-    """Whoever was asked last and never answered is not waited for"""
-    shown = player("endless_retry", model=Script([]))
-    press(shown, "run")
-    assert "It did not answer." in shown.view.parts["turn"].value
-
-
-def test_another_engine_is_another_run():
-    """Choosing another engine, scenario or model resets the player"""
-    shown = player()
-    press(shown, "run")
+def test_another_choice_is_another_run():
+    """Choosing another engine resets the player; run twice at once is one run"""
+    shown = player(model="slow")
+    shown.view.buttons["run"].click()
+    first = shown.run
+    shown.view.buttons["run"].click()
+    assert shown.run is first
+    press(shown, "cancel")
     shown.view.choices["engine"].value = "naive"
-    assert shown.playback.events == []
+    assert shown.events == []
+    shown.view.choices["model"].value = "scripted"
     press(shown, "run")
-    assert shown.playback.events[0]["engine"] == "naive"
+    assert shown.events[0]["engine"] == "naive"
 
 
-@pytest.fixture
-def scenario_file(tmp_path, monkeypatch):
-    """Return the file of the only scenario that there is."""
+def test_an_edited_scenario_is_played_as_it_is_now(tmp_path, monkeypatch):
+    """Run plays the file as it was saved last; a slip in it is told on the page"""
     monkeypatch.setattr("workbook.playground.scenarios.FOLDER", tmp_path)
     path = tmp_path / "mine.toml"
     path.write_text(MINE, encoding="utf-8")
-    return path
-
-
-def test_an_edited_scenario_is_played_as_it_is_now(scenario_file):
-    """Run plays the file as it was saved last, in a player that is open"""
     shown = player("mine")
     press(shown, "run")
-    scenario_file.write_text(MINE.replace("88", "99"), encoding="utf-8")
+    path.write_text(MINE.replace("88", "99"), encoding="utf-8")
     press(shown, "run")
-    assert "99" in shown.view.parts["now"].value
-
-
-def test_a_scenario_that_was_spoilt_is_told_on_the_page(scenario_file):
-    """Who presses a button after a slip in the file reads where it is, and mends it"""
-    shown = player("mine")
-    press(shown, "run")
-    scenario_file.write_text(MINE.replace('"t"', '"t'), encoding="utf-8")
+    assert "99" in shown.view.page["now"].value
+    path.write_text(MINE.replace('"t"', '"t'), encoding="utf-8")
     press(shown, "run")
     assert "ScenarioError: mine.toml is not TOML" in told(shown)
-    assert "(at line 1" in told(shown)
     press(shown, "reset")
     assert told(shown).endswith("Mend it, then press Run.")
-    press(shown, "step")
-    assert "mine.toml is not TOML" in told(shown)
-    scenario_file.write_text(MINE, encoding="utf-8")
+    path.write_text(MINE, encoding="utf-8")
     press(shown, "run")
     assert told(shown).endswith(": DONE.")
-
-
-@pytest.mark.parametrize("engine", GALLERY)
-def test_why_a_run_has_no_answer_is_on_the_page(engine):
-    """What the model raised is shown with the event that ended the run"""
-    faulty = Script([TimeoutError("the provider did not answer")])
-    shown = player("price_question", engine, model=faulty)
-    press(shown, "run")
-    assert "the provider did not answer" in shown.view.parts["now"].value
-
-
-def test_the_current_event_is_told_whole():
-    """Beside the list, which cuts long texts, the current event stands in full"""
-    shown = player("endless_retry", "naive")
-    press(shown, *["step"] * 4)
-    assert "https://intranet.example/news" in shown.view.parts["now"].value
-    press(shown, "reset")
-    assert "intranet" not in shown.view.parts["now"].value
-
-
-def test_what_a_tool_asked_the_model_is_counted_apart():
-    """The calls of the model that a tool made stand beside the agent's own steps"""
-    shown = player("price_question", "langchain")
-    press(shown, "run")
-    assert "5 spent" in shown.view.parts["budgets"].value
-    assert f"{MORE_CALLS} 4." in shown.view.parts["budgets"].value
-    shown.view.choices["engine"].value = "fsm"
-    press(shown, "run")
-    assert MORE_CALLS not in shown.view.parts["budgets"].value
 
 
 def test_cancel_stops_a_run_that_waits():
@@ -220,85 +214,26 @@ def test_cancel_stops_a_run_that_waits():
     press(shown, "cancel")
     assert told(shown).endswith("CANCELLED. You stopped this run.")
     assert shown.view.buttons["cancel"].disabled
-    press(shown, "back", "back")
-    assert told(shown).endswith("You stopped this run.")
     press(shown, "reset")
     assert "stopped" not in told(shown)
 
 
-def test_stepping_back_takes_later_states_back():
-    """An arrow that was taken later is not drawn before"""
-    shown = player("endless_retry", "fsm")
-    press(shown, "run")
-    assert "EXHAUSTED" in drawn(shown)
-    press(shown, "back", "back")
-    assert "EXHAUSTED" not in drawn(shown)
-
-
-def test_run_pressed_twice_is_one_run():
-    """Whoever presses Run again while the model thinks does not start another run"""
-    shown = player("price_question", model="slow")
-    shown.view.buttons["run"].click()
-    first = shown.run
-    shown.view.buttons["run"].click()
-    assert shown.run is first
-    press(shown, "cancel")
-
-
-def test_a_saved_trace_is_played_back(tmp_path):
-    """A trace that was saved is stepped through; Reset goes to its start"""
+def test_a_saved_trace_is_played_back(tmp_path, monkeypatch):
+    """A trace is stepped through and never replaced by a run; an empty one says so"""
     path = tmp_path / "trace.jsonl"
     play("endless_retry", "naive", path=path)
     shown = player(trace=Trace.read(path))
-    assert told(shown).startswith("0 of")
     press(shown, "step", "step")
-    assert "class ASK_MODEL now" in drawn(shown)
+    assert told(shown).endswith(": ASK_MODEL.")
     press(shown, "run")
     assert told(shown).endswith("EXHAUSTED.")
-    press(shown, "reset")
-    assert told(shown).startswith("0 of")
-    assert shown.view.buttons["cancel"].disabled
-
-
-def test_the_slider_moves_the_run():
-    """Moving the slider shows that event"""
-    shown = player()
-    press(shown, "run")
-    shown.view.slider.value = 4
-    assert told(shown) == "4 of 33 events: EXECUTE_TOOL (the budget is asked)."
-
-
-def test_the_new_part_of_the_prompt_is_marked():
-    """The second prompt marks the first turn and its observation as new"""
-    shown = player("price_question", "naive")
-    press(shown, *["step"] * 6)
-    (new,) = re.findall(
-        r"<mark[^>]*>(.*?)</mark>", shown.view.parts["prompt"].value, re.DOTALL
-    )
-    assert new.startswith("Thought: First I need 20% of 100.")
-    assert new.endswith("Observation: 20\n")
-
-
-@pytest.mark.parametrize("engine", GALLERY)
-def test_what_a_tool_brings_is_text_everywhere(engine, monkeypatch):
-    """HTML in an observation is escaped at every step and on the static page"""
-    shown = player("html_from_a_tool", engine)
-    press(shown, "run")
-    for position in range(len(shown.playback.events) + 1):
-        shown.view.slider.value = position
-        for part in (shown.view.status, *shown.view.parts.values()):
-            assert not re.search(r"<(img|script|b>S)", part.value)
-    page = displayed(shown, monkeypatch)[1]["text/html"]
-    assert "&lt;script&gt;" in page
-    assert not re.search(r"<(img|script)", page)
-
-
-def test_colours_come_in_pairs():
-    """Where the style sets a background it sets the ink too, for dark themes"""
-    rules = re.findall(r"{([^}]*)}", STYLE.read_text(encoding="utf-8"))
-    assert rules
-    for rule in rules:
-        assert ("background" in rule) == bool(re.search(r"(?<![-\w])color:", rule))
+    press(shown, "run", "reset")
+    assert told(shown) == f"0 of {len(shown.events)} events: not begun."
+    empty = player(trace=Trace(()))
+    press(empty, "run", "step", "back")
+    assert told(empty) == "A trace without events."
+    text = displayed(empty, monkeypatch)[1]["text/plain"]
+    assert text == "A trace without events. 0 events."
 
 
 @pytest.mark.parametrize("engine", ["naive", "fsm"])
@@ -307,39 +242,31 @@ def test_a_page_without_widgets_shows_the_run(engine, monkeypatch):
     widget, page = displayed(player("price_question", engine), monkeypatch)
     assert "application/vnd.jupyter.widget-view+json" in widget
     assert "application/vnd.jupyter.widget-view+json" not in page
-    assert page["text/html"].startswith("<details class='instead'><summary>")
-    assert page["text/html"].count("<tr>") > 15
-    assert re.search(r"<svg.*>DONE<.*</svg>", page["text/html"], re.DOTALL)
+    text = page["text/html"]
+    assert text.startswith('<details class="instead" open><summary>A picture of a run')
+    assert "run this cell again" in text
+    assert text.count("<tr>") > 15
+    assert re.search(r"<svg.*>DONE<.*</svg>", text, re.DOTALL)
 
 
 def test_a_live_model_is_not_asked_for_a_static_page(monkeypatch):
     """To show itself, the player asks no model that costs something"""
-    script = Script(["Final Answer: 1"])
+    script = Script([ANSWER])
     displayed(player(model=script), monkeypatch)
     assert script.asked == 0
 
 
-def test_a_model_that_cannot_be_had_is_told_in_a_sentence(monkeypatch):
-    """A missing key is a sentence on the page, and no traceback"""
+def test_the_models_that_can_be_chosen(monkeypatch):
+    """Without a key a hosted model is told to miss it; with one it can be chosen"""
     shown = player(model="gpt-4o-mini")
     press(shown, "run")
     assert told(shown).startswith("MissingKey: ")
-
-
-def test_the_hosted_model_is_offered_when_there_is_a_key(monkeypatch):
-    """With a key the hosted model can be chosen, and the key stays out of sight"""
     assert len(model_options("scripted")) == 3
     monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
+    monkeypatch.setenv("WORKBOOK_MODEL", "lokal")  # a slip that the lesson has told
     options = model_options("scripted")
     assert options[-1] == ("hosted: gpt-4o-mini", "gpt-4o-mini")
     assert "sk-" not in str(options)
-
-
-def test_a_wrong_name_in_the_environment_does_not_break_the_player(monkeypatch):
-    """The lesson's first cell tells a slip in WORKBOOK_MODEL; the player still opens"""
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef0123")
-    monkeypatch.setenv("WORKBOOK_MODEL", "lokal")
-    assert ("hosted: gpt-4o-mini", "gpt-4o-mini") in model_options("scripted")
 
 
 @pytest.mark.parametrize(
@@ -349,6 +276,7 @@ def test_a_wrong_name_in_the_environment_does_not_break_the_player(monkeypatch):
         ({"engine": "fms"}, ScenarioError, "there is no engine 'fms'; there is naive"),
         ({"model": "locl"}, UnknownModel, "did you mean 'local'"),
         ({"trace": "run.jsonl"}, TypeError, "player.trace=Trace.read"),
+        ({"mode": "paln"}, ValueError, "'paln'"),
     ],
 )
 def test_a_wrong_name_is_told_at_once(arguments, error, words):
@@ -357,124 +285,31 @@ def test_a_wrong_name_is_told_at_once(arguments, error, words):
         player(**arguments)
 
 
-def test_a_saved_trace_without_events_shows_nothing_else(monkeypatch):
-    """An empty trace is said to be empty; no other run is played in its place"""
-    shown = player(trace=Trace(()))
-    press(shown, "run", "step", "back")
-    assert told(shown) == "A trace without events."
-    page = displayed(shown, monkeypatch)[1]["text/plain"]
-    assert page == "A trace without events. 0 events."
+@pytest.mark.parametrize("engine", [*GALLERY, "create_agent"])
+@pytest.mark.parametrize("kind", [Script, ScriptedModel])
+def test_a_script_that_is_given_plays_again(kind, engine):
+    """Run pressed again plays the same turns, and the script itself is not used up"""
+    shown = player("price_question", engine, model=kind(["Thought: t\n" + ANSWER]))
+    press(shown, "run")
+    first = [event["kind"] for event in shown.events]
+    press(shown, "run")
+    assert [event["kind"] for event in shown.events] == first
+    assert "88" in seen(shown)[-1]["answer"]
 
 
-def test_what_is_shown_last_is_what_was_told_last():
-    """Of two threads that show the run, none brings back what is over"""
-    shown, asked, seen, words = player(), threading.Event(), [], ["first"]
-
-    def told_slowly():
-        now = words[-1]
-        if not asked.is_set():
-            asked.set()
-            threading.Event().wait(0.2)
-        return now
-
-    shown._told = told_slowly
-    shown.view.show = lambda playback, running, told, request: seen.append(told)
-    other = threading.Thread(target=shown._show)
-    other.start()
-    assert asked.wait(10)
-    words.append("then")
-    shown._show()
-    other.join(10)
-    assert seen == ["first", "then"]
-
-
-def test_a_run_that_ends_while_it_is_shown_is_shown_as_ended():
-    """The last thing on view is the end, however slow the page is to draw"""
-    seen = threading.Event()
-
-    class Waits(Script):
-        def complete(self, *args, **kwargs):
-            assert seen.wait(10)
-            return super().complete(*args, **kwargs)
-
-    shown = player("price_question", "naive", model=Waits(["Final Answer: 88"]))
-    show = shown.view.show
-
-    def slow(playback, running, words, asked=None):
-        if running and threading.current_thread().name.endswith("(_keep_up)"):
-            seen.set()
-            shown._thread.join(10)
-        show(playback, running, words, asked)
-
-    shown.view.show = slow
-    shown.play()
-    for thread in threading.enumerate():
-        if thread.name.endswith("(_keep_up)"):
-            thread.join(10)
-    assert "the run goes on" not in told(shown)
-    assert told(shown).endswith(": DONE.")
-
-
-@pytest.mark.parametrize("engine", GALLERY)
-def test_cancel_ends_the_run_on_every_engine(engine):
-    """A stop during the third turn ends the run there; no further turn is asked for"""
-    turns = []
-
-    def stop_at_third(event):
-        if event["kind"] == "model_turn" and "parent" not in event:
-            turns.append(event)
-            if len(turns) == 3:
-                run.stop()
-
-    run = Watched(stop_at_third)
-    end = play("endless_retry", engine, listener=run).end
-    assert len(turns) == 3
-    has_a_word = ENGINES[engine].table is not None
-    expected = ("CANCELLED", "cancel") if has_a_word else ("ERROR", "KeyboardInterrupt")
-    assert (end["state"], end["reason"]) == expected
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_a_cancel_before_the_start_ends_the_run_at_once(engine):
-    """Who stops a run before it began gets a run without a turn"""
-    run = Watched(lambda event: None)
-    run.stop()
-    trace = play("price_question", engine, listener=run)
-    assert trace.of("model_turn") == []
-    assert trace.end["state"] in ("CANCELLED", "ERROR")
-
-
-def test_a_pause_ends_when_the_user_says_stop():
-    """Nobody waits for a pause of an hour once the run is stopped"""
-    run = Watched(lambda event: None, pause_s=3600)
-    run.stop()
-    with pytest.raises(KeyboardInterrupt):
-        run({"kind": "model_request"})
-
-
-@pytest.mark.parametrize("engine", GALLERY)
-def test_a_stop_at_the_very_end_changes_nothing(engine):
-    """A run that has its answer keeps it, whatever is pressed then"""
-
-    def stop_at_the_end(event):
-        if event["kind"] == "run_finished":
-            run.stop()
-
-    run = Watched(stop_at_the_end)
-    assert play("price_question", engine, listener=run).end["answer"] == "88"
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_wherever_a_run_is_stopped_it_has_one_end(engine):
-    """Whatever the engine is doing when the stop comes, its trace ends, and once"""
-
-    def stopped_at(seq):
-        run = Watched(lambda event: run.stop() if event["seq"] == seq else None)
-        return play("price_question", engine, listener=run)
-
-    traces = [stopped_at(seq) for seq in range(len(play("price_question", engine)))]
-    assert [len(trace.of("run_finished")) for trace in traces] == [1] * len(traces)
-    assert {trace.events[-1]["kind"] for trace in traces} == {"run_finished"}
+@pytest.mark.parametrize("engine", [*GALLERY, "guarded", "create_agent"])
+def test_why_a_run_has_no_answer_is_on_the_page(engine):
+    """A script that is used up has a frame of its own; an error is told in words"""
+    shown = player("price_question", engine, model=Script([]))
+    press(shown, "run")
+    assert 'class="used-up"' in shown.view.page["status"].value
+    assert "Run plays it again" in told(shown)
+    press(shown, "back")
+    assert "used-up" not in shown.view.page["status"].value
+    shown = player("price_question", engine, model=Script([TimeoutError("no answer")]))
+    press(shown, "run")
+    assert "used-up" not in shown.view.page["status"].value
+    assert "no answer" in shown.view.page["now"].value
 
 
 @pytest.mark.parametrize(("slug", "wing"), [("page_pays", "trust"), ("drift", "")])
@@ -482,4 +317,239 @@ def test_the_scenarios_of_its_wing_can_be_chosen(slug, wing):
     """Beside a scenario stand those of its wing of the gallery"""
     shown = player(slug, "grounded")
     assert list(shown.view.choices["scenario"].options) == slugs(wing)
-    assert shown.view.mode.layout.display == "flex"
+
+
+def stop_at(run, seq):
+    """Return a listener that stops a run at one of its events."""
+    return lambda event: run.stop() if event["seq"] == seq else None
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_wherever_a_run_is_stopped_it_has_one_end(engine):
+    """Whatever the engine is doing when the stop comes, its trace ends, and once"""
+    whole = play("price_question", engine)
+    for seq in range(-1, len(whole)):
+        run = Watched(lambda event: None, 3600 if seq < 0 else 0)
+        if seq < 0:
+            run.stop()  # before it began: no pause, and no turn
+        else:
+            run.listener = stop_at(run, seq)
+        trace = play("price_question", engine, listener=run)
+        assert len(trace.of("run_finished")) == 1
+        assert trace.events[-1]["kind"] == "run_finished"
+        assert seq >= 0 or trace.of("model_turn") == []
+        if seq == len(whole) - 1:  # it has its answer, whatever is pressed then
+            assert trace.end["answer"] == whole.end["answer"]
+
+
+@pytest.mark.parametrize("engine", ["fsm", "guarded"])
+def test_a_stop_in_the_middle_of_a_turn_keeps_what_was_written(engine):
+    """A turn that was stopped is in the trace as far as it went, and makes no call"""
+    words, heard = "Thought: a long one.\nAction: Calculator\nAction Input: 1 + 1", []
+
+    def on_text(piece):
+        heard.append(piece)
+        if len("".join(heard)) > 40:
+            you.stop()
+
+    you = You(on_text=on_text)
+    trace = play("price_question", engine, Script([words, ANSWER]), person=you)
+    (turn,) = trace.of("model_turn")
+    assert turn["text"] == "".join(heard)
+    assert words.startswith(turn["text"])
+    assert words != turn["text"]
+    assert turn["usage"]["output"] > 0
+    assert trace.end["state"] == "CANCELLED"
+    assert trace.of("tool_call") == []
+
+
+def test_what_is_being_written_is_on_view():
+    """The pieces of a turn are shown as they come, as text"""
+    shown = player("price_question", "guarded")
+    shown.events += play("price_question", "guarded").events[:2]
+    shown._hear("Thought: <b>")
+    shown._seek(2)
+    assert "Thought: &lt;b&gt;▏" in shown.view.page["turn"].value
+
+
+# What a person is asked.
+
+
+@pytest.fixture
+def asks():
+    """Return a function that plays mend_the_test in a player until it asks."""
+    players = []
+
+    def asks(**options):
+        shown = player("mend_the_test", "guarded", **options)
+        players.append(shown)
+        press(shown, "run")
+        return shown
+
+    yield asks
+    for shown in players:
+        shown.cancel()
+        shown._thread.join(20)
+
+
+def decisions(shown):
+    trace = Trace(tuple(shown.events))
+    return [(e["what"], e["why"]) for e in trace.of("decision") if e["who"] == "you"]
+
+
+def last_seen(shown):
+    return Trace(tuple(shown.events)).of("observation")[-1]["text"]
+
+
+def test_you_are_asked_and_what_you_approve_is_done(asks):
+    """The form shows the change and the arguments; answered, it goes, and it is done"""
+    shown = asks()
+    assert told(shown).endswith("it waits for you: write_file.")
+    assert shown.view.form.widget.layout.display == "flex"
+    assert "-    return listed" in shown.view.form.about.value
+    assert json.loads(shown.view.form.arguments.value)["path"] == "price.py"
+    shown.view.form.why.value = "good"
+    press(shown, "approve")
+    assert told(shown).endswith(": DONE.")
+    assert shown.view.form.widget.layout.display == "none"
+    assert decisions(shown) == [("approve", "good")]
+    assert MENDED in last_seen(shown)
+
+
+def test_an_edit_that_is_refused_loses_nothing(asks):
+    """What is no JSON, or breaks the schema, comes back with the problem, as typed"""
+    shown = asks()
+    shown.view.form.arguments.value = '{"path": '
+    shown.view.form.buttons["edit"].click()
+    assert "not JSON" in shown.view.form.about.value
+    shown.view.form.arguments.value = '{"path": 3, "text": ""}'
+    press(shown, "edit")
+    assert "3 is not of type &#34;string&#34;" in shown.view.form.about.value
+    assert shown.view.form.arguments.value == '{"path": 3, "text": ""}'
+    shown.view.form.why.value = "no"
+    press(shown, "reject")
+    assert decisions(shown) == [("edit", ""), ("reject", "no")]
+    assert MENDED not in last_seen(shown)
+
+
+@pytest.mark.parametrize("with_path", [False, True])
+def test_not_now_and_later_on(asks, tmp_path, with_path):
+    """Not now suspends the run in its trace; Continue asks again, and goes on"""
+    path = tmp_path / "run.jsonl" if with_path else None
+    shown = asks(path=path)
+    press(shown, "later")
+    assert "PENDING (waits in its trace" in told(shown)
+    assert shown.view.buttons["go_on"].layout.display == "flex"
+    waits = Trace(tuple(shown.events))
+    assert in_words(waits) == "PENDING (suspended) after 4 turns"
+    if path:
+        assert outcome(Trace.read(path))["state"] == "PENDING"
+    press(shown, "go_on")
+    assert told(shown).endswith("it waits for you: write_file.")
+    press(shown, "approve")
+    assert told(shown).endswith(": DONE.")
+    assert shown.view.buttons["go_on"].layout.display == "none"
+    assert MENDED in last_seen(shown)
+    assert shown.events[: len(waits)] == list(waits)
+    assert not path or len(Trace.read(path)) == len(shown.events)
+
+
+def test_a_run_that_goes_on_can_be_stopped(asks):
+    """Cancel ends a run also where it was put off before"""
+    shown = asks()
+    press(shown, "later", "go_on", "cancel")
+    assert shown.events[-1]["state"] == "CANCELLED"
+
+
+def test_a_stop_while_a_call_waits_ends_the_run(asks):
+    """Cancel while you are asked ends the run at once, and the call is not made"""
+    shown = asks()
+    press(shown, "cancel")
+    assert shown.events[-1]["state"] == "CANCELLED"
+    assert "not made" in last_seen(shown)
+    you = You()
+    you.stop()  # before a question has come: it is not asked
+    assert you.ask(asked()) is LATER
+
+
+def test_what_waits_is_not_told_before_you_are_there(asks):
+    """Who steps through a run comes to the question when it came"""
+    shown = asks()
+    press(shown, "back")
+    assert "waits" not in told(shown)
+    assert shown.view.form.request is None
+    press(shown, "step")
+    assert shown.view.form.request is shown.you.request
+
+
+def test_the_mode_that_you_choose_is_the_one_that_holds(asks):
+    """Who switches to plan while a call waits has it refused, also when approving it"""
+    shown = asks()
+    shown.view.mode.value = "plan"
+    press(shown, "approve")
+    assert ("mode", "you chose it in the player") in decisions(shown)
+    assert MENDED not in last_seen(shown)
+    plan = player("mend_the_test", "guarded", mode="plan")
+    press(plan, "run")
+    assert [e["what"] for e in plan.events if e["kind"] == "decision"] == ["deny"]
+    plan.view.choices["engine"].value = "fsm"
+    assert plan.view.mode.layout.display == "none"
+
+
+def asked(**arguments):
+    return Request(ToolCall("write_file", arguments, "call_1"), FILE, "", "")
+
+
+def test_two_presses_answer_one_question():
+    """A second press does not answer the question after it"""
+    you = You()
+    questions = iter([lambda: you.say("first"), lambda: you.say("third")])
+
+    def twice():
+        if you.request is not None:
+            next(questions)()
+            you.say("second")
+
+    you.on_request = twice
+    assert [you.ask(asked()), you.ask(asked())] == ["first", "third"]
+
+
+def test_what_is_pressed_becomes_an_answer():
+    """Approve is for the call as shown; an edit holds the text; reject says why"""
+    request = asked(path="a")
+    approval = answered(request, "approve", shown_arguments(request), "w")
+    assert isinstance(approval, Approve)
+    assert (approval.call_id, approval.who, approval.why) == ("call_1", "you", "w")
+    edit = answered(request, "edit", '{"path": "b"}', "")
+    assert edit == Edit({"path": "b"}, "call_1", who="you")
+    assert answered(request, "reject", "{", "bad") == Reject("bad", who="you")
+    assert answered(request, "later", "{", "") is None
+    for said, text, words in (
+        ("edit", "[" * 100_000, "not JSON"),
+        ("edit", "[1]", "are an object"),
+        ("approve", '{"path": "b"}', "press Approve the edit"),
+    ):
+        assert words in answered(request, said, text, "")
+
+
+def test_a_text_stays_as_long_as_the_call_is_the_same():
+    """An edit that comes back refused stands there as it was; another call is new"""
+    form = Form(print)
+    form.show(asked(path="a"))
+    form.arguments.value = '{"path": 3}'
+    form.show(None)
+    form.show(asked(path="a")._replace(problem="3 is no string"))
+    assert form.arguments.value == '{"path": 3}'
+    assert "3 is no string" in form.about.value
+    form.show(asked(path="b"))
+    assert json.loads(form.arguments.value) == {"path": "b"}
+
+
+# In front of a class.
+
+
+def test_each_key_presses_one_button():
+    """Each button but the edit has a key, and no key presses two"""
+    keys = [key for _, *several in PRESSED.values() for key in several]
+    assert len(keys) == len(set(keys))
+    assert set(PRESSED) == {*TEXTS["buttons"], *TEXTS["answers"]} - {"edit"}

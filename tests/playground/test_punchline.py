@@ -4,25 +4,30 @@ import re
 
 import pytest
 
-from tests.test_instructor_guide import DEMOS
+from tests.test_instructor_guide import CELLS
 from workbook.playground.engines import play
-from workbook.playground.playback import Playback
 from workbook.playground.punchline import MOST, Punchline, pins
+from workbook.playground.render import render
 from workbook.playground.scenarios import ScenarioError, as_scenario, load, slugs
-from workbook.traces.trace import Trace
 
 POINTS = {
-    "made_up_observation": ["Reykjavik has 450,000 people.", "450,000"],
-    "crash_at_step_45": ["44", "closed the connection"],
-    "price_question": ["model: 5", "model: 4"],
-    "array_for_one_value": ["call once per value", "3: "],
-    "same_call_forever": ["same: 12", "EXHAUSTED"],
-    "payment_twice": ["pay_1", "pay_2"],
-    "ping_pong": ["calls: 7", "rule warns", "rule stops", "STUCK"],
-    "payment_other_call_id": ["person: 3", "payment 1", "before: 2"],
-    "right_id_wrong_number": ["3,776 m", "3,767 m"],
-    "page_pays_politely": ["glad of the deposit", "a person is asked", "28 euro"],
+    ("made_up_observation", "naive"): ["Reykjavik has 450,000 people.", "450,000"],
+    ("crash_at_step_45", "naive"): ["44", "closed the connection"],
+    ("price_question", "langchain"): ["model: 5", "model: 4"],
+    ("array_for_one_value", "fsm"): ["call once per value", "3: "],
+    ("same_call_forever", "fsm"): ["same: 12", "EXHAUSTED"],
+    ("payment_twice", "fsm"): ["pay_1", "pay_2"],
+    ("ping_pong", "guarded"): ["calls: 7", "rule warns", "rule stops", "STUCK"],
+    ("payment_other_call_id", "guarded"): ["person: 3", "payment 1", "before: 2"],
+    ("right_id_wrong_number", "grounded"): ["3,776 m", "3,767 m"],
+    ("page_pays_politely", "grounded"): [
+        "glad of the deposit",
+        "a person is asked",
+        "28 euro",
+    ],
 }
+CODE = "\n".join(source for sources in CELLS.values() for source in sources)
+DEMOS = re.findall(r'player\("(\w+)", "(\w+)"', CODE)
 SCENARIO = {"title": "t", "question": "q", "teaches": "x", "turn": [{"text": "a"}]}
 
 
@@ -37,14 +42,20 @@ def test_a_count_of_one_reads_well(slug):
     assert not [label for label in labels if re.search(r"\{n\} \w", label)]
 
 
-@pytest.mark.parametrize(("slug", "engine"), DEMOS)
+def test_each_demo_has_its_point():
+    """What is shown to a class is here, on the engine that makes the point"""
+    assert POINTS.keys() <= set(DEMOS)
+    assert {slug for slug, _ in POINTS} == {slug for slug, _ in DEMOS}
+
+
+@pytest.mark.parametrize(("slug", "engine"), POINTS)
 def test_the_point_of_each_demo_is_in_view_at_its_end(slug, engine):
     """Both payments; the made-up observation, and the answer that rests on it"""
     said = "\n".join(shown(load(slug).punchline, play(slug, engine)))
-    assert [point for point in POINTS[slug] if point not in said] == []
+    assert [point for point in POINTS[slug, engine] if point not in said] == []
 
 
-@pytest.mark.parametrize(("slug", "engine"), DEMOS)
+@pytest.mark.parametrize(("slug", "engine"), POINTS)
 def test_nothing_is_in_view_before_it_has_happened(slug, engine):
     """Event by event there is no less in view, and at the start there is nothing"""
     events, entries = list(play(slug, engine)), load(slug).punchline
@@ -64,23 +75,12 @@ def test_each_entry_of_each_scenario_is_met():
         assert missing == [], slug
 
 
-def test_a_run_without_a_punchline_has_one():
-    """What the model was told last stays in view, and how the run ended"""
+def test_a_run_without_a_punchline_and_a_saved_one_have_the_end():
+    """How it ended stays in view; before the end there is nothing"""
     assert load("endless_retry").punchline == []
-    playback = Playback(list(play("endless_retry", "naive")))
-    playback.seek(4)
-    assert playback.pins() == []
-    playback.seek(1000)
-    assert [pin.label for pin in playback.pins()] == ["told last", "the end"]
-
-
-def test_a_saved_trace_has_the_same():
-    """A trace knows no scenario, and shows what it was told last, and its end"""
-    playback = Playback.of(Trace(tuple(play("payment_twice", "fsm"))))
-    playback.seek(1000)
-    told, end = playback.pins()
-    assert "pay_2" in told.text
-    assert end.text.startswith("DONE")
+    events = play("endless_retry", "naive").events
+    assert render(events, 4, None)["pins"] == ""
+    assert "the end" in render(events, len(events), None)["pins"]
 
 
 def test_of_many_the_first_and_the_last_stay():

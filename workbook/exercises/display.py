@@ -216,7 +216,8 @@ class Prediction:
     def _ipython_display_(self) -> None:
         show(Notice(f"Predict: {self.question}", colour=GREY))
         choices = f"<small>{escape(' / '.join(self.choices))}</small>"
-        show_widget(self.box(), repr(self), choices)
+        instead = f"<div class='instead'>{choices}</div>"
+        show_widget(self.box(), repr(self), instead)
 
 
 def show_widget(widget: Any, title: str, elsewhere: str) -> None:
@@ -227,8 +228,7 @@ def show_widget(widget: Any, title: str, elsewhere: str) -> None:
     """
     from IPython.display import display
 
-    instead = f"<div class='instead'>{elsewhere}</div>"
-    for shown in (widget._repr_mimebundle_(), {"text/html": instead}):
+    for shown in (widget._repr_mimebundle_(), {"text/html": elsewhere}):
         display(shown | {"text/plain": title}, raw=True)  # type: ignore[no-untyped-call]
 
 

@@ -4,7 +4,12 @@ A run waits in a thread of its own for what somebody presses in another one.
 """
 
 import json
+import tempfile
+import threading
+import weakref
 from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
@@ -19,6 +24,7 @@ from workbook.guardrails.permission import (
     Request,
     digest_of_call,
 )
+from workbook.traces import Kind, TraceEvent
 
 YOU = "you"
 
@@ -44,6 +50,13 @@ class You:
         self.mode, self.on_text, self.on_request = mode, on_text, on_request
         self._answers: SimpleQueue[Answer | None] = SimpleQueue()
         self._stopped = False
+
+    @cached_property
+    def home(self) -> Path:
+        """Where a run keeps its files, as long as you are there: it may go on later."""
+        folder = tempfile.TemporaryDirectory()
+        weakref.finalize(self, folder.cleanup)
+        return Path(folder.name)
 
     def meets(self, machine: Machine) -> None:
         """Listen to the machine that is about to run."""
@@ -115,3 +128,26 @@ def answered(request: Request, said: str, text: str, why: str) -> Answer | str |
     if not isinstance(arguments, dict):
         return 'Arguments are an object, as {"name": "value"}. Nothing was sent.'
     return Edit(arguments, call.call_id, who=YOU, why=why)
+
+
+class Watched:
+    """A run's listener: pauses before turns; once stopped, raises as Ctrl-C would."""
+
+    def __init__(
+        self, listener: Callable[[TraceEvent], None], pause_s: float = 0.0
+    ) -> None:
+        self.listener, self.pause_s = listener, pause_s
+        self._said, self.raised = threading.Event(), False
+
+    def stop(self) -> None:
+        """End the run at its next event, or at once where it pauses."""
+        self._said.set()
+
+    def __call__(self, event: TraceEvent) -> None:
+        self.listener(event)
+        if event["kind"] == Kind.MODEL_REQUEST:
+            self._said.wait(self.pause_s)
+        over = self.raised or event["kind"] == Kind.RUN_FINISHED
+        if self._said.is_set() and not over:
+            self.raised = True
+            raise KeyboardInterrupt("stopped by the user")

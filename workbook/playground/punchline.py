@@ -1,7 +1,7 @@
 """What of a run stays in view, once it has happened: the point of a demo.
 
-A scenario's file says it in `[[punchline]]`; where it says nothing, what the model was
-told last and how the run ended stay. This module knows events, and no page.
+A scenario's file says it in `[[punchline]]`; where it says nothing, how the run ended
+stays. This module knows events, and no page.
 """
 
 import re
@@ -45,10 +45,7 @@ class Punchline(BaseModel):
         return (match[min(self.says.groups, 1)] or "").strip()
 
 
-DEFAULT = (
-    Punchline(label="told last", kind=Kind.OBSERVATION, latest=True),
-    Punchline(label="the end", kind=Kind.RUN_FINISHED),
-)
+DEFAULT = (Punchline(label="the end", kind=Kind.RUN_FINISHED),)
 
 
 class Pin(NamedTuple):
@@ -77,5 +74,10 @@ def pins(entries: Sequence[Punchline], seen: Iterable[TraceEvent]) -> list[Pin]:
     for entry in entries:
         texts = [text for event in events if (text := entry.found(event)) is not None]
         numbered = list(enumerate(texts, start=1))[-1 if entry.latest else 0 :]
-        found += [Pin(entry.label.replace("{n}", str(n)), t) for n, t in numbered]
+        found += [Pin(_numbered(entry.label, n), text) for n, text in numbered]
     return found if len(found) <= MOST else [found[0], *found[1 - MOST :]]
+
+
+def _numbered(label: str, number: int) -> str:
+    """Return a label with its number: 1 time, 2 times."""
+    return re.sub(r"\b1 times\b", "1 time", label.replace("{n}", str(number)))

@@ -9,6 +9,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 
+from workbook.exercises.display import show_widget
 from workbook.loop.turns import (
     Action,
     Final,
@@ -20,7 +21,7 @@ from workbook.loop.turns import (
 )
 from workbook.pages import template
 from workbook.paths import DATA
-from workbook.playground.player_view import KEYS, show_widget
+from workbook.playground.view import instead
 from workbook.tools.calculator import safe_eval
 from workbook.traces.show import NO_FORMULA, VOICES
 
@@ -95,14 +96,16 @@ class BeTheModel:
     def __init__(self, session: Session | None = None) -> None:
         import ipywidgets as widgets
 
-        self.session = session or Session({"Calculator": safe_eval})
+        self.session, self._shown = session or Session({"Calculator": safe_eval}), 0
         wide = widgets.Layout(width="98%")
         self.transcript, self.next, self.said = (
             widgets.HTML(layout=wide) for _ in range(3)
         )
+        self.transcript.add_class("transcript")
         self.box = widgets.Textarea(
             description=TEXTS["label"], placeholder=TEXTS["hint"], rows=4, layout=wide
         )
+        self.box.style.description_width = "90px"
         self.buttons = {
             words: widgets.Button(description=words) for words in TEXTS["buttons"]
         }
@@ -110,9 +113,11 @@ class BeTheModel:
         for button, work in zip(self.buttons.values(), works, strict=True):
             button.on_click(lambda _, do=work: do())
         self.buttons[TEXTS["buttons"][0]].button_style = "primary"
+        present = widgets.Button(description="Present").add_class("press-present")
+        script = template("present.html").module.script()
         rows = [self.transcript, self.said, self.next, self.box]
-        rows += [widgets.HBox([*self.buttons.values()]), widgets.HTML(KEYS)]
-        self.widget = widgets.VBox(rows).add_class("be-the-model")
+        rows += [widgets.HBox([*self.buttons.values(), present]), widgets.HTML(script)]
+        self.widget = widgets.VBox(rows).add_class("be-the-model").add_class("presents")
         self._show([])
 
     def _send(self) -> None:
@@ -137,13 +142,15 @@ class BeTheModel:
         self.transcript.value = self.session.to_html()
         self.next.value = f"<b>Next:</b> {html.escape(self.session.next_step)}"
         lines = (f"<p style='white-space:pre-wrap'>{html.escape(s)}</p>" for s in said)
-        self.said.value = f"<div role='status'>{''.join(lines)}</div>"
+        self._shown += 1  # so a page knows that its kernel has answered
+        opening = f"<div role='status' data-shown='{self._shown}'>"
+        self.said.value = f"{opening}{''.join(lines)}</div>"
         self.buttons[TEXTS["buttons"][0]].disabled = self.session.answer is not None
         self.box.focus()
 
     def _ipython_display_(self) -> None:
         elsewhere = f"<i>{TEXTS['elsewhere']}</i>{self.session.to_html()}"
-        show_widget(self.widget, TEXTS["question"], elsewhere)
+        show_widget(self.widget, TEXTS["question"], instead(elsewhere))
 
 
 be_the_model = BeTheModel  # what one types

@@ -1,58 +1,38 @@
 """The player: a run, step by step, with the lit state and the exact prompt.
 
 `player("endless_retry", engine="fsm")` plays a scenario and shows the run meanwhile;
-`player(trace=Trace.read(path))` shows a trace that was saved.
+`player(trace=Trace.read(path))` shows a trace that was saved. A listener appends each
+event, `render` makes the page of them, and the widgets show it.
 """
 
 import math
 import threading
-import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from workbook.exercises.display import show_widget
 from workbook.guardrails.permission import Mode
 from workbook.guardrails.table import GuardState
-from workbook.models.choice import UnknownModel, model_health, model_name
-from workbook.playground.engines import ENGINES, GALLERY, Listener, find_engine, play
+from workbook.models.choice import model_name
+from workbook.playground.engines import ENGINES, GALLERY, find_engine, play
 from workbook.playground.machines import ByScript, Given
-from workbook.playground.person import You
-from workbook.playground.playback import TEXTS, Playback
-from workbook.playground.player_view import (
-    BUTTONS,
-    PlayerView,
-    show_widget,
-    static_html,
-)
+from workbook.playground.person import Watched, You
+from workbook.playground.punchline import DEFAULT, Punchline
+from workbook.playground.render import Told, is_turn, render, static_html, table_of
 from workbook.playground.scenarios import ScenarioError, load, slugs, wing_of
+from workbook.playground.view import (
+    SCRIPTED,
+    SLOW,
+    View,
+    instead,
+    model_options,
+)
 from workbook.traces import Kind, Trace, TraceEvent
 
-SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
 SLOW_TURN_S = 1.0
-REFRESH_S = 0.1
-FIRST_EVENT_S = 1.0  # as long is one waited for
-DEFAULT_HOSTED = "gpt-4o-mini"
-
-
-class Watched:
-    """A run's listener: pauses before turns; once stopped, raises as Ctrl-C would."""
-
-    def __init__(self, listener: Listener, pause_s: float = 0.0) -> None:
-        self.listener, self.pause_s = listener, pause_s
-        self._said, self.raised = threading.Event(), False
-
-    def stop(self) -> None:
-        """End the run at its next event, or at once where it pauses."""
-        self._said.set()
-
-    def __call__(self, event: TraceEvent) -> None:
-        self.listener(event)
-        if event["kind"] == Kind.MODEL_REQUEST:
-            self._said.wait(self.pause_s)
-        over = self.raised or event["kind"] == Kind.RUN_FINISHED
-        if self._said.is_set() and not over:
-            self.raised = True
-            raise KeyboardInterrupt("stopped by the user")
+SHOWN_AFTER_S = 0.1  # of many events that come at once, the page shows the last
 
 
 class Player:
@@ -71,10 +51,6 @@ class Player:
     A script that is given is played from its first turn in each run. A guarded engine
     asks you, who look at it, about calls that a rule wants a person for.
     """
-
-    run: Watched | None = None
-    you = You()  # nobody, before a run
-    _thread: threading.Thread | None = None
 
     def __init__(
         self,
@@ -96,73 +72,75 @@ class Player:
             raise TypeError(f"{wrong}: player(trace=Trace.read('run.jsonl'))")
         if mode not in (None, *Mode):
             raise ValueError(f"mode is {mode!r}: a run plans ('plan') or builds")
-        self.saved, self.parts, self.mode, self.path = trace, parts, mode, path
+        self.saved, self.parts, self._mode, self.path = trace, parts, mode, path
+        self.run: Watched | None = None
+        self.you, self.running, self.lock = You(), False, threading.RLock()
+        self._timer: threading.Timer | None = None
+        self._shown = 0
         asked = SCRIPTED if model is None else model
-        engines, models = list(dict.fromkeys([*GALLERY, engine])), model_options(asked)
-        there = slugs(wing_of(scenario))
-        options = {"scenario": there, "engine": engines, "model": models}
-        chosen = (scenario, engine, asked)
-        self.view = PlayerView(
-            options, chosen, trace is None, lambda said: self.you.say(said)
-        )
-        for name in BUTTONS:
-            work = self.play if name == "run" else getattr(self, name)
-            self.view.buttons[name].on_click(lambda _, do=work: do())
-        for dropdown in self.view.choices.values():
-            dropdown.observe(lambda _: self._choose(), "value")
-        self.view.mode.observe(lambda change: self.you.switch(change["new"]), "value")
-        self.view.slider.observe(self._slid, "value")
-        self.view.present(present)
+        engines = list(dict.fromkeys([*GALLERY, "guarded", "grounded", engine]))
+        options = {
+            "scenario": (slugs(wing_of(scenario)), scenario),
+            "engine": (engines, engine),
+            "model": (model_options(asked), asked),
+        }
+        view = self.view = View(options, self.press, lambda said: self.you.say(said))
+        for choice in view.choices.values():
+            choice.observe(lambda _: self._choose(), "value")
+        view.mode.observe(lambda change: self.you.switch(change["new"]), "value")
+        view.slider.observe(self._slid, "value")
+        if trace is not None:
+            view.chosen.layout.display = "none"
+        if present:
+            view.widget.add_class("presenting")
         self._choose()
 
-    def play(self) -> None:
-        """Run: start, or go on to the end and follow what is still to come."""
-        if self.playback.at_end:
+    def press(self, name: str) -> None:
+        """Do what a button says; `[buttons]` of player.toml has what that is."""
+        at_end = self.position == len(self.events)
+        if (name == "run" and at_end) or (name in ("step", "turn") and not self.events):
             self._start()
-        self.playback.seek(math.inf)
-        self._show()
+        match name:
+            case "run":
+                self._seek(math.inf)
+            case "step":
+                self._seek(
+                    1 + (self.wanted if self.wanted < math.inf else self.position)
+                )
+            case "back":
+                self._seek(self.position - 1)
+            case "turn":
+                later = [n for n in self._turns() if n > self.position]
+                self._seek(later[0] if later else math.inf, until_turn=not later)
+            case "turn_back":
+                before = [n for n in self._turns() if n < self.position]
+                self._seek(max(before, default=0))
+            case "go_on":
+                self._go_on()
+            case "cancel":
+                self.cancel()
+            case "reset":
+                self.reset()
 
-    def step(self) -> None:
-        """See one more event; the first step plays the run."""
-        if not self.playback.events:
-            self._start()
-        self.playback.move(1)
-        self._show()
-
-    def turn(self) -> None:
-        """See the model's next turn; the first one plays the run."""
-        if not self.playback.events:
-            self._start()
-        self.playback.next_turn()
-        self._show()
-
-    def back(self) -> None:
-        """See one less."""
-        self.playback.move(-1)
-        self._show()
-
-    def turn_back(self) -> None:
-        """See the turn before."""
-        self.playback.last_turn()
-        self._show()
-
-    def present(self) -> None:
-        """Fill the window, for a class, or be a part of the page again."""
-        self.view.present(not self.view.presenting)
-        self._show()
+    def _turns(self) -> list[int]:
+        """Return after how many events each of the agent's turns had been written."""
+        return [n for n, event in enumerate(self.events, start=1) if is_turn(event)]
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
         self.cancel()
-        self.run, self._thread, self._problem = None, None, ""
-        if self.saved is not None:
-            self.playback = Playback.of(self.saved)
-        else:
-            self.playback = Playback(table=ENGINES[self._chosen()[1]].table)
-            with suppress(ScenarioError):
-                pinned = load(self._chosen()[0]).punchline
-                self.playback.punchline = pinned or self.playback.punchline
-        self._show()
+        with self.lock:
+            self.run, self.you, self.running, self._problem = None, You(), False, ""
+            self.events: list[TraceEvent] = list(self.saved or ())
+            self.entries: Sequence[Punchline] = DEFAULT
+            self.table = ENGINES[self.view.choices["engine"].value].table
+            self.written = ""
+            if self.saved is not None:
+                self.table = table_of(self.saved)
+            else:
+                with suppress(ScenarioError):  # `_title` tells it
+                    self.entries = load(self._slug).punchline or DEFAULT
+            self._seek(0)
 
     def cancel(self) -> None:
         """Stop the run that is going on."""
@@ -171,135 +149,145 @@ class Player:
             self.you.stop()
 
     @property
-    def running(self) -> bool:
-        """Whether a run is going on."""
-        return self._thread is not None and self._thread.is_alive()
+    def position(self) -> int:
+        """How many events have been seen."""
+        return int(min(self.wanted, len(self.events)))
 
-    def _ipython_display_(self) -> None:
-        events = self.playback.events
-        slug, engine, model = self._chosen()
-        # A live model is not asked for a page.
-        if not events and self.saved is None and model in (SCRIPTED, SLOW):
-            script = ByScript(load(slug).guards.answers, self.view.mode.value)
-            events = list(play(slug, engine, parts=self.parts, person=script))
-        playback = Playback(events, math.inf, self.playback.table)
-        told = f"{self._title()} {len(playback.events)} events."
-        show_widget(self.view.widget, told, static_html(playback, self._title()))
+    @property
+    def _slug(self) -> str:
+        return str(self.view.choices["scenario"].value)
+
+    @property
+    def _may_wait(self) -> bool:
+        return self.table is not None and GuardState.PENDING in self.table.states
+
+    @property
+    def _suspended(self) -> bool:
+        last = self.events[-1] if self.events and not self.running else {}
+        return last.get("target") == GuardState.PENDING and self.you.machine is not None
+
+    def _seek(self, position: float, until_turn: bool = False) -> None:
+        """See so many events, as soon as they are there; infinity is all of them."""
+        if not self.running:
+            position = min(position, len(self.events))
+        self.wanted, self.until_turn = max(0, position), until_turn
+        self._show()
 
     def _slid(self, change: Any) -> None:
         if not self.view.showing:
-            self.playback.seek(change["new"])
-            self._show()
+            self._seek(change["new"])
 
     def _choose(self) -> None:
         """Make ready for what has been chosen now."""
-        slug, engine, _ = self._chosen()
-        with suppress(ScenarioError):  # `_told` tells it
-            self.view.mode.value = self.mode or load(slug).guards.mode
-        has_modes = GuardState.POLICY in getattr(ENGINES[engine].table, "states", ())
-        self.view.mode.layout.display = "flex" if has_modes else "none"
+        with suppress(ScenarioError):
+            self.view.mode.value = self._mode or load(self._slug).guards.mode
         self.reset()
+        self.view.mode.layout.display = "flex" if self._may_wait else "none"
 
     def _start(self) -> None:
-        """Play the run in a thread of its own, and let another one show it."""
+        """Play the run in a thread of its own."""
         if self.saved is not None or self.running:
             return
         self.reset()
-        slug, engine, model = self._chosen()
+        slug, engine, model = (choice.value for choice in self.view.choices.values())
         pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
         if again := getattr(asked, "again", None):
             asked = again()  # a script plays from its first turn
-        run = self.run = Watched(self.playback.add, pause_s)
-        mode = self.view.mode.value
-        self.you = You(mode, self.playback.hear, self._show)
-        options: Any = {"parts": self.parts, "path": self.path, "person": self.you}
+        events = self.events
+
+        def append(event: TraceEvent) -> None:
+            with self.lock:
+                if event["kind"] == Kind.MODEL_REQUEST:
+                    self.written = ""
+                events.append(event)
+                if events is self.events:
+                    if self.until_turn and is_turn(event):
+                        self.wanted, self.until_turn = len(events), False
+                    self._show_soon()
+
+        run = self.run = Watched(append, pause_s)
+        self.you = You(self.view.mode.value, self._hear, self._show)
+        self._path = self.path
+        if self._path is None and self._may_wait:
+            self._path = self.you.home / "run.jsonl"  # from which it can go on
+        options: Any = {"parts": self.parts, "path": self._path, "person": self.you}
+        self._work(lambda: play(slug, engine, asked, listener=run, **options))
+
+    def _go_on(self) -> None:
+        """Go on with a run that waits in its trace: you are asked again."""
+        machine, path = self.you.machine, self._path
+        if self._suspended and machine is not None and path is not None:
+            self._work(lambda: machine.resume(path))
+            self._seek(math.inf)
+
+    def _work(self, go: Callable[[], object]) -> None:
+        run, self.running = self.run, True
 
         def work() -> None:
+            problem = ""
             try:
-                play(slug, engine, asked, listener=run, **options)
+                go()
             except BaseException as error:  # what it was belongs on the page
+                problem = f"{type(error).__name__}: {error}"
+            with self.lock:
                 if run is self.run:
-                    self._problem = f"{type(error).__name__}: {error}"
+                    self.running, self._problem = False, problem
+                    self._show()
 
-        thread = self._thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        until = time.monotonic() + FIRST_EVENT_S  # so that a step has one to show
-        while (
-            not self.playback.events and thread.is_alive() and time.monotonic() < until
-        ):
-            thread.join(0.01)
-        threading.Thread(target=self._keep_up, args=(thread,), daemon=True).start()
+        self._thread = threading.Thread(target=work, daemon=True)
+        self._thread.start()
 
-    def _keep_up(self, thread: threading.Thread) -> None:
-        """Show what is new, ten times a second, until the end has been shown."""
-        running = True
-        while running:
-            thread.join(REFRESH_S)
-            running = thread.is_alive()
-            if thread is self._thread:
-                self._show()
+    def _hear(self, piece: str) -> None:
+        self.written += piece
+        self._show_soon()
 
-    def _chosen(self) -> list[Any]:
-        return [choice.value for choice in self.view.choices.values()]
+    def _show_soon(self) -> None:
+        with self.lock:
+            if self._timer is None:
+                self._timer = threading.Timer(SHOWN_AFTER_S, self._show)
+                self._timer.daemon = True
+                self._timer.start()
 
     def _show(self) -> None:
-        with self.view.lock:  # or what is told was true before another thread's turn
-            asked = self.you.request if self.running and not self._untold else None
-            self.view.show(self.playback, self.running, self._told(), asked)
+        """Bring everything on view up to date. Any thread may call it."""
+        with self.lock:  # or what is told was true before another thread's turn
+            self._timer, here = None, self.position
+            self._shown += 1
+            self.view.buttons["cancel"].disabled = not self.running
+            shown = "flex" if self._suspended else "none"
+            self.view.buttons["go_on"].layout.display = shown
+            asks = self.you.request if here == len(self.events) else None
+            told = Told(
+                self._title(),
+                self._problem,
+                self.running,
+                asks.tool.name if asks else "",
+                bool(self.run and self.run.raised),
+                self.written,
+                self._shown,
+            )
+            parts = render(self.events, here, self.table, self.entries, told)
+            self.view.show(parts, here, len(self.events), asks)
 
-    @property
-    def _untold(self) -> bool:
-        """Whether a class has not come to where the run is, which is not told."""
-        return self.view.presenting and not self.playback.at_end
-
-    def _told(self) -> str:
-        playback = self.playback
-        if self._problem:
-            return self._problem
-        if playback.events:
-            place = f"{playback.position} of {len(playback.events)} events"
-            phase = playback.phase
-            if self.running and not self._untold:
-                told = f"{place} so far; the run "
-                if self.you.request:
-                    return f"{told}waits for you: {self.you.request.tool.name}."
-                return f"{told}goes on{f': {phase}' * playback.at_end}."
-            stopped = " You stopped this run." * bool(self.run and self.run.raised)
-            if playback.used_up:
-                return f"{place}: {TEXTS['used_up']}"
-            now = f"{playback.lit or 'not begun'}{f' ({phase})' if phase else ''}"
-            return f"{place}: {now}.{stopped}"
-        if self.running:
-            return "Getting ready…"
+    def _title(self) -> str:
+        if self.saved is not None:
+            return "A saved trace." if self.saved else "A trace without events."
         try:
-            return self._title() + " Press Run, or Step." * (self.saved is None)
+            return f"{load(self._slug).title}. Press Run, or Step."
         except ScenarioError as error:
             return f"{type(error).__name__}: {error}. Mend it, then press Run."
 
-    def _title(self) -> str:
-        if self.saved is None:
-            return f"{load(self._chosen()[0]).title}."
-        return "A saved trace." if len(self.saved) else "A trace without events."
-
-
-def model_options(chosen: Any) -> list[tuple[str, Any]]:
-    """Return the models that can be chosen: names on view, and what they stand for."""
-    options: list[tuple[str, Any]] = [
-        ("scripted", SCRIPTED),
-        ("scripted, a turn a second", SLOW),
-        ("local: SmolLM2 in this process", LOCAL),
-    ]
-    if model_health(DEFAULT_HOSTED)[0]:  # it has a key, or an endpoint of its own
-        named = SCRIPTED
-        with suppress(UnknownModel):  # the lesson's first cell has said so
-            named = model_name()
-        hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
-        options.append((f"hosted: {hosted}", hosted))
-    if not isinstance(chosen, str):
-        options.append((f"given: {getattr(chosen, 'name', 'a model')}", chosen))
-    elif chosen not in [value for _, value in options]:
-        options.append((f"hosted: {chosen}", chosen))
-    return options
+    def _ipython_display_(self) -> None:
+        trace, engine = Trace(tuple(self.events)), self.view.choices["engine"].value
+        scripted = self.view.choices["model"].value in (SCRIPTED, SLOW)
+        # A live model is not asked for a page.
+        if not self.events and self.saved is None and scripted:
+            script = ByScript(load(self._slug).guards.answers, self.view.mode.value)
+            trace = play(self._slug, engine, parts=self.parts, person=script)
+        title = f"{self._title().removesuffix(' Press Run, or Step.')}"
+        page = static_html(trace, self.table, title)
+        told = f"{title} {len(trace)} events."
+        show_widget(self.view.widget, told, instead(page))
 
 
 player = Player  # what one types

@@ -176,7 +176,10 @@ class Recorded(TraceWriter):
 
     def stopped(self) -> bool:
         """Return whether the user said stop between two steps, or says so now."""
-        if coming := self.coming():
+        coming = self.coming()
+        if coming is self.recorded[-1] and coming.get("event") == SUSPENDED:
+            coming = None  # who is asked again may stop it
+        if coming is not None:
             return coming.get("event") == CANCEL and not coming.get("made")
         return self.live is not None and self.live.stopped()
 

@@ -1,0 +1,362 @@
+"""What the player shows at each place of a run, without a widget."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.fsm import CORE, FunctionCalls, Limits, Machine, State
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.table import GUARDED
+from workbook.models.base import ToolRequest
+from workbook.models.prompts import render_messages
+from workbook.models.script import Script
+from workbook.playground.engines import ENGINES, GALLERY, SUSPICIOUS, play
+from workbook.playground.machines import ByScript
+from workbook.playground.render import (
+    budgets,
+    render,
+    sent,
+    static_html,
+    table_of,
+    turn,
+    usual,
+)
+from workbook.playground.scenarios import slugs
+from workbook.playground.states import in_order, line_of, picture
+from workbook.tools import ToolRegistry
+from workbook.tools.calculator import calculator
+from workbook.traces.trace import Trace
+from workbook.traces.writer import TraceWriter
+
+TAINTED = "⚑ tainted:"
+
+
+@pytest.fixture(scope="module")
+def traces():
+    return {engine: play("price_question", engine) for engine in GALLERY}
+
+
+@pytest.fixture(scope="module")
+def machine(traces):
+    return traces["fsm"].events
+
+
+def at(trace, position, part, table=None):
+    """Return one part of the page at a place of a trace."""
+    return render(trace.events, position, table or table_of(trace))[part]
+
+
+def lit(events, table):
+    """Return the state that is lit when all of these have been seen."""
+    drawn = render(events, len(events), table)["diagram"]
+    box = re.search(r'<g class="now">.*?</g>', drawn, re.DOTALL)
+    return "".join(re.findall(r">(\w+)</text>", box[0])) if box else None
+
+
+def walk(trace):
+    """Return what is lit after each event, without repeats."""
+    table = table_of(trace)
+    names = [lit(trace.events[: n + 1], table) for n in range(len(trace))]
+    return [b for a, b in zip([None, *names], names, strict=False) if a != b]
+
+
+@pytest.mark.parametrize("table", [CORE, GUARDED, SUSPICIOUS, None])
+def test_before_the_first_event_the_engine_is_drawn_and_nothing_else(table):
+    """Its states stand there; nothing is lit, sent, read or spent"""
+    page = render([], 0, table)
+    assert f"{table.start if table else 'MODEL'}</text>" in page["diagram"]
+    assert 'class="now"' not in page["diagram"]
+    assert "Nothing yet." in page["prompt"]
+    assert "nothing is spent yet" in page["budgets"]
+    assert page["pins"] == page["now"] == ""
+
+
+def test_a_page_follows_from_what_it_is_given(traces):
+    """The same events and place are the same page, whatever was shown before"""
+    trace = traces["fsm"]
+    pages = [render(trace.events, n, CORE) for n in range(len(trace) + 1)]
+    assert [render(trace.events, n, CORE) for n in (20, 3)] == [pages[20], pages[3]]
+
+
+def test_a_machine_s_state_follows_its_transitions(traces):
+    """The lit state is where the last transition led"""
+    round_ = ["THINK", "EXECUTE_TOOL", "OBSERVE"]
+    assert walk(traces["fsm"]) == [*round_ * 4, "THINK", "DONE"]
+
+
+@pytest.mark.parametrize("engine", ["naive", "langchain"])
+def test_a_loop_has_phases(traces, engine):
+    """An engine without states shows what it is doing; nested calls are its tool's"""
+    round_ = ["ASK_MODEL", "READ_TURN", "RUN_TOOL", "APPEND"]
+    assert walk(traces[engine]) == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
+
+
+@pytest.mark.parametrize("engine", GALLERY)
+def test_one_state_is_lit_and_the_boxes_stand_still(traces, engine):
+    """At every event one box is lit, in a picture whose boxes do not move"""
+    trace = traces[engine]
+    boxes = set()
+    for position in range(1, len(trace) + 1):
+        drawn = at(trace, position, "diagram")
+        assert drawn.count('<g class="now">') == 1
+        boxes.add(tuple(re.findall(r'<rect x="([\d.]+)" y="(\d+)"', drawn)))
+    assert len(boxes) == 1
+
+
+@pytest.mark.parametrize("table", [CORE, GUARDED, SUSPICIOUS, None])
+def test_no_two_labels_overlap(table):
+    """Each label has room in its lane, inside the picture"""
+    arrows, start = tuple(usual(table)), table.start if table else "ASK_MODEL"
+    drawn = picture(arrows, start)
+    taken = []
+    for arrow, (leaves, comes, lane) in drawn.ways.items():
+        half, middle = 3 * len(arrow[2]), (leaves + comes) / 2
+        assert drawn.left <= middle - half < middle + half <= drawn.left + drawn.width
+        assert 12 < line_of(drawn, lane) < drawn.height
+        assert not any(k == lane and abs(m - middle) < h + half for k, m, h in taken)
+        taken.append((lane, middle, half))
+    assert in_order(arrows, start)[0] == start
+
+
+def test_of_a_large_machine_the_ways_on_from_here_are_drawn():
+    """Of many arrows those that leave the lit state, and the last one taken"""
+    trace = play("mend_the_test", "guarded")
+    moved = next(e for e in trace if e.get("target") == "PENDING_APPROVAL")
+    drawn = at(trace, moved["seq"] + 1, "diagram")
+    labels = re.findall(r">([a-z_]+)</text>", drawn)
+    assert sorted(labels) == ["approved", "ask", "edit_refused", "edited", "rejected"]
+
+
+@pytest.mark.parametrize("engine", GALLERY)
+def test_the_prompt_is_the_one_that_was_sent(traces, engine):
+    """Old part and new part together are the exact prompt, at every request"""
+    trace = traces[engine]
+    for event in trace.of("model_request"):
+        found = sent(trace.events[: event["seq"] + 1])
+        assert found["old"] + found["new"] == trace.prompt(event["seq"])
+        assert found["new"] == event["prompt"]
+        assert found["nested"] == ("parent" in event)
+
+
+def test_messages_are_shown_as_text_and_the_new_part_is_marked():
+    """A prompt of messages is text, with the part that is new apart"""
+    user = {"role": "user", "content": "2+2?"}
+    more = {"role": "assistant", "content": "4"}
+    emit = TraceWriter()
+    for prompt in ([user], [user, more]):
+        emit("model_request", prompt=prompt, stop=[])
+    found = sent(emit.trace().events)
+    assert found["old"] == render_messages([user])
+    assert found["new"] == render_messages([more])
+    page = at(emit.trace(), 2, "prompt")
+    assert (
+        re.search(r'<mark class="new">(.*?)</mark>', page, re.DOTALL)[1] == found["new"]
+    )
+
+
+def test_a_turn_is_shown_until_the_next_request(machine):
+    """What was read belongs to the prompt above it; a new prompt has no answer yet"""
+    first, second = Trace(machine).of("model_request")[:2]
+    assert turn(machine[: first["seq"] + 1]) is None
+    assert turn(machine[: second["seq"]])["said"]["turn"]["input"] == "100*0.2"
+    assert turn(machine[: second["seq"] + 1]) is None
+
+
+@pytest.mark.parametrize(
+    ("slug", "words"),
+    [
+        ("made_up_observation", "It took for its answer: 450,000"),
+        ("missing_action", "It stopped: AttributeError"),
+        ("price_question", "It took for its answer: 88"),
+    ],
+)
+def test_of_a_naive_loop_is_told_what_it_did(slug, words):
+    """It parses nothing, so nothing is said to have been read; its deed is told"""
+    trace = play(slug, "naive")
+    page = at(trace, len(trace), "turn")
+    assert "What the loop did with it" in page
+    assert words in page
+    assert "What was read" not in page
+    (first, *_) = trace.of("model_turn")
+    assert "Nothing yet." in at(trace, first["seq"] + 1, "turn")
+
+
+def test_budgets_count_down_and_back(machine):
+    """What is left is the limit less what was spent so far"""
+    found = [(b.name, b.spent, b.left) for b in budgets(machine[:1], CORE)]
+    assert found[:2] == [("steps", 0, 12), ("tool_calls", 0, 24)]
+    found = [(b.name, b.spent, b.left) for b in budgets(machine, CORE)]
+    assert found[:2] == [("steps", 5, 7), ("tool_calls", 4, 20)]
+
+
+def test_a_machine_s_budgets_agree_with_its_own_count():
+    """At the end of each scenario the player has counted what the machine has"""
+    for slug in slugs():
+        trace = play(slug, "fsm")
+        steps, tool_calls, _ = budgets(trace.events, CORE)
+        spent = trace.end["spent"]
+        assert (steps.spent, tool_calls.spent) == (spent["steps"], spent["tool_calls"])
+
+
+def test_a_call_that_was_closed_unmade_is_not_spent():
+    """Of two calls one is allowed: one is spent, though the trace must close both"""
+    calls = [ToolRequest("Calculator", {"expression": e}, e) for e in ("1+1", "2+2")]
+    tools, emit = ToolRegistry([calculator()]), TraceWriter()
+    limits = Limits(tool_calls=1)
+    Machine(
+        Script([calls]), tools, limits=limits, adapter=FunctionCalls, hook=emit
+    ).run("?")
+    assert len(emit.trace().of("tool_call")) == 2
+    assert budgets(emit.trace().events, CORE)[1] == ("tool_calls", 1, 1, 0, 0)
+
+
+def test_an_engine_without_limits_says_so(traces):
+    """The naive loop declares no limit, so everything is left"""
+    trace = traces["naive"]
+    assert {budget.left for budget in budgets(trace.events, None)} == {None}
+    assert "asks no budget before it spends" in at(trace, len(trace), "budgets")
+
+
+def test_what_a_tool_asked_the_model_is_counted_apart(traces):
+    """The calls of the model that a tool made stand beside the agent's own steps"""
+    trace = traces["langchain"]
+    page = at(trace, len(trace), "budgets")
+    assert "no limit, 5 spent" in page
+    assert "that a tool made, not among these steps: 4." in page
+
+
+def test_what_is_reserved_is_shown_while_the_model_writes():
+    """While a call is made, its cap is shown as reserved of the tokens that are left"""
+    emit = TraceWriter()
+    limits = Budget(tokens=900, model_s=2.5)
+    guarded(Script(["Final Answer: 1"]), [], budget=limits, hook=emit).run("?")
+    events = emit.trace().events
+    (asked,) = (e["seq"] for e in events if e["kind"] == "model_request")
+    found = {b.name: b for b in budgets(events[: asked + 1], GUARDED)}
+    assert found["tokens"].reserved == events[asked]["max_tokens"]
+    found = {b.name: b for b in budgets(events[: asked + 2], GUARDED)}
+    usage = events[asked + 1]["usage"]
+    assert found["tokens"].spent == usage["input"] + usage["output"]
+    assert found["tokens"].reserved == 0
+    assert "may take 2.5 seconds" in at(emit.trace(), asked, "budgets")
+
+
+def test_the_time_in_which_you_think_is_not_the_run_s():
+    """While a person is waited for, no time of the run is spent"""
+    move = {"kind": "transition", "source": "POLICY", "target": "PENDING_APPROVAL"}
+    events = [
+        {"kind": "run_started", "at_s": 0, "limits": {"wall_s": 10}},
+        {**move, "at_s": 1},
+        {"kind": "decision", "at_s": 101},
+        {"kind": "tool_call", "at_s": 103},
+    ]
+    (wall,) = [b for b in budgets(events, GUARDED) if b.name == "wall_s"]
+    assert wall.spent == 3
+
+
+def test_a_way_out_that_nobody_had_drawn_is_drawn():
+    """A loop that dies shows where it died, and of what; a machine its odd end"""
+    died = play("missing_action", "naive")
+    assert ">AttributeError</text>" in at(died, len(died), "diagram")
+    assert lit(died.events, None) == "ERROR"
+    spent = play("endless_retry", "fsm")
+    assert "EXHAUSTED" not in at(spent, 3, "diagram")
+    assert ">out_of_steps</text>" in at(spent, len(spent), "diagram")
+    assert lit(spent.events, CORE) == State.EXHAUSTED
+
+
+def test_a_state_that_no_machine_has_is_text(machine):
+    """A trace from elsewhere with a made-up state cannot break the page"""
+    event = {**machine[3], "target": "</script><b>", "seq": len(machine)}
+    page = render([*machine, event], len(machine) + 1, CORE)
+    assert "&lt;/script&gt;" in page["diagram"]
+    assert "<b>" not in page["diagram"]
+
+
+@pytest.mark.parametrize("engine", GALLERY)
+def test_a_run_that_was_stopped_at_once_is_drawn(engine):
+    """Of a run that ended before it asked anything, the end is lit"""
+
+    def stop(event):
+        if event["kind"] == "run_started":
+            raise KeyboardInterrupt
+
+    trace = play("price_question", engine, listener=stop)
+    assert lit(trace.events, ENGINES[engine].table) == trace.end["state"]
+    assert "It did not answer." in at(trace, len(trace), "turn") or not trace.of(
+        "model_request"
+    )
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    slug=st.sampled_from([s for s in slugs() if s != "slow_tool"]),
+    engine=st.sampled_from(["naive", "fsm"]),
+    place=st.floats(0, 1),
+)
+def test_every_place_has_a_page(slug, engine, place):
+    """Wherever one stands, the page is there and tells nothing that is to come"""
+    trace, table = play(slug, engine), ENGINES[engine].table
+    position = round(place * len(trace))
+    page = render(trace.events, position, table)
+    assert f"{len(trace) - position} later" in page["events"]
+    assert ("run_finished" in page["events"]) == (position == len(trace))
+    assert page["events"].count("<tr") == min(position, 7)
+
+
+@pytest.mark.parametrize("engine", GALLERY)
+def test_what_a_tool_brings_is_text_everywhere(engine):
+    """HTML in an observation is escaped at every step and on the static page"""
+    trace = play("html_from_a_tool", engine)
+    table = table_of(trace)
+    for position in range(len(trace) + 1):
+        for part in render(trace.events, position, table).values():
+            assert not re.search(r"<(img|script|b>S)", part)
+    page = static_html(trace, table, "A run")
+    assert "&lt;script&gt;" in page
+    assert not re.search(r"<(img|script)", page)
+
+
+@pytest.mark.parametrize("engine", ["grounded", "grounded_calls"])
+def test_what_is_tainted_is_shown_from_there_on(engine):
+    """From the event on that says so the labels are on view; going back takes them"""
+    trace = play("image_link_with_a_secret", engine)
+    first, second = (e["seq"] for e in trace.of("decision") if e["what"] == "tainted")
+    shown = [at(trace, n, "events") for n in (first, first + 1, second + 1, first)]
+    assert [TAINTED in page for page in shown] == [False, True, True, False]
+    assert f"{TAINTED} secret</b>" in shown[1]
+    assert f"{TAINTED} outside, secret</b>" in shown[2]
+
+
+@pytest.mark.parametrize("engine", ["grounded", "grounded_calls"])
+def test_what_came_from_outside_is_marked(engine):
+    """Where the model is told what others wrote, there alone the list has a mark"""
+    trace = play("image_link_with_a_secret", engine)
+    _, _, looked, *_ = (event["seq"] for event in trace.of("model_request"))
+    marked = [
+        n for n in range(len(trace)) if "it is from outside" in at(trace, n + 1, "now")
+    ]
+    assert marked == [looked]
+    assert at(trace, looked + 1, "events").count("⚑ from outside") == 1
+
+
+def test_a_saved_trace_has_the_table_of_its_machine():
+    """A grounded run begins in RECALL, and no way leads past VERIFY to DONE"""
+    trace = play("page_pays", "grounded")
+    assert table_of(trace) == SUSPICIOUS
+    assert lit(trace.events[:1], SUSPICIOUS) == "RECALL"
+    assert table_of(play("page_pays", "guarded")) == GUARDED
+    assert table_of(play("page_pays", "naive")) is table_of(Trace(())) is None
+
+
+def test_a_saved_run_that_waits_is_shown_as_waiting():
+    """The page without widgets says that a person is waited for, until it ends"""
+    waits = play("mend_the_test", "guarded", person=ByScript(["later"]))
+    page = static_html(waits, GUARDED, "A run")
+    assert "PENDING (waits in its trace for an answer)" in page
+    assert "policy: ask write_file" in page
+    ended = static_html(play("mend_the_test", "guarded"), GUARDED, "A run")
+    assert "waits in its trace" not in ended

@@ -1,0 +1,220 @@
+"""What the player shows of a run: events and a place among them in, HTML out.
+
+`render` knows no widget and no thread, and keeps nothing. Its words are in
+`data/pages/player.toml`, its HTML in `player.html` beside it.
+"""
+
+import itertools
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from workbook.fsm.table import CORE, State, Table
+from workbook.grounding.grounded import Ground
+from workbook.guardrails.table import GUARDED, GuardState
+from workbook.models.prompts import render_messages
+from workbook.pages import template
+from workbook.paths import DATA
+from workbook.playground.engines import SUSPICIOUS
+from workbook.playground.punchline import DEFAULT, Punchline, pins, told
+from workbook.playground.states import Arrow, line_of, lines_of, picture
+from workbook.traces import Kind, Trace, TraceEvent
+from workbook.traces.show import VOICES, summary, to_html, voice
+
+TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
+PARTS = ["status", "question", "diagram", "budgets", "pins", "events", "now"]
+PARTS += ["prompt", "turn"]
+MANY = 12  # arrows, of which only those about the lit state are drawn
+START = "ASK_MODEL"  # of a loop, which has phases in place of states
+PHASES: Mapping[str, str] = TEXTS["phases"]
+Events = Sequence[TraceEvent]
+
+
+class Told(NamedTuple):
+    """What a page says that is in no event."""
+
+    title: str = ""
+    problem: str = ""  # why there is no run
+    running: bool = False
+    waits: str = ""  # the tool about which a person is asked
+    stopped: bool = False  # by the user
+    written: str = ""  # of the turn that is being written
+    shown: int = 0  # how often: so a page knows that its kernel has answered
+
+
+def render(
+    events: Events,
+    position: int,
+    table: Table | None,
+    entries: Sequence[Punchline] = DEFAULT,
+    told: Told = Told(),  # noqa: B008 - it cannot change
+) -> dict[str, str]:
+    """Return the parts of the page by name, as HTML; what others wrote is escaped.
+
+    Args:
+        events: what has happened; of it, `position` events have been seen.
+        table: the machine's; None where an engine has no states.
+        entries: what stays in view once it has happened.
+        told: what a page says besides.
+    """
+    seen = events[:position]
+    ways = taken(seen, table)
+    arrows = tuple(dict.fromkeys([*usual(table), *ways]))
+    start = table.start if table else START
+    here = (ways[-1][1] if ways else start) if seen else None
+    near = None
+    if len(arrows) > MANY:  # all of them would be a thicket
+        near = frozenset(
+            a for a in arrows if a[0] == (here or start) or [a] == ways[-1:]
+        )
+    run = {
+        "seen": seen,
+        "later": len(events) - position,
+        "table": table,
+        "labels": [e["labels"] for e in seen if "labels" in e][-1:],
+        "outside": [f"<<outside {e['nonce']}>>" for e in seen if "nonce" in e],
+        "picture": picture(arrows, start, near),
+        "near": near,
+        "lit": here,
+        "last": ways[-1:],
+        "budgets": budgets(seen, table),
+        "nested": sum("parent" in e for e in seen if e["kind"] == Kind.MODEL_REQUEST),
+        "pins": pins(entries, seen),
+        "prompt": sent(seen),
+        "turn": turn(seen),
+        "phase": phase(seen, table, here),
+        "told": told,
+    }
+    return {name: str(getattr(macros(), name)(run)).strip() for name in PARTS}
+
+
+def macros() -> Any:
+    """Return the macros of the player's page."""
+    known: Any = {"summary": summary, "voice": voice, "voices": VOICES, "told": told}
+    known |= {"texts": TEXTS, "lines_of": lines_of, "line_of": line_of}
+    return template("player.html", **known).module
+
+
+def static_html(trace: Trace, table: Table | None, title: str) -> str:
+    """Return the whole run as text, for pages on which widgets do not run."""
+    parts = render(trace.events, len(trace), table)
+    return str(macros().static(title, to_html(trace), parts))
+
+
+def table_of(trace: Trace) -> Table | None:
+    """Return the table of the machine that wrote a trace; None of an engine without."""
+    moved = [event["source"] for event in trace.of(Kind.TRANSITION)]
+    if not moved:
+        return None
+    guarded = GUARDED if "mode" in trace.events[0] else CORE
+    return SUSPICIOUS if Ground.RECALL in moved else guarded
+
+
+def is_turn(event: TraceEvent) -> bool:
+    """Say whether the agent's model has spoken here, and not one that a tool asked."""
+    return event["kind"] == Kind.MODEL_TURN and "parent" not in event
+
+
+def usual(table: Table | None) -> list[Arrow]:
+    """Return the ways that a run takes if all goes well, and those to DONE."""
+    if table is None:
+        return [(source, target, label) for source, target, label in TEXTS["loop"]]
+    return [
+        (rule.source, rule.target, rule.event)
+        for rule in table.rules  # but not the ways to its odd ends
+        if rule.target == State.DONE or rule.target not in table.ends
+    ]
+
+
+def taken(seen: Events, table: Table | None) -> list[Arrow]:
+    """Return the ways that were taken, in their order."""
+    if table is not None:
+        moves = [event for event in seen if event["kind"] == Kind.TRANSITION]
+        return [(e["source"], e["target"], e["event"]) for e in moves]
+    kinds = [event["kind"] for event in seen if "parent" not in event]
+    places = [(PHASES[kind], "") for kind in kinds if kind in PHASES]
+    if seen and seen[-1]["kind"] == Kind.RUN_FINISHED:  # perhaps before it asked
+        end = (seen[-1]["state"], seen[-1]["reason"])
+        places = [*(places or [(START, "")]), end]
+    words = {(source, target): label for source, target, label in usual(None)}
+    return [
+        (source, target, words.get((source, target), reason))
+        for (source, _), (target, reason) in itertools.pairwise(places)
+    ]
+
+
+def phase(seen: Events, table: Table | None, lit: str | None) -> str:
+    """Say what goes on in the lit state; "" at an end, and without states."""
+    last = next((e for e in reversed(seen) if "parent" not in e), None)
+    if last is None or table is None or last["kind"] == Kind.RUN_FINISHED:
+        return ""
+    if last["kind"] == Kind.DECISION:
+        return f"{last['who']}: {last['what']}"
+    words: Mapping[str | None, str] = TEXTS["words"]
+    return words.get(last["kind"]) or words.get(lit, "")
+
+
+def sent(seen: Events) -> dict[str, Any] | None:
+    """Return the prompt that was sent last, the old part and the new; None of none."""
+    trace = Trace(tuple(seen))
+    if not (requests := trace.of(Kind.MODEL_REQUEST)):
+        return None
+    seq, kept = requests[-1]["seq"], requests[-1]["kept"]
+    whole = trace.prompt(seq)
+    parts = (whole[:kept], whole[kept:])
+    old, new = (p if isinstance(p, str) else render_messages(p) for p in parts)
+    return {"seq": seq, "old": old, "new": new, "nested": "parent" in requests[-1]}
+
+
+def turn(seen: Events) -> dict[str, Any] | None:
+    """Return the answer to that prompt, and what was done next; None without one."""
+    both = (Kind.MODEL_REQUEST, Kind.MODEL_TURN)
+    last = next((event for event in reversed(seen) if event["kind"] in both), None)
+    if last is None or last["kind"] == Kind.MODEL_REQUEST:
+        return None
+    deeds = (Kind.TOOL_CALL, Kind.RUN_FINISHED)
+    later = [e for e in seen[last["seq"] + 1 :] if "parent" not in e]
+    return {"said": last, "did": [e for e in later if e["kind"] in deeds]}
+
+
+class Budget(NamedTuple):
+    """What was spent of one thing, and is left; without a limit both are None."""
+
+    name: str
+    spent: float
+    limit: float | None
+    left: float | None
+    reserved: float = 0  # of what is left, by the call that is being made
+
+
+def budgets(seen: Events, table: Table | None) -> list[Budget]:
+    """Return what was spent, not counting calls closed unmade, and what is left."""
+    if not seen:
+        return []
+    ends = {*(table.ends if table else ())} - {GuardState.PENDING}  # it may go on
+    live = itertools.takewhile(lambda event: event.get("target") not in ends, seen)
+    kinds = [event["kind"] for event in live if "parent" not in event]
+    limits = seen[0].get("limits") or {}
+    usages = [event["usage"] or {} for event in seen if is_turn(event)]
+    read, wrote = (sum(u.get(n, 0) for u in usages) for n in ("input", "output"))
+    waited_s = sum(  # for a person, which is not the run's time
+        after["at_s"] - before["at_s"]
+        for before, after in itertools.pairwise(seen)
+        if before.get("target") == GuardState.PENDING_APPROVAL
+    )
+    spent = {
+        "steps": kinds.count(Kind.MODEL_REQUEST),
+        "tool_calls": kinds.count(Kind.TOOL_CALL),
+        "wall_s": seen[-1]["at_s"] - seen[0]["at_s"] - waited_s,
+    }
+    tokens = {"input_tokens": read, "output_tokens": wrote, "tokens": read + wrote}
+    spent |= {name: n for name, n in tokens.items() if limits.get(name) is not None}
+    asks = seen[-1]["kind"] == Kind.MODEL_REQUEST
+    cap = seen[-1].get("max_tokens", 0) if asks else 0
+    found = []
+    for name, used in spent.items():
+        limit = limits.get(name)
+        left = None if limit is None else max(0, limit - used)
+        reserved = cap if name in ("output_tokens", "tokens") else 0
+        found.append(Budget(name, used, limit, left, reserved))
+    return found
