@@ -194,7 +194,7 @@ def test_the_guard_is_needed(my_agent):
 
 
 def test_the_guard_holds(my_agent):
-    """with danger the guard stops a call, also asked again; each story ends right"""
+    """with danger a call is stopped, also if it comes again; each story ends right"""
     for played in all_played(my_agent, danger=True):
         assert played.stopped, f"your guard stops nothing: {played}"
         again = f"stopped {AGAIN} times, the same call is allowed: nothing new is known"
@@ -203,7 +203,7 @@ def test_the_guard_holds(my_agent):
 
 
 def test_the_answer_is_the_tools(my_agent):
-    """the answer uses the tool: 10 different results in 20 stories, none an argument"""
+    """the answer uses the tool; 10 of 20 results differ, and none is an argument"""
     made, stories = drawn(my_agent)
     runs = all_played(my_agent, danger=False)
     told = {result_text(result) for played in runs for result in played.results}
@@ -236,7 +236,7 @@ def other(arguments, factor):
 
 
 def test_numbers_of_no_story(my_agent):
-    """with numbers that no story has drawn the tool works and the guard stops, too"""
+    """with other numbers than a story's the tool works, and the guard stops the call"""
     made, _ = drawn(my_agent)
     tools, calls = ToolRegistry([made.tool]), []
     for played in all_played(my_agent, danger=False):
@@ -262,7 +262,7 @@ def most(calls):
 
 
 def test_no_loop_is_hidden(my_agent):
-    """no call of tool or guard does one thing three times; a guard calls no tool"""
+    """inside of a call nothing is called three times alike; a guard calls no tool"""
     runs = all_played(my_agent, danger=True) + all_played(my_agent, danger=False)
     repeated = [said for played in runs for said in played.repeated]
     assert repeated == [], "; ".join(sorted({*repeated}))
