@@ -1,6 +1,7 @@
 """Which model answers: of the command line, config.toml or the environment."""
 
 import os
+from importlib.util import find_spec
 from typing import Any
 
 from config import Config, UsageError
@@ -52,8 +53,10 @@ def no_model(name: str) -> Any:
 
 
 def _local() -> Prefilled:
-    from workbook.models.local import LocalTextModel
+    from workbook.models.local import SHARED, LocalTextModel
 
+    if not os.environ.get(SHARED) and find_spec("xllamacpp") is None:
+        raise UsageError('The local model needs: pip install -e ".[local]"')
     return Prefilled(LocalTextModel(max_tokens=LOCAL_TOKENS), "Thought:")
 
 

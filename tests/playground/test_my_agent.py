@@ -124,6 +124,9 @@ def state_of(story):
     """Return the data around a story function: what it could pass on in secret."""
     story = inspect.unwrap(story)
     around = {**story.__globals__, **inspect.getclosurevars(story).nonlocals}
+    for name, value in [*around.items()]:
+        if inspect.isfunction(value):
+            around |= {f"{name}.{key}": kept for key, kept in vars(value).items()}
     plain = int, float, str, list, dict, set, tuple
     return {
         k: repr(v) for k, v in around.items() if isinstance(v, plain) and k[0] != "_"

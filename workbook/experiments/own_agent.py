@@ -22,7 +22,7 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.own import OwnGuard, with_guard
 from workbook.models.base import TextModel
 from workbook.playground.capstone import Capstone, Story, play_story, rehearse, says
-from workbook.playground.scenarios import outcome
+from workbook.playground.scenarios import ScenarioError, outcome
 from workbook.tools.calculator import calculator
 from workbook.tools.tool import Tool
 from workbook.traces import Trace, TraceWriter
@@ -52,7 +52,10 @@ def on_sums(
     guard: OwnGuard | None = None,
     parts: Mapping[str, Callable[..., Any]] | None = None,
 ) -> list[Sum]:
-    """Ask the guarded machine each sum; it shows the model these solved examples."""
+    """Ask the guarded machine each sum; it shows the model these solved examples.
+
+    ScenarioError: a run ended in ERROR, so a share of right answers would be no figure.
+    """
     head = "Answer the question step by step with a calculator.\n\n"
     shown = "".join(map(_shown, examples))
     found = []
@@ -69,12 +72,19 @@ def on_sums(
             machine = with_guard(machine, guard) if guard else machine
             machine.hook = told = TraceWriter()
             end = machine.run(each.text)
+            _no_error(each.text, end.state, end.message)
             calls = [e["arguments"] for e in told.trace().of("tool_call")]
             right = grade(end.answer, Gold("number", each.answers))
             wrote = [str(call.get("expression", call)) for call in calls]
             found.append(Sum(each.text, wrote, end.answer, right))
             tick()
     return found
+
+
+def _no_error(question: str, state: str, message: str | None) -> None:
+    """Raise ScenarioError for a run in ERROR: nobody answered, or code broke."""
+    if state == "ERROR":
+        raise ScenarioError(f"No figure: {question!r} ended in ERROR. {message}")
 
 
 def _shown(example: Example) -> str:
@@ -101,7 +111,9 @@ def on_model(model: TextModel, made: Capstone, number: int = 5) -> dict[str, str
             for seed in range(1, number + 1):
                 story = made.story(Random(seed), False)
                 trace, _ = play_story(made, story, guard, model)
-                right += story.is_right(outcome(trace))
+                end = outcome(trace)
+                _no_error(story.question, end["state"], (trace.end or {})["message"])
+                right += story.is_right(end)
                 stopped += sum(e["who"] == "guard" for e in trace.of("decision"))
                 tick()
             found[name] = f"{right} of {number} right, {stopped} calls stopped"
