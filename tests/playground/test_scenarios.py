@@ -50,8 +50,16 @@ def test_scenario_ends_as_its_file_says(slug, engine):
 def test_scenario_says_what_it_teaches(slug):
     """A scenario says what it teaches; its ends, if any, are for known engines."""
     scenario = load(slug)
-    assert scenario.teaches.endswith((".", "?"))
-    assert set(scenario.ends) <= set(ENGINES)
+    assert scenario.teaches.endswith((".", "?")), "write `teaches` as a sentence"
+    unknown = sorted(set(scenario.ends) - set(ENGINES))
+    assert unknown == [], f"[ends.<engine>]: use {', '.join(ENGINES)}"
+
+
+@pytest.mark.parametrize("slug", WINGS)
+def test_a_scenario_says_what_is_right(slug):
+    """Each scenario of the workbook has a kind, and a sentence on its right ending."""
+    assert load(slug).group, "name its `group`, as the other scenarios do"
+    assert load(slug).right.endswith("."), "write `right` as a sentence."
 
 
 @pytest.mark.parametrize("engine", GALLERY)
