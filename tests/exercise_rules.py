@@ -81,6 +81,7 @@ def stub_answer(exercise):
 def wrong_answers(exercise):
     """Return the wrong answers, each with the name of the test that must catch it."""
     path = ROOT / "tests" / "wrong_answers" / f"{exercise.slug}.py"
+    assert path.is_file(), f"write {WRONG_ANSWERS} wrong answers into {path}"
     return runpy.run_path(str(path))["WRONG"]
 
 
@@ -148,7 +149,7 @@ def used(exercise, lesson):
         for word in (getattr(node, "id", None), getattr(node, "value", None))
     ]
     if exercise.slug not in names:
-        yield f"{exercise.slug}: the code cell behind its stub does not use it"
+        yield f"{exercise.slug}: the next code cell after its stub does not use it"
 
 
 def _place_of_stub(cells, slug):
@@ -178,7 +179,10 @@ def filled_hint(exercise, lesson):
         yield f"{exercise.slug}: nothing in {path.name} fills the gap of its hint"
         return
     cells = [cell.source for cell in read_cells(lesson.notebook)]
-    (place,) = [n for n, c in enumerate(cells) if f"def {exercise.slug}(" in c]
+    places = [n for n, c in enumerate(cells) if f"def {exercise.slug}(" in c]
+    if len(places) != 1:
+        return  # told by `notebook`
+    (place,) = places
     above = cells[place].partition(f"def {exercise.slug}(")[0]  # the stub's imports
     cells[place:] = [above + exercise.hints[-1].replace("___", fill)]
     others = exercises().keys() - {exercise.slug}
@@ -193,7 +197,10 @@ def hint_names(exercise, lesson):
     MY_… is what the learner has written.
     """
     cells = read_cells(lesson.notebook)
-    (place,) = [n for n, cell in enumerate(cells) if _function(cell, exercise.slug)]
+    places = [n for n, cell in enumerate(cells) if _function(cell, exercise.slug)]
+    if len(places) != 1:
+        return  # told by `notebook`
+    (place,) = places
     hint = ast.parse(exercise.hints[-1])
     trees = [ast.parse(to_python(cell.source)) for cell in cells[: place + 1]]
     known = {*dir(builtins), "___"}.union(*map(_bound, [hint, *trees]))

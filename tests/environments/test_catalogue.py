@@ -26,14 +26,23 @@ ASKED = {
     "run_tests": ("{}", '"passed": false'),
 }
 """One call of each tool that needs no network, and a part of what it answers."""
+WRITES = ("Pay", "PaySlowly", "write_file")
 
 
 def test_each_tool_is_found_under_its_name():
     """what a module of tools offers is found by its name; no other name is"""
     assert [builtin_tool(name).name for name in makers()] == list(makers())
-    assert set(makers()) == {*ASKED, "WebSearch"}
+    asked = {*ASKED, "WebSearch"}
+    assert set(makers()) == asked, "add one call of the new tool to ASKED above"
     with pytest.raises(KeyError, match=r"'Abacus'; use .*Factorial"):
         builtin_tool("Abacus")
+
+
+def test_a_tool_in_place_of_its_maker_is_told(monkeypatch):
+    """`TOOLS` that names a tool, and not what makes it, is answered with what to do"""
+    monkeypatch.setitem(makers(), "Factorial", builtin_tool("Factorial"))
+    with pytest.raises(TypeError, match="write lambda: Factorial"):
+        builtin_tool("Factorial")
 
 
 @pytest.mark.parametrize("name", ASKED)
@@ -47,7 +56,7 @@ def test_each_tool_answers_a_text_turn(name):
     assert isinstance(call, ToolCall)
     assert part in registry.run(call).text()
     writes = builtin_tool(name).effect is Effect.WRITE
-    assert writes == (name in ("Pay", "PaySlowly", "write_file"))
+    assert writes == (name in WRITES), 'effect="write" is for the tools in WRITES above'
 
 
 def test_tools_that_are_made_together_share_a_state():

@@ -73,5 +73,5 @@ def test_the_lesson_quotes_the_paper_as_the_lab_draws_it():
 def test_the_prompts_that_were_tried_are_shown_with_their_day(capsys):
     """Seven recorded prompts, and when and with which model they were tried"""
     table = figures.prompt_trials()
-    assert len(table.data) == 7
+    assert len(table) == 7
     assert capsys.readouterr().out.startswith("recorded on 20")

@@ -50,7 +50,8 @@ def test_a_notebook_fits_into_its_hour(lesson):
     """Cells, words, lines of given code, imported names and exercises have a limit"""
     most = (LAB if lesson.lab else LESSON) | MORE.get(lesson.slug, {})
     found = sizes(read(lesson.notebook).cells)
-    assert {what: n for what, n in found.items() if n > most[what]} == {}
+    over = [f"{k}: {n}, at most {most[k]}" for k, n in found.items() if n > most[k]]
+    assert over == [], "shorten the notebook"
 
 
 @each
@@ -78,7 +79,8 @@ def test_the_last_cells_say_what_was_built_and_what_comes_next(lesson):
         wanted = {*following[:1], *(f"labs/{lab}" for lab in labs)}
         said = [f"[{s[:2]} · {lessons()[s].title}]({s}.ipynb)" for s in following[:1]]
         said += [f"[{lessons()[lab].title}](labs/{lab}.ipynb)" for lab in labs]
-        assert [link for link in said if link not in last.source] == []
+        missing = [link for link in said if link not in last.source]
+        assert missing == [], "add these links to the last cell"
     linked = set(re.findall(r"\]\(([\w./]+)\.ipynb\)", last.source))
     assert wanted <= linked
 

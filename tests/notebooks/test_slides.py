@@ -33,4 +33,5 @@ def test_a_lesson_is_a_deck(path):
     cells = read(path).cells
     for cell, expected in zip(cells, slide_types(cells), strict=True):
         found = cell.metadata.get("slideshow", {"slide_type": "-"})["slide_type"]
-        assert found == expected, cell.source
+        wanted = f"`slideshow` has the slide_type {expected!r} (for '-', leave it out)"
+        assert found == expected, f"set the metadata so that {wanted}: {cell.source}"

@@ -27,13 +27,6 @@ def kinds(shown, slug):
     return [endings[slug].kind for endings in shown.endings.values()]
 
 
-@pytest.mark.parametrize("slug", [*slugs(), *slugs("trust")])
-def test_a_scenario_says_what_is_right(slug):
-    """Each scenario of the workbook has a kind, and a sentence on its right ending."""
-    assert load(slug).group
-    assert load(slug).right.endswith(".")
-
-
 @pytest.mark.parametrize(
     ("slug", "expected"),
     [

@@ -66,8 +66,12 @@ def test_what_a_scenario_says_of_itself():
     """It has a name of its own, says what it teaches, and names engines that are"""
     assert len(WINGS) == len(set(WINGS))
     for slug in WINGS:
-        assert load(slug).teaches.endswith((".", "?")), slug
-        assert set(load(slug).ends) <= set(ENGINES), slug
+        scenario = load(slug)
+        assert scenario.teaches.endswith((".", "?")), f"{slug}: `teaches` is a sentence"
+        unknown = sorted(set(scenario.ends) - set(ENGINES))
+        assert unknown == [], f"{slug}, [ends.<engine>]: use {', '.join(ENGINES)}"
+        assert scenario.group, f"{slug}: name its `group`, as the others do"
+        assert scenario.right.endswith("."), f"{slug}: write `right` as a sentence."
     for slug in slugs():  # a tool that says no uses `fails`: no engine is taken in
         for tool in load(slug).scripted_tools:
             assert not [text for text in tool.returns if REFUSAL.search(text)], slug

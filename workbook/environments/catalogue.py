@@ -1,8 +1,8 @@
 """Every tool of the workbook by name.
 
 A module of `workbook.tools` or `workbook.environments` that offers tools says so:
-`TOOLS = {"Pay": make_it}`. A new tool is one new file. What makes several tools that
-share a state stands there under the name of each.
+`TOOLS = {"Pay": make_it}`, where `make_it()` returns the tool. A new tool is one new
+file. What makes several tools that share a state stands there under the name of each.
 """
 
 import importlib
@@ -34,7 +34,9 @@ def builtin_tools(names: Iterable[str]) -> list[Tool]:
         if name not in makers():
             known = ", ".join(makers())
             raise KeyError(f"no built-in tool is named {name!r}; use {known}")
-        if (make := makers()[name]) not in made:
+        if isinstance(make := makers()[name], Tool):
+            raise TypeError(f"TOOLS names what makes {name!r}: write lambda: {name}")
+        if make not in made:
             tools = make()
             all_ = tools if isinstance(tools, list) else [tools]
             made[make] = {tool.name: tool for tool in all_}
