@@ -54,10 +54,6 @@ class ToolRegistry:
                 raise ContractError(f"there is already a tool named {tool.name!r}")
             self._tools[tool.name] = tool
 
-    def with_tools(self, tools: Iterable[Tool]) -> ToolRegistry:
-        """Return a registry of other tools that checks and repairs as this one does."""
-        return ToolRegistry(tools, validate=self._validate, repair=self._repair)
-
     def describe(self) -> str:
         """Return one line a tool, for a prompt."""
         return "\n".join(
