@@ -35,13 +35,13 @@ c.SimpleLocalProcessSpawner.home_dir_template = str(HOMES / "{username}")
 
 
 def own_copy(spawner):
-    """Put the lessons into a learner's home. What they have there already stays."""
-    notebooks = HOMES / spawner.user.name / "notebooks"
-    for lesson in (ROOT / "notebooks").rglob("[0-9]*.ipynb"):  # labs, too
-        own = notebooks / lesson.relative_to(ROOT / "notebooks")
+    """Put lessons and pictures into a learner's home; what is there already stays."""
+    lessons = (ROOT / "notebooks").rglob("[0-9]*.ipynb")  # labs, too
+    for shipped in [*lessons, *(ROOT / "data" / "pictures").iterdir()]:
+        own = HOMES / spawner.user.name / shipped.relative_to(ROOT)
         own.parent.mkdir(parents=True, exist_ok=True)
         if not own.exists():
-            shutil.copyfile(lesson, own)
+            shutil.copyfile(shipped, own)
 
 
 c.Spawner.pre_spawn_hook = own_copy
