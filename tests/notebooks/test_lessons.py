@@ -51,16 +51,15 @@ def borrowed(module):
     return f"from {module} import {', '.join(names)}"
 
 
-# The questions of the others take the real model minutes: as they ship they run in
-# tests/browser, and play what it said.
+# The questions of the others take the real model minutes, or there are none: as they
+# ship they run in tests/browser, and play what it said.
 LONG = ("02_", "04_", "04a_", "06_", "07_", "08_", "09_", "10_", "12_eval", "14_")
-LIVE = [path for path in LESSONS if not path.stem.startswith(LONG)]
-
-
-def some(*slugs):
-    """Return the mark of a test that runs these notebooks only."""
-    paths = [path for path in LESSONS if path.stem in slugs]
-    return pytest.mark.parametrize("path", paths, ids=slugs)
+LIVE = [
+    path
+    for path in LESSONS
+    if not path.stem.startswith(LONG)
+    and any("local-model" in cell.metadata.get("tags", ()) for cell in read(path).cells)
+]
 
 
 def as_shipped(path):
