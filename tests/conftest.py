@@ -6,6 +6,7 @@ Sockets beyond loopback are blocked by pytest-socket (see `addopts` in pyproject
 import json
 import os
 import signal
+import sys
 import textwrap
 from pathlib import Path
 
@@ -15,6 +16,9 @@ TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
 PLACES = {"browser": 0, "grading": 2, "test_exercises.py": 2, "benchmarks": 4}
 
+# With it jsonschema builds 38 grammars for addresses that no notebook has: two seconds
+# of each process that reads one.
+sys.modules.setdefault("rfc3987_syntax", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C need it

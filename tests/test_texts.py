@@ -21,7 +21,6 @@ from workbook.paths import ROOT
 
 KEPT = re.compile(r"(`[^`]*`|\{[^{}]*\}|\]\([^)]*\)|<[^>]*>|https?://\S+)")
 ACCENTS = str.maketrans("aceinosuyAEO", "åçéïñöšûýÅÉÖ")
-FILES = list(texts._files())
 
 
 def pseudo(text):
@@ -38,18 +37,20 @@ def same(path, one, other):
     return read[path.suffix](one) == read[path.suffix](other)
 
 
-@pytest.mark.parametrize(
-    ("path", "rewritten"), FILES, ids=lambda value: getattr(value, "stem", "")
-)
-def test_what_is_taken_out_comes_back(path, rewritten):
-    """A file whose texts stay is as it was; a pseudo-translation can be read."""
-    source = path.read_text(encoding="utf-8")
-    assert same(path, rewritten(source, lambda text: text), source)
+def taken_out(rewritten, source, translated):
+    """Return a text with its texts translated, and those texts."""
     found = []
-    other = rewritten(source, lambda text: found.append(text) or pseudo(text))
-    again = []
-    rewritten(other, lambda text: again.append(text) or text)
-    assert again == [pseudo(text) for text in found]
+    other = rewritten(source, lambda text: found.append(text) or translated(text))
+    return other, found
+
+
+def test_what_is_taken_out_comes_back():
+    """A file whose texts stay is as it was; a pseudo-translation can be read."""
+    for path, rewritten in texts._files():
+        source = path.read_text(encoding="utf-8")
+        assert same(path, taken_out(rewritten, source, str)[0], source), path
+        other, found = taken_out(rewritten, source, pseudo)
+        assert taken_out(rewritten, other, str)[1] == [*map(pseudo, found)], path
 
 
 def test_code_cells_are_untouched():

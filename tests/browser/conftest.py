@@ -40,6 +40,19 @@ SIZE = {"width": 1280, "height": 900}
 START_TIMEOUT_MS = 120_000  # a cold machine reads every file for the first time
 CELL_TIMEOUT_MS = 120_000
 expect.set_options(timeout=30_000)
+HERE = Path(__file__).parent
+# A stub that is solved, hints, a widget; then a gallery, a player and a plot.
+BY_DEFAULT = {
+    "test_lesson_00_from_the_menu_to_a_solved_exercise",
+    "test_lesson_06_from_the_gallery_to_the_player",
+}
+
+
+def pytest_collection_modifyitems(items):
+    """Leave all but two lessons to CI, or to whoever names them: each takes long."""
+    for item in items:
+        if HERE in item.path.parents and item.name not in BY_DEFAULT:
+            item.add_marker(pytest.mark.in_ci)
 
 
 def chromium():

@@ -15,12 +15,9 @@ HEIGHTS = """() => [...document.querySelectorAll(".slides > section > section")]
         Reveal.slide(h, v);
         return slide.scrollHeight;
     })"""
-# All of them take minutes: the first by default, and in CI the decks with the highest
-# slides, a lesson with rules that are folded, and the demos.
-SOME = ["00_start_here", *(
-    pytest.param(slug, marks=pytest.mark.in_ci)
-    for slug in ("05_state_machine", "12_evaluation", "demos")
-)]  # fmt: skip
+# All of them take minutes: the first, the decks with the highest slides, a lesson with
+# rules that are folded, and the demos.
+SOME = ["00_start_here", "05_state_machine", "12_evaluation", "demos"]
 
 
 @pytest.fixture(scope="module")

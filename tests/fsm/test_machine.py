@@ -153,12 +153,17 @@ def test_ctrl_c_ends_the_run_and_not_the_notebook(where):
 
 @pytest.mark.parametrize("for_ever", [False, True])
 @pytest.mark.parametrize("what", [OSError, SystemExit, KeyboardInterrupt, "cancel"])
-@pytest.mark.parametrize("number", range(16))
-def test_whatever_comes_while_an_event_is_told(number, what, for_ever):
+def test_whatever_comes_while_an_event_is_told(what, for_ever):
     """a full disk, Ctrl-C, a cancel, once or for ever: the run has its end all the same
 
     Each call has its observation, and one that could not be written down is not made.
     """
+    for number in range(16):
+        a_run_in_which_it_comes(number, what, for_ever)
+
+
+def a_run_in_which_it_comes(number, what, for_ever):
+    """Break a run at one of its events, and look at all that it has told."""
     told, ran = [], []
 
     def hook(kind, **fields):

@@ -11,6 +11,7 @@ from workbook.traces.writer import TraceWriter
 QUESTION = "A product costs $100. 20% is taken off, then 10% is added. The price?"
 
 
+@pytest.mark.in_ci
 @pytest.mark.parametrize("tokens", [250, 400])
 def test_a_budget_of_tokens_is_never_exceeded(tokens):
     """the server counts what it reads and writes, and it is never more than allowed"""

@@ -1,9 +1,12 @@
 """Stop words on the real model: what the runtime gets with them and without them."""
 
+import pytest
+
 from workbook.langchain_trace import stop_words
 from workbook.models.local import LocalTextModel
 
 
+@pytest.mark.in_ci
 def test_the_real_model_makes_up_an_observation_without_stop_words():
     """with stop words the calculator is asked; without them its line is forged"""
     runs = stop_words.experiment(LocalTextModel(max_tokens=60))

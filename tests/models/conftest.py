@@ -7,6 +7,17 @@ import pytest
 from workbook.models.local import LocalTextModel
 from workbook.models.weights import fetch_weights
 
+HERE = Path(__file__).parent
+BY_DEFAULT = "test_stop_ends_the_turn_before_the_observation"
+
+
+def pytest_collection_modifyitems(items):
+    """Ask the real model once by default: it computes on every core there is."""
+    for item in items:
+        real = "real_weights" in getattr(item, "fixturenames", ())
+        if real and HERE in item.path.parents and item.name != BY_DEFAULT:
+            item.add_marker(pytest.mark.in_ci)
+
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch) -> Path:

@@ -51,16 +51,15 @@ def borrowed(module):
     return f"from {module} import {', '.join(names)}"
 
 
-# The questions of the others take the real model minutes: as they ship they run in
-# tests/browser, and play what it said.
+# The questions of the others take the real model minutes, or there are none: as they
+# ship they run in tests/browser, and play what it said.
 LONG = ("02_", "04_", "04a_", "06_", "07_", "08_", "09_", "10_", "12_eval", "14_")
-LIVE = [path for path in LESSONS if not path.stem.startswith(LONG)]
-
-
-def some(*slugs):
-    """Return the mark of a test that runs these notebooks only."""
-    paths = [path for path in LESSONS if path.stem in slugs]
-    return pytest.mark.parametrize("path", paths, ids=slugs)
+LIVE = [
+    path
+    for path in LESSONS
+    if not path.stem.startswith(LONG)
+    and any("local-model" in cell.metadata.get("tags", ()) for cell in read(path).cells)
+]
 
 
 def as_shipped(path):
@@ -69,6 +68,7 @@ def as_shipped(path):
 
 
 WALK = tempfile.mkdtemp()  # one learner's data, from the first lesson to the last
+PLAYED = {"WORKBOOK_RECORD": "0", "WORKBOOK_SHARED": "1"}  # and no process is spare
 
 
 def with_solutions(path):
@@ -76,7 +76,7 @@ def with_solutions(path):
     for slug, exercise in exercises().items():
         if exercise.lesson < path.stem:
             keep_file(Path(WALK), exercise, answer_to(slug), anew=False)
-    environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": WALK}
+    environment = {**PLAYED, "WORKBOOK_DATA": WALK}
     return solved(read(path), path.stem), environment
 
 
@@ -94,7 +94,7 @@ def with_broken_parts(path):
     for slug, exercise in exercises().items():
         if exercise.lesson < path.stem:
             keep_file(home, exercise, RAISES.format(slug=slug))
-    environment = {"WORKBOOK_RECORD": "0", "WORKBOOK_DATA": str(home)}
+    environment = {**PLAYED, "WORKBOOK_DATA": str(home)}
     return solved(read(path), path.stem), environment
 
 
