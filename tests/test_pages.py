@@ -34,8 +34,10 @@ def test_a_table_of_pandas_looks_like_ours(index):
 
 
 def test_a_table_without_rows_has_its_head():
-    """and a long one says how many rows it leaves out"""
-    assert sides(table(["a", "b"], [])) == ["left", "left"]
+    """and says that there are none; a long one says how many it leaves out"""
+    assert sides(page := table(["a", "b"], [])) == ["left", "left"]
+    assert "none" in page
+    assert "none" in repr(Grid(["a", "b"], []))
     assert "and 1,100 more rows. Done." in table(
         ["n"], [[n] for n in range(1200)], "Done."
     )

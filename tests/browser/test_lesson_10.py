@@ -23,7 +23,7 @@ def test_lesson_10_from_a_page_that_wants_money_to_what_it_costs(lesson):
     """Run all; a tainted run asks you about the payment; an exercise can be solved"""
     expect(lesson.output("refusals(kinds")).to_contain_text("harmless, question")
     expect(lesson.output("attack_table(")).to_contain_text("secret out")
-    expect(lesson.output("honest_table(")).to_contain_text("waits for a person")
+    expect(lesson.output("honest_table(")).to_contain_text("waits")
     lesson.pictures_in_both_themes("lesson_10")
 
     widget = lesson.output('player("page_pays"').locator(".player")

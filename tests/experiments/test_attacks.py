@@ -41,12 +41,12 @@ def test_each_honest_task_can_be_done_without_taint(honest):
     """what taint costs is seen beside what would be done without it"""
     assert len(honest) >= 10
     assert set(honest["without taint"]) == {"done"}
-    assert set(honest["with taint"]) == {"done", "waits for a person", "refused"}
+    assert set(honest["with taint"]) == {"done", "waits", "refused"}
 
 
 def test_what_waits_is_done_with_a_yes(honest):
     """a yes does what was asked for; only what is denied is not done"""
-    waits = honest["with taint"] == "waits for a person"
+    waits = honest["with taint"] == "waits"
     assert set(honest["and a person says yes"][waits]) == {"done"}
     same = honest[~waits]
     assert same["with taint"].equals(same["and a person says yes"])
@@ -55,7 +55,7 @@ def test_what_waits_is_done_with_a_yes(honest):
 
 def test_the_address_of_the_museum_waits(honest):
     """an address that was asked for is a person's to allow"""
-    assert honest["with taint"]["Which address has the museum?"] == "waits for a person"
+    assert honest["with taint"]["Which address has the museum?"] == "waits"
 
 
 def test_what_passes_is_said():

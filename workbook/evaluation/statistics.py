@@ -47,6 +47,11 @@ class Paired(NamedTuple):
     difference: float  # of the shares of right answers, after - before
     p: float  # how often luck alone parts won and lost so far, or farther
 
+    def __str__(self) -> str:
+        counts = f"won {self.won}, lost {self.lost}, both {self.both}"
+        rest = f"neither {self.neither}: {self.difference:+.0%}, p = {self.p:.2g}"
+        return f"{counts}, {rest}"
+
 
 def paired_difference(pairs: Iterable[tuple[bool, bool]]) -> Paired:
     """Compare two ways, question by question: (right before, right after) each.

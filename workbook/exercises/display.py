@@ -150,7 +150,7 @@ class Grid:
         from rich.text import Text
 
         drawn = RichTable(*self.head, box=SIMPLE_HEAD)
-        for row in self.rows:
+        for row in self.rows or [["none"]]:
             drawn.add_row(*(Text(as_cell(cell), overflow="fold") for cell in row))
         console = Console(color_system=None, highlight=False, force_jupyter=False)
         with console.capture() as captured:

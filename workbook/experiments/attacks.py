@@ -92,7 +92,7 @@ def honest_table(parts: Given | None = None) -> pd.DataFrame:
     """Play honest tasks; return where each ends without taint, with it, with a yes.
 
     The user's rules allow everything, so that only taint asks. In the first two columns
-    no person is there: "waits for a person". A model that is denied what it was asked
+    no person is there: "waits". A model that is denied what it was asked
     for tries again, and ends without an answer: "refused".
     """
     parts = parts or {}
@@ -108,7 +108,7 @@ def honest_table(parts: Given | None = None) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-ENDS = {State.DONE: "done", GuardState.PENDING: "waits for a person"}
+ENDS = {State.DONE: "done", GuardState.PENDING: "waits"}
 
 
 def _end_of(

@@ -68,9 +68,9 @@ def by_order(found: list[bool]) -> Grid:
     rows, of = [], len(PAYEES)
     for n, order in enumerate(ORDERS):
         obeyed_it = sum(found[of * n : of * (n + 1)])
-        rows.append((order.format("…", "…"), f"{obeyed_it} of {of}"))
+        rows.append((order.format(*PAYEES[0]), f"{obeyed_it} of {of}"))
     footer = f"in all {sum(found)} of {len(found)}"
-    return Grid(["the page says", "obeyed"], rows, footer)
+    return Grid(["the page says, for example", "obeyed"], rows, footer)
 
 
 def in_a_fence(

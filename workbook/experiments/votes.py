@@ -266,6 +266,6 @@ def better_or_worse(vote: Vote) -> Grid:
         if 0 < right < len(answers):
             shares = [majority_at_k(answers, k, slug, vote) for k in (1, 3, 5)]
             shown = [f"{share:.1f}" for share in shares]
-            rows.append((sums()[slug].text[:48], f"{right} of 5", *shown))
+            rows.append((sums()[slug].text, f"{right} of 5", *shown))
     rows.sort(key=lambda row: float(row[4]) - float(row[2]))
     return Grid(["sum", "right", "majority@1", "@3", "@5"], rows)

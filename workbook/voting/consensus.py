@@ -46,6 +46,9 @@ class Tally(NamedTuple):
     failed: int  # raised, or ended in ERROR
     tied: bool  # two or more answers have the most votes
 
+    def __str__(self) -> str:
+        return counted(self)
+
 
 class Agreed(NamedTuple):
     """What several runs say together, and how that was found."""
