@@ -140,7 +140,8 @@ class BeTheModel:
 
     def _show(self, said: list[str]) -> None:
         self.transcript.value = self.session.to_html()
-        self.next.value = f"<b>Next:</b> {html.escape(self.session.next_step)}"
+        next_step = html.escape(self.session.next_step)
+        self.next.value = f"<p style='line-height:1.4'><b>Next:</b> {next_step}</p>"
         lines = (f"<p style='white-space:pre-wrap'>{html.escape(s)}</p>" for s in said)
         self._shown += 1  # so a page knows that its kernel has answered
         opening = f"<div role='status' data-shown='{self._shown}'>"
