@@ -101,6 +101,12 @@ def test_the_gallery_is_whole_at_1024(open_lesson):
     assert letters.evaluate("e => parseFloat(getComputedStyle(e).fontSize)") >= 22
     lesson.page.keyboard.press("Escape")
     expect(shown).not_to_have_class(re.compile("presenting"))
+    shown.get_by_role("button", name="Present").click()
+    expect(shown).to_have_class(re.compile("presenting"))
+    lesson.page.keyboard.press("x")  # JupyterLab does not hear it, and cuts no cell
+    shown.locator("details[open] button").last.click()
+    expect(shown).not_to_have_class(re.compile("presenting"))
+    expect(shown).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

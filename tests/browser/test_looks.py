@@ -95,7 +95,7 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     dead = lesson.page.locator(".jp-OutputArea-output > .jupyter-widgets-disconnected")
     expect(dead).to_have_count(3)
     for widget in dead.all():
-        assert "run this cell again" in widget.evaluate(SAID_ABOVE)
+        assert "run this cell again" in widget.evaluate(SAID_ABOVE).lower()
     lesson.page.evaluate(
         """async () => {
             const config = JSON.parse(

@@ -18,7 +18,7 @@ def test_a_call_has_three_stages():
     note = "n: '4' read as 4"
     assert rows.values.tolist() == [
         ["bind", "✓", f'Factorial({{"n": 4}}); {note}', 1000],
-        ["run", "✓", "{'result': 24}", 1000],
+        ["run", "✓", '{"result": 24}', 1000],
         ["observation", "✓", f"24 ⏎ Note: {note}", 1000],
     ]
 

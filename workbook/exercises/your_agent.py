@@ -18,7 +18,7 @@ from typing import Any
 
 from workbook.exercises.answer import run_text
 from workbook.exercises.catalogue import CourseError, Exercise, exercises, find
-from workbook.exercises.display import tell_ours
+from workbook.exercises.display import once_a_cell, tell_ours
 from workbook.exercises.report import Outcome, clip, describe_error, shorten
 from workbook.exercises.worker import tested
 from workbook.paths import user_data
@@ -175,12 +175,17 @@ class Parts(dict[str, Function]):
     """Parts by exercise, to be plugged in; `line()` says whose were used."""
 
     def line(self) -> str:
-        """Say whose the parts are that were called since this was last asked."""
+        """Say whose the parts are that were called since this was last asked.
+
+        It says nothing where the cell has said already that all of them are ours.
+        """
         parts = [p for p in self.values() if isinstance(p, Part) and p.calls]
         names = {
             whose: [p.exercise.slug for p in parts if p.whose == whose]
             for whose in ("yours", "ours")
         }
+        only_ours = names["ours"] and not names["yours"]
+        told_above = only_ours and not once_a_cell(*names["ours"])
         told = [f"{len(names['yours'])} of {len(parts)} are yours"]
         if len(parts) <= NAMED:
             told = [
@@ -189,6 +194,7 @@ class Parts(dict[str, Function]):
         elif 0 < len(names["ours"]) <= NAMED:
             told.append(f"ours: {', '.join(names['ours'])}")
         lines = [f"parts in this run · {'; '.join(told) or 'no part was used'}"]
+        lines = [] if told_above else lines
         lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for each in parts:
             each.calls = 0

@@ -53,7 +53,8 @@ def tokens_by_turn(trace: Trace) -> list[int]:
 def tell(name: str, trace: Trace) -> None:
     """Print how a run ended and what its guards decided."""
     end, costs = trace.end or {}, tokens_by_turn(trace)
-    print(f"{name}: {end['state']} ({end['reason']}), answer: {end['answer']}")
+    answer = "no answer" if end["answer"] is None else f"answer: {end['answer']}"
+    print(f"{name}: {end['state']} ({end['reason']}), {answer}")
     print(f"    turns: {len(costs)}, tokens: {sum(costs):,}", end="")
     print(f", tool calls asked for: {len(trace.of('tool_call'))}")
     for event in trace.of("decision"):

@@ -69,8 +69,9 @@ def plot_growth(
     _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
     ax.bar(calls, again, label="sent before", color="#1f77b4")
     ax.bar(calls, new, bottom=again, label="new", color="#ff7f0e")
-    for number, tokens, _ in rows:
-        ax.text(number, 8, f"{tokens:,}", ha="center", color="white")
+    for (number, tokens, _), below in zip(rows, again, strict=True):
+        ink = "white" if below else "black"  # on blue, on orange
+        ax.text(number, 8, f"{tokens:,}", ha="center", color=ink)
     if recorded:
         (line,) = ax.plot(range(1, len(recorded) + 1), recorded, "o-", color="#2ca02c")
         line.set_label("gpt-4o-mini, recorded")

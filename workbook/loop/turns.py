@@ -51,6 +51,10 @@ class Unreadable(StrEnum):
     MISSING_INPUT = "missing_input"
     MISSING_ANSWER = "missing_answer"
 
+    def __repr__(self) -> str:
+        """Return it as one writes it in code."""
+        return f"Unreadable.{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Malformed:

@@ -136,8 +136,8 @@ def gallery(
 
 
 def _say_whose(parts: Given | None) -> None:
-    if isinstance(parts, Parts):
-        print(parts.line())
+    if isinstance(parts, Parts) and (line := parts.line()):
+        print(line)
 
 
 def find_engine(name: str | Engine) -> Engine:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field
 
 from workbook.traces import Kind, TraceEvent
-from workbook.traces.show import summary
+from workbook.traces.show import call, summary
 
 MOST = 4  # that stay in view: of more, the first one and the last ones
 Text = Annotated[str, Field(min_length=1)]
@@ -59,7 +59,7 @@ def told(event: Mapping[str, Any]) -> str:
     """Return an event's own words, without what a list of events adds to them."""
     if event["kind"] == Kind.MODEL_TURN:
         calls = (event["turn"] or {}).get("calls") or []
-        asked = [f"{call.get('name', call)}({call.get('arguments')})" for call in calls]
+        asked = [call(each.get("name", each), each.get("arguments")) for each in calls]
         return "\n".join(filter(None, [event["text"], *asked]))
     text = summary(dict(event))
     if event["kind"] == Kind.RUN_FINISHED and event["answer"] is None:

@@ -46,6 +46,10 @@ OF_OTHERS = (
 class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's name
     """A recording was asked something that nobody has asked the model."""
 
+    def _render_traceback_(self) -> list[str]:
+        """Show a sentence in a notebook: the code that asked is not at fault."""
+        return [f"{type(self).__name__}: {self}"]
+
 
 def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> TextModel:
     """Return the local model, or a recording of it where the weights are missing.

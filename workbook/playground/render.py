@@ -19,7 +19,7 @@ from workbook.playground.engines import SUSPICIOUS
 from workbook.playground.punchline import DEFAULT, Punchline, pins, told
 from workbook.playground.states import Arrow, line_of, lines_of, picture
 from workbook.traces import Kind, Trace, TraceEvent
-from workbook.traces.show import VOICES, summary, to_html, voice
+from workbook.traces.show import VOICES, call, summary, to_html, voice
 
 TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
 PARTS = ["status", "question", "diagram", "budgets", "pins", "events", "now"]
@@ -91,7 +91,7 @@ def render(
 def macros() -> Any:
     """Return the macros of the player's page."""
     known: Any = {"summary": summary, "voice": voice, "voices": VOICES, "told": told}
-    known |= {"texts": TEXTS, "lines_of": lines_of, "line_of": line_of}
+    known |= {"as_call": call, "texts": TEXTS, "lines_of": lines_of, "line_of": line_of}
     return template("player.html", **known).module
 
 

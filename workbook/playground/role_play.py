@@ -26,6 +26,7 @@ from workbook.tools.calculator import safe_eval
 from workbook.traces.show import NO_FORMULA, VOICES
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
+LINES = "white-space:pre-wrap;line-height:1.4;margin:4px 0"
 
 
 class Session:
@@ -140,8 +141,9 @@ class BeTheModel:
 
     def _show(self, said: list[str]) -> None:
         self.transcript.value = self.session.to_html()
-        self.next.value = f"<b>Next:</b> {html.escape(self.session.next_step)}"
-        lines = (f"<p style='white-space:pre-wrap'>{html.escape(s)}</p>" for s in said)
+        next_step = html.escape(self.session.next_step)
+        self.next.value = f"<p style='{LINES}'><b>Next:</b> {next_step}</p>"
+        lines = (f"<p style='{LINES}'>{html.escape(s)}</p>" for s in said)
         self._shown += 1  # so a page knows that its kernel has answered
         opening = f"<div role='status' data-shown='{self._shown}'>"
         self.said.value = f"{opening}{''.join(lines)}</div>"

@@ -49,6 +49,6 @@ def debug_call(
         written = f"{bound.name}({to_json(bound.arguments)})"
         note("bind", True, "; ".join([written, *bound.notes]))
         seen = registry.run(bound)
-        note("run", seen.ok, seen.error.message if seen.error else str(seen.result))
+        note("run", seen.ok, seen.error.message if seen.error else to_json(seen.result))
     note("observation", seen.ok, seen.text())
     return pd.DataFrame(rows, columns=["stage", "", "outcome", "ms"]).round(2)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ MIME_TYPE = "text/vnd.mermaid"
 LINE_CHARS, MAX_CHARS = 68, 2000
 NAME_CHARS = 28  # in a table
 PADDED = "padding:2px 8px"
+WIDE = "width:100%;max-width:0;overflow-wrap:anywhere"  # all the room that is left
+ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
 NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
@@ -82,7 +85,7 @@ def summary(event: TraceEvent) -> str:
             read, wrote = usage.get("input", 0), usage.get("output", 0)
             return f"{event['text']}\n({read} tokens read, {wrote} written)"
         case "tool_call":
-            return f"{event['tool']}({event['arguments']})"
+            return call(event["tool"], event["arguments"])
         case "observation":
             return str(event["text"]) if event["ok"] else f"error: {event['text']}"
         case "decision":
@@ -98,6 +101,17 @@ def summary(event: TraceEvent) -> str:
             return end if answer is None else f"{end}: {answer}"
         case other:
             return str(other)
+
+
+def call(tool: str, arguments: Any) -> str:
+    """Return a call as one would write it.
+
+    >>> call("Calculator", {"input": "1+1"}), call("Clock", {}), call("Search", None)
+    ("Calculator(input='1+1')", 'Clock()', 'Search(None)')
+    """
+    if isinstance(arguments, Mapping):
+        arguments = ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return f"{tool}({arguments})"
 
 
 REFUSALS = ("deny", "reject", "warning", "stuck", "tools withdrawn")
@@ -151,8 +165,9 @@ def _row(event: TraceEvent) -> str:
         f"{right}{event['at_s']:,.3f} s</td>"
         f"<td style='white-space:nowrap;text-align:left;{PADDED};"
         f"border-left:4px solid {colour}'>"
-        f"{'↳ ' * is_inside}{sign} <code>{html.escape(event['kind'])}</code></td>"
-        f"<td class='{NO_FORMULA}' style='text-align:left;{PADDED};"
+        f"{'↳ ' * is_inside}{sign} <code style='white-space:nowrap'>"
+        f"{html.escape(event['kind'])}</code></td>"
+        f"<td class='{NO_FORMULA}' style='text-align:left;{WIDE};{PADDED};"
         f"padding-left:{2 * is_inside + 0.5}em'>"
         f"{_folded(summary(event), LINE_CHARS - 12 * is_inside)}</td></tr>"
     )
@@ -163,8 +178,9 @@ def _folded(text: str, room: int) -> str:
     if line == text:
         return html.escape(text)
     return (
-        f"<details><summary>{html.escape(line)}</summary><div style='white-space:"
-        f"pre-wrap'>{html.escape(shortened(text))}</div></details>"
+        f"<details><summary style='{ONE_LINE}'>{html.escape(line)}</summary>"
+        "<div style='white-space:pre-wrap;overflow-wrap:anywhere'>"
+        f"{html.escape(shortened(text))}</div></details>"
     )
 
 

@@ -54,5 +54,6 @@ def work(path, answers="", dies_at=""):
 
 if __name__ == "__main__":
     end = work(*sys.argv[1:])
-    print(f"process {os.getpid()}: {end.state} ({end.reason}), {end.answer}")
+    answer = end.answer or "no answer"
+    print(f"process {os.getpid()}: {end.state} ({end.reason}), {answer}")
     print(PARTS.line())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -99,5 +100,7 @@ def show_change(request: Request) -> None:
 
 
 def _line(text: str, most: int = 88) -> str:
-    """Return a text as one line that a narrow window shows."""
-    return clip(" ".join(text.split()), most)
+    """Return a text, or one in JSON, as one line that a narrow window shows."""
+    plain = text.replace("\\n", " ").replace('\\"', '"')
+    plain = re.sub(r"([=-])\1{9,}", r"\1\1\1", plain)  # a ruler
+    return clip(" ".join(plain.split()), most)
