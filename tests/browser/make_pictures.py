@@ -73,7 +73,7 @@ PARTS = [
         "details:nth-child(14)",
     ),
     Picture("lesson_04", "04", "tool = percent_tool()", "table"),
-    Picture("lesson_05", "05", "display(Mermaid(small", "img"),
+    Picture("lesson_05", "05", "display(Mermaid(small", ".workbook-diagram"),
     Picture("lesson_06", "06", "yours=partial(", "table"),
     Picture(
         *("lesson_07", "07", 'player("mend_the_test"', ".approval"),
@@ -82,8 +82,8 @@ PARTS = [
     Picture("lesson_08", "08", "killed_anywhere(", "table"),
     Picture("lesson_09", "09", '"town_four_constraints", "right', "pre"),
     Picture("lesson_10", "10", "display(table)", "table", "tr:nth-child(9)"),
-    Picture("lesson_11", "11", "plot_curves(", "img"),
-    Picture("lesson_12", "12", "figures.plot_pairs(", "img"),
+    Picture("lesson_11", "11", "plot_curves(", ".workbook-plot"),
+    Picture("lesson_12", "12", "figures.plot_pairs(", ".workbook-plot"),
     Picture("lesson_13", "13", 'found["hotpotqa_act"]', "table"),
     Picture("lesson_14", "14", 'your_agent("14")', ".workbook-agent"),
 ]
