@@ -67,12 +67,13 @@ def test_it_is_short():
 
 
 PAGES = [ROOT / "README.md", *(ROOT / "notebooks").glob("*.[im][pd]*")]
+MARKDOWN = re.compile(r"!\[(?P<alt>[^]]*)\]\((?P<path>[^)]+png)\)")
+HTML = re.compile(r'<img src=\\"(?P<path>[^"]+png)\\" alt=\\"(?P<alt>[^"]*)\\">')
 SHOWN = {
-    f"{page.name}: {picture}": (alt, page.parent / picture)
+    f"{page.name}: {found['path']}": (found["alt"], page.parent / found["path"])
     for page in PAGES
-    for alt, picture in re.findall(
-        r"!\[([^]]*)\]\(([^)]+png)\)", page.read_text(encoding="utf-8")
-    )
+    for pattern in (MARKDOWN, HTML)
+    for found in pattern.finditer(page.read_text(encoding="utf-8"))
 }
 
 

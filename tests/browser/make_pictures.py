@@ -73,7 +73,7 @@ PARTS = [
         "details:nth-child(14)",
     ),
     Picture("lesson_04", "04", "tool = percent_tool()", "table"),
-    Picture("lesson_05", "05", "display(Mermaid(small", ".workbook-diagram"),
+    Picture("lesson_05", "05", "display(Mermaid(small", ".workbook-diagram svg"),
     Picture("lesson_06", "06", "yours=partial(", "table"),
     Picture(
         *("lesson_07", "07", 'player("mend_the_test"', ".approval"),
@@ -85,7 +85,7 @@ PARTS = [
     Picture("lesson_11", "11", "plot_curves(", ".workbook-plot"),
     Picture("lesson_12", "12", "figures.plot_pairs(", ".workbook-plot"),
     Picture("lesson_13", "13", 'found["hotpotqa_act"]', "table"),
-    Picture("lesson_14", "14", 'your_agent("14")', ".workbook-agent"),
+    Picture("lesson_14", "14", 'print("with the guard"', "pre"),
 ]
 
 

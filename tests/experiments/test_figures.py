@@ -46,7 +46,7 @@ def test_the_red_coins_are_p():
     red = [bar for bar in coins.patches if bar.get_facecolor()[0] > 0.8]
     assert sum(bar.get_height() for bar in red) == pytest.approx(100 * found.p)
     _, none = figures.plot_pairs(paired_difference([(True, True)]), "Act", "ReAct")
-    assert none.get_title() == "0 coins: red, together 100.0%, is p"
+    assert none.get_title() == "0 coins fall so unevenly (red): p = 100.0%"
 
 
 def test_the_papers_pictures_show_its_figures():

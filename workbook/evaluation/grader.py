@@ -137,18 +137,12 @@ class GradedAnswer(NamedTuple):
 
 
 def graded_answers() -> tuple[GradedAnswer, ...]:
-    """Read the answers that people have graded, many of them nasty.
-
-    They were written together with `grade`.
-    """
+    """Read answers that were written and graded together with `grade`, many nasty."""
     return rows_of("lessons/12/graded_answers.jsonl", GradedAnswer)
 
 
 def held_out_answers() -> tuple[GradedAnswer, ...]:
-    """Read answers that the small model wrote, graded by a person.
-
-    It wrote a sentence or a refusal for each task, mostly with the right value in view.
-    """
+    """Read answers that the small model wrote, most with the right value in view."""
     return rows_of("lessons/12/held_out_answers.jsonl", GradedAnswer)
 
 

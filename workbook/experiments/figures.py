@@ -96,7 +96,7 @@ def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
     chances = [100 * comb(n, k) / 2**n for k in range(n + 1)]
     colours = [RED if abs(n - 2 * k) >= uneven else GREY for k in range(n + 1)]
     right.bar(range(n + 1), chances, color=colours)
-    right.set(title=f"{n} coins: red, together {found.p:.1%}, is p")
+    right.set(title=f"{n} coins fall so unevenly (red): p = {found.p:.1%}")
     right.set(xlabel=f"heads of {n} coins", ylabel="how often (%)")
     return [left, right]
 

@@ -176,7 +176,7 @@ def as_html(notebook: Any) -> list[tuple[str, str]]:
     """
     for cell in notebook.cells:
         if cell.cell_type == "markdown":  # a picture is embedded from below `path`
-            cell.source = cell.source.replace("](../data/", "](data/")
+            cell.source = cell.source.replace("../data/", "data/")
     home = {"metadata": {"path": str(DATA.parent)}}
     body: str = _exporter().from_notebook_node(notebook, resources=home)[0]
     for other in lessons():  # a lab is in a folder of its own, its page is not

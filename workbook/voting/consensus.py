@@ -47,7 +47,14 @@ class Tally(NamedTuple):
     tied: bool  # two or more answers have the most votes
 
     def __str__(self) -> str:
-        return counted(self)
+        """Return a tally in words."""
+        shown = [f"{count} × {clip(answer, 40)}" for answer, count in self.votes]
+        tie = " (a tie)" if self.tied else ""
+        rest = f"; {self.abstained} abstained, {self.failed} failed"
+        return (", ".join(shown) or "no votes") + tie + rest
+
+
+counted = Tally.__str__
 
 
 class Agreed(NamedTuple):
@@ -138,14 +145,6 @@ def answer_of(end: RunResult | Given) -> Given:
     if not isinstance(end, RunResult):
         return end  # a plain answer is one, too
     return RuntimeError(end.message) if end.state == State.ERROR else end.answer
-
-
-def counted(tally: Tally) -> str:
-    """Return a tally in words."""
-    shown = [f"{count} × {clip(answer, 40)}" for answer, count in tally.votes]
-    tie = " (a tie)" if tally.tied else ""
-    rest = f"; {tally.abstained} abstained, {tally.failed} failed"
-    return (", ".join(shown) or "no votes") + tie + rest
 
 
 def ask_verifier(
