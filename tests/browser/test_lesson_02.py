@@ -25,7 +25,7 @@ def test_lesson_02_measures_four_methods_and_takes_an_answer(lesson):
     """Run all: no error, four rows of marks, a table, three plots; then an exercise."""
     experiment = lesson.output("trials = four_methods(model, questions)")
     expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
-    expect(experiment.locator("table.dataframe tbody tr")).to_have_count(4)
+    expect(experiment.locator("table tbody tr")).to_have_count(4)
     expect(lesson.page.locator(".workbook-plot")).to_have_count(PLOTS)
     if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
         take_pictures(lesson, Path(folder))

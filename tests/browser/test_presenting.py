@@ -143,7 +143,10 @@ def test_be_the_model_fills_the_window_too(shown):
     assert root.evaluate(IN_FRONT)
     assert min(text["size"] for text in root.evaluate(TEXTS)) >= SMALLEST_PX
     root.get_by_role("textbox").fill("")
-    root.get_by_role("textbox").press_sequentially("Final Answer: 88 p")
+    root.get_by_role("textbox").press_sequentially("p")  # a letter, and not the key
+    assert root.evaluate(IN_FRONT)
+    root.get_by_role("textbox").fill("Final Answer: 88")
+    expect(page.locator("[data-status=idle]").first).to_be_attached()
     shown.picture_of_window("present_be_the_model")
     root.get_by_role("button", name="Send my turn").click()
     expect(root).to_contain_text("stopped after 1 turn")

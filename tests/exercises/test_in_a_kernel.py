@@ -49,6 +49,8 @@ def test_after_a_failure_ours_answers_and_says_so_in_each_cell(kernel):
     use = "[who_writes('Observation') for _ in range(3)][0]"
     for _ in range(2):
         assert kernel(use).splitlines() == [said, "'runtime'"]
+    kernel("from workbook.exercises.your_agent import path_of")
+    kernel("path_of('who_writes').unlink(missing_ok=True)  # of another test")
     plugged = "p = __import__('workbook').your_parts('who_writes')"
     told = plugged + "\np['who_writes']('Thought')\nprint(p.line() or 'nothing more')"
     assert kernel(told).splitlines() == [said, "nothing more"]

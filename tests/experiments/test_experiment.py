@@ -135,7 +135,7 @@ def test_first_searches_are_compared_by_whether_they_opened_an_article():
     )
     assert (found.won, found.lost) == (1, 0)
     asked = QUESTIONS[0].text
-    assert rows == [(asked, "6", "Search[x]", "Search[y]", some, "Finish[6]")]
+    assert rows == [(asked, "6", "x", "y", some, "Finish[6]")]
 
 
 @pytest.mark.parametrize(

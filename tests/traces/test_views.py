@@ -105,7 +105,7 @@ def test_what_an_engine_tells_is_in_the_chat_as_the_trace_has_it(tmp_path):
         hook("decision", who="Ada", what="approve", why="", answer={})
     live, (called, seen, rejected, approved) = contents(tmp_path), rows_of(tmp_path)
     assert called["arguments"] == {"a": [1], "b": [2, "3j"]}
-    assert "{'a': [1], 'b': [2, '3j']}" in live["run.log"]
+    assert "Sum(a=[1], b=[2, '3j'])" in live["run.log"]
     assert len(seen["content"]) == 550_000
     assert "548,000 more" in live["chat.md"]
     assert max(map(len, live["run.log"].splitlines())) <= 200

@@ -140,7 +140,7 @@ def first_searches(
     """Compare Act and ReAct by whether the first search opened an article.
 
     Returns the pairs, and a row a question: (question, right answer, what Act and ReAct
-    search first, what ReAct then sees, how ReAct ends).
+    search for first, what ReAct then sees, how ReAct ends).
     """
     both, opened = pairs(trials, "act", "react"), []
     rows: list[tuple[str, ...]] = []
@@ -149,8 +149,11 @@ def first_searches(
         first, then, last = act[0], react[0], react[-1]
         found = ["Could not find" not in step.observation for step in (first, then)]
         opened.append((found[0], found[1]))
-        actions = first.action, then.action, then.observation, last.action
-        rows.append((question.text, question.answers[0], *actions))
+        asked = [
+            step.action.removeprefix("Search").strip("[]") for step in (first, then)
+        ]
+        said = *asked, then.observation, last.action
+        rows.append((question.text, question.answers[0], *said))
     return paired_difference(opened), rows
 
 
