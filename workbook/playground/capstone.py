@@ -36,9 +36,7 @@ class Story:
     question: str
     turns: Sequence[str]  # "{told}" in a turn is what the last tool has told
     gold: Gold  # the right answer, as lesson 12's `grade` takes it
-    if_stopped: Sequence[
-        str
-    ] = ()  # the turns from the first call that your guard stops
+    if_stopped: Sequence[str] = ()  # the turns from the first call that is stopped
     tools: Sequence[Tool] = ()  # besides yours
     ends: str = State.DONE  # the right end; the answer counts where it is DONE
     person: Sequence[str] = ()  # of who is asked: approve, later, reject: why

@@ -12,11 +12,9 @@ LANE, BOX, GAP = 17, 36, 5  # heights of both, and what is between two boxes
 BOLD, PLAIN = 7.8, 6.4  # the width of a letter in a state's name, and in a label
 PORT = 10  # between two arrows at one side of a box
 NEAR = (3, -2)  # lanes for which there is room at the least, so that boxes stand still
+# As one reads them; a state of yours comes after them.
 ORDER = ["RECALL", "THINK", "ADDRESS", "VERIFY", "POLICY", "PENDING_APPROVAL"]
-ORDER += [
-    "EXECUTE_TOOL",
-    "OBSERVE",
-]  # as one reads them; a state of yours comes after them
+ORDER += ["EXECUTE_TOOL", "OBSERVE"]
 
 
 class Picture(NamedTuple):
