@@ -26,7 +26,6 @@ from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
 from workbook.traces.what_if import what_if
 
-SECRET = "hunter2secret"
 SITE = "https://museum.example/visit"
 ANYTHING = (PolicyRule(Verdict.ALLOW, why="the user allows all of it"),)
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
@@ -57,8 +56,7 @@ class World:
 
 def machine_of(turns, world, taint=True, **options):
     """Return a machine whose rules allow everything, under taint unless told so."""
-    names = "screened", "fence", "secret"
-    how = {name: options.pop(name) for name in names if name in options}
+    how = {n: options.pop(n) for n in ("screened", "fence") if n in options}
     machine = guarded(Script(turns), world.tools, **{"rules": ANYTHING, **options})
     return with_taint(machine, **how) if taint else machine
 
@@ -125,13 +123,6 @@ def test_a_model_that_insists_ends_without_an_answer():
     assert play(turns)[0].state == "STUCK"
     end, *_ = play(turns, budget=Budget(steps=2))
     assert (end.state, end.answer) == ("EXHAUSTED", None)
-
-
-def test_a_secret_of_the_question_does_not_go_out_with_a_request():
-    """after text from outside, a run with a secret asks before it reads outside"""
-    question = f"My code is {SECRET}. What is new?"
-    end, _, world = play([LOOK, LOOK, "Final Answer: 1"], question, secret=[SECRET])
-    assert (end.state, world.asked) == ("PENDING", ["x"])
 
 
 def test_each_run_begins_anew():

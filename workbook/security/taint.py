@@ -8,7 +8,7 @@ text is not the one that the user agreed to, by its digest, asks a person.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from workbook.grounding.addresses import addresses_in
 from workbook.grounding.recall import terms
 from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
 from workbook.security.strangers import digest
-from workbook.tools.calls import Effect, Observation
+from workbook.tools.calls import Observation
 from workbook.tools.tool import Tool
 
 
@@ -97,30 +97,20 @@ def is_stricter(verdict: str, other: str) -> bool:
     return STRICT.index(Verdict(verdict)) > STRICT.index(Verdict(other))
 
 
-def rules_under(
-    labels: Collection[str],
-    rules: Sequence[PolicyRule],
-    tools: Iterable[Tool],
-    flow: Callable[..., Decision] = may_flow,
-    sinks: Mapping[str, str] = {},
+def stricter(
+    rules: Iterable[PolicyRule], said: Sequence[tuple[Tool, Decision]]
 ) -> tuple[PolicyRule, ...]:
-    """Return the policy as it holds for a run with these labels; never a milder one.
+    """Return the policy in which these verdicts on tools hold too; never a milder one.
 
-    Before each rule that is milder than `flow` stands the same one for the tool, with
-    the stricter verdict: so an ALLOW becomes an ASK, and what was denied stays denied.
-    `sinks` says where a tool leads by its name, where its effect does not.
+    Before each rule that is milder stands the same one for the tool, with the stricter
+    verdict: so an ALLOW becomes an ASK, and what was denied stays denied.
     """
-    leads = [(tool, sinks.get(tool.name) or _sink(tool)) for tool in tools]
-    said = [(tool, flow(labels, sink)) for tool, sink in leads if sink]
     rows: list[PolicyRule] = []
     for rule in rules:
         for tool, (verdict, why) in said:
-            speaks = fnmatchcase(tool.name.casefold(), rule.tool.casefold())
-            if (
-                speaks
-                and rule.effect in ("*", tool.effect)
-                and is_stricter(verdict, rule.verdict)
-            ):
+            is_named = fnmatchcase(tool.name.casefold(), rule.tool.casefold())
+            is_meant = is_named and rule.effect in ("*", tool.effect)
+            if is_meant and is_stricter(verdict, rule.verdict):
                 about = {"effect": tool.effect, "tool": tool.name, "why": why}
                 rows.append(rule._replace(verdict=verdict, **about))
         rows.append(rule)
@@ -143,25 +133,20 @@ def changed(tools: Iterable[Tool], agreed: Mapping[str, str]) -> list[tuple[str,
 
 
 def agreed_rules(
-    tools: Iterable[Tool],
+    tools: Sequence[Tool],
     agreed: Mapping[str, str],
-    rules: Sequence[PolicyRule] = POLICY,
+    rules: Iterable[PolicyRule] = POLICY,
 ) -> tuple[PolicyRule, ...]:
     """Return the policy in which a tool that is not as agreed to asks a person.
 
     What was denied stays denied. `agreed` holds digests by name, as the caller kept
     them: `{tool.name: digest(tool) for tool in tools}`.
     """
-    by_name = {tool.name: tool for tool in tools}
-    for name, what in changed(by_name.values(), agreed):
-        why = (
-            "nobody has agreed to this tool"
-            if what == "new"
-            else "it is not as agreed to"
-        )
-        said = Decision(Verdict.ASK, why)
-        rules = rules_under((), rules, [by_name[name]], lambda *_, said=said: said)
-    return tuple(rules)
+    why = {"new": "nobody has agreed to this tool", "changed": "it is not as agreed to"}
+    found = dict(changed(tools, agreed))
+    differ = [tool for tool in tools if tool.name in found]
+    said = [(each, Decision(Verdict.ASK, why[found[each.name]])) for each in differ]
+    return stricter(rules, said)
 
 
 _PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
@@ -192,9 +177,3 @@ def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
             if is_named or (host and host in asked):
                 found[address] = f"{tool}, {title}" if title else tool
     return found
-
-
-def _sink(tool: Tool) -> Sink | None:
-    if tool.effect is Effect.WRITE:
-        return Sink.WRITE
-    return Sink.REQUEST if tool.outside else None
