@@ -40,6 +40,7 @@ _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
     re.IGNORECASE,
 )
+_TENS = re.compile(r"\b([2-9]0)[- ]([1-9])\b")  # forty-two
 _HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
 _WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
 _SUBJECT = re.compile(
@@ -83,6 +84,7 @@ def facts(sentence: str) -> Facts:
         text = phrase.sub(plain, text)
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
     text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
+    text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
     found = Facts(set(), set(), set(), set(), set(), _subject(text))
     for number, unit in _NUMBER.findall(text):
         value = float(number.replace(",", ""))
@@ -125,19 +127,17 @@ def compared(
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
-    wrong += [
-        f"it does not say “{word}”"
-        for word in sorted(claim.spelled & _HOW_MANY - said.spelled)
-    ]
+    missing = claim.spelled & _HOW_MANY - said.spelled
+    wrong += [f"it does not say “{word}”" for word in sorted(missing)]
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
     turned |= claim.denied if not said.denied else set()
     wrong += ["one says “not” where the other does not"] if turned else []
     contrary = _contrary(claim, said)
     wrong += contrary
-
     words = claim.words - title.words
-    found = {word for word in words if _is_said(word, said)}
+    found = words & said.words
+    found |= {pair for pair in words if is_han(pair) and set(pair) <= said.spelled}
     total = len(words) + len(claim.numbers)
     right = len(claim.numbers) - len(numbers)
     known = len(found) + right
@@ -161,11 +161,6 @@ def _contrary(claim: Facts, said: Facts) -> list[str]:
     if who and does == did and not any(_is_spelled(name, others) for name in who):
         found.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
     return found
-
-
-def _is_said(word: str, said: Facts) -> bool:
-    """Return whether a sentence has a word, or both characters of a pair."""
-    return word in said.words or (is_han(word) and set(word) <= said.spelled)
 
 
 def _spans(numbers: set[tuple[float, str]]) -> set[tuple[float, str]]:
