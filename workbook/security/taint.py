@@ -155,8 +155,8 @@ _PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
 def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
     """Return the addresses that a source has which the question names, and where.
 
-    It names the tool, the host of the address, or a word of the document's title. An
-    address that is Markdown or HTML, or has another scheme, is not among them.
+    It names the tool, or a word of the document's title. An address that is Markdown or
+    HTML, or has another scheme, is not among them.
 
     >>> page = {"title": "City museum", "text": "See https://museum.example/visit."}
     >>> seen = Observation("", True, {"results": [page]}, None)
@@ -166,14 +166,12 @@ def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
     result = seen.result if seen.ok and isinstance(seen.result, dict) else {}
     listed = result.get("results")
     pages = listed if isinstance(listed, list) else [{"text": seen.text()}]
-    asked, found = question.casefold(), dict[str, str]()
+    says_tool = re.search(rf"\b{re.escape(tool)}\b", question, re.IGNORECASE)
+    found: dict[str, str] = {}
     for page in (each for each in pages if seen.ok and isinstance(each, dict)):
         title = str(page.get("title", ""))
-        says_tool = re.search(rf"\b{re.escape(tool.casefold())}\b", asked)
-        is_named = bool(says_tool or {*terms(title)} & {*terms(question)})
-        for address in filter(_PLAIN.fullmatch, addresses_in(str(page.get("text")))):
-            rest = re.sub(r"^(?:\w+:/*)?(?:[^@/]*@)?", "", address.casefold())
-            host = re.split("[/:?#]", rest)[0]
-            if is_named or (host and host in asked):
-                found[address] = f"{tool}, {title}" if title else tool
+        if says_tool or {*terms(title)} & {*terms(question)}:
+            addresses = filter(_PLAIN.fullmatch, addresses_in(str(page.get("text"))))
+            where = f"{tool}, {title}" if title else tool
+            found |= dict.fromkeys(addresses, where)
     return found
