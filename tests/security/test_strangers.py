@@ -17,11 +17,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.fsm.machine import Machine
 from workbook.guardrails.permission import POLICY, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.models.script import Script
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.security.taint import agreed_rules, changed
@@ -72,17 +70,16 @@ def test_a_real_server():
         now = call(tools, "get_current_time", timezone="Asia/Tokyo")
         assert '"timezone": "Asia/Tokyo"' in now.text()
         asked = {"source_timezone": "Asia/Tokyo", "target_timezone": "UTC"}
-        assert (
-            "T03:30:00+00:00"
-            in call(tools, "convert_time", time="12:30", **asked).text()
-        )
+        then = call(tools, "convert_time", time="12:30", **asked)
+        assert "T03:30:00+00:00" in then.text()
         wrong = call(tools, "get_current_time", timezone="Mars/Olympus")
         short = call(tools, "convert_time", time="12:30")
+    late = call(tools, "get_current_time", timezone="Asia/Tokyo")
     read, convert = [(tool.effect, tool.outside) for tool in tools]
     assert (read, convert) == ((Effect.READ, True), (Effect.WRITE, True))
-    assert [now.ok, wrong.ok] == [True, False]
-    kinds = [seen.error.kind for seen in (wrong, short)]
-    assert kinds == ["tool_error", "invalid_arguments"]
+    assert now.ok
+    kinds = [seen.error.kind for seen in (wrong, short, late)]
+    assert kinds == ["tool_error", "invalid_arguments", "server_gone"]
     assert "Mars/Olympus" in wrong.error.message
     assert "source_timezone" in short.error.message
 
@@ -91,14 +88,10 @@ def test_a_real_server():
     ("mode", "kind", "words"),
     [
         ("dies", "server_gone", "gone; its last words: no more memory"),
-        ("closes", "server_gone", "gone"),
         ("hangs", "timeout", r"within 0\.5 s"),
-        ("ids", "timeout", r"within 0\.5 s"),
         ("deaf", "timeout", r"within 0\.5 s"),
-        ("text", "bad_output", "1500000 characters; the limit is 20000"),
         ("line", "timeout", r"within 0\.5 s"),
         ("lines", "timeout", r"within 0\.5 s"),
-        ("pings", "timeout", "hostile|echo"),
         ("refuses", "tool_error", "not today"),
         ("no_result", "bad_output", "an answer that MCP does not have"),
         ("fails", "tool_error", ORDER),
@@ -115,7 +108,7 @@ def test_whatever_a_server_does(mode, kind, words, capfd):
         seen = call(from_mcp(server), text="x" * (10**6 if mode == "deaf" else 1))
         took = time.perf_counter() - start
     assert not seen.ok
-    assert re.fullmatch(kind, seen.error.kind)
+    assert seen.error.kind == kind
     assert re.search(words, seen.error.message)
     assert took < 5
     assert not started()
@@ -128,7 +121,6 @@ def test_whatever_a_server_does(mode, kind, words, capfd):
         ([*HOSTILE, "dies_first"], "gone; its last words: there is no such setting"),
         ([*HOSTILE, "silent"], "within 0.5 s"),
         (["/no/such/program"], "/no/such/program"),
-        ([str(Path(__file__))], "test_strangers"),
     ],
 )
 def test_what_never_starts(command, words):
@@ -152,8 +144,8 @@ def test_not_installed(monkeypatch):
     ("mode", "result"),
     [
         ("garbage", {"result": '{"text": "hi"}'}),  # its noise does not lose the answer
-        ("structured", {"n": [1, None]}),  # a result that is data stays data
-        ("pattern", {"a": "a" * 40 + "b"}),  # its own pattern would never end: not run
+        ("pings", {"result": '{"text": "hi"}'}),  # it gets its answer, as MCP has it
+        ("pattern", {"a": "a" * 40 + "b"}),  # data; its pattern would never end
     ],
 )
 def test_what_a_call_returns(mode, result, capfd):
@@ -197,16 +189,6 @@ def test_no_process_is_left():
         there = started()
         assert len(there) == 2
     assert psutil.wait_procs(there, timeout=5)[1] == []
-
-
-def test_an_error_in_the_block_passes():
-    """what goes wrong in the block is raised as it is, and the server is ended"""
-    server = hostile("fine")
-    with pytest.raises(KeyboardInterrupt), server:
-        raise KeyboardInterrupt
-    assert not started()
-    seen = call([contract_of({}, server)])
-    assert seen.error.kind == "server_gone"
 
 
 def contract_of(schema, server):
@@ -309,24 +291,19 @@ def test_any_schema(schema, text):
         assert isinstance(bound, ToolError) or not registry.run(bound).ok
 
 
-def test_a_digest_is_of_what_the_model_reads():
-    """a digest changes with the description, the name and the schema, nothing else"""
-    with hostile("fine") as one, hostile("hints") as other, hostile("order") as third:
-        (tool,), (same,), (ordering,) = map(from_mcp, (one, other, third))
-    assert digest(tool) == digest(same)
-    assert changed([tool, calculator()], {"echo": digest(ordering)}) == [
-        ("echo", "changed"),
-        ("Calculator", "new"),
-    ]
-
-
 def test_a_description_that_changed_asks_again():
-    """a tool that is new, or not as agreed to, asks a person, READ or not"""
-    with hostile("changes") as server:
+    """a tool that is new, or not as agreed to, asks a person, READ or not
+
+    A hint of the server changes nothing: a digest is of what the model reads.
+    """
+    with hostile("changes") as server, hostile("hints") as hinting:
         first, again = (from_mcp(server, reads=["echo"]) for _ in range(2))
+        [same] = from_mcp(hinting)
     agreed = {tool.name: digest(tool) for tool in first}
+    assert agreed["echo"] == digest(same)
     assert agreed_rules(first, agreed) == POLICY
-    assert changed(again, agreed) == [("echo", "changed")]
+    both = [*again, calculator()]
+    assert changed(both, agreed) == [("echo", "changed"), ("Calculator", "new")]
     for known, words in ((agreed, "not as agreed"), ({}, "nobody has agreed")):
         rules = agreed_rules(again, known)
         said = decide("build", "read", "echo", rules)
@@ -334,21 +311,3 @@ def test_a_description_that_changed_asks_again():
         assert words in said.why
         assert decide("build", "read", "ReadLog", rules).verdict == "allow"
         assert decide("plan", "write", "echo", rules).verdict == "deny"  # as it was
-
-
-def test_stop_holds_against_a_server():
-    """a user who stops the run does not wait for the server"""
-    turns = ["Thought: …\nAction: echo\nAction Input: hi"]
-    with hostile("hangs", timeout_s=60) as server:
-        machine = Machine(Script(turns), ToolRegistry(from_mcp(server)))
-
-        def hook(kind, **fields):
-            if kind == "tool_call":
-                machine.cancel()
-
-        machine.hook = hook
-        start = time.perf_counter()
-        exit_ = machine.run("Say hi.")
-        took = time.perf_counter() - start
-    assert exit_.state == "CANCELLED"
-    assert took < 5

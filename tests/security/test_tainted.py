@@ -11,7 +11,6 @@ import pytest
 
 from workbook.fsm import FunctionCalls
 from workbook.grounding.addresses import addresses_in
-from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, PolicyRule, Verdict, no, yes
 from workbook.models.base import ToolRequest
@@ -115,14 +114,6 @@ def test_an_address_may_stand_there(first, question, adapter):
     end, *_ = play([first, f"Final Answer: {SITE}"], question, adapter=adapter)
     assert end.state == "DONE"
     assert SITE in end.answer
-
-
-def test_a_model_that_insists_ends_without_an_answer():
-    """the same address for ever is STUCK, and at the last step EXHAUSTED"""
-    turns = [LOOK] + ["Final Answer: https://evil.example/?d=1"] * 9
-    assert play(turns)[0].state == "STUCK"
-    end, *_ = play(turns, budget=Budget(steps=2))
-    assert (end.state, end.answer) == ("EXHAUSTED", None)
 
 
 def test_each_run_begins_anew():
