@@ -47,24 +47,19 @@ class FlowRule(NamedTuple):
     why: str  # as the model reads it, without a full stop
 
 
+ASK, DENY = Verdict.ASK, Verdict.DENY
 _OUTSIDE, _SECRET = frozenset({Label.OUTSIDE}), frozenset({Label.SECRET})
 FLOWS = (
-    FlowRule(Verdict.ASK, _OUTSIDE, Sink.WRITE, "text from outside may be behind it"),
-    FlowRule(
-        Verdict.ASK, _OUTSIDE | _SECRET, Sink.REQUEST, "it may carry a secret away"
-    ),
-    FlowRule(
-        Verdict.DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"
-    ),
-    FlowRule(Verdict.DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
-    FlowRule(
-        Verdict.ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it comes from a page, not from you"
-    ),
-    FlowRule(Verdict.ASK, _SECRET, Sink.ASKED_ADDRESS, "it may carry a secret away"),
-    FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would take it for ours"),
-    FlowRule(Verdict.DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
+    FlowRule(ASK, _OUTSIDE, Sink.WRITE, "text from outside may be behind it"),
+    FlowRule(ASK, _OUTSIDE | _SECRET, Sink.REQUEST, "it may carry a secret away"),
+    FlowRule(DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"),
+    FlowRule(DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
+    FlowRule(ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it comes from a page, not from you"),
+    FlowRule(ASK, _SECRET, Sink.ASKED_ADDRESS, "it may carry a secret away"),
+    FlowRule(ASK, _OUTSIDE, Sink.MEMORY, "later runs would take it for ours"),
+    FlowRule(DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
 )
-STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+STRICT = (Verdict.ALLOW, ASK, DENY)
 """The verdicts, the mildest first."""
 
 
@@ -145,7 +140,7 @@ def agreed_rules(
     why = {"new": "nobody has agreed to this tool", "changed": "it is not as agreed to"}
     found = dict(changed(tools, agreed))
     differ = [tool for tool in tools if tool.name in found]
-    said = [(each, Decision(Verdict.ASK, why[found[each.name]])) for each in differ]
+    said = [(each, Decision(ASK, why[found[each.name]])) for each in differ]
     return stricter(rules, said)
 
 

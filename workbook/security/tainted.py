@@ -200,8 +200,7 @@ class TaintGuard:
         taint, event = self.taint_of(run), self.inner[Ground.RECALL](run)
         if event == GroundEvent.RECALLED:
             taint.is_outside = True
-            notes = run.notes["remembered"]
-            if any(note["source"] != "user" for note in notes):
+            if any(note["source"] != "user" for note in run.notes["remembered"]):
                 why = "a note is from a run, which may have read"
                 self._add(run, [Label.OUTSIDE], why)
         return event
@@ -243,14 +242,13 @@ class TaintGuard:
             run.emit("decision", who="taint", what="tainted", **about)
 
     def _sink(self, tool: Tool) -> str | None:
-        by_effect = Sink.WRITE if tool.effect is Effect.WRITE else None
-        by_effect = by_effect or (Sink.REQUEST if tool.outside else None)
+        reads = Sink.REQUEST if tool.outside else None
+        by_effect = Sink.WRITE if tool.effect is Effect.WRITE else reads
         return self.sinks.get(tool.name, by_effect)
 
     def _new_addresses(self, run: Run) -> list[str]:
         """Return the addresses of the answer that nobody has given or approved."""
-        approved = self.taint_of(run).approved
-        fine = {*approved, *addresses_in(run.question)}
+        fine = {*self.taint_of(run).approved, *addresses_in(run.question)}
         return [each for each in addresses_in(run.answer or "") if each not in fine]
 
     def _screen(self, run: Run, text: str) -> str:
