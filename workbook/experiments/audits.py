@@ -53,13 +53,12 @@ def told(trace: Trace) -> list[str]:
     """Return what was said about an answer, line by line: model, audit, end."""
     lines = [str(trace.of("run_started")[0]["question"])]
     for event in trace.of("model_turn", "decision"):
-        if "Final Answer:" in event.get("text", ""):
-            answer = sentences(event["text"].partition("Final Answer:")[2].strip())
-            lines += [f"  model: {sentence}" for sentence in answer]
-        elif event.get("who") == "audit":
-            why = [f" · {each['why']}" for each in event["verdicts"]
-                   if each["kind"] != Support.SUPPORTED]  # fmt: skip
-            lines.append(f"  audit: {event['what']}{''.join(why)}")
+        if event.get("who") == "audit":
+            failed = [v for v in event["verdicts"] if v["kind"] != Support.SUPPORTED]
+            why = "".join(f" · {each['why']}" for each in failed)
+            lines.append(f"  audit: {event['what']}{why}")
+        answer = event.get("text", "").partition("Final Answer:")[2]
+        lines += [f"  model: {sentence}" for sentence in sentences(answer)]
     end = trace.end or {}
     return [*lines, f"{end['state']}: {end['answer'] or end['message']}"]
 
