@@ -217,7 +217,7 @@ def test_ctrl_c():
 
 
 def test_names_become_ours():
-    """each tool gets a name that a model can call; a taken one gets its server's, too"""
+    """each tool gets a name that a model can call; a taken one, its server's too"""
     with hostile("names") as one, hostile("fine") as other:
         tools = from_mcp(one, taken=["Calculator"])
         tools += from_mcp(other, taken=[tool.name for tool in tools])
