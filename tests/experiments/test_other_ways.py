@@ -37,9 +37,9 @@ LOOKS = {
 
 
 def test_repaired_and_spoiled_are_counted():
-    """A right answer that becomes wrong is in one row, the other way in the other"""
-    rows = other_ways.repaired(LOOKS).rows
-    assert rows == [("right", 1, 0, 1), ("wrong", 1, 1, 0)]
+    """A right answer that becomes wrong is lost, the other way is won"""
+    found = other_ways.repaired(LOOKS)
+    assert (found.won, found.lost, found.both, found.neither) == (1, 1, 0, 0)
 
 
 def test_an_oracle_looks_only_where_it_is_wrong():

@@ -25,14 +25,15 @@ def test_the_right_answer_wins_where_others_have_fewer_votes(answers, k, share):
 
 def test_one_run_is_right_as_often_for_all_three():
     """For one run pass@k, majority@k and pass^k are the same; then they part"""
-    lines = votes.curves(vote, pass_at_k)
-    assert lines.loc[1].tolist() == pytest.approx([37] * 3)
-    assert lines.loc[5].tolist() == pytest.approx([60, 40, 15])
+    lines = votes.at_k(vote, pass_at_k).groupby("k")[[*votes.LINES]].mean()
+    assert lines.loc[1].tolist() == pytest.approx([0.37] * 3)
+    assert lines.loc[5].tolist() == pytest.approx([0.6, 0.4, 0.15])
 
 
-def test_agreement_is_counted_over_all_sums():
-    """Each sum is in one row, by how its runs agreed; not all that agree are right"""
-    rows = votes.by_agreement(consensus).rows
-    assert sum(int(row[1]) for row in rows) == len(votes.sums())
-    assert rows[0][0] == "5 of 5, unanimous"
-    assert int(rows[0][2]) < int(rows[0][1])
+def test_agreement_is_found_for_all_sums():
+    """A row a sum; not all sums on which all five runs agree are right"""
+    found = votes.agreed(consensus)
+    assert len(found) == len(votes.sums())
+    all_say = found[found["say"] == 5]
+    assert set(all_say["how"]) == {"unanimous"}
+    assert (len(all_say), all_say["right"].sum()) == (5, 3)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from workbook.evaluation.statistics import paired_difference
+from workbook.evaluation.statistics import Paired, paired_difference
 from workbook.exercises.display import Grid
 from workbook.experiments import votes
 from workbook.experiments.questions import ArithmeticQuestion
@@ -72,17 +72,12 @@ def on_all_sums(way: Callable[[ArithmeticQuestion, TextModel], Way]) -> dict[str
     return {slug: Way(*row) for slug, row in kept.items()}
 
 
-def repaired(looks: Mapping[str, Way]) -> Grid:
-    """Return how many sums the second look left, repaired and spoiled."""
-    rows = []
-    for name, before in (("right", True), ("wrong", False)):
-        then = [
-            votes.is_right(slug, way.answers[1])
-            for slug, way in looks.items()
-            if votes.is_right(slug, way.answers[0]) is before
-        ]
-        rows.append((name, len(then), sum(then), then.count(False)))
-    return Grid(["first answer", "sums", "then right", "then wrong"], rows)
+def repaired(looks: Mapping[str, Way]) -> Paired:
+    """Compare first answers with those after the second look: repaired are won."""
+    return paired_difference(
+        (votes.is_right(slug, way.answers[0]), votes.is_right(slug, way.answers[1]))
+        for slug, way in looks.items()
+    )
 
 
 def with_an_oracle(looks: Mapping[str, Way]) -> dict[str, Way]:

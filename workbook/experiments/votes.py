@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from math import comb
-from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from workbook.exercises.display import Grid
@@ -30,13 +29,13 @@ from workbook.paths import DATA
 from workbook.playground.recorded import real_model
 from workbook.traces.dashboard import on_any_page
 from workbook.voting.consensus import Agreed, Tally
-from workbook.wait import waiting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
 MAIN, GREEDY = "0.2 · 0.95", "greedy"  # temperature and top-p; the likeliest tokens
+LINES = {"pass@k": "one is", "majority@k": "the vote is", "pass^k": "all are"}
 Vote = Callable[[Sequence[Any]], Tally]
 Consensus = Callable[..., Agreed]
 
@@ -117,38 +116,21 @@ def by_votes(vote: Vote, columns: Sequence[tuple[str, int]]) -> Grid:
     return Grid(head, shown)
 
 
-def by_agreement(consensus: Consensus) -> Grid:
-    """Return how many sums are right, by how many of five runs agree."""
-    found: dict[str, list[bool]] = {}
-    for slug, answers in said().items():
-        agreed = consensus(answers)
-        top, most = agreed.tally.votes[0]
-        found.setdefault(f"{most} of 5, {agreed.how}", []).append(is_right(slug, top))
-    rows = [(name, len(each), sum(each)) for name, each in sorted(found.items())]
-    return Grid(["agree", "sums", "their top answer is right"], rows[::-1])
+def agreed(consensus: Consensus) -> DataFrame:
+    """Return for each sum how many of five runs say the same, and whether it is right.
 
+    Columns: `say`, `how` it was agreed, `right`, `answer`, `right answer`, `sum`.
+    """
+    import pandas as pd
 
-def agreed_on(consensus: Consensus, least: int = 4) -> Grid:
-    """Return the sums on which at least so many of five runs say the same."""
     rows = []
     for slug, answers in said().items():
-        top, most = consensus(answers).tally.votes[0]
-        if most >= least:
-            mark, one = "right" if is_right(slug, top) else "WRONG", sums()[slug]
-            rows.append((f"{most} of 5", mark, top, one.answers[0], one.text))
-    rows.sort(key=lambda row: row[:2], reverse=True)
-    return Grid(["say", "it is", "answer", "right answer", "sum"], rows)
-
-
-def agreed_by(model: TextModel, consensus: Consensus) -> Grid:
-    """Ask a model the first five sums three times; return what its runs agree on."""
-    rows = []
-    with waiting("asking three times", total=5) as tick:
-        for one in list(sums().values())[:5]:
-            agreed = consensus([solve(one, model).answer for _ in range(3)])
-            rows.append((agreed.answer, one.answers[0], agreed.why))
-            tick()
-    return Grid(["answer", "right answer", "why"], rows)
+        together, one = consensus(answers), sums()[slug]
+        top, most = together.tally.votes[0]
+        right = is_right(slug, top)
+        rows.append((most, together.how, right, top, one.answers[0], one.text))
+    columns = ["say", "how", "right", "answer", "right answer", "sum"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def majority_at_k(
@@ -162,47 +144,31 @@ def majority_at_k(
     return sum(is_right(slug, answer) for answer in draws) / len(draws)
 
 
-def curves(vote: Vote, pass_at_k: Callable[..., float]) -> DataFrame:
-    """Return pass@k, majority@k and pass^k in per cent of the sums, for k = 1 to 5.
+def at_k(vote: Vote, pass_at_k: Callable[..., float]) -> DataFrame:
+    """Return pass@k, majority@k and pass^k, from 0 to 1, of each sum for k = 1 to 5.
 
-    pass^k, of which all k are right, is tau-bench's (arXiv:2406.12045).
+    `right` is how many of its five runs are. pass^k, how often all of k runs are right,
+    is tau-bench's (arXiv:2406.12045).
     """
     import pandas as pd
 
-    lines = {}
-    for k in range(1, 6):
-        rows = []
-        for slug, answers in said().items():
-            c = sum(is_right(slug, answer) for answer in answers)
+    rows = []
+    for slug, answers in said().items():
+        c = sum(is_right(slug, answer) for answer in answers)
+        for k in range(1, 6):
             voted_right = majority_at_k(answers, k, slug, vote)
-            rows.append((pass_at_k(5, c, k), voted_right, comb(c, k) / comb(5, k)))
-        lines[k] = [100 * fmean(shares) for shares in zip(*rows, strict=True)]
-    names = ["pass@k", "majority@k", "pass^k"]
-    return pd.DataFrame.from_dict(lines, orient="index", columns=names)
+            shares = pass_at_k(5, c, k), voted_right, comb(c, k) / comb(5, k)
+            rows.append((sums()[slug].text, c, k, *shares))
+    return pd.DataFrame(rows, columns=["sum", "right", "k", *LINES])
 
 
 @on_any_page
 def plot_curves(lines: DataFrame) -> Axes:
-    """Draw what k runs could find, vote for, and be relied on for."""
+    """Draw what k runs could find, vote for, and be relied on for; k is the index."""
     _, (axes,) = blank(size=(7, 3.2))
-    says = {"pass@k": "one is", "majority@k": "the vote is", "pass^k": "all are"}
-    named = lines.rename(columns=lambda name: f"{name}: {says[name]}")
+    named = lines.rename(columns=lambda name: f"{name}: {LINES[name]}")
     named.plot(ax=axes, style=["o-", "s-", "d-"])
     axes.set_title("More runs: one is right more often, all of them less often")
     axes.set(xlabel="runs, k", ylabel="right, of 20 sums (%)", ylim=(0, 100))
     axes.set_xticks(range(1, 6))
     return axes
-
-
-def better_or_worse(vote: Vote) -> Grid:
-    """Return how often 1, 3 and 5 runs vote right, on sums where runs differ."""
-    rows = []
-    for slug, answers in said().items():
-        right = sum(is_right(slug, answer) for answer in answers)
-        if 0 < right < len(answers):
-            one, three, five = (
-                majority_at_k(answers, k, slug, vote) for k in (1, 3, 5)
-            )
-            rows.append((sums()[slug].text, f"{right} of 5", one, three, five))
-    rows.sort(key=lambda row: row[4] - row[2])
-    return Grid(["sum", "right", "majority@1", "@3", "@5"], rows)
