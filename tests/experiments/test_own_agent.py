@@ -77,5 +77,5 @@ def test_the_exported_agent_has_the_tool_and_the_guard(tmp_path, monkeypatch):
     story = MADE.story(Random(7), True)
     told = ask_outside(home, story)
     assert f"exit code 0: {story.gold.values[0]} dollars" in told
-    assert "decision    Convert: no tool has told you this rate" in told
+    assert "stopped by a guard: no tool has told you this rate" in told
     assert "Convert(amount: number, rate: number)" in run_agent(home, "--tools")
