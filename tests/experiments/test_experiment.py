@@ -4,9 +4,8 @@ import re
 
 from workbook.experiments.experiment import (
     Trial,
-    first_searches,
+    first_steps,
     paired,
-    right_alone,
     run_experiment,
     summarize,
 )
@@ -85,28 +84,21 @@ def test_a_run_that_gives_up_counts_as_no_answer():
 
 
 def test_two_methods_are_compared_on_the_same_questions():
-    """Pairs are of one question each; a row has who was right alone, and by what."""
-    act = PaperStep(action="Calculator[2+3]")
-    react = PaperStep("I multiply.", "Calculator[2*3]")
+    """Pairs are of one question each; a row has what each method did with it."""
+    act = PaperStep(action="Calculator[2+3]", observation="5")
+    react = [PaperStep("I multiply.", "Calculator[2*3]"), PaperStep("", "Finish[6]")]
     trials = [trial("act", 1, False, act), trial("act", 2, True, act)]
-    trials += [trial("react", n, True, react) for n in (1, 2)]
+    trials += [trial("react", n, True, *react) for n in (1, 2)]
     found = paired(trials, "act", "react")
     assert (found.both, found.won, found.lost, found.neither) == (1, 1, 0, 0)
-    ((who, question, *did),) = right_alone(trials, QUESTIONS)
-    assert (who, question) == ("ReAct", QUESTIONS[0].text)
-    assert did == [act.action, react.thought, react.action]
-
-
-def test_first_searches_are_compared_by_whether_they_opened_an_article():
-    """A first search that only names similar titles opened nothing."""
-    none, some = "Could not find [x]. Similar titles: y.", "Kyoto is a city."
-    react = [PaperStep("a", "Search[y]", some), PaperStep("b", "Finish[6]")]
-    trials = [trial("act", 1, False, PaperStep("", "Search[x]", none))]
-    trials.append(trial("react", 1, True, *react))
-    found, rows = first_searches(trials, QUESTIONS[:1])
-    assert (found.won, found.lost) == (1, 0)
-    did = "Search[x]", "Search[y]", some, "Finish[6]"
-    assert rows == [(QUESTIONS[0].text, "6", *did)]
+    rows = first_steps(trials, QUESTIONS)
+    assert rows["question"].tolist() == [each.text for each in QUESTIONS]
+    names = ["is right", "thinks", "does", "sees", "ends with"]
+    first = rows.loc[0, [f"{who} {name}" for who in ("Act", "ReAct") for name in names]]
+    assert first.tolist() == [
+        *(False, "", "Calculator[2+3]", "5", "Calculator[2+3]"),
+        *(True, "I multiply.", "Calculator[2*3]", "", "Finish[6]"),
+    ]
 
 
 def test_the_twenty_questions_are_twenty_sums():

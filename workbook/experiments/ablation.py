@@ -55,10 +55,9 @@ class Agent:
 
         A run that was refused answers with the reason.
         """
-        Path(folder).mkdir(parents=True, exist_ok=True)
         with (
             tempfile.TemporaryDirectory() as home,
-            TraceWriter(Path(folder) / "run_1.jsonl") as told,
+            TraceWriter(folder / "run_1.jsonl") as told,
         ):
             machine = self._machine(task, Ledger(Path(home, "ledger.db")))
             machine.hook = told

@@ -87,42 +87,31 @@ def paired(trials: Sequence[Trial], before: str, after: str) -> Paired:
     return paired_difference((one.right, other.right) for one, other in both)
 
 
-def right_alone(
-    trials: Sequence[Trial], questions: Iterable[Question]
-) -> list[tuple[str, ...]]:
-    """Return a row for each question that only one of Act and ReAct got right.
+def first_steps(trials: Sequence[Trial], questions: Iterable[Question]) -> pd.DataFrame:
+    """Return what Act and ReAct did first with each question, and how they ended.
 
-    A row is (who was right alone, question, Act's first action, ReAct's first thought,
-    ReAct's first action).
+    Columns: `question`, `right answer`, and for both methods: is right, thinks, does,
+    sees, ends with.
     """
+    import pandas as pd
+
     both, rows = pairs(trials, "act", "react"), []
     for question in questions:
-        act, react = both[question.slug]
-        if act.right != react.right:
-            alone = "Act" if act.right else "ReAct"
-            did, step = act.attempt.steps[0].action, react.attempt.steps[0]
-            rows.append((alone, question.text, did, step.thought, step.action))
-    return sorted(rows)
-
-
-def first_searches(
-    trials: Sequence[Trial], questions: Iterable[Question]
-) -> tuple[Paired, list[tuple[str, ...]]]:
-    """Compare Act and ReAct by whether the first search opened an article.
-
-    Returns the pairs, and a row a question: (question, right answer, the first actions
-    of Act and of ReAct, what ReAct then sees, how ReAct ends).
-    """
-    both, opened = pairs(trials, "act", "react"), []
-    rows: list[tuple[str, ...]] = []
-    for question in questions:
-        act, react = (trial.attempt.steps for trial in both[question.slug])
-        first, then, last = act[0], react[0], react[-1]
-        found = ("Could not find" not in step.observation for step in (first, then))
-        opened.append((next(found), next(found)))
-        did = first.action, then.action, then.observation, last.action
-        rows.append((question.text, question.answers[0], *did))
-    return paired_difference(opened), rows
+        row: dict[str, Any] = {
+            "question": question.text,
+            "right answer": question.answers[0],
+        }
+        for name, trial in zip(("Act", "ReAct"), both[question.slug], strict=True):
+            steps = trial.attempt.steps
+            row |= {
+                f"{name} is right": trial.right,
+                f"{name} thinks": steps[0].thought,
+                f"{name} does": steps[0].action,
+                f"{name} sees": steps[0].observation,
+                f"{name} ends with": steps[-1].action,
+            }
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def summarize(trials: Iterable[Trial]) -> pd.DataFrame:
