@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -41,12 +41,6 @@ def by_script(task, folder):
     with (folder.parent / "begun.txt").open("a") as file:
         file.write(f"{task.slug}\n")
     return play(task.expert, task, folder)
-
-
-def deadly(task, folder):
-    if task.slug == "task 3":
-        os._exit(1)
-    return by_script(task, folder)
 
 
 def begun(out):
@@ -140,8 +134,8 @@ def test_what_is_there_is_not_run_again(tmp_path):
     assert after[:2] == before
     assert set(begun(tmp_path).values()) == {1}
     assert told == [(3, 4), (4, 4)]
-    with pytest.raises(ValueError, match=r"by_script.*deadly"):  # a folder is its own
-        evaluate(many(1), deadly, out=tmp_path)
+    with pytest.raises(ValueError, match=r"by_script.*play"):  # a folder is its own
+        evaluate(many(1), play, out=tmp_path)
 
 
 def test_a_damaged_result_is_none(tmp_path):
@@ -178,28 +172,6 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, how):
     )
     assert all(result.right for result in evaluate(many(6), agent, out=tmp_path))
     assert set(begun(tmp_path).values()) == {1}
-
-
-def test_a_pool_that_breaks_says_so(tmp_path):
-    """A worker dies, and its pool with it: what is finished is there."""
-    with ProcessPoolExecutor(1) as pool, pytest.raises(BrokenExecutor):
-        evaluate(many(5), deadly, executor=pool, out=tmp_path)
-    assert finished(tmp_path).keys() == {"task 0", "task 1", "task 2"}
-
-
-def test_a_result_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
-    """Killed while it writes, a task has no result, and is run again."""
-
-    def killed(*names):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(many(1), by_script, out=tmp_path)
-    assert finished(tmp_path) == {}
-    monkeypatch.undo()
-    assert evaluate(many(1), by_script, out=tmp_path)[0].right
-    assert finished(tmp_path) == {"task 0": 2}
 
 
 def test_a_cluster_survives_the_death_of_a_worker(tmp_path):

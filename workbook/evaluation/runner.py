@@ -7,7 +7,6 @@ by itself, such as Dask's.
 """
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, as_completed
@@ -136,14 +135,12 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
         doubled=effects_doubled(events),
         error=error,
     )
-    new = folder / f".{RESULT}.{os.getpid()}"  # under another name, then its own:
-    new.write_text(json.dumps(asdict(result)), encoding="utf-8")
-    os.replace(new, folder / RESULT)  # whole or not at all
+    (folder / RESULT).write_text(json.dumps(asdict(result)), encoding="utf-8")
     return result
 
 
 def read_result(folder: Path) -> Result | None:
-    """Return the result in a folder; None where there is none, or a damaged one."""
+    """Return the result in a folder; None where there is none, or half of one."""
     try:
         return Result(**json.loads((folder / RESULT).read_bytes()))
     except (OSError, ValueError, TypeError):
