@@ -103,7 +103,7 @@ def test_whatever_an_agent_does_is_a_result(tmp_path, agent, state, answer, erro
 
 
 def test_the_figures_are_those_of_the_traces(tmp_path):
-    """Calls and tokens of all runs are added up; what is no trace counts as nothing."""
+    """Calls, tokens and seconds of all runs are added up, also of one cut off."""
     paying = replace(FIRST, tools=("Pay",), shortest=0)
 
     def agent(task, folder):
@@ -111,8 +111,6 @@ def test_the_figures_are_those_of_the_traces(tmp_path):
         end = play([PAY], task, folder, "run_2")  # and the script has run out
         cut_off = (folder / "run_1.jsonl").read_bytes()[:500]
         (folder / "run_3.jsonl").write_bytes(cut_off)
-        (folder / "notes.jsonl").write_text('{"not": "a trace"}\n')
-        (folder / "run_4.jsonl").write_text('{"trace_id" is damaged\n')
         return end
 
     (result,) = evaluate([paying], agent, out=tmp_path)

@@ -21,7 +21,7 @@ from workbook.evaluation.tasks import Task
 from workbook.fsm.machine import RunResult
 from workbook.fsm.table import State
 from workbook.traces.events import Kind
-from workbook.traces.metrics import each_run, whole_events
+from workbook.traces.trace import Trace
 from workbook.wait import waiting
 
 RESULT = "result.json"
@@ -116,7 +116,8 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
     began = time.perf_counter()
     state, answer, error = _end(agent, task, folder)
     seconds = time.perf_counter() - began
-    traces = [t for run in each_run(folder) if (t := list(whole_events(run, [])))]
+    read = [Trace.read(path).events for path in sorted(folder.glob("*.jsonl"))]
+    traces = [trace for trace in read if trace]
     events = list(chain.from_iterable(traces))
     kinds = [event["kind"] for event in events]
     usages = [e["usage"] or {} for e in events if e["kind"] == Kind.MODEL_TURN]
