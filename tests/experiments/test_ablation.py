@@ -1,7 +1,5 @@
 """Agents with some guards off: experts are right, and adversaries show the guards."""
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -63,17 +61,6 @@ def test_a_row_has_the_damage_of_each_adversary():
     column = shown.data["repeats: calls wasted"]
     assert column["no stuck"] > column["all"]
     assert shown.to_html().count("ffe082") == 1
-
-
-def test_an_agent_travels(tmp_path):
-    """In a process that was spawned the same agent ends as it does here."""
-    spawn = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(1, mp_context=spawn) as pool:
-        there = pool.submit(EXPERT, TOWERS, tmp_path / "there").result()
-    here = EXPERT(TOWERS, tmp_path / "here")
-    same = {"trace_id": "", "spent": None}
-    assert replace(there, **same) == replace(here, **same)
-    assert there.spent.steps == here.spent.steps == len(TOWERS.expert)
 
 
 def test_what_there_is_not_is_refused(tmp_path):

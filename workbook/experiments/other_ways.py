@@ -1,7 +1,7 @@
 """Lab 11's experiments: for the same tokens, something else than votes.
 
 A second look (Reflexion, Shinn et al., 2023, arXiv:2303.11366) and a plan before
-acting, on the twenty sums of lesson 02; and the two hybrids of the ReAct paper.
+acting, on the twenty sums of lesson 02.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,7 +12,6 @@ from workbook.evaluation.statistics import Paired, paired_difference
 from workbook.exercises.display import Grid
 from workbook.experiments import votes
 from workbook.experiments.questions import ArithmeticQuestion
-from workbook.loop.answers import Order
 from workbook.models.base import TextModel, Usage
 from workbook.models.choice import get_text_model
 from workbook.playground.recorded import real_result
@@ -106,17 +105,3 @@ def against_votes(ways: Mapping[str, Mapping[str, Way]], vote: votes.Vote) -> Gr
         rows.append((name, tokens, *right, pair.won, pair.lost, round(pair.p, 2)))
     head = "way", "tokens", "right", "votes are", "alone", "votes alone", "p"
     return Grid(head, rows)
-
-
-def hybrids(back_off: Callable[..., str | None], vote: votes.Vote) -> Grid:
-    """Return CoT-SC, ReAct, and each stepping in for the other, on the sums."""
-    chains = votes.said("cot 0.7")
-    acted = {slug: answers[0] for slug, answers in votes.said(votes.GREEDY).items()}
-    found = {"CoT-SC": votes.voted(vote, "cot 0.7", 5), "ReAct, greedy": acted}
-    for order in Order:
-        found[order.value] = {s: back_off(order, acted[s], chains[s]) for s in chains}
-    rows = [(name, sum(votes.rights(answers))) for name, answers in found.items()]
-    most = [(vote(answers).votes or [("", 0)])[0][1] for answers in chains.values()]
-    silent = list(acted.values()).count(None)
-    gives_way = f"CoT-SC gives way on {sum(count < 2.5 for count in most)} of 20"
-    return Grid(["on our sums", "right of 20"], rows, f"{gives_way}, ReAct on {silent}")

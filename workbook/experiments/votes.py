@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-MAIN, GREEDY = "0.2 · 0.95", "greedy"  # temperature and top-p; the likeliest tokens
+MAIN = "0.2 · 0.95"  # temperature and top-p
 LINES = {"pass@k": "one is", "majority@k": "the vote is", "pass^k": "all are"}
 Vote = Callable[[Sequence[Any]], Tally]
 Consensus = Callable[..., Agreed]
@@ -58,7 +58,7 @@ def recorded(setting: str = MAIN) -> dict[str, list[Row]]:
     """Return the recorded runs of each sum with a setting, in the order of seeds."""
     kept = json.loads((DATA / "recorded/11_samples.json").read_text("utf-8"))
     runs = kept["runs"][setting]
-    return {slug: [Row(*row[:2]) for row in rows] for slug, rows in runs.items()}
+    return {slug: [Row(*row) for row in rows] for slug, rows in runs.items()}
 
 
 def said(setting: str = MAIN) -> dict[str, list[str | None]]:
