@@ -13,7 +13,7 @@ from typing import Any
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
 from workbook.grounding.evidence import THRESHOLD
-from workbook.grounding.grounded import grounded_table
+from workbook.grounding.grounded import GROUNDED
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import (
     CallLimit,
@@ -244,7 +244,7 @@ def play_create_agent(spec: RunSpec) -> None:
 
 GUARDS = partial(play_machine, make=with_guards)
 TRUST = partial(play_machine, make=suspicious)
-SUSPICIOUS = tainted_table(grounded_table(GUARDED))
+SUSPICIOUS = tainted_table(GROUNDED)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(partial(play_naive, engine="reading")),
