@@ -24,12 +24,11 @@ from workbook.exercises.closure import (
     NAME,
     closure,
     data_files,
-    in_place,
     modules,
     part_text,
     place_of,
     rewritten,
-    tests_of,
+    taken_in,
 )
 from workbook.exercises.your_agent import Part, path_of
 from workbook.paths import DATA, ROOT
@@ -58,6 +57,9 @@ IN_COPY = re.compile(rf"^\s*(?:from|import) {COPY}([.\w]+)", re.MULTILINE)
 
 PART = re.compile(r"\bpart\((\w+)\)")
 """How the agent asks for a part, by the name of what takes its place."""
+
+FILLED = ("README.md", "parts/__init__.py", f"{COPY}/__init__.py", "tests/conftest.py")
+"""Templates in which names as $YOURS are filled in."""
 
 DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
 
@@ -123,39 +125,50 @@ def packed(users: Iterable[str] = ()) -> Package:
         for slug, each in exercises().items()
         if each.role and (each.target.split(":")[0] in needed or slug in called)
     ]
+    parts, said = _parts(run)
+    paths = {exercises()[slug].tests_path for slug in parts if slug not in ADDED}
+    tests = {path.name: path.read_text(encoding="utf-8") for path in paths}
+    homes = taken_in(tests.values())
+    asked = [f"import {home.partition(':')[0]}" for home in homes]
+    needed |= closure([*parts.values(), *tests.values(), *asked])
+    known = {
+        "YOURS": ", ".join(parts) or "none",
+        "OURS": ", ".join(slug for slug in run if slug not in parts) or "none",
+        "PARTS": " ".join([*run, *ADDED]),
+        "TAKEN": " ".join(homes),
+        "VERSION": workbook.__version__,
+    }
+    files |= {name: Template(files[name]).substitute(known) for name in FILLED}
+    files |= {f"parts/{slug}.py": text for slug, text in parts.items()}
+    files |= {f"tests/parts/{name}": text for name, text in tests.items()}
+    files = {**_copies(needed, tests.values()), **files}
+    for name in files.keys() - {"README.md"}:  # which says where it comes from
+        files[name] = rewritten(files[name])
+    files["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    said = f"Yours: {known['YOURS']}.\nOurs: {known['OURS']}.{said}"
+    return Package(files, [*parts], said)
+
+
+def _parts(run: list[str]) -> tuple[dict[str, str], str]:
+    """Return the texts of your own parts, and why others of yours are left out."""
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]
-    texts = {slug: path_of(slug).read_text(encoding="utf-8") for slug in own}
-    parts, refused = {}, list[str]()
-    for slug, kept in {**texts, **_added()}.items():
-        text = part_text(kept, set(own))
+    kept = {slug: path_of(slug).read_text(encoding="utf-8") for slug in own}
+    parts: dict[str, str] = {}
+    refused: list[str] = []
+    for slug, text in {**kept, **_added()}.items():
+        text = part_text(text, own)
         rooms = {name.split(".")[1] for name in closure([text]) if "." in name}
         if rooms & NOT_OURS:
             refused.append(f"{slug} (it imports {NAME}.{min(rooms & NOT_OURS)})")
         else:
-            parts[f"parts/{slug}.py"] = text
-    own = [Path(name).stem for name in parts]
-    needed |= closure(parts.values())
-    tested = [slug for slug in own if slug not in ADDED]
-    files = _copies(needed) | files | parts | _tests(tested, needed)
-    ours = [slug for slug in run if slug not in own]
-    said = f"Yours: {', '.join(own) or 'none'}.\nOurs: {', '.join(ours) or 'none'}."
+            parts[slug] = text
+    said = ""
     if stale:
         said += f"\nLeft out, because they no longer pass: {', '.join(stale)}."
     if refused:
         said += f"\nLeft out, because it needs the course itself: {', '.join(refused)}."
-    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    files = {name: rewritten(text) for name, text in files.items()}
-    root = f"{COPY}/__init__.py"
-    files[root] = files[root].replace("VERSION", workbook.__version__)
-    files["parts/__init__.py"] = files["parts/__init__.py"].replace(
-        "PARTS", " ".join([*run, *ADDED])
-    )
-    files["LICENSE"] = licence
-    readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
-    known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
-    files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)
-    return Package(files, own, said)
+    return parts, said
 
 
 def _added() -> dict[str, str]:
@@ -169,31 +182,13 @@ def _added() -> dict[str, str]:
     return found
 
 
-def _copies(needed: set[str]) -> dict[str, str]:
-    """Return the copies of modules, by place, and the data that they read."""
+def _copies(needed: set[str], tests: Iterable[str]) -> dict[str, str]:
+    """Return the copies of modules, by place, and the data that they and tests read."""
     files = {
         place_of(name): modules()[name].read_text(encoding="utf-8")
         for name in needed - {NAME, *EXTRAS}
     }
-    rooms = {Path(place).parent for place in files}
-    for room in rooms:  # one whose __init__ nobody imports
-        files.setdefault((room / "__init__.py").as_posix(), "")
-    for name in data_files(needed):
-        files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
-    return files
-
-
-def _tests(own: list[str], needed: set[str]) -> dict[str, str]:
-    """Return a test file a part, and the modules and data that only tests need."""
-    texts = {f"tests/parts/test_{s}.py": tests_of(exercises()[s]) for s in own}
-    helpers = closure(texts.values()) - needed
-    for name in helpers - {NAME, "tests"}:
-        place = modules()[name].relative_to(ROOT).as_posix()
-        place = place.replace(f"{NAME}/", "tests/helpers/", 1)
-        texts[place] = modules()[name].read_text(encoding="utf-8")
-    files = {place: in_place(text, helpers) for place, text in texts.items()}
-    read = data_files(helpers).union(*map(DATA_FILE.findall, texts.values()))
-    for name in read:
+    for name in data_files(needed).union(*map(DATA_FILE.findall, tests)):
         files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
     return files
 
