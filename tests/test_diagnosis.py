@@ -114,13 +114,6 @@ def test_a_folder_that_cannot_be_written(monkeypatch, tmp_path):
     assert "WORKBOOK_DATA" in row.fix
 
 
-def test_without_chromium_it_is_a_note(monkeypatch):
-    """Chromium is for contributors: without it nothing fails"""
-    monkeypatch.setattr(questions.shutil, "which", lambda name: None)
-    row = questions.browser()
-    assert row.health is Health.NOTE
-
-
 def test_the_table_escapes_what_it_shows():
     """a path with a tag in it is text in the notebook's table"""
     diagnosis = diagnosis_of([Row("a", Health.BROKEN, "<b>", "fix")])

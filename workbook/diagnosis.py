@@ -4,7 +4,6 @@ Each question returns a row, broken if a lesson would not run. None shows a key.
 """
 
 import platform
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -68,14 +67,12 @@ def doctor(whole: bool = False) -> Diagnosis:
     """Look at what the lessons need, and show what has a fix: one line if nothing has.
 
     Args:
-        whole: show every row, also what only contributors and graders need.
+        whole: show every row, also of what is well.
     """
     version = f"{platform.python_version()}, {sys.executable}"  # pip takes no older one
     rows = [Row("Python", Health.WELL, version), packages(), lesson_files()]
     rows += [model("model in use"), model("local model", "local"), progress()]
-    if whole:
-        return diagnosis_of([*rows, browser(), confinement()])
-    return diagnosis_of([row for row in rows if row.fix])
+    return diagnosis_of([row for row in rows if whole or row.fix])
 
 
 def diagnosis_of(rows: list[Row]) -> Diagnosis:
@@ -160,26 +157,3 @@ def progress() -> Row:
         fix = "set WORKBOOK_DATA to a folder that you may write to"
         found = f"cannot be kept in {folder}: {error.strerror}"
         return Row("progress", Health.NOTE, found, fix)
-
-
-def browser() -> Row:
-    """Is there a Chromium for the browser tests? Only contributors need one."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
-        if found := shutil.which(name):
-            return Row("Chromium", Health.WELL, f"{found} (for contributors)")
-    tool = "apt-get" if sys.platform == "linux" else "python -m playwright"
-    fix = f"only for the browser tests: {tool} install chromium"
-    return Row("Chromium", Health.NOTE, "not found", fix)
-
-
-def confinement() -> Row:
-    """Is there a bubblewrap to confine strangers' notebooks? Only graders need one."""
-    from workbook.exercises.catalogue import CourseError
-    from workbook.grading.confinement import bubblewrap
-
-    try:
-        return Row("bubblewrap", Health.WELL, f"{bubblewrap()[0]} (for graders)")
-    except CourseError as error:
-        return Row(
-            "bubblewrap", Health.NOTE, "confines nothing here", f"to grade: {error}"
-        )

@@ -55,17 +55,17 @@ def test_check_keeps_what_passes_and_a_run_uses_it(cell, right, tests_run, capsy
 
 
 def test_of_many_parts_the_line_has_the_count():
-    """a run with more than three parts says how many are the learner's"""
+    """a run with more than three parts says how many are whose"""
     solve("who_writes")
     parts = your_parts("who_writes", "parse_turn", "advance", "screen")
     for each in parts.values():
         each.calls = 1
-    told = "1 of 4 are yours; ours: parse_turn, advance, screen"
+    told = "yours: who_writes; ours: parse_turn, advance, screen"
     assert parts.line() == f"parts in this run · {told}"
     more = your_parts(*parts, "drive")
     for each in more.values():
         each.calls = 1
-    assert more.line() == "parts in this run · 1 of 5 are yours"
+    assert more.line() == "parts in this run · yours: who_writes; ours: 4 parts"
 
 
 def test_a_part_calls_another_by_its_name():

@@ -106,16 +106,12 @@ def _name_of(function: object, caller: str) -> str:
     )
 
 
-def hint(function: Function | str, number: int | None = None) -> None:
-    """Show the next hint. There are three: a pointer, a plan, code with a gap.
-
-    With a number, 1 to 3, all hints up to that one.
-    """
+def hint(function: Function | str) -> None:
+    """Show the next hint. There are three: a pointer, a plan, code with a gap."""
     with _said():
         exercise = find(_name_of(function, "hint"))
         seen, hints = entries().get(exercise.slug, Entry()).hints, exercise.hints
-        wanted = number if isinstance(number, int) else seen + 1
-        number = min(max(wanted, 1), len(hints))
+        number = min(seen + 1, len(hints))
         words = hints[: min(number, len(hints) - 1)]
         lines = [(" ", f"{n}. {text}") for n, text in enumerate(words, 1)]
         if seen >= len(hints):

@@ -204,44 +204,31 @@ def _renew(target: Path, files: dict[str, str]) -> str:
     done: dict[str, list[str]] = {}
     digests = dict(before)
     for name in sorted({*files, *before}):
-        path, text = target / name, files.get(name)
+        path, new = target / name, _digest(files[name]) if name in files else ""
         there = _digest(path.read_text(encoding="utf-8")) if path.is_file() else ""
-        what = _what_to_do(name, there, before.get(name, ""), text)
-        if what:
-            done.setdefault(what, []).append(name)
-        if what == BESIDE:
-            os.replace(path, path.with_name(f"{path.name}.yours"))
-        if what == "taken away":
+        theirs = there != before.get(name, "")  # edited, or taken away
+        renewed = name.startswith(RENEWED)
+        if there == new:
+            digests[name] = new
+            continue
+        if not new and (theirs or name.startswith("parts/")):
+            what = "left, as it is yours"
+        elif not new:
+            what = "taken away"
             path.unlink()
-            digests.pop(name)
-        elif text is not None and not what.startswith("left"):
-            _put(path, text)
-            digests[name] = _digest(text)
+            del digests[name]
+        elif theirs and not renewed:
+            what = "left, as it is yours" if there else "left out, as you took it away"
+        else:
+            what = BESIDE if theirs and there else "renewed" if there else "new"
+            if what == BESIDE:
+                os.replace(path, path.with_name(f"{path.name}.yours"))
+            _put(path, files[name])
+            digests[name] = new
+        done.setdefault(what, []).append(name)
     _record(target, digests)
     lines = [f"{what}: {', '.join(names)}" for what, names in done.items()]
     return "\n".join([f"Your agent in {target} is renewed.", *lines])
-
-
-def _what_to_do(name: str, there: str, before: str, text: str | None) -> str:
-    """Return what happens to a file, in words; "" where it is as it should be.
-
-    Args:
-        name: its place.
-        there: the digest of what is there; "" where nothing is.
-        before: the digest of what was exported there; "" where nothing was.
-        text: what is to be there; None: nothing any more.
-    """
-    renewed = name.startswith(RENEWED)
-    if text is None:
-        goes = there and there == before and not name.startswith("parts/")
-        return "taken away" if goes else "left, as it is yours" if there else ""
-    if there == _digest(text):
-        return ""
-    if not there:
-        return "left out, as you took it away" if before and not renewed else "new"
-    if there == before:
-        return "renewed"
-    return BESIDE if renewed else "left, as it is yours"
 
 
 @contextmanager

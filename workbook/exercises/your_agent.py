@@ -186,19 +186,17 @@ class Parts(dict[str, Function]):
         }
         only_ours = names["ours"] and not names["yours"]
         told_above = only_ours and not once_a_cell(*names["ours"])
-        told = [f"{len(names['yours'])} of {len(parts)} are yours"]
-        if len(parts) <= NAMED:
-            told = [
-                f"{who}: {', '.join(slugs)}" for who, slugs in names.items() if slugs
-            ]
-        elif 0 < len(names["ours"]) <= NAMED:
-            told.append(f"ours: {', '.join(names['ours'])}")
+        told = [f"{who}: {_named(slugs)}" for who, slugs in names.items() if slugs]
         lines = [f"parts in this run · {'; '.join(told) or 'no part was used'}"]
         lines = [] if told_above else lines
         lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for each in parts:
             each.calls = 0
         return "\n".join(lines)
+
+
+def _named(slugs: list[str]) -> str:
+    return ", ".join(slugs) if len(slugs) <= NAMED else f"{len(slugs)} parts"
 
 
 def yours(slug: str) -> Part:
