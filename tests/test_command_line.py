@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from workbook.__main__ import main
-from workbook.diagnosis import Health, Row, diagnosis_of
+from workbook.diagnosis import Health, Row
 from workbook.exercises.progress import note_check
 from workbook.exercises.report import Outcome
 from workbook.models.weights import WeightsError
@@ -70,7 +70,7 @@ def test_help_reads_well(capsys, monkeypatch, command):
 def test_doctor_fails_when_a_lesson_would_not_run(monkeypatch, capsys, health, code):
     """doctor's exit code is 1 when a lesson would not run, and only then"""
     rows = [Row("x", health, "found", "fix")]
-    monkeypatch.setattr("workbook.diagnosis.doctor", lambda whole: diagnosis_of(rows))
+    monkeypatch.setattr("workbook.diagnosis.rows", lambda: rows)
     assert leave("doctor") == code
     assert "fix" in capsys.readouterr().out
 

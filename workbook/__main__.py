@@ -107,10 +107,10 @@ def _port(text: str) -> int:
 
 
 def _doctor() -> int:
-    from workbook.diagnosis import doctor
+    from workbook.diagnosis import Health, as_table, rows
 
-    print(diagnosis := doctor(whole=True))
-    return 0 if diagnosis.well else 1
+    print(as_table(found := rows()))
+    return int(Health.BROKEN in [row.health for row in found])
 
 
 def _fetch_model(source: Path | None) -> int:
