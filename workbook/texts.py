@@ -16,6 +16,8 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,24 +143,16 @@ def in_notebook(source: str, say: Say) -> str:
 
 def in_markdown(source: str, say: Say) -> str:
     """Return Markdown with other paragraphs; a table or a list is one of them."""
-    out: list[str] = []
-    paragraph: list[str] = []
+    lines: list[tuple[bool, str]] = []  # whether it is of a paragraph
     fenced = False
-
-    def end() -> None:
-        text = "\n".join(paragraph)
-        out.extend([say(text) if PROSE.search(text) else text] if paragraph else [])
-        paragraph.clear()
-
     for line in source.split("\n"):
         fence = bool(FENCE.match(line))
-        if fence or fenced or not line.strip():
-            end()
-            out.append(line)
-            fenced ^= fence
-        else:
-            paragraph.append(line)
-    end()
+        lines.append((bool(line.strip()) and not fence and not fenced, line))
+        fenced ^= fence
+    out = []
+    for is_paragraph, group in groupby(lines, key=itemgetter(0)):
+        text = "\n".join(line for _, line in group)
+        out.append(say(text) if is_paragraph and PROSE.search(text) else text)
     return "\n".join(out)
 
 

@@ -71,7 +71,7 @@ def test_a_broken_part_is_named_and_the_next_run_has_ours(engine, used, capsys):
         assert "ours: " not in said.replace("yours: ", "")
         spoil(slug)
         trace = play(scenario, engine, parts=your_parts(*used))
-        broke = f"your {slug} broke in line 3"
+        broke = f"your {slug} broke in line 2"
         assert broke in capsys.readouterr().out
         assert broke in " ".join(str(event) for event in trace)
         assert trace.end["state"] == "ERROR" or slug == "safe_eval", slug  # a tool's

@@ -19,7 +19,13 @@ from typing import Any
 from workbook.exercises.answer import run_text
 from workbook.exercises.catalogue import CourseError, Exercise, exercises, find
 from workbook.exercises.display import once_a_cell, tell_ours
-from workbook.exercises.report import Outcome, clip, describe_error, shorten
+from workbook.exercises.report import (
+    Outcome,
+    clip,
+    describe_error,
+    error_place,
+    shorten,
+)
 from workbook.exercises.worker import tested
 from workbook.paths import user_data
 
@@ -149,18 +155,13 @@ class Part:
         except (KeyboardInterrupt, PartBroken):
             raise
         except BaseException as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            foreign = exercise.calls_back and frames[-1].filename != file
-            if foreign or {k.__name__ for k in type(error).__mro__} & {
-                *exercise.raises
-            }:
+            last = traceback.extract_tb(error.__traceback__)[-1].filename
+            kinds = [kind.__name__ for kind in type(error).__mro__]
+            if (exercise.calls_back and last != file) or {*kinds} & {*exercise.raises}:
                 raise
-            where = ""
-            for frame in frames:  # the innermost of the learner's own comes last
-                if frame.filename == file:
-                    line = clip(frame.line or "", 80)
-                    where = f" in line {frame.lineno} of {self.path.name} (`{line}`)"
-            why = f"broke{where}: {describe_error(error)}."
+            place = error_place(error, file)
+            where = f" in {place}" if place else ""
+            why = f"broke{where} ({describe_error(error)})."
             raise PartBroken(exercise.slug, why) from error
         wanted = typing.get_type_hints(self.__wrapped__).get("return")
         if not fits(result, wanted):
