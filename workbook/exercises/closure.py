@@ -113,12 +113,13 @@ def part_text(text: str, own: Iterable[str]) -> str:
     return "\n".join(call.sub(home, line) for line in lines) + "\n"
 
 
-def taken_in(tests: Iterable[str]) -> list[str]:
-    """Return the functions that test files take, each as `module:function`."""
-    asked = {
-        each.arg
-        for text in tests
-        for each in ast.walk(ast.parse(text))
-        if isinstance(each, ast.arg)
-    }
+def tests_of(slug: str) -> str:
+    """Return the module of an exercise's tests."""
+    return exercises()[slug].tests.removesuffix(".py").replace("/", ".")
+
+
+def taken_in(modules: Iterable[str]) -> list[str]:
+    """Return the exercises that tests in modules take, each as `module:function`."""
+    nodes = [node for name in modules for node in ast.walk(tree_of(name))]
+    asked = {node.arg for node in nodes if isinstance(node, ast.arg)}
     return [each.target for slug, each in exercises().items() if slug in asked]

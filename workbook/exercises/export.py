@@ -29,6 +29,7 @@ from workbook.exercises.closure import (
     place_of,
     rewritten,
     taken_in,
+    tests_of,
 )
 from workbook.exercises.your_agent import Part, path_of
 from workbook.paths import DATA, ROOT
@@ -60,8 +61,6 @@ PART = re.compile(r"\bpart\((\w+)\)")
 
 FILLED = ("README.md", "parts/__init__.py", f"{COPY}/__init__.py", "tests/conftest.py")
 """Templates in which names as $YOURS are filled in."""
-
-DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
 
 
 class Package(NamedTuple):
@@ -126,22 +125,21 @@ def packed(users: Iterable[str] = ()) -> Package:
         if each.role and (each.target.split(":")[0] in needed or slug in called)
     ]
     parts, said = _parts(run)
-    paths = {exercises()[slug].tests_path for slug in parts if slug not in ADDED}
-    tests = {path.name: path.read_text(encoding="utf-8") for path in paths}
-    homes = taken_in(tests.values())
-    asked = [f"import {home.partition(':')[0]}" for home in homes]
-    needed |= closure([*parts.values(), *tests.values(), *asked])
+    tests = [tests_of(slug) for slug in parts if slug not in ADDED]
+    taken = taken_in(tests)
+    homes = [home.partition(":")[0] for home in taken]
+    asked = [f"import {module}" for module in [*tests, *homes]]
+    needed |= closure([*parts.values(), *asked])
     known = {
         "YOURS": ", ".join(parts) or "none",
         "OURS": ", ".join(slug for slug in run if slug not in parts) or "none",
         "PARTS": " ".join([*run, *ADDED]),
-        "TAKEN": " ".join(homes),
+        "TAKEN": " ".join(taken),
         "VERSION": workbook.__version__,
     }
     files |= {name: Template(files[name]).substitute(known) for name in FILLED}
     files |= {f"parts/{slug}.py": text for slug, text in parts.items()}
-    files |= {f"tests/parts/{name}": text for name, text in tests.items()}
-    files = {**_copies(needed, tests.values()), **files}
+    files = {**_copies(needed), **files}
     for name in files.keys() - {"README.md"}:  # which says where it comes from
         files[name] = rewritten(files[name])
     files["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
@@ -182,13 +180,13 @@ def _added() -> dict[str, str]:
     return found
 
 
-def _copies(needed: set[str], tests: Iterable[str]) -> dict[str, str]:
-    """Return the copies of modules, by place, and the data that they and tests read."""
+def _copies(needed: set[str]) -> dict[str, str]:
+    """Return the copies of modules, by place, and the data that they read."""
     files = {
         place_of(name): modules()[name].read_text(encoding="utf-8")
         for name in needed - {NAME, *EXTRAS}
     }
-    for name in data_files(needed).union(*map(DATA_FILE.findall, tests)):
+    for name in data_files(needed):
         files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
     return files
 

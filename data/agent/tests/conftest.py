@@ -1,6 +1,6 @@
 """What tests of your parts take: each function by its name, yours where you have it.
 
-Of the tests in `parts` those are run which take a part of yours.
+Of the tests that came with your parts those are run which take one.
 """
 
 import importlib
@@ -33,5 +33,5 @@ def pytest_collection_modifyitems(items):
     items[:] = [
         item
         for item in items
-        if item.path.parent.name != "parts" or mine & {*item.fixturenames}
+        if item.path.parent == HOME.parent / "tests" or mine & {*item.fixturenames}
     ]
