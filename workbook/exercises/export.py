@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
 
 import workbook
 from workbook.exercises.answer import answer_in
@@ -63,14 +62,6 @@ FILLED = ("README.md", "parts/__init__.py", f"{COPY}/__init__.py", "tests/confte
 """Templates in which names as $YOURS are filled in."""
 
 
-class Package(NamedTuple):
-    """An agent to be exported: its files as texts by place, and what is said of it."""
-
-    files: dict[str, str]
-    parts: list[str]  # those that are the learner's own
-    said: str
-
-
 def export(target: Path, update: bool = False) -> str:
     """Write your agent into a new or empty folder, or renew one; say what was done.
 
@@ -89,20 +80,20 @@ def export(target: Path, update: bool = False) -> str:
             " --update` renews its parts and its runtime; or name a new folder."
         )
     files = target.glob("*.py") if update else ()
-    package = packed(path.read_text("utf-8") for path in files)
+    texts, whose = packed(path.read_text("utf-8") for path in files)
     if update:
-        return f"{_renew(target, package.files)}\n{package.said}"
+        return f"{_renew(target, texts)}\n{whose}"
     with whole_folder(target) as whole:
-        for name, text in package.files.items():
+        for name, text in texts.items():
             _put(whole / name, text)
-        _record(whole, {name: _digest(text) for name, text in package.files.items()})
-    return (
-        f"Your agent is in {target}. Its README.md says how to go on.\n{package.said}"
-    )
+        _record(whole, {name: _digest(text) for name, text in texts.items()})
+    return f"Your agent is in {target}. Its README.md says how to go on.\n{whose}"
 
 
-def packed(users: Iterable[str] = ()) -> Package:
-    """Return your agent as texts: each part is checked once more.
+def packed(users: Iterable[str] = ()) -> tuple[dict[str, str], str]:
+    """Return your agent as texts by place, and whose its parts are.
+
+    Each part is checked once more.
 
     Args:
         users: their files, which may import more of the runtime than the agent does.
@@ -124,7 +115,7 @@ def packed(users: Iterable[str] = ()) -> Package:
         for slug, each in exercises().items()
         if each.role and (each.target.split(":")[0] in needed or slug in called)
     ]
-    parts, said = _parts(run)
+    parts, left_out = _parts(run)
     tests = [tests_of(slug) for slug in parts if slug not in ADDED]
     taken = taken_in(tests)
     homes = [home.partition(":")[0] for home in taken]
@@ -143,8 +134,7 @@ def packed(users: Iterable[str] = ()) -> Package:
     for name in files.keys() - {"README.md"}:  # which says where it comes from
         files[name] = rewritten(files[name])
     files["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    said = f"Yours: {known['YOURS']}.\nOurs: {known['OURS']}.{said}"
-    return Package(files, [*parts], said)
+    return files, f"Yours: {known['YOURS']}.\nOurs: {known['OURS']}.{left_out}"
 
 
 def _parts(run: list[str]) -> tuple[dict[str, str], str]:
