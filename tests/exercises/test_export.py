@@ -141,8 +141,8 @@ def test_a_folder_that_holds_something_is_left_alone(mine, tmp_path):
     full.mkdir()
     (full / "thesis.txt").write_text("mine")
     for target, update, word in [
-        (full, False, "not empty"),
-        (full / "thesis.txt", False, "no folder"),
+        (full, False, "no empty folder"),
+        (full / "thesis.txt", False, "no empty folder"),
         (mine, False, "--update"),
         (full, True, "no exported agent"),
     ]:

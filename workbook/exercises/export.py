@@ -226,13 +226,9 @@ def whole_folder(target: Path) -> Iterator[Path]:
     CourseError: `target` holds something or cannot be written; then it is as before.
     """
     target = target.expanduser().absolute()
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise CourseError(f"{target} is no folder. Name a new one.")
     try:
-        if target.is_dir() and any(target.iterdir()):
-            raise CourseError(
-                f"{target} is not empty. Name a new folder; nothing was done."
-            )
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise CourseError(f"{target} is no empty folder. Name a new one.")
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as beside:
             whole = Path(beside) / "whole"
