@@ -14,13 +14,12 @@ from workbook.exercises.catalogue import exercises, find
 from workbook.exercises.diagram import ROLES
 from workbook.exercises.your_agent import (
     PartBroken,
-    fits,
     folder,
     path_of,
     state,
     write,
 )
-from workbook.loop.turns import Action, Malformed, parse_turn
+from workbook.loop.turns import parse_turn
 from workbook.loop.turns import who_writes as ours
 
 pytestmark = pytest.mark.usefixtures("own_data", "one_worker")
@@ -189,11 +188,3 @@ def test_a_lesson_without_a_part_shows_its_exercises():
     drawn = your_agent("00")
     assert drawn.columns == {"for practice": [("who_writes", "★", "yours")]}
     assert drawn.title.startswith("your agent: 0 of ")
-
-
-def test_what_a_value_has_to_be():
-    """types are told apart from the outside, unions and optional ones too"""
-    assert fits(Action("", "a", "b"), Action | Malformed)
-    assert not fits("Action", Action | Malformed)
-    assert (fits(3, float), fits("3", float)) == (True, False)
-    assert (fits([1], list[str]), fits((1,), list[str])) == (True, False)

@@ -235,7 +235,7 @@ def state(slug: str) -> str:
 def fits(value: object, wanted: Any) -> bool:
     """Whether a value is of a type, as far as a look at the outside can tell.
 
-    >>> fits("88", str), fits(None, str | None), fits([1], list[str]), fits(1, str)
+    >>> fits(3, float), fits(None, str | None), fits([1], list[str]), fits(1, str)
     (True, True, True, False)
     """
     is_union = isinstance(wanted, types.UnionType)
