@@ -124,7 +124,7 @@ def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> lis
 
 def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
     """Return the last cell that defines the function, and what is above it."""
-    read = [_statements(cell) for cell in cells]
+    read = [statements(cell) for cell in cells]
     at = [number for number, found in enumerate(read) if _defines(found, slug)]
     if not at:
         raise LookupError(f"no cell defines {slug}")
@@ -181,7 +181,7 @@ def to_python(cell: str) -> str:
 
 
 @lru_cache(maxsize=512)  # the same cells are asked for again and again
-def _statements(cell: str) -> list[Statement]:
+def statements(cell: str) -> list[Statement]:
     """Return a cell's statements, without `f = check(f)`; none of what is no Python."""
     try:
         code = to_python(cell)
@@ -234,9 +234,9 @@ def _is_check(node: ast.AST | None) -> bool:
     return name == "check"
 
 
-def _defines(statements: list[Statement], slug: str) -> bool:
+def _defines(found: list[Statement], slug: str) -> bool:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return any(isinstance(e.node, kinds) and e.node.name == slug for e in statements)
+    return any(isinstance(e.node, kinds) and e.node.name == slug for e in found)
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
