@@ -30,6 +30,7 @@ def leave(*arguments):
         ([], "the following arguments are required: command"),
         (["progress", "--nope"], "unrecognized arguments: --nope"),
         (["reset", "parse_trun"], "Did you mean parse_turn?"),
+        (["texts"], "Say --out FILE.po, or --in FILE.po --to FOLDER."),
         (["serve-model", "--port", "99999"], "99999 is no port: use 1 to 65535"),
     ],
 )

@@ -22,13 +22,12 @@ def test_what_is_written_is_complete(slug):
     """entry, stub, card, hints and the cell behind have all that `exercise_rules` asks
 
     A goal, a title and three hints; a typed stub that is checked; each rule that is
-    tested, on the card; a third hint with one gap, of names that the lesson has given;
-    and the learner's function at work at once.
+    tested, on the card; a third hint with one gap; and the learner's function at work
+    at once.
     """
     exercise = exercises()[slug]
-    of_both = (rules.notebook, rules.card, rules.used, rules.hint_names)
     breaches = [*rules.entry(exercise), *rules.last_hint(exercise)]
-    for rule in of_both:
+    for rule in (rules.notebook, rules.card, rules.used):
         breaches += rule(exercise, lessons()[exercise.lesson])
     assert_no_breach(breaches)
 
