@@ -22,10 +22,8 @@ from workbook.playground.render import (
     static_html,
     table_of,
     turn,
-    usual,
 )
 from workbook.playground.scenarios import slugs
-from workbook.playground.states import in_order, line_of, picture
 from workbook.tools import ToolRegistry
 from workbook.tools.calculator import calculator
 from workbook.traces.trace import Trace
@@ -102,23 +100,8 @@ def test_one_state_is_lit_and_the_boxes_stand_still(traces, engine):
     for position in range(1, len(trace) + 1):
         drawn = at(trace, position, "diagram")
         assert drawn.count('<g class="now">') == 1
-        boxes.add(tuple(re.findall(r'<rect x="([\d.]+)" y="(\d+)"', drawn)))
+        boxes.add(tuple(re.findall(r'viewBox=".*?"|<rect x="[\d.]+"', drawn)))
     assert len(boxes) == 1
-
-
-@pytest.mark.parametrize("table", [CORE, GUARDED, SUSPICIOUS, None])
-def test_no_two_labels_overlap(table):
-    """Each label has room in its lane, inside the picture"""
-    arrows, start = tuple(usual(table)), table.start if table else "ASK_MODEL"
-    drawn = picture(arrows, start)
-    taken = []
-    for arrow, (leaves, comes, lane) in drawn.ways.items():
-        half, middle = 3 * len(arrow[2]), (leaves + comes) / 2
-        assert drawn.left <= middle - half < middle + half <= drawn.left + drawn.width
-        assert 12 < line_of(drawn, lane) < drawn.height
-        assert not any(k == lane and abs(m - middle) < h + half for k, m, h in taken)
-        taken.append((lane, middle, half))
-    assert in_order(arrows, start)[0] == start
 
 
 def test_of_a_large_machine_the_ways_on_from_here_are_drawn():

@@ -17,8 +17,8 @@ from workbook.pages import template
 from workbook.paths import DATA
 from workbook.playground.engines import SUSPICIOUS
 from workbook.playground.punchline import DEFAULT, Punchline, pins, told
-from workbook.playground.states import Arrow, line_of, lines_of, picture
 from workbook.traces import Kind, Trace, TraceEvent
+from workbook.traces.drawing import Arrow, states
 from workbook.traces.show import VOICES, call, summary, to_html, voice
 
 TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
@@ -62,21 +62,19 @@ def render(
     arrows = tuple(dict.fromkeys([*usual(table), *ways]))
     start = table.start if table else START
     here = (ways[-1][1] if ways else start) if seen else None
-    near = None
+    near, last = None, ways[-1] if ways else None
     if len(arrows) > MANY:  # all of them would be a thicket
-        near = frozenset(
-            a for a in arrows if a[0] == (here or start) or [a] == ways[-1:]
-        )
+        near = frozenset(a for a in arrows if a[0] == (here or start) or a == last)
+    title = f"The states of the run, now {here or 'not begun'}"
     run = {
         "seen": seen,
         "later": len(events) - position,
         "table": table,
         "labels": [e["labels"] for e in seen if "labels" in e][-1:],
         "outside": [f"<<outside {e['nonce']}>>" for e in seen if "nonce" in e],
-        "picture": picture(arrows, start, near),
+        "diagram": states(arrows, start, title, here, near, last),
         "near": near,
         "lit": here,
-        "last": ways[-1:],
         "budgets": budgets(seen, table),
         "nested": sum("parent" in e for e in seen if e["kind"] == Kind.MODEL_REQUEST),
         "pins": pins(entries, seen),
@@ -91,7 +89,7 @@ def render(
 def macros() -> Any:
     """Return the macros of the player's page."""
     known: Any = {"summary": summary, "voice": voice, "voices": VOICES, "told": told}
-    known |= {"as_call": call, "texts": TEXTS, "lines_of": lines_of, "line_of": line_of}
+    known |= {"as_call": call, "texts": TEXTS}
     return template("player.html", **known).module
 
 
