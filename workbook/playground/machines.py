@@ -47,9 +47,10 @@ class ByScript:
     """
 
     machine: Machine
+    mode = None  # the scenario's own
 
-    def __init__(self, answers: Iterable[str], mode: str | None = None) -> None:
-        self.mode, self._answers = mode, iter(answers)
+    def __init__(self, answers: Iterable[str]) -> None:
+        self._answers = iter(answers)
 
     def ask(self, request: Request) -> Answer | None:
         """Give the next answer; who has none left approves."""
