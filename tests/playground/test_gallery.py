@@ -147,7 +147,7 @@ def test_parts_are_handed_to_every_run(monkeypatch):
     monkeypatch.setattr(
         engines,
         "play",
-        lambda slug, e, parts, threshold: (seen.append(parts), play(slug, e))[1],
+        lambda slug, e, parts: (seen.append(parts), play(slug, e))[1],
     )
     gallery("naive", {"parse_turn": print})
     assert seen == [{"parse_turn": print}] * len(slugs())
