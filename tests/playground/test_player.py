@@ -383,7 +383,7 @@ def asks():
 
     yield asks
     for shown in players:
-        shown.cancel()
+        shown.you.stop()
         shown._thread.join(20)
 
 

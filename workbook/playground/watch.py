@@ -88,9 +88,8 @@ class Player:
             case "run":
                 self._seek(math.inf)
             case "step":
-                self._seek(
-                    1 + (self.wanted if self.wanted < math.inf else self.position)
-                )
+                waits = self.position < self.wanted < math.inf  # pressed before, too
+                self._seek(1 + (self.wanted if waits else self.position))
             case "back":
                 self._seek(self.position - 1)
             case "turn":
@@ -102,7 +101,7 @@ class Player:
             case "go_on":
                 self._go_on()
             case "cancel":
-                self.cancel()
+                self.you.stop()
             case "reset":
                 self.reset()
 
@@ -112,7 +111,7 @@ class Player:
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
-        self.cancel()
+        self.you.stop()
         with self.lock:
             self.you, self.running, self._problem = You(), False, ""
             self.events: list[TraceEvent] = list(self.saved or ())
@@ -125,10 +124,6 @@ class Player:
                 with suppress(ScenarioError):  # `_title` tells it
                     self.entries = load(self._slug).punchline or DEFAULT
             self._seek(0)
-
-    def cancel(self) -> None:
-        """Stop the run that is going on."""
-        self.you.stop()
 
     @property
     def position(self) -> int:
@@ -236,19 +231,11 @@ class Player:
             shown = "flex" if self._suspended else "none"
             self.view.buttons["go_on"].layout.display = shown
             asks = self.you.request if here == len(self.events) else None
-            parts = render(
-                self.events,
-                here,
-                self.table,
-                self.entries,
-                title=self._title(),
-                problem=self._problem,
-                running=self.running,
-                waits=asks.tool.name if asks else "",
-                stopped=self.you.raised,
-                written=self.written,
-                shown=self._shown,
-            )
+            told: dict[str, object] = {"title": self._title(), "problem": self._problem}
+            told |= {"running": self.running, "stopped": self.you.raised}
+            told |= {"waits": asks.tool.name if asks else "", "written": self.written}
+            told |= {"shown": self._shown}
+            parts = render(self.events, here, self.table, self.entries, **told)
             self.view.show(parts, here, len(self.events), asks)
 
     def _title(self) -> str:
