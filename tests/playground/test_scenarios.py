@@ -28,6 +28,7 @@ WINGS = [*slugs(), *slugs("trust")]
 ENDS = [(slug, engine) for slug in WINGS for engine in load(slug).ends]
 WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
+POINT = WHOLE + 'turn = []\n[[punchline]]\nlabel = "x"\n'
 TWICE = WHOLE + '[[turn]]\ntext = "Hello"\ntimes = 2\n'
 REFUSAL = re.compile(r"\b([45]\d\d [A-Z]|(error|failed|denied|forbidden)\b)", re.I)
 WELL_BEHAVED = ["price_question", "price_question_ja", "price_question_zh"]
@@ -158,6 +159,9 @@ def test_a_wrong_name_is_told():
         (LIFT + "takes_s = -1", "tool 1 takes_s is -1: .*greater than 0"),
         (LIFT + "[ends.fsm]\nend = 3", "ends fsm end: there is no such key"),
         ('[turn]\ntext = "Hello"', r"write \[\[turn\]\] with two brackets"),
+        (WHOLE + 'right_if = "("', "right_if is '\\('"),
+        (POINT + 'kind = "payment"', "punchline 1 kind is 'payment'"),
+        (POINT + 'kind = "decision"\nsays = "("', "punchline 1 says"),
         (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1 .*txt"),
         (TWICE + '[[turn]]\ntext = "b"\ntimes = "often"', "turn 2: times is 'often'"),
         (TWICE + '[[turn]]\nif_seen = "b"', "turn 2 is .*if_seen, then"),
