@@ -32,7 +32,7 @@ from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.recorded import real_model
 from workbook.tools.calculator import calculator
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 from workbook.voting.consensus import Agreed, Tally, answer_of
 from workbook.voting.samples import Sample, ask_k
 from workbook.wait import waiting

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from workbook.traces.dashboard import BLUE, GREY, RED, on_any_page
+from workbook.traces.plots import BLUE, GREY, RED, on_any_page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -5,10 +5,12 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
 from workbook.models.prompts import clip, shared_items
+from workbook.pages import as_cell
 from workbook.traces.divergence import TIMES, first_divergence
 from workbook.traces.equivalence import first_difference
 from workbook.traces.events import TraceError
@@ -23,6 +25,7 @@ from workbook.traces.views import (
     write_logs,
 )
 
+NAME_CHARS = 28  # in a table
 ROW = "{:12.12} {:18.18} {:>6} {:>10} {:>10}  {}"
 
 
@@ -92,8 +95,17 @@ def _show_folder(folder: Path) -> int:
         whole.append(file)
     if not whole:
         return 2
-    print(f"\n{figures(whole)}")
+    import pandas as pd
+
+    with pd.option_context("display.unicode.east_asian_width", True):
+        for title, table in figures(map(Trace.read, whole)).items():
+            text = table.reset_index().map(_cell).to_string(index=False, line_width=80)
+            print(f"\n{title}\n{text}")
     return 0
+
+
+def _cell(value: Any) -> str:
+    return clip(one_line(as_cell(value)), NAME_CHARS)
 
 
 def _read(path: Path) -> Trace:

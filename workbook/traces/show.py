@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
-from workbook.pages import as_cell, looks_in_notebooks, template
+from workbook.pages import looks_in_notebooks, template
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
 from workbook.traces.trace import Trace
 
 MIME_TYPE = "text/vnd.mermaid"
 LINE_CHARS, MAX_CHARS = 68, 2000
-NAME_CHARS = 28  # in a table
 PADDED = "padding:2px 8px"
 WIDE = "width:100%;max-width:0;overflow-wrap:anywhere"  # all the room that is left
 ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
@@ -197,10 +196,3 @@ def show_traces_as_tables() -> None:
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
         looks_in_notebooks(formatter)
-
-
-def cell(value: Any) -> str:
-    """Return a value as it stands in a table of plain text, where a name is cut."""
-    if not isinstance(value, str):
-        return as_cell(value)
-    return clip("".join(c if c.isprintable() else " " for c in value), NAME_CHARS)
