@@ -5,24 +5,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbook.exercises.display import Grid
 from workbook.fsm.machine import Machine
-from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.playground.engines import Engine, play
-from workbook.playground.machines import (
-    ByScript,
-    Given,
-    RunSpec,
-    play_machine,
-    with_guards,
-)
+from workbook.playground.engines import play
+from workbook.playground.machines import ByScript, Given
 from workbook.playground.scenarios import load, slugs
 from workbook.tools import Tool, ToolFailure, ToolRegistry
 from workbook.traces.replay import replay
@@ -74,19 +65,6 @@ def weather(fails: int) -> Machine:
     tool = Tool("Weather", "The weather of a city.", schema, busy)
     asks = ["Action: Weather\nAction Input: Oslo"] * (fails + 1)
     return Machine(Script([*asks, "Final Answer: 19 degrees"]), ToolRegistry([tool]))
-
-
-def careful(parts: Given) -> Engine:
-    """Return the engine of a guarded machine with your parts, and without a ledger."""
-
-    def without_ledger(model: Any, tools: list[Tool], **options: Any) -> GuardedMachine:
-        return guarded(model, tools, **options | {"ledger": None})
-
-    def careful_play(spec: RunSpec) -> None:
-        make = partial(with_guards, make=without_ledger)
-        play_machine(replace(spec, parts=parts), make=make)
-
-    return Engine(careful_play)
 
 
 def span_tree(trace: Trace) -> str:
