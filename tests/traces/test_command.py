@@ -177,12 +177,9 @@ def test_spans_are_handed_to_opentelemetry(run, monkeypatch, capsys):
     monkeypatch.setattr(ConsoleSpanExporter, "export", export)
     assert trace(run, "--otel") == 0
     assert [span.name for span in spans].count("chat") == 5
-    assert "'console' did not take the spans" in refused()
+    assert "'console' did not take them" in refused()
     monkeypatch.setenv("OTEL_TRACES_EXPORTER", "nobody")
     assert "nobody" in refused()
-    monkeypatch.delitem(sys.modules, "workbook.traces.spans")
-    monkeypatch.setitem(sys.modules, "opentelemetry.sdk.resources", None)
-    assert "pip install opentelemetry-sdk" in refused()
 
 
 def test_logs_are_written_but_not_over_the_trace_itself(run, capsys):

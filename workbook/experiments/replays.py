@@ -69,10 +69,8 @@ def weather(fails: int) -> Machine:
 
 def span_tree(trace: Trace) -> str:
     """Return a trace's OpenTelemetry spans as lines, each below its parent."""
-    try:
-        from workbook.traces.spans import to_spans
-    except ModuleNotFoundError:
-        return "OpenTelemetry's SDK is not installed: pip install opentelemetry-sdk"
+    from workbook.traces.spans import to_spans
+
     depths, lines = dict[int, int](), []
     for span in to_spans(trace):
         depth = depths[span.parent.span_id] + 1 if span.parent else 0

@@ -52,7 +52,9 @@ def trace_command(
         _show(*_parting(trace, second))
         return int(first_difference(trace, second) is not None)
     if otel:
-        _export(trace)
+        from workbook.traces.spans import export  # it takes a second
+
+        export(trace)
     if logs:
         if path.resolve() in [(logs / name).resolve() for name in VIEWS]:
             raise TraceError(f"{path} is the trace itself: take another folder")
@@ -61,18 +63,6 @@ def trace_command(
         _show(*(line_of(event) for event in trace if not summary))
         print(summary_of(trace))
     return 0
-
-
-def _export(trace: Trace) -> None:
-    try:
-        from workbook.traces.spans import export
-
-        export(trace)
-    except (ModuleNotFoundError, ValueError, RuntimeError) as error:
-        words = f"no spans: {error}"
-        if isinstance(error, ModuleNotFoundError):
-            words += " (pip install opentelemetry-sdk)"
-        raise TraceError(words) from None
 
 
 def _show_folder(folder: Path) -> int:

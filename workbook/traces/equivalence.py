@@ -48,19 +48,30 @@ def calls_of(trace: Trace) -> list[Call]:
 
     A call made inside another (it has a `parent`) belongs to that one. Tool names are
     in lower case, arguments as `plain_arguments`, observations as `plain_text` without
-    notes on repairs and llm-math's "Answer:", or None. Of calls with one id, the first
-    observation belongs to the first.
+    notes on repairs and llm-math's "Answer:", or None.
     """
-    own = Trace(tuple(event for event in trace if "parent" not in event))
-    seen: dict[str | None, list[Any]] = defaultdict(list)
-    for event in own.of(Kind.OBSERVATION):
-        seen[event["call_id"]].append(_observed(event))
-    calls = []
-    for event in own.of(Kind.TOOL_CALL):
-        waiting, arguments = seen[event["call_id"]], plain_arguments(event["arguments"])
-        observation = waiting.pop(0) if waiting else None
-        calls.append(Call(event["tool"].casefold(), arguments, observation))
+    seen, calls = observed(trace), []
+    for event in trace.of(Kind.TOOL_CALL):
+        if "parent" not in event:
+            arguments, end = plain_arguments(event["arguments"]), seen.get(event["seq"])
+            calls.append(Call(event["tool"].casefold(), arguments, end and _text(end)))
     return calls
+
+
+def observed(trace: Trace) -> dict[int, TraceEvent]:
+    """Return what came of each call, by the call's seq.
+
+    Of calls with one id, the first observation belongs to the first.
+    """
+    found: dict[int, TraceEvent] = {}
+    waiting: dict[Any, list[int]] = defaultdict(list)
+    for event in trace.of(Kind.TOOL_CALL, Kind.OBSERVATION):
+        seqs = waiting[event.get("parent"), event["call_id"]]
+        if event["kind"] == Kind.TOOL_CALL:
+            seqs.append(event["seq"])
+        elif seqs:
+            found[seqs.pop(0)] = event
+    return found
 
 
 def plain_arguments(arguments: Any) -> Any:
@@ -91,7 +102,7 @@ def plain_text(value: Any) -> Any:
     return text
 
 
-def _observed(event: TraceEvent) -> Any:
+def _text(event: TraceEvent) -> Any:
     text = str(event["text"])
     for note in reversed(event.get("notes", ())):
         text = text.removesuffix(f"\nNote: {note}")
