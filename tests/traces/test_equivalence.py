@@ -55,12 +55,12 @@ def test_what_does_not_count():
     ("second", "words"),
     [
         (calculate("100-30", "80"), "arguments is '100-20' in one, '100-30'"),
-        (calculate("100-20", "none"), "observation is 80 in one, 'none'"),
-        (calculate("100-20", None), "observation is 80 in one, None"),
+        (calculate("100-20", "none"), "observation is '80' in one, 'none'"),
+        (calculate("100-20", None), "observation is '80' in one, None"),
         (calculate("100-20", "80", "Shop"), "tool is 'calculator' in one, 'shop'"),
         (
             ("Calculator", {"base": 13, "to": 2}, "80"),
-            "arguments is '100-20' in one, {'base': 13, 'to': 2}",
+            "arguments is '100-20' in one, {'base': '13', 'to': '2'}",
         ),
     ],
 )
@@ -76,7 +76,7 @@ def test_another_end_is_named():
     for pair in ((PRICE, run_of(FIRST)), (run_of(FIRST), PRICE)):
         assert first_difference(*pair) == few
     said = first_difference(PRICE, run_of(FIRST, SECOND, answer="89 "))
-    assert said == "the answer is 88 in one, 89 in the other"
+    assert said == "the answer is '88' in one, '89' in the other"
     silent = run_of(FIRST, SECOND, answer=None)
     assert "the answer" in first_difference(PRICE, silent)
     cut = Trace(silent.events[:-1])
@@ -103,7 +103,7 @@ def test_notes_on_repairs_do_not_count():
     write("tool_call", **about, arguments={"n": 1})
     text = "2\nNote: ok\nNote: so"
     write("observation", **about, ok=True, text=text, notes=["ok", "so"])
-    assert calls_of(write.trace())[0].observation == 2
+    assert calls_of(write.trace())[0].observation == "2"
 
 
 @pytest.mark.parametrize("text", ['"cat"', "[1,2]", "{n: 1}", '{"a":' * 99_999])

@@ -31,7 +31,9 @@ def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
     for number, (a, b) in enumerate(zip(calls_a, calls_b, strict=False), start=1):
         for field, one, other in zip(Call._fields, a, b, strict=True):
             if one != other:
-                return f"call {number}: {field} is {_these(one, other)}"
+                return (
+                    f"call {number}: {field} is {one!r} in one, {other!r} in the other"
+                )
     if len(calls_a) != len(calls_b):
         few, many = sorted((calls_a, calls_b), key=len)
         words = f"one has {len(few)} call{'s' * (len(few) != 1)}, the other {len(many)}"
@@ -39,8 +41,12 @@ def first_difference(trace_a: Trace, trace_b: Trace) -> str | None:
     end_a, end_b = trace_a.end, trace_b.end
     if end_a is None or end_b is None:
         return None if end_a is end_b else "one has ended, the other has not"
-    answers = plain_text(end_a["answer"]), plain_text(end_b["answer"])
-    return None if answers[0] == answers[1] else f"the answer is {_these(*answers)}"
+    one, other = plain_text(end_a["answer"]), plain_text(end_b["answer"])
+    return (
+        None
+        if one == other
+        else f"the answer is {one!r} in one, {other!r} in the other"
+    )
 
 
 def calls_of(trace: Trace) -> list[Call]:
@@ -90,7 +96,7 @@ def plain_arguments(arguments: Any) -> Any:
 
 
 def plain_text(value: Any) -> Any:
-    """Return a number for what reads as one, and anything else as stripped text."""
+    """Return a text without spaces around it, and a number as the shortest text."""
     if value is None:
         return None
     if isinstance(value, (bool, dict, list)):
@@ -98,7 +104,7 @@ def plain_text(value: Any) -> Any:
     text = str(value).strip()
     with suppress(InvalidOperation):
         number = Decimal(text)
-        return number if number.is_finite() else text
+        return f"{number.normalize():f}" if number.is_finite() else text
     return text
 
 
@@ -107,13 +113,3 @@ def _text(event: TraceEvent) -> Any:
     for note in reversed(event.get("notes", ())):
         text = text.removesuffix(f"\nNote: {note}")
     return plain_text(re.sub(r"^answer:", "", text.strip(), flags=re.IGNORECASE))
-
-
-def _these(one: Any, other: Any) -> str:
-    return f"{_shown(one)} in one, {_shown(other)} in the other"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{k!r}: {_shown(v)}' for k, v in value.items())}}}"
-    return str(value) if isinstance(value, Decimal) else repr(value)
