@@ -55,13 +55,8 @@ def test_what_does_not_count():
     ("second", "words"),
     [
         (calculate("100-30", "80"), "arguments is '100-20' in one, '100-30'"),
-        (calculate("100-20", "none"), "observation is '80' in one, 'none'"),
         (calculate("100-20", None), "observation is '80' in one, None"),
         (calculate("100-20", "80", "Shop"), "tool is 'calculator' in one, 'shop'"),
-        (
-            ("Calculator", {"base": 13, "to": 2}, "80"),
-            "arguments is '100-20' in one, {'base': '13', 'to': '2'}",
-        ),
     ],
 )
 def test_the_first_call_that_differs_is_named(second, words):
@@ -77,10 +72,8 @@ def test_another_end_is_named():
         assert first_difference(*pair) == few
     said = first_difference(PRICE, run_of(FIRST, SECOND, answer="89 "))
     assert said == "the answer is '88' in one, '89' in the other"
-    silent = run_of(FIRST, SECOND, answer=None)
-    assert "the answer" in first_difference(PRICE, silent)
-    cut = Trace(silent.events[:-1])
-    assert first_difference(silent, cut) == "one has ended, the other has not"
+    cut = Trace(PRICE.events[:-1])
+    assert first_difference(PRICE, cut) == "one has ended, the other has not"
     assert first_difference(cut, cut) is None
 
 
@@ -106,16 +99,10 @@ def test_notes_on_repairs_do_not_count():
     assert calls_of(write.trace())[0].observation == "2"
 
 
-@pytest.mark.parametrize("text", ['"cat"', "[1,2]", "{n: 1}", '{"a":' * 99_999])
-def test_only_an_object_in_text_is_several_arguments(text):
-    """a search in quotes is another search; a text that is no JSON stays a text"""
-    assert plain_arguments({"input": text}) == text
-
-
-@pytest.mark.parametrize("text", ["nan", "Infinity", "1+1", "", "20 dollars"])
-def test_only_finite_numbers_are_numbers(text):
-    """what is not a finite number stays the text that it is"""
-    assert plain_text(text) == text
+@pytest.mark.parametrize("text", ['"cat"', "[1,2]", '{"a":' * 99_999, "nan", "1+1"])
+def test_a_text_stays_what_it_is(text):
+    """a search in quotes is another search, and only a finite number is a number"""
+    assert plain_arguments({"input": text}) == plain_text(text) == text
 
 
 def test_a_value_is_the_json_that_a_model_would_read():

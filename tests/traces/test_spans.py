@@ -1,8 +1,6 @@
 """A trace as spans: whose child each is, how long, what it says and what none says."""
 
 import json
-import subprocess
-import sys
 
 import pytest
 from opentelemetry.semconv._incubating.attributes import gen_ai_attributes as names
@@ -59,12 +57,7 @@ def error_of(span):
 
 @pytest.mark.parametrize(
     ("slug", "engine"),
-    [
-        ("price_question", "langchain"),
-        ("call_id_used_again", "fsm_calls"),
-        ("cancelled_by_user", "fsm"),
-        ("payment_after_a_timeout", "guarded"),
-    ],
+    [("price_question", "langchain"), ("payment_after_a_timeout", "guarded")],
 )
 def test_spans_hold_together_wherever_a_run_is_cut(slug, engine):
     """ids are unique, parents are there, names are OpenTelemetry's, at every length"""
@@ -171,25 +164,3 @@ def test_a_run_that_waits_is_no_error_and_one_that_was_cut_is():
     assert (error_of(run), run.attributes["workbook.state"]) == (None, "PENDING")
     run, *_ = run_of(STARTED, ASKED, SAID)
     assert error_of(run) == "after model_turn"
-
-
-@pytest.mark.parametrize("tool", ["a\nb\x1b[2J", "x" * 500, "half \ud83d", ""])
-def test_a_made_up_tool_breaks_no_name(tool):
-    """a name is one short line that can be sent, whatever the model called for"""
-    *_, span = run_of(STARTED, at(4.0, CALLED, tool=tool))
-    assert len(span.name.splitlines()) == 1
-    assert len(span.name) <= 100
-    json.dumps(dict(span.attributes), ensure_ascii=False).encode()
-
-
-def test_reading_traces_needs_no_opentelemetry():
-    """nothing of OpenTelemetry is imported until spans are made"""
-    code = (
-        "import sys, pkgutil, importlib, workbook.traces as room\n"
-        "for each in pkgutil.iter_modules(room.__path__, room.__name__ + '.'):\n"
-        "    if each.name != 'workbook.traces.spans':\n"
-        "        importlib.import_module(each.name)\n"
-        "print([name for name in sys.modules if name.startswith('opentelemetry')])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert run.stdout.strip() == "[]", run.stderr

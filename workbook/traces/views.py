@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,10 @@ def logged(folder: Path | str, **options: Any) -> Iterator[TraceWriter]:
     The options are those of `TraceWriter`. A run that is resumed goes on in its trace:
     `write_logs` then makes the views anew.
     """
-    with ExitStack() as files:
-        hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
-        files.callback(hook.close)
-        hook.listener = files.enter_context(_views(Path(folder)))
-        yield files.enter_context(hook)
+    hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
+    with closing(hook), _views(Path(folder)) as add, hook:
+        hook.listener = add
+        yield hook
 
 
 def write_logs(trace: Trace, folder: Path | str) -> Path:
