@@ -90,9 +90,9 @@ def summary(event: TraceEvent) -> str:
             what = " ".join(filter(None, said))
             return ": ".join(filter(None, [event["who"], what, event["why"]]))
         case "run_finished":
-            answer = event["answer"]
-            end = f"{event['state']} ({event['reason']})"
-            return end if answer is None else f"{end}: {answer}"
+            answer, end = event["answer"], f"{event['state']} ({event['reason']})"
+            about = event.get("message") if answer is None else answer
+            return end if about is None else f"{end}: {about}"
         case other:
             return str(other)
 
