@@ -45,7 +45,7 @@ def test_lesson_08_from_a_wrong_answer_to_its_replay(open_lesson):
     """Run all; what was found is shown; an exercise can be solved"""
     lesson = open_lesson("08_traces_and_replay")
     lesson.run_all()
-    expect(lesson.output("kinds_of(honest)")).to_contain_text("source, event, target")
+    expect(lesson.output("folder = Path(mkdtemp())")).to_contain_text("trace.jsonl")
     expect(lesson.output("except Divergence")).to_contain_text("event 34, a model_turn")
     expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
     expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 36 runs")

@@ -75,11 +75,9 @@ def called(*arguments):
 @pytest.mark.parametrize(
     ("arguments", "at_fault"),
     [
-        ({"city": "Oslo", "days": [1, 2]}, ["days"]),
         ({"city": 1, "days": "many", "unit": "K"}, ["city", "days", "unit"]),
         ({"town": "Oslo", "place": "Oslo"}, ["city", "days", "place", "town"]),
         ({"city": ["Oslo"], "days": "30"}, ["days"]),  # a near miss is mended before
-        ("Oslo, 3 days", [None]),
         ('{"city": "a", "city": "b"}', [None]),
     ],
 )

@@ -1,8 +1,6 @@
 """Figures of any number of runs: what is counted, of how many, and what is not."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbook.playground.engines import ENGINES, play
 from workbook.traces.metrics import Rate, figures, success_rate, traces_in
@@ -35,25 +33,6 @@ def moved(source, elapsed_s, event="e", target="THINK"):
 
 
 END = "run_finished", {"state": "DONE", "reason": "final_answer", "answer": "a"}
-
-CALLS = st.lists(
-    st.tuples(
-        st.sampled_from(["Search", "Pay", "検索"]), st.integers(0, 2), st.booleans()
-    )
-)
-
-
-@given(CALLS)
-def test_the_rate_agrees_with_a_count_by_hand(calls):
-    """For all calls that follow each other it counts what is counted another way."""
-    events, retries = [], 0
-    for number, (tool, argument, ok) in enumerate(calls):
-        events.append(asked(str(number), tool, n=argument))
-        events.append(observed(str(number), ok=ok, tool=tool))
-        same = [each for each in calls[:number] if each[:2] == (tool, argument)]
-        retries += bool(same) and not same[-1][2]
-    run, rate = run_of(*events), Rate(sum(ok for *_, ok in calls), len(calls), retries)
-    assert success_rate(run) == rate
 
 
 @pytest.mark.parametrize("engine", ENGINES)

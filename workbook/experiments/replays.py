@@ -25,7 +25,6 @@ from workbook.wait import waiting
 Replay = Callable[[Trace, Machine], Any]
 MACHINES = ("fsm", "guarded")
 SAME = "the same end"
-ALWAYS = ("trace_id", "seq", "step", "at_s", "kind")
 COAT = "A coat costs $200. 25% is taken off. What is the price?"
 EXAMPLE = (DATA / "lessons/08/price_example.txt").read_text(encoding="utf-8")
 """What the real model is asked, and the solved example before it."""
@@ -38,18 +37,6 @@ def told(machine: Machine, question: str, folder: Path | None = None) -> Trace:
         again.hook = hook
         again.run(question)
         return hook.trace()
-
-
-def kinds_of(trace: Trace) -> Grid:
-    """Return the kinds of events of a trace: how many, and the fields of each."""
-    rows = []
-    for kind in dict.fromkeys(event["kind"] for event in trace):
-        found = trace.of(kind)
-        fields = dict.fromkeys(itertools.chain.from_iterable(found))
-        own = [name for name in fields if name not in ALWAYS]
-        rows.append((kind, str(len(found)), ", ".join(own)))
-    footer = f"Every event also has {', '.join(ALWAYS)}."
-    return Grid(("kind of event", "events", "fields"), rows, footer)
 
 
 def weather(fails: int) -> Machine:
