@@ -57,7 +57,7 @@ def test_a_terminal_gets_no_longer_line_and_no_escape_sequence(
     path = tmp_path / "a\x1b[2Jb.jsonl"
     with TraceWriter(path) as emit:
         emit("run_started", engine="fsm", question="\x1b]0;mine\x07" + "価格" * 40)
-        about = {"call_id": "1", "tool": "\x1b[31m"}
+        about = {"call_id": "1", "tool": "\x1b[31m" + "道具" * 40}
         emit("tool_call", **about, arguments={})
         emit("observation", **about, ok=True, text="\x1b[5m")
     assert trace(path) == 0
@@ -65,7 +65,9 @@ def test_a_terminal_gets_no_longer_line_and_no_escape_sequence(
     assert max(map(cell_len, lines)) == 60
     assert lines[0].endswith("…")
     assert trace(tmp_path) == 0
-    assert "\x1b" not in capsys.readouterr().out + "".join(lines)
+    table = capsys.readouterr().out
+    assert "\x1b" not in table + "".join(lines)
+    assert max(map(cell_len, table.split("Tools, and")[1].splitlines())) <= 80
 
 
 def test_two_runs_with_the_same_calls(run, capsys, tmp_path):

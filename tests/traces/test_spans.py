@@ -164,3 +164,12 @@ def test_a_run_that_waits_is_no_error_and_one_that_was_cut_is():
     assert (error_of(run), run.attributes["workbook.state"]) == (None, "PENDING")
     run, *_ = run_of(STARTED, ASKED, SAID)
     assert error_of(run) == "after model_turn"
+
+
+@pytest.mark.parametrize("tool", ["a\nb\x1b[2J", "x" * 500, "half \ud83d", ""])
+def test_a_made_up_tool_breaks_no_name(tool):
+    """a name is one short line that can be sent, whatever the model called for"""
+    *_, span = run_of(STARTED, at(4.0, CALLED, tool=tool))
+    assert len(span.name.splitlines()) == 1
+    assert len(span.name) <= 100
+    json.dumps(dict(span.attributes), ensure_ascii=False).encode()

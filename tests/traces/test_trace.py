@@ -234,3 +234,15 @@ def test_each_thread_gets_numbers_of_its_own(path):
         sys.setswitchinterval(before)
     assert sorted(got) == list(range(1600))
     assert len(Trace.read(path)) == 1600
+
+
+def test_a_trace_is_one_line_in_an_error_message():
+    """As text, a trace says whose it is, how long, and how it ended."""
+    writer = TraceWriter()
+    small_run(writer)
+    *before, end = writer.events
+    silent, long = ([*before, end | {"answer": a}] for a in (None, "4\n" * 40))
+    assert repr(Trace(())) == "<Trace: 0 events, no end>"
+    assert repr(Trace(before[:1])) == "<Trace naive: 1 event, no end>"
+    assert repr(Trace(silent)) == "<Trace naive: 4 events, DONE>"
+    assert repr(Trace(long)) == f"<Trace naive: 4 events, DONE: {'4 ' * 29}4…>"
