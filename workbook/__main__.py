@@ -71,7 +71,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif name == "trace":
             add = partial(command.add_argument, type=Path)
             add("path", help="the file of a trace, or a folder of them")
-            add("other", nargs="?", help="another trace: say where the two differ")
             add(
                 "--logs", metavar="FOLDER", help="write its three logs for people there"
             )

@@ -8,6 +8,7 @@ each tool call. What was said is in no span, for it may be sensitive: the trace 
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from importlib.metadata import entry_points
 from typing import Any
 
@@ -19,7 +20,6 @@ from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 from opentelemetry.trace import SpanKind, Status, StatusCode, set_span_in_context
 
 from workbook.models.prompts import clip
-from workbook.traces.equivalence import observed
 from workbook.traces.events import Kind, TraceError, TraceEvent
 from workbook.traces.trace import Trace
 from workbook.traces.views import error_kind, one_line, totals
@@ -140,14 +140,21 @@ def _of_tool(call: TraceEvent, end: TraceEvent | None) -> dict[str, Any]:
 def _ended(trace: Trace) -> dict[int, TraceEvent]:
     """Return the event at which each model call and tool call was over, by its seq.
 
-    For a model call that is the turn, or whatever else came next where it was made.
+    For a model call that is the turn, or whatever else came next where it was made; of
+    calls with one id, the first observation belongs to the first.
     """
-    ended = observed(trace)
+    ended: dict[int, TraceEvent] = {}
     asked: dict[int | None, int] = {}
+    made: dict[Any, list[int]] = defaultdict(list)
     for event in trace:
         where = event.get("parent")
         if event["kind"] != Kind.DECISION and where in asked:
             ended[asked.pop(where)] = event
+        calls = made[where, event.get("call_id")]
         if event["kind"] == Kind.MODEL_REQUEST:
             asked[where] = event["seq"]
+        elif event["kind"] == Kind.TOOL_CALL:
+            calls.append(event["seq"])
+        elif event["kind"] == Kind.OBSERVATION and calls:
+            ended[calls.pop(0)] = event
     return ended
