@@ -30,7 +30,7 @@ from workbook.paths import DATA
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
 from workbook.tools import Observation, ToolRegistry
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 from workbook.wait import waiting
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from workbook.loop.prompting import load_exemplars
 from workbook.models.base import TextModel
 from workbook.paths import DATA
 from workbook.playground.recorded import real_model
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 from workbook.voting.consensus import Agreed, Tally
 
 if TYPE_CHECKING:
