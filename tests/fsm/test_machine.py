@@ -11,7 +11,6 @@ from workbook.fsm import (
     Event,
     FunctionCalls,
     Limits,
-    Machine,
     State,
     TextTurns,
     Transition,
@@ -19,7 +18,6 @@ from workbook.fsm import (
 )
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.tools.registry import ToolRegistry
 from workbook.traces import TraceWriter
 
 
@@ -226,10 +224,3 @@ def test_a_table_that_cannot_be_run_is_refused(table, words):
     """a table that is not honest, or lacks a handler or an exit, is refused at once"""
     with pytest.raises(ValueError, match=words):
         machine([], table=table)
-
-
-@pytest.mark.parametrize("model", [None, object(), Script])
-def test_what_is_no_model_is_refused_when_the_machine_is_made(model):
-    """a machine without a model is an error at once, and not in the run"""
-    with pytest.raises(TypeError, match="is no model"):
-        Machine(model, ToolRegistry())

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from workbook.environments.payment import Payments
 from workbook.fsm import FunctionCalls, TextTurns
-from workbook.fsm.limits import Spent
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, Reject, yes
-from workbook.guardrails.shared_budget import SharedBudget
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
@@ -148,19 +146,6 @@ def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context):
             ]
 
     assert told([yes]) == told([None, None, yes])
-
-
-@pytest.mark.parametrize("tokens", [5000, 200])
-def test_what_a_purse_allowed_is_in_the_record(tmp_path, tokens):
-    """a run that a shared capped or ended is replayed, whatever is in it now"""
-    first, now = [SharedBudget(Budget(tokens=tokens)) for _ in range(2)]
-    with TraceWriter() as hook:
-        work = {"THINK": first.think}
-        agent = machine([SUM, FINAL], tmp_path, hook=hook, handlers=work)
-        end = agent.run("How much?")
-    again = replay(hook.trace(), machine([], tmp_path, handlers={"THINK": now.think}))
-    assert (again.state, again.reason) == (end.state, end.reason)
-    assert now.spent() == Spent()
 
 
 @pytest.mark.parametrize("raises", [False, True])

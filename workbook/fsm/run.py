@@ -158,9 +158,6 @@ class Run:
         except BaseException:
             self.signals.emit("model_turn", told)
             raise
-        model = getattr(self.conversation, "model", None)
-        if judged := getattr(model, "judged", None):  # it is several, and may change
-            judged(completion, reply.event == Event.UNREADABLE_TURN)
         self.waiting.extend(reply.asked)
         self.signals.emit("model_turn", told | {"turn": reply.turn})
         if reply.asked:

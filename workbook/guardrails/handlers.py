@@ -119,7 +119,9 @@ def think_within(inner: Handler) -> Handler:
         try:
             return inner(run)
         finally:
-            _tell_news(run)
+            context = getattr(run.conversation, "context", None)
+            while context and context.news:
+                run.tell("decision", **context.news.pop())
 
     return think
 
@@ -131,14 +133,6 @@ def tokens_of(conversation: Any) -> int:
     return int(count(conversation.prompt)) + (
         count(json.dumps(schemas)) if schemas else 0
     )
-
-
-def _tell_news(run: Run) -> None:
-    """Tell what the model, and the limit of the prompt, have decided by themselves."""
-    for owner in ("model", "context"):
-        news = getattr(getattr(run.conversation, owner, None), "news", [])
-        while news:
-            run.tell("decision", **news.pop(0))
 
 
 def policy(run: Run) -> str:

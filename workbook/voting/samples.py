@@ -34,9 +34,8 @@ def ask_k(
     """Run a question k times; return the runs in the order of their seeds, 1 to k.
 
     A run that raises is that exception in the list. Each trace says its seed in
-    `run_started`. One `SharedBudget` given to all machines is one for all runs; with a
-    path it holds in other processes too. Ctrl-C is raised, and no other run begins. One
-    by one it cancels the run at work; on an executor those at work come to their end.
+    `run_started`. Ctrl-C is raised, and no other run begins. One by one it cancels the
+    run at work; on an executor those at work come to their end.
 
     ValueError: k is below 1.
 
