@@ -1,7 +1,5 @@
 """Parts of somebody else's in the machine: what they do, a run says and survives."""
 
-
-
 from tests.fsm.playing import FINAL
 from workbook.fsm import CORE, Table, assemble, drive
 from workbook.fsm.handlers import think

@@ -77,7 +77,7 @@ def _made_at_once(
     at_once = partial(
         parallel,
         calls,
-        lambda call: context.copy().run(run.options.make, call),
+        lambda call: context.copy().run(run.signals.outside.make, call),
         partial(_is_read, run),
     )
     try:

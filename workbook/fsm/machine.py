@@ -147,7 +147,7 @@ class Machine:
         """
         outside = outside or self._outside or self.live()
         talk = self.adapter(self.model, self.tools, question, self.preamble)
-        run = Run(question, talk, self._options(outside), Signals(outside))
+        run = Run(question, talk, self._options(), Signals(outside))
         with run.signals.ctrl_c_is_cancel():
             run.tell("run_started", **self._about(run))
             return self._finish(run, *self._drive(run))
@@ -196,12 +196,11 @@ class Machine:
         """
         self._cancelled.set()
 
-    def _options(self, outside: Outside) -> RunOptions:
+    def _options(self) -> RunOptions:
         """Return how a run asks its model and makes its calls."""
         return RunOptions(
             self.tools,
             self.limits,
-            make=outside.make,
             parallel=self.parallel,
             at_once=getattr(self.model, "at_once", False),
             on_text=self.on_text if streams(self.model) else None,
