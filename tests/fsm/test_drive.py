@@ -7,7 +7,6 @@ from workbook.fsm.machine import drive as our_drive
 from workbook.fsm.table import (
     CORE,
     Event,
-    IllegalTransition,
     State,
     Table,
     Transition,
@@ -169,14 +168,6 @@ def test_the_table_is_asked_where_an_event_leads(drive, error):
 
 
 # what the driver does besides, for the machine
-
-
-def test_an_illegal_event_is_explained():
-    """what is told says which event was not legal, and what would have been"""
-    told = Told()
-    our_drive(CORE, HANDLERS, Story(E.OBSERVED), told)
-    assert isinstance(told.raised[0], IllegalTransition)
-    assert "final_answer" in str(told.raised[0])
 
 
 def test_a_state_without_a_handler_has_failed():

@@ -165,13 +165,6 @@ def test_every_breach_is_reported(audit):
 # the table as such, and the core
 
 
-def test_a_table_is_drawn_from_its_rows():
-    """a drawing has each row of the table"""
-    drawn = SMALL.mermaid(S.OBSERVE)
-    for rule in SMALL.rules:
-        assert f"{rule.source} --> {rule.target} : {rule.event}" in drawn
-
-
 def test_a_table_holds_only_the_states_that_its_rows_mention():
     """states that no row mentions are not part of a table"""
     assert set(CORE.states) == {

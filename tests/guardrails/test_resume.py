@@ -177,8 +177,8 @@ def test_the_time_that_a_person_took_is_not_the_replays(tmp_path):
     assert replay(hook.trace(), machine([], tmp_path, **options)).state == "DONE"
 
 
-def ran_short_of_time(folder):
-    """Return the trace of a run whose tools were withdrawn, and what replays it."""
+def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
+    """what a clock decided in the first run is decided so in the replay"""
     now, options = [0.0], {"budget": Budget(wall_s=10.0)}
 
     def listen(event):
@@ -186,26 +186,14 @@ def ran_short_of_time(folder):
 
     clock = {"clock": lambda: now[0]}
     with TraceWriter(listener=listen) as hook:
-        agent = machine([SUM, FINAL], folder, hook=hook, **clock, **options)
+        agent = machine([SUM, FINAL], tmp_path, hook=hook, **clock, **options)
         assert agent.run("How much?").forced
-    return hook.trace(), machine([], folder, **options)
-
-
-def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
-    """what a clock decided in the first run is decided so in the replay"""
-    trace, again = ran_short_of_time(tmp_path)
+    trace, again = hook.trace(), machine([], tmp_path, **options)
     assert replay(trace, again).forced
     (decision,) = trace.of("decision")
-    assert decision["short_of"] == "seconds"
-    assert decision.pop("short_of")  # older traces say it in the sentence alone
-    assert replay(trace, again).forced
-
-
-def test_what_ran_short_is_a_field_and_no_matter_of_words(tmp_path):
-    """a sentence in other words differs, but the clock has decided all the same"""
-    trace, again = ran_short_of_time(tmp_path)
-    (decision,) = trace.of("decision")
-    decision["why"] = "it is late"
-    with pytest.raises(Divergence) as caught:
+    assert decision.pop("short_of") == "seconds"
+    assert replay(trace, again).forced  # older traces say it in the sentence alone
+    trace.of("decision")[0] |= {"short_of": "seconds", "why": "it is late"}
+    with pytest.raises(Divergence) as caught:  # other words, but the clock decided
         replay(trace, again)
     assert caught.value.found["short_of"] == "seconds"
