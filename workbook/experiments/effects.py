@@ -11,7 +11,7 @@ import runpy
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -51,24 +51,18 @@ from workbook.wait import waiting
 if TYPE_CHECKING:
     import pandas as pd
 
-Claiming = Callable[[sqlite3.Connection, str, str], Claim]
-
 PAYING = DATA / "lessons/07/paying.py"
 """An agent that pays, as a program of its own."""
 EXAMPLE = DATA / "lessons/07/mend_example.txt"
-KILLED = (-9, 9)
-"""How a killed process ends: on POSIX, on Windows."""
 
+MALLORY = "call_id_used_again"
 CASES: dict[str, dict[str, Any]] = {
     "the call is made again": {"slug": "payment_twice"},
     "the bank answers too late": {"slug": "payment_twice", "slow": True},
     "three spellings": {"slug": "payment_other_call_id"},
     "the whole run again the next day": {"slug": "payment_twice", "days": 2},
-    "then 2500 to Mallory": {"slug": "call_id_used_again"},
-    "the same, under one call_id": {
-        "slug": "call_id_used_again",
-        "adapter": FunctionCalls,
-    },
+    "then 2500 to Mallory": {"slug": MALLORY},
+    "the same, under one call_id": {"slug": MALLORY, "adapter": FunctionCalls},
 }
 """Six ways in which more than one payment is made, where one is right."""
 
@@ -98,19 +92,15 @@ GUARDS: dict[str, dict[str, Any]] = {
 }
 
 
-# payments, in one process
-
-
 def six_cases() -> pd.DataFrame:
     """Return how many payments are made: a row for each case, a column for a guard."""
     import pandas as pd
 
-    return pd.DataFrame(
-        {
-            guard: {case: _paid(**CASES[case], **GUARDS[guard]) for case in CASES}
-            for guard in GUARDS
-        }
-    )
+    counts = {
+        guard: [_paid(**case, **options) for case in CASES.values()]
+        for guard, options in GUARDS.items()
+    }
+    return pd.DataFrame(counts, index=[*CASES])
 
 
 def _paid(
@@ -132,7 +122,7 @@ def _paid(
 
 def afternoon(morning: Approve, parts: Given) -> None:
     """Let Mallory's payment be asked for, and answer with a yes of the morning."""
-    turns = [load("call_id_used_again").turns[1], "Final Answer: done"]
+    turns = [load(MALLORY).turns[1], "Final Answer: done"]
     _pays(turns, ask=lambda _: morning, parts=parts)
 
 
@@ -159,24 +149,24 @@ def new_ledger() -> Ledger:
     return Ledger(new_folder() / "ledger.db")
 
 
-def two_at_once(claim: Claiming) -> None:
+def two_at_once(claim: Callable[..., Claim]) -> None:
     """Let a second process claim between two statements of the first; print payments.
 
     Both pay if they are told "run". Which of them is first does not matter.
     """
-    account, ledger, told = Payments(), new_ledger(), []
+    account, ledger, told = Payments(), new_ledger(), list[str]()
     with ledger.connection() as one, ledger.connection() as two:
         two.execute("PRAGMA busy_timeout = 0")
-        statements = iter(["first"])
+        statements = list[str]()
 
         def ask(db: sqlite3.Connection) -> None:
-            verdict = claim(db, "pay 25", "digest").verdict
-            told.append(verdict)
-            if verdict == "run":
+            told.append(claim(db, "pay 25", "digest").verdict)
+            if told[-1] == "run":
                 account.pay("bookshop", 25)
 
         def between(sql: str) -> None:
-            if next(statements, None) is None and len(told) == 0:
+            statements.append(sql)
+            if len(statements) == 2:
                 with suppress(sqlite3.OperationalError):  # it is locked: later
                     ask(two)
 
@@ -188,9 +178,6 @@ def two_at_once(claim: Claiming) -> None:
     print(f"they were told {' and '.join(told)}: {len(account.made)} paid")
 
 
-# payments, in processes that wait, are killed, and go on
-
-
 def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
     """Run the paying agent on a trace, in a process of its own; return what it prints.
 
@@ -199,7 +186,7 @@ def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
     """
     command = [sys.executable, str(PAYING), str(path), answers, str(dies_at)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode in KILLED:
+    if done.returncode in (-9, 9):  # killed, on POSIX and on Windows
         return f"killed at {dies_at}"
     return done.stdout.strip() or done.stderr.strip().rpartition("\n")[2]
 
@@ -209,17 +196,13 @@ def paid(path: Path) -> int:
     return len(Payments(path.with_name("payments.jsonl")).made)
 
 
-def turns(path: Path) -> int:
-    """Return how many turns of the model this trace has."""
-    return len(Trace.read(path).of("model_turn"))
-
-
 def decisions(path: Path) -> pd.DataFrame:
-    """Return who decided what in a run."""
+    """Return who decided what in a run; print how many turns its model had."""
     import pandas as pd
 
-    found = pd.DataFrame(Trace.read(path).of("decision"))
-    return found[["who", "what", "call_id", "why"]]
+    trace = Trace.read(path)
+    print(f"{len(trace.of('model_turn'))} model turns in the file")
+    return pd.DataFrame(trace.of("decision"))[["who", "what", "call_id", "why"]]
 
 
 def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
@@ -240,8 +223,10 @@ def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
     goes_on = runpy.run_path(str(PAYING))["work"]
     whole = folder / "whole" / "run.jsonl"
     print(agent(whole, "yes,yes").partition("\n")[2])  # whose parts run
-    events = list(Trace.read(whole))[:-1]
-    places: dict[object, str] = {e["seq"]: _about(e) for e in events}
+    places: dict[object, str] = {
+        e["seq"]: " ".join(e[key] for key in ("kind", "event", "what") if e.get(key))
+        for e in list(Trace.read(whole))[:-1]
+    }
     places |= {"claimed": "the key is claimed", "paid": "the bank has paid"}
 
     def kill(place: object) -> dict[str, Any]:
@@ -252,28 +237,16 @@ def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
             answer = goes_on(path, "yes,yes").answer
         except Exception as error:  # of a part of the reader's
             answer = f"{type(error).__name__}: {error}"
-        found = {"killed after": places[place], "killed": killed}
+        found = {"at": place, "killed after": places[place], "killed": killed}
         found |= {"paid when it died": before, "paid in the end": paid(path)}
         return found | {"answer": answer}
 
-    rows, wanted = {}, list(only or places)
-    with (
-        ThreadPoolExecutor(2) as pool,
-        waiting("killing the agent", len(wanted)) as tick,
-    ):
-        for place, row in zip(wanted, pool.map(kill, wanted), strict=True):
-            rows[place] = row
+    rows, total = [], len(only or places)
+    with ThreadPoolExecutor(2) as pool, waiting("killing the agent", total) as tick:
+        for row in pool.map(kill, only or places):
+            rows.append(row)
             tick()
-    return pd.DataFrame(rows).T.rename_axis("at")
-
-
-def _about(event: Mapping[str, Any]) -> str:
-    words = [event["kind"]]
-    words += [event[k] for k in ("event", "what") if event.get(k)]
-    return " ".join(words)
-
-
-# files
+    return pd.DataFrame(rows).set_index("at")
 
 
 def story(slug: str, engine: str) -> None:

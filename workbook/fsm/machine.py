@@ -217,22 +217,31 @@ class Machine:
         }
 
     def _drive(self, run: Run) -> tuple[Transition, BaseException | None]:
-        """Return the row that led to an end, and what was raised there."""
+        """Return the row that led to an end, and what was raised there.
+
+        A driver of somebody else's that leads nowhere has FAILED.
+        """
         here, entered_at = self.table.start, run.started_at
         last: tuple[Transition, BaseException | None]
 
         def told(rule: Transition, raised: BaseException | None) -> None:
             nonlocal here, entered_at, last
+            if rule.target not in self.table.states:
+                raise LookupError(f"the table has no state {rule.target!r}")
             now = run.now()
             run.moved(rule, raised, now - entered_at)
             here, entered_at, last = rule.target, now, (rule, raised)
 
         handlers = {state: stoppable(work) for state, work in self.handlers.items()}
         try:
-            self.drive(self.table, handlers, run, told)
-        except KeyboardInterrupt as error:  # a second Ctrl-C, between two handlers
+            said = self.drive(self.table, handlers, run, told)
             if here not in self.table.ends:
-                told(self.table.rows[here, Event.CANCEL], error)
+                raise LookupError(f"drive returned {said!r}, and the run is in {here}")
+        except BaseException as error:
+            if here not in self.table.ends:
+                stopped = isinstance(error, KeyboardInterrupt)
+                event = Event.CANCEL if stopped else Event.FAILED
+                told(self.table.rows[here, event], error)
         return last
 
     def _finish(
