@@ -91,15 +91,10 @@ def _is_read(run: Run, call: ToolCall) -> bool:
     return run.tools[call.name].effect is Effect.READ
 
 
-def observe(run: Run) -> str:
-    """Put the observation where the model will read it."""
-    return run.hand_over()
-
-
 HANDLERS: Mapping[str, Handler] = {
     State.THINK: think,
     State.EXECUTE_TOOL: execute_tool,
-    State.OBSERVE: observe,
+    State.OBSERVE: Run.hand_over,
 }
 
 _ENDINGS = {
