@@ -3,7 +3,6 @@
 import pytest
 
 from tests.doubles import named
-from workbook.fsm.machine import drive as our_drive
 from workbook.fsm.table import (
     CORE,
     Event,
@@ -165,11 +164,3 @@ def test_the_table_is_asked_where_an_event_leads(drive, error):
     took = [row[:2] for row in told.rows]
     why = f"it took the rows {took}, and asked `table.advance` about {asked}"
     assert set(took) <= set(asked), why
-
-
-# what the driver does besides, for the machine
-
-
-def test_a_state_without_a_handler_has_failed():
-    """a live state for which nobody is there ends the run in ERROR"""
-    assert our_drive(CORE, {}, Story(), Told()) == S.ERROR

@@ -165,14 +165,6 @@ def test_every_breach_is_reported(audit):
 # the table as such, and the core
 
 
-def test_a_table_holds_only_the_states_that_its_rows_mention():
-    """states that no row mentions are not part of a table"""
-    assert set(CORE.states) == {
-        *(S.THINK, S.EXECUTE_TOOL, S.OBSERVE),
-        *(S.DONE, S.ERROR, S.CANCELLED, S.EXHAUSTED),
-    }
-
-
 def test_more_rows_make_another_table():
     """a new row replaces the one for the same event, and the old table stays"""
     other = SMALL.with_rules(
