@@ -18,7 +18,6 @@ from workbook.traces.dashboard import on_any_page
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
@@ -89,14 +88,11 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     """Return three prompts of a classic run, in the order in which to send them.
 
     `cold` is the last prompt but one; `appended` is the last, which begins with all of
-    it; `edited` is the last with one early word changed. A trace of another agent, or
-    with fewer prompts, is a ValueError.
+    it; `edited` is the last with one early word changed.
     """
-    match agent_prompts(trace)[-2:]:
-        case [str(before), str(last)]:
-            edited = re.sub(r"(\S+)", r"\1,", last, count=1)
-            return {"cold": before, "appended": last, "edited": edited}
-    raise ValueError("two prompts are needed: give a classic agent's trace")
+    *_, before, last = agent_prompts(trace)
+    edited = re.sub(r"(\S+)", r"\1,", last, count=1)
+    return {"cold": before, "appended": last, "edited": edited}
 
 
 def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
@@ -117,24 +113,3 @@ def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
         rows.append((case, sent, cached, sent - cached, ms))
     columns = ("case", "input_tokens", "cached_tokens", "read_tokens", "prompt_ms")
     return pd.DataFrame(rows, columns=columns)
-
-
-@on_any_page
-def plot_caching(frame: pd.DataFrame) -> Figure:
-    """Draw the time to read each prompt, and which share of it was cached."""
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-    share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    for axes, heights, fmt in (
-        (left, frame["prompt_ms"] / 1000, "%.2f"),
-        (right, share, "%.0f"),
-    ):
-        axes.bar_label(axes.bar(frame["case"], heights, color="#1f77b4"), fmt=fmt)
-        axes.margins(y=0.15)
-        axes.set_xlabel("prompt")
-    left.set_title("One early edit, all is read again")
-    left.set_ylabel("time to read the prompt, seconds")
-    right.set_title("The appended prompt comes from the cache")
-    right.set(ylabel="tokens from the cache, %", ylim=(0, 110))
-    return figure
