@@ -79,8 +79,8 @@ def test_the_scripted_model_is_made_of_its_turns():
         ("m", {KEY: "“sk-quoted”"}, None, "copy the key again"),
         ("m", {URL: "http://u:pw@h:1/v1"}, "m at h (without a key)", ""),
         ("m", {URL: "h:1"}, None, "OPENAI_BASE_URL is no URL"),
-        ("m", {URL: "http://[1"}, None, "OPENAI_BASE_URL is no URL"),
         ("m", {URL: "http://"}, None, "OPENAI_BASE_URL is no URL"),
+        ("m", {URL: "http://h:port"}, None, "OPENAI_BASE_URL is no URL"),
     ],
 )
 def test_what_is_said_about_a_model_is_what_happens(

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 from typing import Any
-from urllib.parse import urlsplit
+
+import httpx
 
 from workbook.models.base import TextModel
 from workbook.models.hosted import NO_KEY, HostedModel
+from workbook.models.hosted import OPENAI as OPENAI_URL
 from workbook.models.local import (
     NAME,
     LocalModelError,
@@ -111,10 +113,10 @@ def hosted_options(
 def host_of(url: str | None) -> str | None:
     """Return the host of an endpoint (None: OpenAI's), or None where it is no URL."""
     try:
-        parts = urlsplit(url or "https://api.openai.com")
-    except ValueError:
+        parts = httpx.URL(url or OPENAI_URL)
+    except httpx.InvalidURL:
         return None
-    return parts.hostname if parts.scheme in ("http", "https") else None
+    return parts.host or None if parts.scheme in ("http", "https") else None
 
 
 def model_health(name: str | None = None) -> tuple[bool, str, str]:
