@@ -81,12 +81,8 @@ class LocalServer(ModelServer):
     """
 
     def __init__(self, weights: str, port: int = 0) -> None:
-        try:
-            import xllamacpp
-        except ImportError as error:
-            raise LocalModelError(
-                f"xllamacpp cannot be imported ({error}): run `pip install xllamacpp`"
-            ) from error
+        import xllamacpp
+
         params = xllamacpp.CommonParams()
         params.model.path = weights
         params.model_alias = {NAME}

@@ -59,12 +59,6 @@ class Script:
         repeat_last: bool = False,
     ) -> None:
         self.turns, self.window_tokens = read_turns(turns), window_tokens
-        if window_tokens is not None and window_tokens < 1:
-            raise ValueError(f"a window has at least one token, not {window_tokens}")
-        if loop and repeat_last:
-            raise ValueError("a script starts again (loop) or repeats its last turn")
-        if (loop or repeat_last) and not self.turns:
-            raise ValueError("there is no turn to repeat: give at least one")
         self.loop, self.repeat_last = loop, repeat_last
         self.at_once = not any(map(callable, self.turns))  # needs no time limit
         self.forget()
@@ -215,10 +209,7 @@ def _sizes(messages: Sequence[Message]) -> list[int]:
 
 
 def _tokens_of(call: ToolRequest) -> int:
-    try:
-        return count_tokens(f"{call.name}{call.arguments}")
-    except (RecursionError, ValueError):  # too deep, or a number of too many digits
-        return count_tokens(call.name)
+    return count_tokens(f"{call.name}{call.arguments}")
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
