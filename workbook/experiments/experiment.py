@@ -74,7 +74,7 @@ def run_experiment(
     `world` makes the world of a question, a new one each time, `is_right` decides
     whether (answer, accepted answer) agree, `prompts` has a function that writes the
     prompt of a method, `progress` is told of each trial. The options are those of
-    `paper_agent.run`: `parse`, `max_steps`, `numbered`, …
+    `paper_agent.run`: `parse`, `max_steps`, …
     It raises ValueError for an unknown method, and for no questions.
     """
     methods = list(methods)

@@ -110,8 +110,8 @@ def asking(
     one: ArithmeticQuestion, model: TextModel, about: Mapping[str, Any]
 ) -> Plain:
     """Return a model that is to solve a sum with ReAct and a calculator."""
-    asked = {"exemplars": load_exemplars("arithmetic"), "numbered": False}
-    return Plain("react", model, about, world=calculator_world(one), **asked)
+    asked = {"exemplars": load_exemplars("arithmetic"), "world": calculator_world(one)}
+    return Plain("react", model, about, **asked)
 
 
 def ask(slug: str, k: int = 5) -> list[Sample | Exception]:
