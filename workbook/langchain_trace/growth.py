@@ -46,40 +46,32 @@ RECORDED = (230, 291, 337, 389, 440)
 `ai-reasoning-study/AI_Reasoning_Study.ipynb` of github.com/shibayu36/playground."""
 
 
-def sent_before(rows: Iterable[tuple[int, int, int]]) -> float:
+def sent_before(rows: Sequence[tuple[int, int, int]]) -> float:
     """Return the share of all input tokens that an earlier call had sent already."""
-    rows = list(rows)
     total = sum(tokens for _, tokens, _ in rows)
-    return 1 - sum(max(new, 0) for _, _, new in rows) / total if total else 0.0
+    return 1 - sum(max(new, 0) for _, _, new in rows) / total
 
 
 @on_any_page
 def plot_growth(
-    rows: Iterable[tuple[int, int, int]], recorded: Sequence[int] = ()
+    rows: Sequence[tuple[int, int, int]], recorded: Sequence[int] = ()
 ) -> Axes:
     """Draw the rows of `context_growth`, and the prompt tokens of another run."""
-    from matplotlib import pyplot as plt
-    from matplotlib.ticker import MaxNLocator
+    import pandas as pd
 
-    rows = list(rows)
-    calls = [number for number, _, _ in rows]
     new = [max(new, 0) for _, _, new in rows]
-    again = [tokens - max(new, 0) for _, tokens, new in rows]
-    _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
-    ax.bar(calls, again, label="sent before", color="#1f77b4")
-    ax.bar(calls, new, bottom=again, label="new", color="#ff7f0e")
-    for (number, tokens, _), below in zip(rows, again, strict=True):
-        ink = "white" if below else "black"  # on blue, on orange
-        ax.text(number, 8, f"{tokens:,}", ha="center", color=ink)
+    before = [tokens - fresh for (_, tokens, _), fresh in zip(rows, new, strict=True)]
+    calls = [f"{number}\n{tokens:,} tokens" for number, tokens, _ in rows]
+    frame = pd.DataFrame({"sent before": before, "new": new}, calls)
+    sent = sum(before) + sum(new)
+    ax = frame.plot.bar(stacked=True, rot=0, color=["#1f77b4", "#ff7f0e"])
     if recorded:
-        (line,) = ax.plot(range(1, len(recorded) + 1), recorded, "o-", color="#2ca02c")
-        line.set_label("gpt-4o-mini, recorded")
-    total = sum(tokens for _, tokens, _ in rows)
-    share = sent_before(rows)
-    ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
+        label = "gpt-4o-mini, recorded"
+        ax.plot(range(len(recorded)), recorded, "o-", color="#2ca02c", label=label)
+    ax.set_title(
+        f"{sent_before(rows):.0%} of {sent:,} input tokens had been sent before"
+    )
     ax.set(xlabel="call of the agent's model", ylabel="input tokens")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.margins(y=0.3)
     ax.legend(loc="upper left")
     return ax
 
