@@ -137,7 +137,7 @@ def test_a_model_outlives_its_server(local):
         found = set(pool.map(lambda _: local_server(), range(4)))
     assert model.complete("One").usage.output == 2
     assert found == {local_server()}
-    with pytest.raises(RuntimeError, match="closed"):
+    with pytest.raises(LocalModelError, match="does not answer"):
         before.post("/v1/completions", {"prompt": "One"})
 
 

@@ -8,7 +8,7 @@ that the other engines write. It patches nothing.
 import threading
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import UUID, uuid4
 
 from langchain_core.agents import AgentAction, AgentFinish
@@ -26,15 +26,6 @@ Fields = Mapping[str, Any]
 # turn that its parser refused.
 INVALID_TOOL = "invalid_tool"
 EXCEPTION_TOOL = "_Exception"
-
-
-class Call(NamedTuple):
-    """A tool call without an observation; `exists` is false for a made-up tool."""
-
-    seq: int
-    call_id: str
-    tool: str
-    exists: bool
 
 
 class TraceHandler(BaseCallbackHandler):
@@ -56,7 +47,8 @@ class TraceHandler(BaseCallbackHandler):
         self._lock = threading.RLock()
         self._begun = self._ended = False
         self._around: dict[UUID, UUID | None] = {}  # a run, and the one around it
-        self._calls: dict[UUID, Call] = {}  # tools that run
+        self._calls: dict[UUID, Fields] = {}  # tools that run: what their events share
+        self._seqs: dict[UUID, int] = {}  # of their calls
         self._ids: Counter[str] = Counter()  # how often a call with this id was made
         self._requested: dict[str, Fields] = {}  # function calls not seen to run
         self._unread: Fields | None = None  # a turn that waits for its parser
@@ -178,15 +170,15 @@ class TraceHandler(BaseCallbackHandler):
         tool, arguments = serialized["name"], told.get("inputs") or {"input": input_str}
         if tool == EXCEPTION_TOOL:
             return  # no call: so the model is told why its turn was refused
-        exists = tool != INVALID_TOOL
-        if not exists and self._action is not None:
+        if tool == INVALID_TOOL and self._action is not None:
             tool, arguments = self._action.tool, {"input": self._action.tool_input}
-        run_id, call_id = told["run_id"], told.get("tool_call_id") or ""
-        self._call(run_id, tool, arguments, call_id, exists)
+        call_id = told.get("tool_call_id") or ""
+        self._call(told["run_id"], tool, arguments, call_id)
 
     def on_tool_end(self, output: Any, **told: Any) -> None:
         # A message has a status; of a text, that of one of our tools says it.
         ok = getattr(output, "ok", getattr(output, "status", "") != "error")
+        ok = ok and told.get("name") != INVALID_TOOL
         self._observed = read.text_of(output)
         self._observe(told["run_id"], ok, self._observed)
 
@@ -200,12 +192,10 @@ class TraceHandler(BaseCallbackHandler):
         for call_id, asked in list(self._requested.items()):
             if message := said.get(call_id):
                 run_id, ok = uuid4(), message.status != "error"
-                self._call(run_id, asked["tool"], asked["arguments"], call_id, True)
+                self._call(run_id, asked["tool"], asked["arguments"], call_id)
                 self._observe(run_id, ok, read.text_of(message))
 
-    def _call(
-        self, run_id: UUID, tool: str, args: Fields, call_id: str, exists: bool
-    ) -> None:
+    def _call(self, run_id: UUID, tool: str, args: Fields, call_id: str) -> None:
         with self._lock:
             self._parsed(read.TEXT)
             self._requested.pop(call_id, None)
@@ -213,19 +203,16 @@ class TraceHandler(BaseCallbackHandler):
             times = self._ids[call_id]
             again = f"{call_id}#{times}" if times > 1 else call_id
             own = again if call_id else f"call_{times}"
-            about: Any = {"call_id": own, "tool": tool, "arguments": args}
-            about |= self._inside(self._around.get(run_id))
-            self._calls[run_id] = Call(-1, own, tool, exists)
-            seq = self._emit(Kind.TOOL_CALL, **about)
-            self._calls[run_id] = Call(seq, own, tool, exists)
+            inside = self._inside(self._around.get(run_id))
+            self._calls[run_id] = {"call_id": own, "tool": tool, **inside}
+            fields = {**self._calls[run_id], "arguments": args}
+            self._seqs[run_id] = self._emit(Kind.TOOL_CALL, **fields)
 
     def _observe(self, run_id: UUID, ok: bool, text: str, **more: Any) -> None:
         """Write what came of a call; any other run is passed over."""
         with self._lock:
             if call := self._calls.pop(run_id, None):
-                about: Any = {"call_id": call.call_id, "tool": call.tool, "text": text}
-                about |= self._inside(self._around.get(run_id))
-                self._emit(Kind.OBSERVATION, **about, ok=ok and call.exists, **more)
+                self._emit(Kind.OBSERVATION, **call, ok=ok, text=text, **more)
 
     def _enter(self, told: Fields) -> None:
         """Note which run is around this one."""
@@ -234,7 +221,7 @@ class TraceHandler(BaseCallbackHandler):
     def _inside(self, run_id: UUID | None) -> dict[str, int]:
         """Return `parent`, where a tool is running around this run."""
         while run_id is not None:
-            if run_id in self._calls:
-                return {"parent": self._calls[run_id].seq}
+            if run_id in self._seqs:
+                return {"parent": self._seqs[run_id]}
             run_id = self._around.get(run_id)
         return {}

@@ -10,6 +10,7 @@ chat is asked as that of any other endpoint: `HostedModel(NAME, base_url=server.
 import atexit
 import json
 import os
+import socket
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -36,6 +37,7 @@ class ModelServer:
     """llama.cpp's server at an address of this machine, and how it is asked."""
 
     def __init__(self, address: str) -> None:
+        self._in_flight: set[socket.socket] = set()  # requests without an answer yet
         self.url = f"{address}/v1"
         self._client = httpx.Client(
             base_url=address,
@@ -59,8 +61,16 @@ class ModelServer:
 
     @contextmanager
     def _sent(self, path: str, body: dict[str, Any]) -> Iterator[httpx.Response]:
+        connections: list[socket.socket] = []
+
+        def trace(event: str, about: dict[str, Any]) -> None:
+            if event == "connection.connect_tcp.complete":
+                connections.append(about["return_value"].get_extra_info("socket"))
+                self._in_flight.update(connections)
+
+        more: Any = {"json": body, "extensions": {"trace": trace}}
         try:
-            with self._client.stream("POST", path, json=body) as reply:
+            with self._client.stream("POST", path, **more) as reply:
                 if reply.is_error:
                     said = error_message(reply.read().decode(errors="replace"))
                     raise LocalModelError(f"{NAME}: {said}")
@@ -68,10 +78,14 @@ class ModelServer:
         except httpx.TransportError as error:
             said = f"{NAME} does not answer at {self.url} ({error}). Was it closed?"
             raise LocalModelError(said) from None
+        finally:
+            self._in_flight.difference_update(connections)
 
     def close(self) -> None:
         """Give up the requests in flight; a server waits for them for ever."""
-        self._client.close()
+        for connection in list(self._in_flight):
+            with suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
 
 class LocalServer(ModelServer):

@@ -70,7 +70,6 @@ class Script:
         """Go back to the first turn, with no request so far."""
         self._kept: list[tuple[int, Request]] = []  # what is shared, and what is new
         self._last: Any = ""  # the prompt or the messages of the last request
-        self._sizes: list[int] = []  # tokens of each of those messages
 
     def again(self) -> Self:
         """Return a script at its first turn; this one keeps its requests."""
@@ -102,18 +101,13 @@ class Script:
     ) -> Completion:
         """Return the next turn as an answer to messages."""
         prompt = list(messages)
-        shared = self._keep(prompt, stop, tools)
-        self._sizes[shared:] = _sizes(prompt[shared:])
-        size, cached = sum(self._sizes), sum(self._sizes[:shared])
-        return _said(self._play(prompt, stop, size, cached), max_tokens, on_text)
+        cached = _size(prompt[: self._keep(prompt, stop, tools)])
+        answer = self._play(prompt, stop, _size(prompt), cached)
+        return _said(answer, max_tokens, on_text)
 
     def count(self, prompt: str | Sequence[Message]) -> int:
         """Return how many tokens it will read of a prompt or of messages."""
-        if isinstance(prompt, str):
-            size = count_tokens(prompt)
-        else:
-            known = shared_items(self._last or [], prompt)  # measured the last time
-            size = sum([*self._sizes[:known], *_sizes(prompt[known:])])
+        size = count_tokens(prompt) if isinstance(prompt, str) else _size(prompt)
         return min(size, self.window_tokens or size)
 
     @property
@@ -204,8 +198,8 @@ def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
     return Completion(text, usage, requests, reason, answer.timings)
 
 
-def _sizes(messages: Sequence[Message]) -> list[int]:
-    return [count_tokens(render_messages([message])) for message in messages]
+def _size(messages: Sequence[Message]) -> int:
+    return sum(count_tokens(render_messages([message])) for message in messages)
 
 
 def _tokens_of(call: ToolRequest) -> int:
