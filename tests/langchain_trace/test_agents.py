@@ -4,9 +4,6 @@ import pytest
 
 from workbook.langchain_trace.agents import (
     classic_agent,
-    graph_agent,
-    llm_math_tool,
-    math_script,
     react_executor,
     run_classic,
     run_graph,
@@ -69,17 +66,6 @@ def test_our_own_calculator_asks_nobody(emit, calculator_tool):
     assert end(emit)[2] == "88"
 
 
-def test_llm_math_takes_another_function_for_the_models_reply(emit):
-    """what the model wrote for llm-math is read by the function that it is given"""
-    tool = llm_math_tool(math_script(), evaluate=lambda reply: reply[:11])
-    run_classic(load("price_question").script(), [tool], "?", emit=emit)
-    observed = [e["text"] for e in emit.trace().of("observation")]
-    assert observed[0] == "```text\n100"
-    assert [e["stop"] for e in kinds(emit, "model_request", inside=True)] == [
-        ["```output"]
-    ] * 4
-
-
 def test_the_engine_takes_a_part_for_llm_math():
     """on the engine langchain an evaluate_math_block of the reader's own is used"""
     parts = {"evaluate_math_block": lambda reply: "Answer: mine"}
@@ -103,13 +89,6 @@ def test_a_model_that_says_the_notice_itself_has_answered(emit, tool):
     assert end(emit) == ("DONE", "final_answer", NOTICE)
 
 
-def test_a_budget_that_is_reached_exactly_is_enough(emit, tool):
-    """an answer on the last call that is allowed is an answer"""
-    script = Script([ACTION, ANSWER])
-    run_classic(script, [tool("Search", str)], "?", emit=emit, max_iterations=2)
-    assert end(emit) == ("DONE", "final_answer", "42")
-
-
 def test_the_graph_goes_on_until_its_fuse(emit, tool):
     """create_agent repeats a call until the recursion limit: two nodes a step"""
     script = Script([CALL], repeat_last=True)
@@ -117,18 +96,6 @@ def test_the_graph_goes_on_until_its_fuse(emit, tool):
     run_graph(script, [search], "Who?", emit=emit, recursion_limit=14)
     assert end(emit) == ("EXHAUSTED", "recursion_limit", None)
     assert script.asked == 7
-
-
-def test_the_graphs_own_limit_is_in_the_thousands(tool):
-    """create_agent's default recursion limit is 9,999"""
-    agent = graph_agent(Script([ANSWER]), [tool("Search", str)])
-    assert agent.config["recursion_limit"] == 9_999
-
-
-def test_the_classic_agents_own_limit_is_15(tool):
-    """AgentExecutor makes 15 iterations by default"""
-    agent = classic_agent(Script([ANSWER]), [tool("Search", str)])
-    assert agent.max_iterations == 15
 
 
 @RUNS

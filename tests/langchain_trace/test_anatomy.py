@@ -107,12 +107,6 @@ def test_nothing_in_a_prompt_becomes_html():
     assert "&lt;script&gt;alert(&#39;&amp;&#39;)" in page
 
 
-def test_the_coloured_prompt_is_readable_as_text():
-    """where no HTML is shown, each section has its label"""
-    shown = repr(color_prompt(EXAMPLE))
-    assert [name for name in SECTIONS if f"[{name}: " in shown] == list(SECTIONS)
-
-
 # texts beside each other
 
 TEXTS = {"with": "a", "without": "a\n Observation: <b>3</b>\nb"}
@@ -124,11 +118,6 @@ def test_the_lines_in_question_are_marked():
     assert [line for line in shown.splitlines() if line.startswith(">")] == [
         ">  Observation: <b>3</b>"
     ]
-
-
-def test_without_words_nothing_is_marked():
-    """where no words are given, no line is marked"""
-    assert ">" not in repr(side_by_side({"a": "b\nObservation: c"}))
 
 
 def test_texts_are_escaped():

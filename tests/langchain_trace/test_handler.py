@@ -61,14 +61,6 @@ def test_any_run_can_be_traced(emit):
     assert emit.events[-1]["answer"] == "done"
 
 
-def test_every_event_is_one(emit, llm_math):
-    """each event carries what its kind must carry, numbered without holes"""
-    script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
-    run_classic(script, [llm_math], "?", emit=emit)
-    for seq, event in enumerate(emit.events):
-        check_event(event, seq)
-
-
 def test_parallel_calls_each_have_one_observation(emit):
     """tools that run at the same time do not mix up their observations"""
     both = threading.Barrier(2, timeout=20)
@@ -135,27 +127,16 @@ def test_usage_of_messages_is_kept(emit):
     assert turn["usage"] == {"input": 7, "output": 2, "cached": 3}
 
 
-def test_the_turn_is_what_langchain_read(emit, calculator_tool):
-    """where the parsers differ, the trace shows what LangChain made of the turn"""
+def test_a_classic_run_is_traced(emit, calculator_tool):
+    """each event is one; a turn is what LangChain read, before what came of it"""
     two = "Action: Calculator\nAction Input: 1+1\nAction: Calculator\nAction Input: 2"
     run_classic(Script([two]), [calculator_tool], "?", emit=emit)
-    turn = emit.trace().of("model_turn")[0]["turn"]
-    assert turn["input"] == "1+1\nAction: Calculator\nAction Input: 2"
-
-
-def test_the_turn_stands_before_what_came_of_it(emit, calculator_tool):
-    """a turn is written before its tool call, though it was parsed in between"""
-    script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
-    run_classic(script, [calculator_tool], "?", emit=emit)
-    kinds = [e["kind"] for e in emit.events]
-    assert kinds[1:4] == ["model_request", "model_turn", "tool_call"]
-
-
-def test_the_stop_words_that_are_sent_are_recorded(emit, tool):
-    """a request says where the model was told to stop"""
-    run_classic(Script(["Final Answer: 1"]), [tool("Search", str)], "?", emit=emit)
-    (request,) = emit.trace().of("model_request")
+    for seq, event in enumerate(emit.events):
+        check_event(event, seq)
+    request, turn, call = emit.events[1:4]
     assert request["stop"] == ["\nObservation:", "\n\tObservation:"]
+    assert turn["turn"]["input"] == "1+1\nAction: Calculator\nAction Input: 2"
+    assert call["arguments"] == {"input": turn["turn"]["input"]}
 
 
 def test_a_classic_agent_on_a_chat_model_has_text_prompts(emit, tool):

@@ -60,12 +60,6 @@ class ColoredPrompt:
         shown = [(*section, *VOICES[whose]) for section, whose in pairs]
         return str(template("shown.html").module.prompt(shown))
 
-    def __repr__(self) -> str:
-        return "\n".join(
-            f"[{name}: {tokens} tokens]\n{text.strip()}"
-            for name, text, tokens in self.sections
-        )
-
 
 def color_prompt(prompt: str) -> ColoredPrompt:
     """Return a classic prompt in colours, with a legend that counts its tokens."""

@@ -94,15 +94,13 @@ def _pip_install(target: str, source: Path | None) -> None:
     command = [sys.executable, "-m", "pip", "install", *options.split(), target]
     if source is not None:
         command += ["--no-index", f"--find-links={source.absolute()}"]
-    # pip's own temporary files go where they are removed after a kill.
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), target)
     done = subprocess.run(
         [*command, SMOLLM2.requirement],
         stdout=sys.__stderr__,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        env={**os.environ, **places, "PYTHONUTF8": "1"},
+        env={**os.environ, "PYTHONUTF8": "1"},
         check=False,
     )
     if done.returncode != 0:
