@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from workbook.langchain_trace.agents import llm_math_tool, run_classic
-from workbook.langchain_trace.anatomy import SideBySide, side_by_side
+from workbook.langchain_trace.anatomy import SideBySide
 from workbook.models.base import Completion, TextModel
 from workbook.paths import DATA
 from workbook.traces import Kind, Trace, TraceWriter
@@ -48,7 +48,7 @@ def experiment(model: TextModel) -> dict[str, Trace]:
 def first_turns(runs: Mapping[str, Trace]) -> SideBySide:
     """Return what the model wrote first in each run, its Observations marked."""
     texts = {title: _first_turn(run) for title, run in runs.items()}
-    return side_by_side(texts, mark="Observation:")
+    return SideBySide(texts, mark="Observation:")
 
 
 def table(runs: Mapping[str, Trace]) -> pd.DataFrame:
