@@ -46,16 +46,13 @@ def test_the_local_model_is_chosen_by_name(local, real_weights):
 
 def test_any_other_name_is_hosted(monkeypatch):
     """another name is asked with the key, without the space around it, or with none"""
-
-    def key(**options):
-        model = get_text_model("m", **options)
-        assert model.name == "m"
-        return model._client.headers["Authorization"]
-
-    assert key(api_key=SECRET) == f"Bearer {SECRET}"
-    assert key(base_url="http://127.0.0.1:9/v1") == "Bearer none-needed"
     monkeypatch.setenv(KEY, f" {SECRET}\n")
-    assert key() == f"Bearer {SECRET}"
+    model = get_text_model("m", max_tokens=9)
+    assert (model.name, model.options["max_completion_tokens"]) == ("m", 9)
+    assert model._client.headers["Authorization"] == f"Bearer {SECRET}"
+    monkeypatch.delenv(KEY)
+    monkeypatch.setenv(URL, "http://127.0.0.1:9/v1")
+    assert get_text_model("m")._client.headers["Authorization"] == "Bearer none-needed"
 
 
 def test_the_scripted_model_is_made_of_its_turns():

@@ -73,23 +73,21 @@ def get_text_model(name: str | None = None, **options: Any) -> TextModel:
     if chosen == "local":
         return LocalTextModel(**options)
     if chosen != "scripted":
-        return HostedModel(chosen, **hosted_options(chosen, **options))
+        return HostedModel(chosen, **hosted_options(chosen), **options)
     raise UnknownModel(
         "The scripted model says the turns that it is given: Script([…]) of"
         f" workbook.models.script. Or choose another with {VARIABLE}: {CHOICES}."
     )
 
 
-def hosted_options(
-    name: str, base_url: str | None = None, api_key: str | None = None, **options: Any
-) -> dict[str, Any]:
-    """Return the options of a hosted model, with its endpoint and its key.
+def hosted_options(name: str) -> dict[str, Any]:
+    """Return a hosted model's endpoint and key, as the environment has them.
 
-    What is not given is read from `OPENAI_BASE_URL` (no URL: UnknownModel; empty:
-    OpenAI's own) and `OPENAI_API_KEY` (MissingKey where it is needed, or is no key).
+    They are `OPENAI_BASE_URL` (no URL: UnknownModel; empty: OpenAI's own) and
+    `OPENAI_API_KEY` (MissingKey where it is needed, or is no key).
     """
-    url = base_url or os.environ.get(BASE_URL, "").strip() or None
-    key = api_key or os.environ.get(KEY, "").strip()
+    url = os.environ.get(BASE_URL, "").strip() or None
+    key = os.environ.get(KEY, "").strip()
     if url and host_of(url) is None:
         raise UnknownModel(
             f"{BASE_URL} is no URL: a whole one begins with http:// or https:// and a"
@@ -107,7 +105,7 @@ def hosted_options(
             f"{KEY} holds characters that no key has (a space, a line break, a curly"
             " quote?): copy the key again."
         )
-    return {"base_url": url, "api_key": key or NO_KEY, **options}
+    return {"base_url": url, "api_key": key or NO_KEY}
 
 
 def host_of(url: str | None) -> str | None:
