@@ -82,7 +82,7 @@ def solve(
     """Let a model solve a sum with ReAct and a calculator; `more` is put behind it."""
     exemplars, world = load_exemplars("arithmetic"), calculator_world(one)
     asked = one.text + more
-    return paper_agent.run("react", model, asked, exemplars, world, numbered=False)
+    return paper_agent.run("react", model, asked, exemplars, world)
 
 
 def ask(slug: str) -> list[str | None]:
