@@ -131,8 +131,9 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     """Make a `Tool` of a typed function: `@tool` or `@tool(effect="write")`.
 
     The schema comes from the type hints, as pydantic reads them; an argument with a
-    default need not be given. The first paragraph of the docstring is the description, and its "Args:" section
-    describes the arguments. A result that is no dict becomes `{"result": value}`.
+    default need not be given. The first paragraph of the docstring is the description,
+    and its "Args:" section describes the arguments. A result that is no dict becomes
+    `{"result": value}`.
 
     Args:
         function: a function, or a method of an object: `tool(shop.order)`.
