@@ -273,12 +273,10 @@ def test_the_tool_calculates_with_what_it_is_given():
         ("10**1000", "10**1000 has more than 1000 digits"),
         ("-10**999 * 10", "more than 1000 digits"),
         ("1 / 10**1000", "more than 1000 digits"),
-        (None, "an expression is text, not None"),
-        (12, "an expression is text, not 12"),
     ],
 )
 def test_our_calculator_keeps_to_what_it_says(expression, words):
-    """a thousand digits are the most, a hundred operations, and a text it must be"""
+    """a thousand digits are the most, and a hundred operations"""
     assert len(str(package_eval("10**999"))) == 1000
     assert package_eval("+".join(str(n) for n in range(1, 101))) == 5050
     with pytest.raises(CalculatorError, match=re.escape(words)):

@@ -98,7 +98,6 @@ def test_a_closed_schema_is_a_copy():
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ("string", "JSON Schema, not str"),
         ({"type": "array"}, "type 'array'"),
         ({"additionalProperties": True}, "must be false"),
         ({"properties": {"n": {"type": "int"}}}, "parameters.properties.n.type"),
