@@ -136,7 +136,7 @@ def test_a_near_miss_is_repaired_and_noted(registry, name, text, note):
         ("Double", "1, 2, 3", "n has 3 values: call once per value"),
         ("Double", '{"n": 1, "n": 2}', "call once per value"),
         ("Double", '{"\\ud800": 1, "\\ud800": 2}', "given twice"),
-        ("Double", "{'n': 1}", 'not JSON (Expecting property name'),
+        ("Double", "{'n': 1}", "not JSON (Expecting property name"),
         ("Double", '{"n": NaN}', "nan is not a number"),
         ("Double", '{"n": 1, "m": 2}', "'m' was unexpected"),
         ("Measure", "1V", "JSON object like"),

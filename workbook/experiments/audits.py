@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from workbook.environments.search import bundled_search
-from workbook.environments.web_search import SERVICES, Cascade, Service
+from workbook.environments.web_search import SERVICES, Service, ask_in_turn
 from workbook.environments.wiki import load_articles, wiki_tasks
 from workbook.experiments.rates import rate_table, share
 from workbook.grounding.calibration import Cost, plot_costs
@@ -72,7 +72,7 @@ def search_offline(query: str) -> dict[str, Any]:
 
     client = httpx.Client(transport=httpx.MockTransport(no_network))
     services = [Service(name, client) for name in SERVICES]
-    return Cascade([*services, bundled_search()]).find(query, k=1)
+    return ask_in_turn([*services, bundled_search()], query, k=1)
 
 
 def labelled(path: Path = FOLDER / "held_out.jsonl") -> list[dict[str, Any]]:
