@@ -38,13 +38,6 @@ def test_each_tool_is_found_under_its_name():
         builtin_tool("Abacus")
 
 
-def test_a_tool_in_place_of_its_maker_is_told(monkeypatch):
-    """`TOOLS` that names a tool, and not what makes it, is answered with what to do"""
-    monkeypatch.setitem(makers(), "Factorial", builtin_tool("Factorial"))
-    with pytest.raises(TypeError, match="write lambda: Factorial"):
-        builtin_tool("Factorial")
-
-
 @pytest.mark.parametrize("name", ASKED)
 def test_each_tool_answers_a_text_turn(name):
     """each tool answers when a model asks for it in text"""

@@ -107,13 +107,3 @@ def test_each_world_has_a_dozen_tasks(name):
     slugs, goals = zip(*((task.slug, task.text) for task in TASKS[name]), strict=True)
     assert len(slugs) >= 12
     assert len(set(slugs)) == len(set(goals)) == len(slugs)
-
-
-def test_a_world_is_made_by_its_name_and_seed():
-    """an unknown world is refused, and the message lists those that there are"""
-    assert (type(make_world("shop", 7)), make_world("shop", 7).seed) == (
-        *(WORLDS["shop"], 7),
-    )
-    for ask in (make_world, tasks):
-        with pytest.raises(ValueError, match=r"'moon'.*wiki, house, shop"):
-            ask("moon")
