@@ -1,8 +1,5 @@
 """All tools of the workbook together."""
 
-import subprocess
-import sys
-
 import pytest
 
 from workbook.environments.catalogue import builtin_tool, builtin_tools, makers
@@ -59,16 +56,3 @@ def test_tools_that_are_made_together_share_a_state():
         assert write.preview("note.txt", "hello").startswith("--- (no file)"), before
         write.run(path="note.txt", text="hello")
         assert read.run(path="note.txt")["text"] == "hello"
-
-
-def test_tools_import_neither_langchain_nor_an_http_client():
-    """making every tool imports no LangChain and no HTTP client"""
-    code = (
-        "import sys; from workbook.environments.catalogue import makers\n"
-        "[make() for make in makers().values()]\n"
-        "print([m for m in ('langchain_core', 'httpx', 'pandas') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"

@@ -195,14 +195,6 @@ def test_lesson_reads_as_the_style_asks(path):
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)
-def test_the_code_of_plots_is_folded(path):
-    """A cell that only draws shows its picture; its code is one click away."""
-    for cell in read(path).cells:
-        if "plot" in cell.metadata.get("tags", []):
-            assert cell.metadata["jupyter"]["source_hidden"] is True
-
-
-@pytest.mark.parametrize("path", LESSONS, ids=IDS)
 def test_what_is_recorded_is_an_experiment_that_may_lack_a_prompt(path):
     """A model that was not asked is a line: no cell asks the other models itself."""
     for cell in read(path).cells:

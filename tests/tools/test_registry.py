@@ -322,10 +322,14 @@ def test_nothing_that_a_model_writes_raises(name, written):
 
 
 def test_the_room_is_light():
-    """tools and scripts import neither LangChain nor what only a few calls need"""
+    """tools and scripts import neither LangChain nor what only a few calls need
+
+    Also where every tool of the workbook is made.
+    """
     program = (
-        "import sys, workbook.tools.registry, workbook.tools.formats\n"
-        "import workbook.models.script\n"
+        "import sys, workbook.tools.formats, workbook.models.script\n"
+        "from workbook.environments.catalogue import makers\n"
+        "[make() for make in makers().values()]\n"
         "heavy = {'langchain_core', 'pydantic', 'pandas', 'httpx', 'rich', 'numpy'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

@@ -9,7 +9,7 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from textwrap import dedent
 from typing import Any, get_type_hints
 
@@ -157,6 +157,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
             schema["properties"][name]["description"] = note
     checked = validate_call(function)  # the members of an Enum in place of their values
 
+    @wraps(function)
     def run(**arguments: Any) -> dict[str, Any]:
         result = checked(**arguments)
         return result if isinstance(result, dict) else {"result": result}
