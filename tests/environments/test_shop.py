@@ -3,8 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbook.environments.shop import (
     SHOWN,
@@ -171,16 +169,3 @@ def test_parts_of_the_mark(product_id, chosen, mark):
     assert match_score(MUG, BY_ID[product_id], chosen) == pytest.approx(mark)
     spent = replace(MUG, budget_cents=price_of(BY_ID[product_id], chosen))
     assert match_score(spent, BY_ID[product_id], chosen) >= mark  # may be spent whole
-
-
-@given(st.data())
-def test_the_mark_lies_between_0_and_1(data):
-    """whatever is bought for whatever task, the mark lies between 0 and 1"""
-    task = data.draw(st.sampled_from(shop_tasks()))
-    product = data.draw(st.sampled_from(load_products()))
-    chosen = {
-        name: data.draw(st.sampled_from(list(values)))
-        for name, values in product.options.items()
-    }
-    assert 0.0 <= match_score(task, product, chosen) <= 1.0
-    assert price_of(product, chosen) >= product.price_cents
