@@ -146,14 +146,12 @@ def test_one_thing_at_a_time(house):
     assert say(house, "inventory") == "You are holding cup 1."
 
 
-@pytest.mark.parametrize(
-    "action", ["take cup 1 from counter 1", "TAKE the  cup 1 FROM the counter 1."]
-)
 @pytest.mark.parametrize("word", ["in", "on", "in/on", "into", "onto"])
-def test_names_may_be_written_loosely(house, action, word):
+def test_names_may_be_written_loosely(house, word):
     """names are understood in any case and with "the"; in is on"""
     say(house, "go to counter 1")
-    assert say(house, action) == "You take cup 1 from counter 1."
+    taken = say(house, "TAKE the  cup 1 FROM the counter 1.")
+    assert taken == "You take cup 1 from counter 1."
     say(house, "go to table 1")
     assert say(house, f"put cup 1 {word} table 1") == "You put cup 1 on table 1."
 

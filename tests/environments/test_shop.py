@@ -47,12 +47,11 @@ def say(world, *actions):
     return [world.step(action).text for action in actions][-1]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("task", shop_tasks(), ids=lambda t: t.slug)
-def test_the_expert_buys_what_is_wanted(task, seed):
+def test_the_expert_buys_what_is_wanted(task):
     """the expert finds, chooses and buys what is wanted, for the full reward"""
     query, product_id, *options = EXPERT[task.slug]
-    world = ShopWorld(seed)
+    world = ShopWorld()
     assert task.text in world.reset(task)
     assert f"[{product_id}]" in say(world, f"search[{query}]")
     say(world, f"click[{product_id}]", *(f"click[{value}]" for value in options))
@@ -78,16 +77,6 @@ def test_the_five_best_results_are_shown(shop):
     assert say(shop, "search[jackets]") == say(shop, "search[jacket]")
     assert "\n[p14] North rain jacket" in say(shop, "search[rain]")[:45]
     assert say(shop, "search[submarine]").startswith("Found: 0.")
-
-
-def test_a_seed_orders_what_matches_equally():
-    """the seed decides the order of results that match equally well"""
-    orders = set()
-    for seed in range(5):
-        world = ShopWorld(seed)
-        world.reset(TASK)
-        orders.add(say(world, "search[headphones]"))
-    assert len(orders) > 1
 
 
 def test_a_product_page_shows_options_and_price(shop):

@@ -3,7 +3,6 @@
 The idea is WebShop's (Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 """
 
-import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -92,11 +91,6 @@ class ShopWorld(TextWorld[ShopTask]):
     product: Product | None
     chosen: dict[str, str]
 
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(seed)
-        self.products = list(load_products())
-        random.Random(seed).shuffle(self.products)
-
     def _begin(self, task: ShopTask) -> str:
         return f"Your task: {task.text}.\n{self._front()}"
 
@@ -122,8 +116,8 @@ class ShopWorld(TextWorld[ShopTask]):
             rest = _words(" ".join([*product.attributes, *product.values()]))
             return 3 * len(wanted & title) + len(wanted & rest)
 
-        # sorted is stable: what matches equally well keeps the order of the seed.
-        return sorted(filter(hits, self.products), key=hits, reverse=True)
+        # sorted is stable: what matches equally well keeps the order of the file.
+        return sorted(filter(hits, load_products()), key=hits, reverse=True)
 
     def _buy(self, task: ShopTask, product: Product) -> StepResult:
         chosen = self.chosen
