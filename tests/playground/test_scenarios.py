@@ -199,18 +199,24 @@ def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine(capsys, own_dat
 
 TOO_SOON = "before I have calculated it.\nAction: Calculator\nAction Input: 240*0.15"
 MENDED = {
-    "made_up_observation": ["450,000", "about 139,000"],
-    "missing_action": [None, "56"],
-    "final_answer_in_thought": [TOO_SOON, "36"],
-    "unknown_tool": [None, None],
+    "made_up_observation": ["450,000", "about 139,000", "about 139,000"],
+    "missing_action": [None, "56", "56"],
+    "final_answer_in_thought": [TOO_SOON, "36", "36"],
+    "unknown_tool": [None, None, "1024"],
+    "endless_retry": [None, None, None],
 }
 
 
-def test_a_parser_mends_what_is_read():
-    """With a parser every turn is read; a tool that is not there still ends the run"""
+def test_a_parser_mends_what_is_read_and_a_registry_what_is_called():
+    """With a parser every turn is read; with a registry every call comes back"""
+    engines = "naive", "reading", "registry"
     for slug, answers in MENDED.items():
-        found = [played(slug, e)[0].end["answer"] for e in ("naive", "reading")]
+        found = [played(slug, engine)[0].end["answer"] for engine in engines]
         assert found == answers, slug
+    for slug in WINGS:
+        trace, told = played(slug, "registry")[0], load(slug)
+        calls, seen = len(trace.of("tool_call")), len(trace.of("observation"))
+        assert calls == seen + (told.cancel_after_tool_calls is not None), slug
 
 
 def test_a_loop_runs_on_the_parts_it_has_a_place_for():
@@ -227,7 +233,7 @@ def test_a_loop_runs_on_the_parts_it_has_a_place_for():
     ours = naive_loop, parse_turn, build_history
     parts = {function.__name__: part(function) for function in ours}
     read = {"parse_turn", "build_history"}
-    places = {"naive": {"naive_loop"}, "reading": read}
+    places = {"naive": {"naive_loop"}, "reading": read, "registry": read}
     for engine, wanted in places.items():
         used.clear()
         assert play("price_question", engine, parts=parts).end["answer"] == "88"
@@ -245,7 +251,7 @@ def test_a_part_that_breaks_ends_its_run_alone():
 def test_a_well_behaved_scenario_is_the_same_run_on_all_engines():
     """Tool, arguments, observation and answer are the same, in the same order"""
     for slug in WELL_BEHAVED:
-        for engine in ("naive", "langchain", "reading"):
+        for engine in ("naive", "langchain", "reading", "registry"):
             runs = played(slug, engine)[0], played(slug, "fsm")[0]
             assert first_difference(*runs) is None, (slug, engine)
     assert first_difference(played("drift", "fsm")[0], runs[0]) is not None

@@ -44,7 +44,7 @@ from workbook.playground.scenarios import (
     slugs,
 )
 from workbook.security.tainted import tainted_table
-from workbook.tools.formats import trusting_function
+from workbook.tools.formats import BoundTools, trusting_function
 from workbook.tools.tool import Tool
 from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
 from workbook.wait import waiting
@@ -161,18 +161,19 @@ def in_words(trace: Trace) -> str:
 
 def play_naive(spec: RunSpec, engine: str = "naive") -> None:
     """Play on a loop of lesson 01, whose calls of the model have a limit."""
-    parts = spec.parts
+    parts, tools = spec.parts, spec.tools
     if engine == "naive":
         loop = parts.get("naive_loop", naive_loop)
     else:
         places = {"parse_turn": "parse", "build_history": "history"}
         read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
         loop = partial(reading_loop, **read)
+    functions = BoundTools(tools) if engine == "registry" else _trusting(tools)
     model, run = (
         CallLimit(spec.model, spec.scenario.steps),
         traced(loop, spec.emit, engine),
     )
-    _to_its_end(run, model, _trusting(spec.tools), spec.scenario.question, spec.emit)
+    _to_its_end(run, model, functions, spec.scenario.question, spec.emit)
 
 
 def run_loop(
@@ -247,6 +248,7 @@ SUSPICIOUS = tainted_table(grounded_table(GUARDED))
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(partial(play_naive, engine="reading")),
+    "registry": Engine(partial(play_naive, engine="registry")),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_machine, CORE),
     "guarded": Engine(GUARDS, GUARDED),
