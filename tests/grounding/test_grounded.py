@@ -11,8 +11,6 @@ from workbook.grounding.grounded import GROUNDED, TRIES, grounded
 from workbook.guardrails.budget import Budget
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.playground import gallery
-from workbook.playground import play as play_scenario
 from workbook.traces.writer import TraceWriter
 
 SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
@@ -106,15 +104,3 @@ def test_your_audit_is_a_part():
     parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
     end, _ = play(text_turns(["A b"]), parts=parts, threshold=0.9)
     assert (end.state, asked) == ("DONE", [(0.9, ["A", "b"], ["A", " ", "b"])])
-
-
-@pytest.mark.parametrize(("threshold", "kind"), [(0.1, "supported"), (0.9, "weak")])
-def test_the_threshold_that_is_given_is_the_one_that_runs(threshold, kind):
-    """a scenario's run, and the gallery's, audits with the reader's threshold"""
-    trace = play_scenario("good_sources", "grounded", threshold=threshold)
-    audits = [e for e in trace.of("decision") if e["who"] == "audit"]
-    assert {each["kind"] for each in audits[0]["verdicts"]} == {kind}
-    shown = gallery(["guarded", "grounded"], only=["good_sources"], threshold=threshold)
-    ends = [each["good_sources"].end["state"] for each in shown.endings.values()]
-    assert ends[0] == "DONE"
-    assert (ends[1] == "DONE") == (kind == "supported")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from workbook.environments.search import bundled_search
-from workbook.environments.web_search import SERVICES, Cascade, Service
+from workbook.environments.web_search import web_search
 from workbook.environments.wiki import load_articles, wiki_tasks
 from workbook.experiments.rates import rate_table, share
 from workbook.grounding.calibration import Cost
@@ -21,7 +21,7 @@ from workbook.grounding.grounded import HOW_TO_CITE
 from workbook.models.base import TextModel
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.traces.dashboard import BLUE, GREY, RED, on_any_page
+from workbook.traces.plots import BLUE, GREY, RED, on_any_page
 from workbook.traces.trace import Trace, as_observation
 from workbook.wait import waiting
 
@@ -64,14 +64,13 @@ def told(trace: Trace) -> list[str]:
 
 
 def search_offline(query: str) -> dict[str, Any]:
-    """Return what WebSearch finds where no service can be reached: its observation."""
+    """Return what WebSearch finds where Wikipedia cannot be reached."""
 
     def no_network(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("no route to host")
 
     client = httpx.Client(transport=httpx.MockTransport(no_network))
-    services = [Service(name, client) for name in SERVICES]
-    return Cascade([*services, bundled_search()]).find(query, k=1)
+    return web_search(client).run(query=query, k=1)
 
 
 def labelled(audit: Audit) -> list[dict[str, Any]]:
