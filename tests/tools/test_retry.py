@@ -15,32 +15,28 @@ KEY = {"idempotency_key": {"type": "string"}}
 SCHEMA = {"properties": {"rows": {"type": "array"}, **KEY}}
 
 
-class Script:
-    """A tool's function that plays outcomes, and keeps arguments and pauses."""
+def observe(*outcomes):
+    """Call a tool that plays outcomes; return what came of it, arguments, pauses."""
+    due, seen, pauses = list(outcomes), [], []
 
-    def __init__(self, *outcomes):
-        self.outcomes, self.seen, self.pauses = list(outcomes), [], []
-
-    def __call__(self, rows=(), **arguments):
-        self.seen.append(list(rows))
+    def play(rows=(), **arguments):
+        seen.append([*rows])
         rows.clear()  # an attempt may use its arguments up
-        outcome = self.outcomes.pop(0)
+        outcome = due.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
 
-    def observe(self):
-        tool = Tool("Search", "Finds.", SCHEMA, self, timeout_s=None)
-        retried = with_retries(tool, sleep=self.pauses.append)
-        return ToolRegistry([retried]).run(ToolCall("Search", {"rows": [1, 2]}, "c"))
+    tool = Tool("Search", "Finds.", SCHEMA, play, timeout_s=None)
+    registry = ToolRegistry([with_retries(tool, sleep=pauses.append)])
+    return registry.run(ToolCall("Search", {"rows": [1, 2]}, "c")), seen, pauses
 
 
 def test_a_failure_that_passes_is_tried_again():
     """the same arguments, after pauses that double"""
-    script = Script(BUSY, BUSY, {"result": "found"})
-    assert script.observe().result == {"result": "found"}
-    assert script.seen == [[1, 2]] * 3
-    assert script.pauses == [0.5, 1]
+    came, seen, pauses = observe(BUSY, BUSY, {"result": "found"})
+    assert came.result == {"result": "found"}
+    assert (seen, pauses) == ([[1, 2]] * 3, [0.5, 1])
 
 
 @pytest.mark.parametrize(
@@ -48,18 +44,16 @@ def test_a_failure_that_passes_is_tried_again():
 )
 def test_other_failures_leave_at_once(raised, kind):
     """a failure that is not retryable, or not foreseen, is not tried again"""
-    script = Script(raised)
-    assert script.observe().error.kind == kind
-    assert (len(script.seen), script.pauses) == (1, [])
+    came, seen, pauses = observe(raised)
+    assert (came.error.kind, len(seen), pauses) == (kind, 1, [])
 
 
 def test_after_the_last_attempt_a_person_is_needed():
     """the third failure is told with its reason, and the model is to stop"""
-    script = Script(BUSY, BUSY, BUSY)
-    error = script.observe().error
-    assert (error.kind, error.retryable) == ("needs_person", False)
-    assert "failed 3 times, last: 429 from the server" in error.message
-    assert script.pauses == [0.5, 1]
+    came, _, pauses = observe(BUSY, BUSY, BUSY)
+    assert (came.error.kind, came.error.retryable) == ("needs_person", False)
+    assert "failed 3 times, last: 429 from the server" in came.error.message
+    assert pauses == [0.5, 1]
 
 
 @pytest.mark.parametrize("effect", list(Effect))
