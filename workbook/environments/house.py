@@ -120,7 +120,9 @@ class HouseWorld(TextWorld[HouseTask]):
     def _look(self) -> str:
         if not self.here:
             return "You are not at any place. Use: go to …"
-        return f"You are at {self.here}. {self._contents()}"
+        things = [str(thing) for thing in self.things if thing.place == self.here]
+        seen = f"{self._into().capitalize()} it: {', '.join(things) or 'nothing'}."
+        return f"You are at {self.here}. {seen}"
 
     def _take(self, thing: str, place: str) -> str:
         held = self._held()
@@ -159,10 +161,6 @@ class HouseWorld(TextWorld[HouseTask]):
 
     def _held(self) -> Thing | None:
         return next((thing for thing in self.things if thing.place is None), None)
-
-    def _contents(self) -> str:
-        things = [str(thing) for thing in self.things if thing.place == self.here]
-        return f"{self._into().capitalize()} it: {', '.join(things) or 'nothing'}."
 
     def _into(self) -> str:
         return "in" if kind_of(self.here) in HOUSE["insides"] else "on"
