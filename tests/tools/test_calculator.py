@@ -5,18 +5,18 @@ import time
 import tomllib
 import warnings
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.paths import DATA
 from workbook.tools.calculator import CalculatorError, calculator
 from workbook.tools.calculator import safe_eval as package_eval
 from workbook.tools.calls import ToolCall
 from workbook.tools.registry import ToolRegistry
 
-LIST = Path(__file__).parents[2] / "data/lessons/04/calculator_attacks.toml"
+LIST = DATA / "lessons/04/calculator_attacks.toml"
 ATTACKS = tomllib.loads(LIST.read_text("utf-8"))["attack"]
 
 
