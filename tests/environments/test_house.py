@@ -68,11 +68,10 @@ def say(world, *actions):
     return [world.step(action).text for action in actions][-1]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("task", house_tasks(), ids=lambda t: t.slug)
-def test_the_expert_reaches_every_goal(task, seed):
-    """every goal can be reached by what the texts say, with any seed"""
-    world = HouseWorld(seed)
+def test_the_expert_reaches_every_goal(task):
+    """every goal can be reached by what the texts say"""
+    world = HouseWorld()
     assert task.text in world.reset(task)
     result = expert(world, task)
     assert (result.reward, result.done) == (1.0, True)
