@@ -121,9 +121,7 @@ def test_drawn_sums_are_the_same_each_time():
 
 
 def test_the_calculators_world():
-    """It shows six digits of a fraction, whole numbers whole, and rewards a number."""
+    """It shows six digits of a fraction, and whole numbers whole."""
     world = calculator_world(QUESTIONS[0])
     shown = {"14 / 86": "0.162791", "7 / 2": "3.5", "1234567*7654321": "9449772114007"}
     assert {each: world.step(f"Calculator[{each}]").text for each in shown} == shown
-    assert calculator_world(QUESTIONS[0]).step("Finish[6 apples]").reward == 1
-    assert calculator_world(QUESTIONS[0]).step("Finish[60]").reward == 0

@@ -21,7 +21,7 @@ from workbook.evaluation.tasks import Task
 from workbook.fsm.machine import RunResult
 from workbook.fsm.table import State
 from workbook.traces.events import Kind
-from workbook.traces.trace import Trace
+from workbook.traces.metrics import traces_in
 from workbook.wait import waiting
 
 RESULT = "result.json"
@@ -116,8 +116,7 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
     began = time.perf_counter()
     state, answer, error = _end(agent, task, folder)
     seconds = time.perf_counter() - began
-    read = [Trace.read(path).events for path in sorted(folder.glob("*.jsonl"))]
-    traces = [trace for trace in read if trace]
+    traces = [trace for trace in traces_in(folder) if trace.events]
     events = list(chain.from_iterable(traces))
     kinds = [event["kind"] for event in events]
     usages = [e["usage"] or {} for e in events if e["kind"] == Kind.MODEL_TURN]
@@ -128,7 +127,9 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
         state,
         answer,
         grade(answer, task.gold),
-        seconds=round(sum(t[-1]["at_s"] for t in traces) if traces else seconds, 6),
+        seconds=round(
+            sum(t.events[-1]["at_s"] for t in traces) if traces else seconds, 6
+        ),
         tokens=sum(u.get(part) or 0 for u in usages for part in ("input", "output")),
         model_calls=kinds.count(Kind.MODEL_REQUEST),
         tool_calls=kinds.count(Kind.TOOL_CALL),

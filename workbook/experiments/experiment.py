@@ -52,7 +52,7 @@ def run_experiment(
     It prints a line a method, with a mark a question: ✓ right, · not. `world` makes the
     world of a question, a new one each time, `is_right` decides whether (answer,
     accepted answer) agree, `prompts` has a function that writes the prompt of a method.
-    The options are those of `paper_agent.run`: `parse`, `max_steps`, `numbered`, …
+    The options are those of `paper_agent.run`: `parse`, `max_steps`, …
     """
     trials = []
     with waiting("questions", total=len(methods) * len(questions)) as tick:

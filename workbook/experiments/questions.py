@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from workbook.environments.text_world import rows_of
-from workbook.loop.answers import same_number
 from workbook.loop.text_world import ToolWorld
 from workbook.paths import DATA
 from workbook.tools.calculator import safe_eval
@@ -48,8 +47,8 @@ def drawn_sums(number: int, seed: int = 12) -> tuple[ArithmeticQuestion, ...]:
 
 
 def calculator_world(question: ArithmeticQuestion) -> ToolWorld:
-    """Return a world with a calculator, in which the question can be answered."""
-    return ToolWorld({"Calculator": _calculate}, question.answers[0], same_number)
+    """Return a world with a calculator, which is the same for every question."""
+    return ToolWorld({"Calculator": _calculate})
 
 
 def _calculate(expression: str) -> str:

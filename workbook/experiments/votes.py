@@ -27,7 +27,7 @@ from workbook.loop.prompting import load_exemplars
 from workbook.models.base import TextModel
 from workbook.paths import DATA
 from workbook.playground.recorded import real_model
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 from workbook.voting.consensus import Agreed, Tally
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def solve(
     """Let a model solve a sum with ReAct and a calculator; `more` is put behind it."""
     exemplars, world = load_exemplars("arithmetic"), calculator_world(one)
     asked = one.text + more
-    return paper_agent.run("react", model, asked, exemplars, world, numbered=False)
+    return paper_agent.run("react", model, asked, exemplars, world)
 
 
 def ask(slug: str) -> list[str | None]:

@@ -24,8 +24,8 @@ def ask_k(
     """Run a question k times; return the runs in the order of their seeds, 1 to k.
 
     `make` makes a new machine for a seed; each trace says its seed in `run_started`. A
-    run that raises is that exception in the list. One `SharedBudget` given to all
-    machines is one for all runs. Ctrl-C is raised, and no other run begins.
+    run that raises is that exception in the list. Ctrl-C is raised, and no other run
+    begins.
     """
     return [_run(make, question, seed) for seed in range(1, k + 1)]
 
