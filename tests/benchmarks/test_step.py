@@ -21,7 +21,6 @@ import pytest
 
 from workbook.fsm import Limits, Machine
 from workbook.guardrails.budget import Budget, Prices
-from workbook.guardrails.cache import Cached
 from workbook.guardrails.machine import guarded
 from workbook.langchain_trace.agents import classic_agent, graph_agent
 from workbook.langchain_trace.handler import TraceHandler
@@ -69,7 +68,7 @@ def of_machine(path, steps=STEPS, secrets=()):
 def of_guards(path, steps=STEPS):
     emit = TraceWriter(path, secrets=())
     budget = Budget(steps, steps, 600, tokens=1e6, model_s=60, money=1e6, prices=PRICES)
-    options = {"context_tokens": 100_000, "cache": Cached, "hook": emit}
+    options = {"context_tokens": 100_000, "hook": emit}
     script = Script(turns(steps))
     return traced(guarded(script, [note()], budget=budget, **options), emit)
 

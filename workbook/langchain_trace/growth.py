@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from workbook.langchain_trace.classic import agent_prompts
 from workbook.models.base import TextModel
 from workbook.traces import Trace, TraceEvent
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd
