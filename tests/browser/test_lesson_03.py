@@ -40,7 +40,7 @@ def test_lesson_03_shows_what_the_framework_says(open_lesson):
     expect(columns.nth(0)).not_to_contain_text("Observation:")
     expect(columns.nth(1)).to_contain_text("Observation:")
 
-    expect(lesson.output("plot_caching(frame)").locator("img")).to_be_visible()
+    expect(lesson.output("plot_growth(rows").locator("img")).to_be_visible()
     if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
         pictures(lesson, Path(folder))
 
