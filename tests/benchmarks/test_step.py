@@ -25,7 +25,6 @@ from workbook.guardrails.machine import guarded
 from workbook.langchain_trace.agents import classic_agent, graph_agent
 from workbook.langchain_trace.handler import TraceHandler
 from workbook.models.base import ToolRequest
-from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -92,7 +91,7 @@ def of_executor(path, steps=STEPS):
 
 def of_graph(path, steps=STEPS):
     calls = [ToolRequest("Note", {"input": str(n)}, f"c{n}") for n in range(1, steps)]
-    agent = graph_agent(ScriptedModel([*calls, "done"]), [note()])
+    agent = graph_agent(Script([*calls, "done"]), [note()])
     asked = {"messages": [{"role": "user", "content": QUESTION}]}
     return of_langchain(agent, asked, path, recursion_limit=2 * steps + 1)
 

@@ -89,7 +89,7 @@ def test_wherever_it_is_killed_it_pays_at_most_once(own_data, capsys):
     """your functions run in a process that dies before, in and after the payment"""
     learner.solve("claim")
     kills = effects.killed_everywhere([0, 8, "claimed", "paid", 9])
-    assert "1 of 4 are yours" in capsys.readouterr().out
+    assert "yours: claim; ours: " in capsys.readouterr().out
     assert kills["killed"].all()
     assert [*kills["paid when it died"]] == [0, 0, 0, 1, 1]
     assert [*kills["paid in the end"]] == [1, 1, 0, 1, 1]

@@ -31,7 +31,7 @@ from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
 from workbook.tools.calls import Observation
 from workbook.tools.registry import ToolRegistry
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 from workbook.wait import waiting
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from workbook.playground.scenarios import load, scenario_tools
 from workbook.tools.calls import to_json
 from workbook.tools.tool import Tool
 from workbook.traces import Trace, TraceWriter
-from workbook.traces.dashboard import BLUE, RED, on_any_page
+from workbook.traces.plots import BLUE, RED, on_any_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -182,10 +182,6 @@ def pending_approval(run: Run) -> str:
     answer = ask_person(run, request)
     if answer is None:
         return GuardEvent.SUSPENDED
-    kind = type(answer).__name__.lower()
-    about: dict[str, Any] = {"call_id": call.call_id, "tool": call.name}
-    about["answer"] = {"kind": kind, **answer._asdict()}
-    run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
     made = guards.part(approve)(
         call, answer, lambda new: run.tools.problems(call.name, new)
     )
@@ -204,8 +200,11 @@ def pending_approval(run: Run) -> str:
     return GuardEvent.EDITED
 
 
-def ask_person(run: Run, request: Request) -> Answer | None:
-    """Return what a person says; the time that it takes is not the run's."""
+def ask_person(run: Run, request: Request, **about: Any) -> Answer | None:
+    """Return what a person says, and tell it; the time that it takes is not the run's.
+
+    `about` is told besides.
+    """
     asked_at, outside = run.now(), run.signals.outside
     said = run.signals.wait_for(lambda: outside.consult(request))
     run.started_at += run.now() - asked_at
@@ -214,6 +213,11 @@ def ask_person(run: Run, request: Request) -> Answer | None:
         raise TypeError(
             f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"
         )
+    if answer is not None:
+        kind = type(answer).__name__.lower()
+        about = {"call_id": request.call.call_id, "tool": request.call.name, **about}
+        about["answer"] = {"kind": kind, **answer._asdict()}
+        run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
     return answer
 
 
