@@ -57,7 +57,7 @@ outcomes = st.lists(
     st.sampled_from(
         [
             *({"result": 1}, {"a": [1]}, "no dict", {"x": {1, 2}}, {"x": float("nan")}),
-            *(ZeroDivisionError("by zero"), ToolFailure("busy", "later")),
+            *(ZeroDivisionError("by zero"), ToolFailure("busy", "later"), NastyError()),
             *(SystemExit(1), Signal("now"), KeyboardInterrupt(), "late"),
         ]
     ),
