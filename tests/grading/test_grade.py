@@ -1,4 +1,4 @@
-"""Grading a folder: the same verdict everywhere, sums of all, stopped and gone on."""
+"""Grading a folder: the same verdict everywhere, and sums of all."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from tests.grading.conftest import RIGHT, rows_of, write_cells, write_lesson
 from workbook.__main__ import main
 from workbook.exercises.catalogue import CourseError, exercises, lessons
-from workbook.grading import confinement, grade
+from workbook.grading import confinement
 from workbook.grading.collect import collect
 from workbook.grading.notebooks import books_in
 from workbook.paths import ROOT
@@ -86,35 +86,6 @@ def test_check_collect_pytest_and_grade_say_the_same(tmp_path, own_data, kernel)
         (row["learner"], row["notebook"], row["exercise"]): row["outcome"]
         for row in graded
     }
-
-
-def test_what_is_graded_is_not_graded_again(tmp_path, monkeypatch):
-    """after a stop the same command grades what is left, and what has changed"""
-    for name in ("ann", "bob", "cyd"):
-        write_cells(tmp_path / "class" / name / f"{LESSON}.ipynb", RIGHT)
-    real, begun = grade.grade_book, []
-
-    def counted(book, *options):
-        begun.append(book.learner)
-        return real(book, *options)
-
-    def stop(line, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(grade, "grade_book", counted)
-    command = ["grade", str(tmp_path / "class"), str(tmp_path / "out"), "--jobs=1"]
-    with monkeypatch.context() as patch:
-        patch.setattr(grade, "print", stop, raising=False)
-        with pytest.raises(KeyboardInterrupt):  # that the first line was on its way
-            grade.grade_books(books_in(tmp_path / "class"), tmp_path / "out", [], 1)
-    first = len(begun)
-    assert 1 <= first <= 3
-    assert main([*command, "--unconfined"]) == 0
-    assert sorted(begun) == ["ann", "bob", "cyd"]
-    write_cells(tmp_path / "class" / "bob" / f"{LESSON}.ipynb", (RIGHT,), "1")
-    assert main([*command, "--unconfined"]) == 0
-    assert len(begun) == 4
-    assert {row["met"] for row in rows_of(tmp_path / "out" / "marks.csv")} == {"3"}
 
 
 @pytest.mark.parametrize(
