@@ -92,7 +92,6 @@ def _add_options(name: str, command: argparse.ArgumentParser) -> None:
         add("--unconfined", action="store_true", help=words)
     elif name == "trace":
         add_path("path", help="the file of a trace, or a folder of them")
-        add_path("other", nargs="?", help="another trace: say where the two differ")
         words = "write its three logs for people there"
         add_path("--logs", metavar="FOLDER", help=words)
         words = "hand its spans to the exporter that OTEL_TRACES_EXPORTER names"
@@ -223,7 +222,7 @@ COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
         "run the lessons' experiments on a hosted model, and keep them",
     ),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
-    "trace": (_trace, "look at a run, at two, or at a folder of runs"),
+    "trace": (_trace, "look at a run, or at a folder of runs"),
     "reset": (_reset, "forget your progress in one exercise, or in all"),
 }
 

@@ -13,7 +13,7 @@ def test_lesson_03_shows_what_the_framework_says(open_lesson):
     lesson = open_lesson(LESSON)
     lesson.run_all()
 
-    log = lesson.output("capture_debug_log(").locator(".workbook-log")
+    log = lesson.output("DebugLog()").locator(".workbook-log")
     expect(log.locator("details")).to_have_count(54)
     places = ["first prompt", "turn", "tool", "scratchpad"]
     expect(log.locator("summary b")).to_have_text(places)

@@ -25,10 +25,13 @@ def test_lesson_09_from_a_claim_to_a_rate(lesson):
     expect(lesson.output(THRESHOLDS)).to_contain_text("REFUSED")
     expect(lesson.output(MEASURED)).to_contain_text("false refusal")
     expect(lesson.output(MEASURED)).to_contain_text("paraphrased")
-    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    plot = lesson.page.locator(".workbook-plot")
+    expect(plot).to_have_count(1)
+    inks = {"Light": "none", "Dark": "invert(1) hue-rotate(180deg)"}
     try:
-        for theme in ("Light", "Dark"):
+        for theme, ink in inks.items():
             lesson.choose_theme(f"JupyterLab {theme}")
+            expect(plot).to_have_css("filter", ink)
             lesson.pictures(f"lesson_09_{theme.lower()}")
     finally:
         lesson.choose_theme("JupyterLab Light")

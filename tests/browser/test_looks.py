@@ -36,8 +36,10 @@ MEASURED = """svg => {
     const notebook = document.querySelector(".jp-Notebook");
     const page = getComputedStyle(notebook).backgroundColor;
     const style = e => getComputedStyle(e);
-    const under = label => [...label.parentElement.parentElement.querySelectorAll(
-        ":scope > rect")].map(e => style(e).fill).find(fill => fill !== "none") || page;
+    const under = label => {
+        const box = label.parentElement.querySelector(":scope > rect");
+        return box ? style(box).fill : page;
+    };
     const scale = svg.clientWidth / svg.viewBox.baseVal.width;
     return [...svg.querySelectorAll("text")].map(e => {
         const two = [light(style(e).fill), light(under(e))];

@@ -16,7 +16,7 @@ turns = [
     f"Thought: {long}\nAction: Pay\nAction Input: {pays}",
     f"Thought: {'long words ' * 200}\nFinal Answer: A bed costs 28 euro [hostel_1].",
 ]
-player("page_pays_politely", engine="grounded", model=Script(turns), present=True)"""
+player("page_pays_politely", engine="grounded", model=Script(turns))"""
 TEXTS = """root => {
     const found = [], range = new Range();
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
@@ -44,7 +44,9 @@ IN_FRONT = """root => [[5, 5], [1275, 715], [640, 400]].every(at =>
 def shown(lab, browser):
     """A player that fills a small projector's window, shared by the tests here."""
     with pages(lab, browser) as open_:
-        yield PlayerPage(open_("00_start_here", size=SIZE), CALL)
+        shown = PlayerPage(open_("00_start_here", size=SIZE), CALL)
+        shown.button("Present").click()
+        yield shown
 
 
 def expect_in_view(shown):

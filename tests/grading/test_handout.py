@@ -1,7 +1,5 @@
 """The lessons as a class saw them: pages and slides, whole and without a network."""
 
-import asyncio
-
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
@@ -15,7 +13,7 @@ LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src"}
 OURS = {"reveal/reveal.js", "reveal/reveal.css"}
 
 
-async def not_run(lesson, *, solved):
+def not_run(lesson, *, solved):
     """Return a notebook as it ships, with our answers where they are asked for."""
     notebook = nbformat.read(lesson.notebook, as_version=4)
     for cell in notebook.cells:
@@ -83,7 +81,7 @@ def test_a_deck_has_a_column_for_each_section(pages):
 )
 def test_a_lesson_is_run_as_a_class_runs_it(solved, told):
     """the checks say what they say to a class, and no widget is left in an output"""
-    notebook = asyncio.run(run(lessons()["00_start_here"], solved=solved))
+    notebook = run(lessons()["00_start_here"], solved=solved)
     (cell,) = [cell for cell in notebook.cells if "= check(" in cell.source]
     assert told in str(cell.outputs)
     assert (
@@ -99,7 +97,7 @@ def test_what_is_there_stays_and_half_a_site_is_none(tmp_path, monkeypatch):
     with pytest.raises(CourseError, match="no empty folder"):
         handout(tmp_path)
 
-    async def stop(lesson, *, solved):
+    def stop(lesson, *, solved):
         raise RuntimeError
 
     monkeypatch.setattr(subject, "run", stop)

@@ -8,18 +8,7 @@ from workbook.playground.capstone import Capstone, Story, action, my_agent, tell
 from workbook.tools.tool import tool
 
 SAY = "Final Answer: {told}"
-WORDS = [
-    "lamp",
-    "river",
-    "stone",
-    "apple",
-    "cloud",
-    "paper",
-    "green",
-    "north",
-    "seven",
-    "piano",
-]
+WORDS = ["lamp", "river", "stone", "apple", "cloud", "paper", "green", "north"]
 
 
 def a_unit_that_does_not_fit():

@@ -3,8 +3,7 @@
 import subprocess
 import sys
 
-NAMES = "be_the_model, compare, load, gallery, outcome, other_models, play, player"
-NAMES += ", on_other_models, real_model, slugs"
+NAMES = "be_the_model, load, gallery, play, player, on_other_models, real_model"
 HEAVY = {"pandas", "matplotlib", "ipywidgets", "langchain_core", "jinja2"}
 
 

@@ -8,7 +8,7 @@ from tests.test_instructor_guide import CELLS
 from workbook.playground.engines import play
 from workbook.playground.punchline import MOST, Punchline, pins
 from workbook.playground.render import render
-from workbook.playground.scenarios import ScenarioError, as_scenario, load, slugs
+from workbook.playground.scenarios import load, slugs
 
 POINTS = {
     ("made_up_observation", "naive"): ["Reykjavik has 450,000 people.", "450,000"],
@@ -28,7 +28,6 @@ POINTS = {
 }
 CODE = "\n".join(source for sources in CELLS.values() for source in sources)
 DEMOS = re.findall(r'player\("(\w+)", "(\w+)"', CODE)
-SCENARIO = {"title": "t", "question": "q", "teaches": "x", "turn": [{"text": "a"}]}
 
 
 def shown(entries, events):
@@ -97,26 +96,3 @@ def test_the_last_one_keeps_its_number():
     """Where only the last stays, its number is how many there were"""
     entry = Punchline(label="{n} calls", kind="tool_call", says="", latest=True)
     assert shown([entry], play("same_call_forever", "naive")) == ["12 calls: "]
-
-
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ({"kind": "tool_call"}, "punchline 1 label is missing"),
-        ({"label": "", "kind": "tool_call"}, "punchline 1 label"),
-        ({"label": "x", "kind": "payment"}, "punchline 1 kind is 'payment'"),
-        ({"label": "x", "kind": "decision", "say": ""}, "there is no such key"),
-        ({"label": "x", "kind": "decision", "says": "("}, "punchline 1 says"),
-        ({"label": "x", "kind": "decision", "fields": {"ok": []}}, "fields ok"),
-    ],
-)
-def test_a_slip_in_the_file_is_told_by_its_place(entry, words):
-    """What is wrong in a punchline is told in words, and where it stands"""
-    with pytest.raises(ScenarioError, match=re.escape(words)):
-        as_scenario(SCENARIO | {"punchline": [entry]}, "mine")
-
-
-def test_one_bracket_is_told():
-    """A [punchline] with one bracket is told as what it is"""
-    with pytest.raises(ScenarioError, match="two brackets"):
-        as_scenario(SCENARIO | {"punchline": {"label": "x"}}, "mine")

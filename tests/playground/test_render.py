@@ -7,8 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.fsm import CORE, FunctionCalls, Limits, Machine, State
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.prompts import render_messages
@@ -22,10 +20,8 @@ from workbook.playground.render import (
     static_html,
     table_of,
     turn,
-    usual,
 )
 from workbook.playground.scenarios import slugs
-from workbook.playground.states import in_order, line_of, picture
 from workbook.tools import ToolRegistry
 from workbook.tools.calculator import calculator
 from workbook.traces.trace import Trace
@@ -102,23 +98,8 @@ def test_one_state_is_lit_and_the_boxes_stand_still(traces, engine):
     for position in range(1, len(trace) + 1):
         drawn = at(trace, position, "diagram")
         assert drawn.count('<g class="now">') == 1
-        boxes.add(tuple(re.findall(r'<rect x="([\d.]+)" y="(\d+)"', drawn)))
+        boxes.add(tuple(re.findall(r'viewBox=".*?"|<rect x="[\d.]+"', drawn)))
     assert len(boxes) == 1
-
-
-@pytest.mark.parametrize("table", [CORE, GUARDED, SUSPICIOUS, None])
-def test_no_two_labels_overlap(table):
-    """Each label has room in its lane, inside the picture"""
-    arrows, start = tuple(usual(table)), table.start if table else "ASK_MODEL"
-    drawn = picture(arrows, start)
-    taken = []
-    for arrow, (leaves, comes, lane) in drawn.ways.items():
-        half, middle = 3 * len(arrow[2]), (leaves + comes) / 2
-        assert drawn.left <= middle - half < middle + half <= drawn.left + drawn.width
-        assert 12 < line_of(drawn, lane) < drawn.height
-        assert not any(k == lane and abs(m - middle) < h + half for k, m, h in taken)
-        taken.append((lane, middle, half))
-    assert in_order(arrows, start)[0] == start
 
 
 def test_of_a_large_machine_the_ways_on_from_here_are_drawn():
@@ -161,27 +142,8 @@ def test_a_turn_is_shown_until_the_next_request(machine):
     """What was read belongs to the prompt above it; a new prompt has no answer yet"""
     first, second = Trace(machine).of("model_request")[:2]
     assert turn(machine[: first["seq"] + 1]) is None
-    assert turn(machine[: second["seq"]])["said"]["turn"]["input"] == "100*0.2"
+    assert turn(machine[: second["seq"]])["turn"]["input"] == "100*0.2"
     assert turn(machine[: second["seq"] + 1]) is None
-
-
-@pytest.mark.parametrize(
-    ("slug", "words"),
-    [
-        ("made_up_observation", "It took for its answer: 450,000"),
-        ("missing_action", "It stopped: AttributeError"),
-        ("price_question", "It took for its answer: 88"),
-    ],
-)
-def test_of_a_naive_loop_is_told_what_it_did(slug, words):
-    """It parses nothing, so nothing is said to have been read; its deed is told"""
-    trace = play(slug, "naive")
-    page = at(trace, len(trace), "turn")
-    assert "What the loop did with it" in page
-    assert words in page
-    assert "What was read" not in page
-    (first, *_) = trace.of("model_turn")
-    assert "Nothing yet." in at(trace, first["seq"] + 1, "turn")
 
 
 def test_budgets_count_down_and_back(machine):
@@ -196,7 +158,7 @@ def test_a_machine_s_budgets_agree_with_its_own_count():
     """At the end of each scenario the player has counted what the machine has"""
     for slug in slugs():
         trace = play(slug, "fsm")
-        steps, tool_calls, _ = budgets(trace.events, CORE)
+        steps, tool_calls = budgets(trace.events, CORE)
         spent = trace.end["spent"]
         assert (steps.spent, tool_calls.spent) == (spent["steps"], spent["tool_calls"])
 
@@ -210,7 +172,7 @@ def test_a_call_that_was_closed_unmade_is_not_spent():
         Script([calls]), tools, limits=limits, adapter=FunctionCalls, hook=emit
     ).run("?")
     assert len(emit.trace().of("tool_call")) == 2
-    assert budgets(emit.trace().events, CORE)[1] == ("tool_calls", 1, 1, 0, 0)
+    assert budgets(emit.trace().events, CORE)[1] == ("tool_calls", 1, 1, 0)
 
 
 def test_an_engine_without_limits_says_so(traces):
@@ -218,43 +180,6 @@ def test_an_engine_without_limits_says_so(traces):
     trace = traces["naive"]
     assert {budget.left for budget in budgets(trace.events, None)} == {None}
     assert "asks no budget before it spends" in at(trace, len(trace), "budgets")
-
-
-def test_what_a_tool_asked_the_model_is_counted_apart(traces):
-    """The calls of the model that a tool made stand beside the agent's own steps"""
-    trace = traces["langchain"]
-    page = at(trace, len(trace), "budgets")
-    assert "no limit, 5 spent" in page
-    assert "that a tool made, not among these steps: 4." in page
-
-
-def test_what_is_reserved_is_shown_while_the_model_writes():
-    """While a call is made, its cap is shown as reserved of the tokens that are left"""
-    emit = TraceWriter()
-    limits = Budget(tokens=900, model_s=2.5)
-    guarded(Script(["Final Answer: 1"]), [], budget=limits, hook=emit).run("?")
-    events = emit.trace().events
-    (asked,) = (e["seq"] for e in events if e["kind"] == "model_request")
-    found = {b.name: b for b in budgets(events[: asked + 1], GUARDED)}
-    assert found["tokens"].reserved == events[asked]["max_tokens"]
-    found = {b.name: b for b in budgets(events[: asked + 2], GUARDED)}
-    usage = events[asked + 1]["usage"]
-    assert found["tokens"].spent == usage["input"] + usage["output"]
-    assert found["tokens"].reserved == 0
-    assert "may take 2.5 seconds" in at(emit.trace(), asked, "budgets")
-
-
-def test_the_time_in_which_you_think_is_not_the_run_s():
-    """While a person is waited for, no time of the run is spent"""
-    move = {"kind": "transition", "source": "POLICY", "target": "PENDING_APPROVAL"}
-    events = [
-        {"kind": "run_started", "at_s": 0, "limits": {"wall_s": 10}},
-        {**move, "at_s": 1},
-        {"kind": "decision", "at_s": 101},
-        {"kind": "tool_call", "at_s": 103},
-    ]
-    (wall,) = [b for b in budgets(events, GUARDED) if b.name == "wall_s"]
-    assert wall.spent == 3
 
 
 def test_a_way_out_that_nobody_had_drawn_is_drawn():
@@ -353,10 +278,8 @@ def test_a_saved_trace_has_the_table_of_its_machine():
 
 
 def test_a_saved_run_that_waits_is_shown_as_waiting():
-    """The page without widgets says that a person is waited for, until it ends"""
+    """The page without widgets says that a person is waited for, waits"""
     waits = play("mend_the_test", "guarded", person=ByScript(["later"]))
     page = static_html(waits, GUARDED, "A run")
-    assert "PENDING (waits in its trace for an answer)" in page
+    assert "PENDING." in page
     assert "policy: ask write_file" in page
-    ended = static_html(play("mend_the_test", "guarded"), GUARDED, "A run")
-    assert "waits in its trace" not in ended

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from tests.playground.plays import played
+from tests.playground.plays import as_told, played
 from workbook.exercises.your_agent import your_parts
 from workbook.loop.naive import build_history, naive_loop
 from workbook.loop.turns import parse_turn
 from workbook.models.choice import MissingKey, UnknownModel
 from workbook.models.script import Script
-from workbook.playground.engines import ENGINES, GALLERY, compare, gallery, play
+from workbook.playground.engines import ENGINES, GALLERY, gallery, play
 from workbook.playground.scenarios import (
     End,
     ScenarioError,
@@ -21,13 +21,13 @@ from workbook.playground.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.traces.equivalence import first_difference
 from workbook.traces.events import check_event
 
 WINGS = [*slugs(), *slugs("trust")]
 ENDS = [(slug, engine) for slug in WINGS for engine in load(slug).ends]
 WHOLE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 LIFT = WHOLE + 'turn = []\n[[tool]]\nname = "Lift"\ndescription = "Go."\n'
+POINT = WHOLE + 'turn = []\n[[punchline]]\nlabel = "x"\n'
 TWICE = WHOLE + '[[turn]]\ntext = "Hello"\ntimes = 2\n'
 REFUSAL = re.compile(r"\b([45]\d\d [A-Z]|(error|failed|denied|forbidden)\b)", re.I)
 WELL_BEHAVED = ["price_question", "price_question_ja", "price_question_zh"]
@@ -105,7 +105,7 @@ def test_a_run_begins_anew_and_is_written_as_it_happens(tmp_path):
     path, heard = tmp_path / "t.jsonl", []
     first = play("polling")
     trace = play("polling", path=path, listener=heard.append)
-    assert first_difference(first, trace) is None
+    assert as_told(first) == as_told(trace)
     texts = [event["text"] for event in trace.of("observation")]
     assert len(texts) == len(set(texts))  # the tool has gone on, from its first answer
     lift = ScriptedTool(name="Lift", description="Go.", returns=["one", "two"]).tool()
@@ -119,18 +119,18 @@ def test_another_model_can_be_asked(monkeypatch):
     asked = Script(["Final Answer: 90"]), "scripted"
     answers = [play("price_question", model=model).end["answer"] for model in asked]
     assert answers == ["90", "88"]
-    with pytest.raises(UnknownModel, match="did you mean 'local'"):
-        play("price_question", model="locl")
+    with pytest.raises(UnknownModel, match="'gpt 4' names no model"):
+        play("price_question", model="gpt 4")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(MissingKey):
         play("price_question", model="openai:gpt-4o-mini")
 
 
 def test_an_engine_is_given_itself_or_by_its_name():
-    """One of your own has no name here; one name is a row or a gallery of one engine"""
+    """One of your own has no name here; one name is a gallery of one engine"""
     ends = [outcome(play("price_question", e)) for e in (ENGINES["fsm"], "fsm")]
     assert ends[0] == ends[1]
-    assert list(compare("polling", "fsm").endings) == ["fsm"]
+    assert list(gallery("fsm", only=["polling"]).endings) == ["fsm"]
 
 
 def test_a_wrong_name_is_told():
@@ -158,6 +158,9 @@ def test_a_wrong_name_is_told():
         (LIFT + "takes_s = -1", "tool 1 takes_s is -1: .*greater than 0"),
         (LIFT + "[ends.fsm]\nend = 3", "ends fsm end: there is no such key"),
         ('[turn]\ntext = "Hello"', r"write \[\[turn\]\] with two brackets"),
+        (WHOLE + 'right_if = "("', "right_if is '\\('"),
+        (POINT + 'kind = "payment"', "punchline 1 kind is 'payment'"),
+        (POINT + 'kind = "decision"\nsays = "("', "punchline 1 says"),
         (WHOLE + '[[turn]]\ntxt = "Hello"', "turn 1 .*txt"),
         (TWICE + '[[turn]]\ntext = "b"\ntimes = "often"', "turn 2: times is 'often'"),
         (TWICE + '[[turn]]\nif_seen = "b"', "turn 2 is .*if_seen, then"),
@@ -190,7 +193,7 @@ def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine(capsys, own_dat
     assert list(table.index) == slugs()
     end = table.loc["endless_retry", "naive"]
     assert end == "EXHAUSTED (call_limit) after 12 turns"
-    row = compare("missing_action", ["naive", "create_agent"], parts)
+    row = gallery(["naive", "create_agent"], parts, only=["missing_action"])
     assert list(row.endings) == ["naive", "create_agent"]
     assert row.frame.loc["missing_action", "naive"].startswith("ERROR")
     lines = capsys.readouterr().out.splitlines()
@@ -199,24 +202,19 @@ def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine(capsys, own_dat
 
 TOO_SOON = "before I have calculated it.\nAction: Calculator\nAction Input: 240*0.15"
 MENDED = {
-    "made_up_observation": ["450,000", "about 139,000", "about 139,000"],
-    "missing_action": [None, "56", "56"],
-    "final_answer_in_thought": [TOO_SOON, "36", "36"],
-    "unknown_tool": [None, None, "1024"],
-    "endless_retry": [None, None, None],
+    "made_up_observation": ["450,000", "about 139,000"],
+    "missing_action": [None, "56"],
+    "final_answer_in_thought": [TOO_SOON, "36"],
+    "unknown_tool": [None, None],
+    "endless_retry": [None, None],
 }
 
 
-def test_a_parser_mends_what_is_read_and_a_registry_what_is_called():
-    """With a parser every turn is read; with a registry every call comes back"""
-    engines = "naive", "reading", "registry"
-    for slug, answers in MENDED.items():
-        found = [played(slug, engine)[0].end["answer"] for engine in engines]
-        assert found == answers, slug
-    for slug in WINGS:
-        trace, told = played(slug, "registry")[0], load(slug)
-        calls, seen = len(trace.of("tool_call")), len(trace.of("observation"))
-        assert calls == seen + (told.cancel_after_tool_calls is not None), slug
+@pytest.mark.parametrize("slug", MENDED)
+def test_a_parser_mends_what_is_read(slug):
+    """With a parser a turn without an action or with a made-up result is read"""
+    found = [played(slug, engine)[0].end["answer"] for engine in ("naive", "reading")]
+    assert found == MENDED[slug]
 
 
 def test_a_loop_runs_on_the_parts_it_has_a_place_for():
@@ -232,8 +230,7 @@ def test_a_loop_runs_on_the_parts_it_has_a_place_for():
 
     ours = naive_loop, parse_turn, build_history
     parts = {function.__name__: part(function) for function in ours}
-    read = {"parse_turn", "build_history"}
-    places = {"naive": {"naive_loop"}, "reading": read, "registry": read}
+    places = {"naive": {"naive_loop"}, "reading": {"parse_turn", "build_history"}}
     for engine, wanted in places.items():
         used.clear()
         assert play("price_question", engine, parts=parts).end["answer"] == "88"
@@ -251,7 +248,7 @@ def test_a_part_that_breaks_ends_its_run_alone():
 def test_a_well_behaved_scenario_is_the_same_run_on_all_engines():
     """Tool, arguments, observation and answer are the same, in the same order"""
     for slug in WELL_BEHAVED:
-        for engine in ("naive", "langchain", "reading", "registry"):
-            runs = played(slug, engine)[0], played(slug, "fsm")[0]
-            assert first_difference(*runs) is None, (slug, engine)
-    assert first_difference(played("drift", "fsm")[0], runs[0]) is not None
+        for engine in ("naive", "langchain", "reading"):
+            one, other = played(slug, engine)[0], played(slug, "fsm")[0]
+            assert as_told(one) == as_told(other), (slug, engine)
+    assert as_told(played("drift", "fsm")[0]) != as_told(one)

@@ -164,6 +164,6 @@ def test_what_only_looks_like_an_attack_is_answered():
 
 def test_the_gallery_of_the_wing_has_its_groups():
     """what is true, what gives orders, and what only looks like it, in that order"""
-    page = gallery(["naive"], wing="trust")._repr_html_()
+    page = gallery(["naive"], only=slugs("trust"))._repr_html_()
     heads = re.findall(r'class="group">([^<]+)<', page)
     assert list(dict.fromkeys(heads)) == ["is it true?", "a text gives orders", LOOKS]

@@ -1,12 +1,10 @@
 """A folder of notebooks, graded: tables of marks, a page a learner, one of the class.
 
-Each notebook has a process of its own, confined. What is found is kept as it comes:
-stop it and call it again, and what is the same is not graded again.
+Each notebook has a process of its own, confined.
 """
 
 import csv
 import hashlib
-import json
 import os
 import re
 import shlex
@@ -19,8 +17,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 
-from pydantic import TypeAdapter
-
 from workbook.exercises.answer import answer_in
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.display import as_message
@@ -29,12 +25,10 @@ from workbook.exercises.worker import Worker
 from workbook.grading.confinement import bubblewrap, environment
 from workbook.grading.notebooks import Book, books_in
 from workbook.pages import template
-from workbook.paths import DATA, ROOT
 
 FORMULA = tuple("=+-@\t\r\n")  # what a spreadsheet would calculate begins so
 PARSING = Lock()  # Python 3.11 fails now and then where two threads parse
 Reports = dict[str, Report]  # by exercise
-KEPT = TypeAdapter(Reports)
 
 
 @dataclass
@@ -56,8 +50,8 @@ def grade_command(
 ) -> int:
     """Grade a folder, write tables and pages, and return the exit code.
 
-    It is 0 when all was graded, whatever the marks; 1 when something could not be;
-    130 when it was stopped. Wrong use is a CourseError.
+    It is 0 when all was graded, whatever the marks; 1 when something could not be.
+    Wrong use is a CourseError.
     """
     folder = folder.absolute()
     out = out or folder.with_name(f"{folder.name}_graded")
@@ -67,7 +61,8 @@ def grade_command(
         raise CourseError(f"--jobs is {jobs}: use 1 or more.")
     confined = command_in(wrapper) or ([] if unconfined else bubblewrap(folder, out))
     try:
-        papers = grade_books(books_in(folder), out, confined, jobs)
+        out.mkdir(parents=True, exist_ok=True)
+        papers = grade_books(books_in(folder), confined, jobs)
         learners: dict[str, Reports] = {paper.book.learner: {} for paper in papers}
         for paper in papers:
             learners[paper.book.learner].update(paper.reports)
@@ -75,10 +70,6 @@ def grade_command(
         write_marks(learners, out / "marks.csv")
         write_feedback(papers, out / "feedback")
         write_class([*learners.values()], out / "class.html")
-    except KeyboardInterrupt:
-        words = f"stopped; what is done is kept in {out}. The same command goes on."
-        print(words, file=sys.stderr)
-        return 130
     except OSError as error:
         words = f"{error.filename or out}: {error.strerror}. Name another folder."
         raise CourseError(words) from None
@@ -98,28 +89,12 @@ def command_in(wrapper: str) -> list[str]:
 
 
 def grade_books(
-    books: Sequence[Book], out: Path, wrapper: Sequence[str], jobs: int | None = None
+    books: Sequence[Book], wrapper: Sequence[str], jobs: int | None = None
 ) -> list[Paper]:
-    """Return a paper a notebook; those that `out` holds already are not made anew.
-
-    KeyboardInterrupt: those that have been begun are waited for, and kept.
-    """
-    kept, stamp = out / "papers", _stamp(wrapper)
-    kept.mkdir(parents=True, exist_ok=True)
-
-    def paper_of(book: Book) -> Paper:
-        about = (stamp, book.learner, book.name, *book.slugs, *book.cells)
-        path = kept / f"{_digest(*about)}.json"
-        if path.exists():
-            return Paper(book, KEPT.validate_json(path.read_bytes()))
-        paper = grade_book(book, wrapper, environment())
-        if not paper.problem:
-            path.with_suffix(".new").write_bytes(KEPT.dump_json(paper.reports))
-            os.replace(path.with_suffix(".new"), path)
-        return paper
-
+    """Return a paper a notebook; at Ctrl-C those that were begun are waited for."""
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        futures = {pool.submit(paper_of, book): book for book in books}
+        env = environment()
+        futures = {pool.submit(grade_book, book, wrapper, env): book for book in books}
         try:
             for done, future in enumerate(as_completed(futures), start=1):
                 book, problem = futures[future], future.result().problem
@@ -162,17 +137,6 @@ def grade_book(
     if worker:
         worker.close()
     return paper
-
-
-def _stamp(wrapper: Sequence[str]) -> str:
-    """Return a digest of all that a verdict rests on, apart from the notebook."""
-    paths = {*(ROOT / "workbook").rglob("*.py"), *DATA.rglob("*.toml")}
-    paths |= {exercise.tests_path for exercise in exercises().values()}
-    return _digest(*wrapper, *(path.read_text("utf-8") for path in sorted(paths)))
-
-
-def _digest(*texts: str) -> str:
-    return hashlib.sha256(json.dumps(texts).encode()).hexdigest()[:32]
 
 
 def write_results(papers: Iterable[Paper], path: Path) -> None:
@@ -218,7 +182,8 @@ def write_feedback(papers: Sequence[Paper], folder: Path) -> None:
     for name in {paper.book.learner for paper in papers}:
         own = [paper for paper in papers if paper.book.learner == name]
         plain = re.sub(r"[^\w-]", "_", name)[:60]  # what any system takes for a file
-        plain = plain if plain == name else f"{plain}-{_digest(name)[:8]}"
+        if plain != name:  # or two names could be one
+            plain += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
         text = page.render(name=name, papers=own)
         (folder / f"{plain}.html").write_text(text, encoding="utf-8", errors="replace")
 

@@ -5,15 +5,14 @@ recordings, and nobody's progress is touched. Nothing of it is loaded from afar.
 """
 
 import ast
-import asyncio
-import atexit
 import importlib
 import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +56,14 @@ def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> 
     deck = template("classroom/deck.html", **known)
     with whole_folder(target) as whole:
         shutil.copytree(REVEAL, whole / "reveal")
-        notebooks = asyncio.run(_all_run(chosen, solved))
+        notebooks = []
+        with (
+            waiting("running the notebooks", len(chosen)) as tick,
+            ThreadPoolExecutor(os.cpu_count()) as pool,
+        ):
+            for notebook in pool.map(partial(run, solved=solved), chosen):
+                notebooks.append(notebook)
+                tick()
         for here, (lesson, notebook) in enumerate(zip(chosen, notebooks, strict=True)):
             cells = as_html(notebook)
             text = page.render(here=here, title=lesson.title, cells=cells)
@@ -74,27 +80,7 @@ def handout(target: Path, *, solved: bool = False, only: Iterable[str] = ()) -> 
     return f"{target}: open index.html. {len(chosen)} notebooks, {size:.1f} MB.{told}"
 
 
-async def _all_run(chosen: list[Lesson], solved: bool) -> list[Any]:
-    """Run as many notebooks at once as there are cores; Ctrl-C ends their kernels."""
-    # nbclient would take Ctrl-C for itself, and end the kernel of one notebook alone.
-    asyncio.get_running_loop().add_signal_handler = _refuse  # type: ignore
-    free = asyncio.Semaphore(os.cpu_count() or 1)
-    with waiting("running the notebooks", len(chosen)) as tick:
-
-        async def one(lesson: Lesson) -> Any:
-            async with free:
-                notebook = await run(lesson, solved=solved)
-            tick()
-            return notebook
-
-        return await asyncio.gather(*map(one, chosen))
-
-
-def _refuse(*handler: Any) -> None:
-    raise RuntimeError("as where this is not the main thread")
-
-
-async def run(lesson: Lesson, *, solved: bool) -> Any:
+def run(lesson: Lesson, *, solved: bool) -> Any:
     """Return a lesson after Run All, by a learner without a model of their own."""
     import nbformat
     from nbclient import NotebookClient
@@ -117,10 +103,7 @@ async def run(lesson: Lesson, *, solved: bool) -> Any:
             extra_arguments=["--log-level=ERROR"],
             resources={"metadata": {"path": str(lesson.notebook.parent)}},
         )
-        try:
-            await client.async_execute(env={**os.environ, **known})
-        finally:  # its kernel has ended, also at Ctrl-C, and is not to be ended again
-            atexit.unregister(client._cleanup_kernel)
+        client.execute(env={**os.environ, **known})
     for cell, source in zip(code, shown, strict=True):
         cell.source = source
         cell.outputs = [output for output in cell.outputs if _shown(output)]

@@ -8,19 +8,15 @@ from typing import Any
 
 _HOMES = {
     "be_the_model": "role_play",
-    "compare": "engines",
     "gallery": "engines",
     "load": "scenarios",
     "loop_tools": "engines",
-    "outcome": "scenarios",
     "on_other_models": "recorded",
-    "other_models": "recorded",
     "play": "engines",
     "player": "watch",
     "real_model": "recorded",
     "real_result": "recorded",
     "run_loop": "engines",
-    "slugs": "scenarios",
 }
 __all__ = list(_HOMES)
 

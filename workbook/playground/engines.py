@@ -12,8 +12,7 @@ from typing import Any
 
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
-from workbook.grounding.evidence import THRESHOLD
-from workbook.grounding.grounded import grounded_table
+from workbook.grounding.grounded import GROUNDED
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import (
     CallLimit,
@@ -23,9 +22,8 @@ from workbook.loop.naive import (
     traced,
 )
 from workbook.models.base import TextModel
-from workbook.models.choice import as_text_model, get_text_model, model_name
+from workbook.models.choice import get_text_model, model_name
 from workbook.models.prompts import clip
-from workbook.models.script import Script
 from workbook.playground.gallery_page import Ending, Gallery
 from workbook.playground.machines import (
     Given,
@@ -44,7 +42,7 @@ from workbook.playground.scenarios import (
     slugs,
 )
 from workbook.security.tainted import tainted_table
-from workbook.tools.formats import BoundTools, trusting_function
+from workbook.tools.formats import trusting_function
 from workbook.tools.tool import Tool
 from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
 from workbook.wait import waiting
@@ -74,7 +72,6 @@ def play(
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
     person: Person | None = None,
-    threshold: float = THRESHOLD,
 ) -> Trace:
     """Play a scenario (see `slugs()`) on one of `ENGINES`, or yours; return its trace.
 
@@ -85,47 +82,32 @@ def play(
         path: where the trace is written as well, as JSONL.
         listener: told each event; a KeyboardInterrupt that it raises stops the run.
         person: sits before the run, where a machine plays it.
-        threshold: the least score of a document that counts, where answers are audited.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
-        # The clock runs.
-        chosen.play(
-            RunSpec(scenario, asked, tools, emit, parts or {}, person, threshold)
-        )
+        chosen.play(RunSpec(scenario, asked, tools, emit, parts or {}, person))
         _say_whose(parts)
         return emit.trace()
-
-
-def compare(
-    slug: str, engines: Iterable[str] = (), parts: Given | None = None
-) -> Gallery:
-    """Return the gallery of one scenario."""
-    return gallery(engines, parts, only=[slug])
 
 
 def gallery(
     engines: Iterable[str] = (),
     parts: Given | None = None,
-    wing: str = "",
     only: Iterable[str] = (),
-    threshold: float = THRESHOLD,
 ) -> Gallery:
-    """Play every scenario of a wing on every engine and return how each run ended.
+    """Play scenarios on every engine and return how each run ended.
 
     What ends otherwise on the last engine than on the first is on top. `only` names the
-    scenarios to play, where it is not all of the wing; `threshold` is the least score
-    of a document that counts, where answers are audited.
+    scenarios to play, where it is not all that `slugs()` names.
     """
     names = [engines] if isinstance(engines, str) else list(engines) or GALLERY
-    scenarios = {slug: load(slug) for slug in list(only) or slugs(wing)}
+    scenarios = {slug: load(slug) for slug in list(only) or slugs()}
 
     endings: dict[str, dict[str, Ending]] = {engine: {} for engine in names}
     with waiting("playing the scenarios", len(names) * len(scenarios)) as tick:
         for engine, slug in itertools.product(names, scenarios):
-            given = dict(parts or {})
-            trace = play(slug, engine, parts=given, threshold=threshold)
+            trace = play(slug, engine, parts=dict(parts or {}))
             end = outcome(trace)
             right = scenarios[slug].is_right(end)
             endings[engine][slug] = Ending(end, in_words(trace), right)
@@ -159,21 +141,20 @@ def in_words(trace: Trace) -> str:
     return f"{end['state']} ({end['reason']}) after {turns}"
 
 
-def play_naive(spec: RunSpec, engine: str = "naive") -> None:
-    """Play on a loop of lesson 01, whose calls of the model have a limit."""
-    parts, tools = spec.parts, spec.tools
-    if engine == "naive":
-        loop = parts.get("naive_loop", naive_loop)
-    else:
-        places = {"parse_turn": "parse", "build_history": "history"}
-        read: Any = {arg: parts[name] for name, arg in places.items() if name in parts}
-        loop = partial(reading_loop, **read)
-    functions = BoundTools(tools) if engine == "registry" else _trusting(tools)
-    model, run = (
-        CallLimit(spec.model, spec.scenario.steps),
-        traced(loop, spec.emit, engine),
-    )
-    _to_its_end(run, model, functions, spec.scenario.question, spec.emit)
+def play_naive(spec: RunSpec) -> None:
+    """Play on the loop of lesson 01."""
+    loop = spec.parts.get("naive_loop", naive_loop)
+    _to_its_end(traced(loop, spec.emit), spec, spec.scenario.steps)
+
+
+def play_reading(spec: RunSpec) -> None:
+    """Play on the loop of lesson 01 that has a parser."""
+    places = {"parse_turn": "parse", "build_history": "history"}
+    read: Any = {
+        a: spec.parts[name] for name, a in places.items() if name in spec.parts
+    }
+    loop = partial(reading_loop, **read)
+    _to_its_end(traced(loop, spec.emit, "reading"), spec, spec.scenario.steps)
 
 
 def run_loop(
@@ -192,8 +173,9 @@ def run_loop(
     """
     with TraceWriter() as emit:
         run = partial(traced(loop, emit), instructions=instructions)
-        tools = loop_tools(scenario)
-        _to_its_end(run, CallLimit(model, calls), tools, scenario.question, emit)
+        _to_its_end(
+            run, RunSpec(scenario, model, scenario_tools(scenario), emit), calls
+        )
         return emit.trace()
 
 
@@ -206,18 +188,16 @@ def _trusting(tools: list[Tool]) -> dict[str, Callable[[str], str]]:
     return {tool.name: trusting_function(tool) for tool in tools}
 
 
-def _to_its_end(
-    run: Any, model: CallLimit, tools: Any, question: str, emit: TraceWriter
-) -> None:
+def _to_its_end(run: Any, spec: RunSpec, calls: int) -> None:
     """Run a traced loop; whatever it raises ends the run, and is noted as its end."""
+    model, tools = CallLimit(spec.model, calls), _trusting(spec.tools)
     try:
-        run(model, tools, question)
+        run(model, tools, spec.scenario.question)
     except (Exception, KeyboardInterrupt) as error:
         limited = isinstance(error, CallLimitReached)
-        state, reason = "EXHAUSTED" if limited else "ERROR", type(error).__name__
-        reason = "call_limit" if limited else reason
-        end = {"state": state, "reason": reason, "answer": None}
-        emit(Kind.RUN_FINISHED, **end, message=str(error))
+        reason = "call_limit" if limited else type(error).__name__
+        end = {"state": "EXHAUSTED" if limited else "ERROR", "reason": reason}
+        spec.emit(Kind.RUN_FINISHED, **end, answer=None, message=str(error))
 
 
 def play_langchain(spec: RunSpec) -> None:
@@ -233,22 +213,17 @@ def play_langchain(spec: RunSpec) -> None:
 def play_create_agent(spec: RunSpec) -> None:
     """Play on LangChain's agent of today, the model's turns as they are."""
     from workbook.langchain_trace.agents import run_graph
-    from workbook.models.langchain import ScriptedModel
 
-    asked, model = spec.scenario.question, spec.model
-    script = isinstance(model, Script)
-    chat = ScriptedModel(model=model) if script else getattr(model, "model", model)
-    nodes = 2 * spec.scenario.steps + 1
-    run_graph(chat, spec.tools, asked, emit=spec.emit, recursion_limit=nodes)
+    asked, nodes = spec.scenario.question, 2 * spec.scenario.steps + 1
+    run_graph(spec.model, spec.tools, asked, emit=spec.emit, recursion_limit=nodes)
 
 
 GUARDS = partial(play_machine, make=with_guards)
 TRUST = partial(play_machine, make=suspicious)
-SUSPICIOUS = tainted_table(grounded_table(GUARDED))
+SUSPICIOUS = tainted_table(GROUNDED)
 ENGINES = {
     "naive": Engine(play_naive),
-    "reading": Engine(partial(play_naive, engine="reading")),
-    "registry": Engine(partial(play_naive, engine="registry")),
+    "reading": Engine(play_reading),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_machine, CORE),
     "guarded": Engine(GUARDS, GUARDED),
@@ -263,10 +238,10 @@ ENGINES = {
 GALLERY = ["naive", "langchain", "fsm"]  # the others ask for function calls
 
 
-def _asked_model(scenario: Scenario, model: Any) -> TextModel:
+def _asked_model(scenario: Scenario, model: TextModel | str | None) -> TextModel:
     """Return the model that a run asks; None and "scripted" are the scenario's."""
     if model is not None and not isinstance(model, str):
-        return as_text_model(model)
+        return model
     name = "scripted" if model is None else model_name(model)
     if name == "scripted":
         return scenario.script()

@@ -10,7 +10,6 @@ from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.adapters import TEXT_PREAMBLE, TextTurns
 from workbook.fsm.reading import Conversation
-from workbook.grounding.evidence import THRESHOLD
 from workbook.grounding.grounded import grounded
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import recall
@@ -47,9 +46,10 @@ class ByScript:
     """
 
     machine: Machine
+    mode = None  # the scenario's own
 
-    def __init__(self, answers: Iterable[str], mode: str | None = None) -> None:
-        self.mode, self._answers = mode, iter(answers)
+    def __init__(self, answers: Iterable[str]) -> None:
+        self._answers = iter(answers)
 
     def ask(self, request: Request) -> Answer | None:
         """Give the next answer; who has none left approves."""
@@ -77,7 +77,6 @@ class RunSpec:
     emit: TraceWriter
     parts: Given = field(default_factory=dict)
     person: Person | None = None  # the scenario's own by default
-    threshold: float = THRESHOLD
 
 
 def plain(spec: RunSpec, person: Person, home: Path, **options: Any) -> Machine:
@@ -159,11 +158,9 @@ def suspicious(
         rules = agreed_rules(theirs, agreed, rules) if digests else rules
         return grounded(*of, rules=rules, memory=memory, **more)
 
-    options["threshold"] = spec.threshold
     machine = with_guards(spec, person, home, make, **options)
-    under: Any = {"private": given.private, "secret": given.secret}
-    under |= {"labels": [Label.OUTSIDE] if agreed else []}
-    return with_taint(machine, screened=screened, fence=fence, **under)
+    under: Any = {"private": given.private, "screened": screened, "fence": fence}
+    return with_taint(machine, labels=[Label.OUTSIDE] if agreed else [], **under)
 
 
 def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:

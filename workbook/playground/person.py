@@ -5,7 +5,6 @@ A run waits in a thread of its own for what somebody presses in another one.
 
 import json
 import tempfile
-import threading
 import weakref
 from collections.abc import Callable
 from functools import cached_property
@@ -36,20 +35,23 @@ class You:
         mode: in which the run begins; None is the scenario's own.
         on_text: told each piece of a turn as it is written.
         on_request: called when a request has come, or has gone.
+        listener: told each event of the run.
     """
 
     machine: Machine | None = None
     request: Request | None = None
+    stopped = raised = False  # by you; and that this has ended the run
 
     def __init__(
         self,
         mode: str | None = None,
         on_text: Callable[[str], object] | None = None,
         on_request: Callable[[], object] = lambda: None,
+        listener: Callable[[TraceEvent], object] = lambda event: None,
     ) -> None:
         self.mode, self.on_text, self.on_request = mode, on_text, on_request
+        self.listener = listener
         self._answers: SimpleQueue[Answer | None] = SimpleQueue()
-        self._stopped = False
 
     @cached_property
     def home(self) -> Path:
@@ -62,13 +64,13 @@ class You:
         """Listen to the machine that is about to run."""
         self.machine = machine
         machine.on_text = self.on_text
-        if self._stopped:
+        if self.stopped:
             machine.cancel()
 
     def ask(self, request: Request) -> Answer | None:
         """Wait until somebody answers, or stops the run."""
         self.request = request
-        if self._stopped:
+        if self.stopped:
             self.say(LATER)
         self.on_request()
         return self._answers.get()
@@ -82,10 +84,18 @@ class You:
 
     def stop(self) -> None:
         """Stop the run, whatever it does just now."""
-        self._stopped = True
+        self.stopped = True
         if self.machine is not None:
             self.machine.cancel()  # before the answer, which would suspend the run
         self.say(LATER)
+
+    def sees(self, event: TraceEvent) -> None:
+        """Tell the listener; once stopped, end the run as Ctrl-C would."""
+        self.listener(event)
+        over = self.raised or event["kind"] == Kind.RUN_FINISHED
+        if self.stopped and not over:
+            self.raised = True
+            raise KeyboardInterrupt("stopped by the user")
 
     def switch(self, mode: str) -> None:
         """Change the mode of the run, where its machine has modes."""
@@ -128,26 +138,3 @@ def answered(request: Request, said: str, text: str, why: str) -> Answer | str |
     if not isinstance(arguments, dict):
         return 'Arguments are an object, as {"name": "value"}. Nothing was sent.'
     return Edit(arguments, call.call_id, who=YOU, why=why)
-
-
-class Watched:
-    """A run's listener: pauses before turns; once stopped, raises as Ctrl-C would."""
-
-    def __init__(
-        self, listener: Callable[[TraceEvent], None], pause_s: float = 0.0
-    ) -> None:
-        self.listener, self.pause_s = listener, pause_s
-        self._said, self.raised = threading.Event(), False
-
-    def stop(self) -> None:
-        """End the run at its next event, or at once where it pauses."""
-        self._said.set()
-
-    def __call__(self, event: TraceEvent) -> None:
-        self.listener(event)
-        if event["kind"] == Kind.MODEL_REQUEST:
-            self._said.wait(self.pause_s)
-        over = self.raised or event["kind"] == Kind.RUN_FINISHED
-        if self._said.is_set() and not over:
-            self.raised = True
-            raise KeyboardInterrupt("stopped by the user")

@@ -17,8 +17,8 @@ from workbook.pages import template
 from workbook.paths import DATA
 from workbook.playground.engines import SUSPICIOUS
 from workbook.playground.punchline import DEFAULT, Punchline, pins, told
-from workbook.playground.states import Arrow, line_of, lines_of, picture
 from workbook.traces import Kind, Trace, TraceEvent
+from workbook.traces.drawing import Arrow, states
 from workbook.traces.show import VOICES, call, summary, to_html, voice
 
 TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
@@ -30,24 +30,12 @@ PHASES: Mapping[str, str] = TEXTS["phases"]
 Events = Sequence[TraceEvent]
 
 
-class Told(NamedTuple):
-    """What a page says that is in no event."""
-
-    title: str = ""
-    problem: str = ""  # why there is no run
-    running: bool = False
-    waits: str = ""  # the tool about which a person is asked
-    stopped: bool = False  # by the user
-    written: str = ""  # of the turn that is being written
-    shown: int = 0  # how often: so a page knows that its kernel has answered
-
-
 def render(
     events: Events,
     position: int,
     table: Table | None,
     entries: Sequence[Punchline] = DEFAULT,
-    told: Told = Told(),  # noqa: B008 - it cannot change
+    **told: object,
 ) -> dict[str, str]:
     """Return the parts of the page by name, as HTML; what others wrote is escaped.
 
@@ -55,34 +43,32 @@ def render(
         events: what has happened; of it, `position` events have been seen.
         table: the machine's; None where an engine has no states.
         entries: what stays in view once it has happened.
-        told: what a page says besides.
+        told: what is in no event: `title`, `problem` (why there is no run), `running`,
+            `waits` (the tool about which a person is asked), `stopped` (by the user),
+            `written` (of a turn so far), `shown` (how often the page was).
     """
     seen = events[:position]
     ways = taken(seen, table)
     arrows = tuple(dict.fromkeys([*usual(table), *ways]))
     start = table.start if table else START
     here = (ways[-1][1] if ways else start) if seen else None
-    near = None
+    near, last = None, ways[-1] if ways else None
     if len(arrows) > MANY:  # all of them would be a thicket
-        near = frozenset(
-            a for a in arrows if a[0] == (here or start) or [a] == ways[-1:]
-        )
+        near = frozenset(a for a in arrows if a[0] == (here or start) or a == last)
+    title = f"The states of the run, now {here or 'not begun'}"
     run = {
         "seen": seen,
         "later": len(events) - position,
         "table": table,
         "labels": [e["labels"] for e in seen if "labels" in e][-1:],
         "outside": [f"<<outside {e['nonce']}>>" for e in seen if "nonce" in e],
-        "picture": picture(arrows, start, near),
+        "diagram": states(arrows, start, title, here, near, last),
         "near": near,
         "lit": here,
-        "last": ways[-1:],
         "budgets": budgets(seen, table),
-        "nested": sum("parent" in e for e in seen if e["kind"] == Kind.MODEL_REQUEST),
         "pins": pins(entries, seen),
         "prompt": sent(seen),
         "turn": turn(seen),
-        "phase": phase(seen, table, here),
         "told": told,
     }
     return {name: str(getattr(macros(), name)(run)).strip() for name in PARTS}
@@ -91,7 +77,7 @@ def render(
 def macros() -> Any:
     """Return the macros of the player's page."""
     known: Any = {"summary": summary, "voice": voice, "voices": VOICES, "told": told}
-    known |= {"as_call": call, "texts": TEXTS, "lines_of": lines_of, "line_of": line_of}
+    known |= {"as_call": call, "texts": TEXTS}
     return template("player.html", **known).module
 
 
@@ -143,17 +129,6 @@ def taken(seen: Events, table: Table | None) -> list[Arrow]:
     ]
 
 
-def phase(seen: Events, table: Table | None, lit: str | None) -> str:
-    """Say what goes on in the lit state; "" at an end, and without states."""
-    last = next((e for e in reversed(seen) if "parent" not in e), None)
-    if last is None or table is None or last["kind"] == Kind.RUN_FINISHED:
-        return ""
-    if last["kind"] == Kind.DECISION:
-        return f"{last['who']}: {last['what']}"
-    words: Mapping[str | None, str] = TEXTS["words"]
-    return words.get(last["kind"]) or words.get(lit, "")
-
-
 def sent(seen: Events) -> dict[str, Any] | None:
     """Return the prompt that was sent last, the old part and the new; None of none."""
     trace = Trace(tuple(seen))
@@ -166,25 +141,20 @@ def sent(seen: Events) -> dict[str, Any] | None:
     return {"seq": seq, "old": old, "new": new, "nested": "parent" in requests[-1]}
 
 
-def turn(seen: Events) -> dict[str, Any] | None:
-    """Return the answer to that prompt, and what was done next; None without one."""
+def turn(seen: Events) -> TraceEvent | None:
+    """Return the answer to that prompt; None without one."""
     both = (Kind.MODEL_REQUEST, Kind.MODEL_TURN)
     last = next((event for event in reversed(seen) if event["kind"] in both), None)
-    if last is None or last["kind"] == Kind.MODEL_REQUEST:
-        return None
-    deeds = (Kind.TOOL_CALL, Kind.RUN_FINISHED)
-    later = [e for e in seen[last["seq"] + 1 :] if "parent" not in e]
-    return {"said": last, "did": [e for e in later if e["kind"] in deeds]}
+    return last if last and last["kind"] == Kind.MODEL_TURN else None
 
 
 class Budget(NamedTuple):
     """What was spent of one thing, and is left; without a limit both are None."""
 
     name: str
-    spent: float
-    limit: float | None
-    left: float | None
-    reserved: float = 0  # of what is left, by the call that is being made
+    spent: int
+    limit: int | None
+    left: int | None
 
 
 def budgets(seen: Events, table: Table | None) -> list[Budget]:
@@ -197,24 +167,15 @@ def budgets(seen: Events, table: Table | None) -> list[Budget]:
     limits = seen[0].get("limits") or {}
     usages = [event["usage"] or {} for event in seen if is_turn(event)]
     read, wrote = (sum(u.get(n, 0) for u in usages) for n in ("input", "output"))
-    waited_s = sum(  # for a person, which is not the run's time
-        after["at_s"] - before["at_s"]
-        for before, after in itertools.pairwise(seen)
-        if before.get("target") == GuardState.PENDING_APPROVAL
-    )
     spent = {
         "steps": kinds.count(Kind.MODEL_REQUEST),
         "tool_calls": kinds.count(Kind.TOOL_CALL),
-        "wall_s": seen[-1]["at_s"] - seen[0]["at_s"] - waited_s,
     }
     tokens = {"input_tokens": read, "output_tokens": wrote, "tokens": read + wrote}
     spent |= {name: n for name, n in tokens.items() if limits.get(name) is not None}
-    asks = seen[-1]["kind"] == Kind.MODEL_REQUEST
-    cap = seen[-1].get("max_tokens", 0) if asks else 0
     found = []
     for name, used in spent.items():
         limit = limits.get(name)
         left = None if limit is None else max(0, limit - used)
-        reserved = cap if name in ("output_tokens", "tokens") else 0
-        found.append(Budget(name, used, limit, left, reserved))
+        found.append(Budget(name, used, limit, left))
     return found

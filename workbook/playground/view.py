@@ -5,14 +5,13 @@ from contextlib import suppress
 from typing import Any
 
 from workbook.guardrails.permission import Answer, Mode, Request
-from workbook.models.choice import UnknownModel, model_health, model_name
+from workbook.models.choice import UnknownModel, model_name
 from workbook.pages import template
 from workbook.paths import DATA
 from workbook.playground.person import answered, shown_arguments
 from workbook.playground.render import PARTS, TEXTS, macros
 
-SCRIPTED, SLOW, LOCAL = "scripted", "slow", "local"
-DEFAULT_HOSTED = "gpt-4o-mini"
+SCRIPTED, LOCAL = "scripted", "local"
 STYLE = DATA / "pages/player.css"
 UNKNOWN = 999  # events before a run: to `End`, the first maximum is the end for ever
 
@@ -135,19 +134,11 @@ def instead(page: str) -> str:
 
 def model_options(chosen: Any) -> list[tuple[str, Any]]:
     """Return the models that can be chosen: names on view, and what they stand for."""
-    options: list[tuple[str, Any]] = [
-        ("scripted", SCRIPTED),
-        ("scripted, a turn a second", SLOW),
-        ("local: SmolLM2 in this process", LOCAL),
-    ]
-    if model_health(DEFAULT_HOSTED)[0]:  # it has a key, or an endpoint of its own
-        named = SCRIPTED
-        with suppress(UnknownModel):  # the lesson's first cell has said so
-            named = model_name()
-        hosted = DEFAULT_HOSTED if named in (SCRIPTED, LOCAL) else named
-        options.append((f"hosted: {hosted}", hosted))
+    options = [("scripted", SCRIPTED), ("local: SmolLM2 in this process", LOCAL)]
     if not isinstance(chosen, str):
-        options.append((f"given: {getattr(chosen, 'name', 'a model')}", chosen))
-    elif chosen not in [value for _, value in options]:
-        options.append((f"hosted: {chosen}", chosen))
-    return options
+        return [*options, (f"given: {getattr(chosen, 'name', 'a model')}", chosen)]
+    hosted = {chosen}
+    with suppress(UnknownModel):  # the lesson's first cell has said so
+        hosted.add(model_name())
+    names = sorted(hosted - {SCRIPTED, LOCAL})
+    return [*options, *((f"hosted: {name}", name) for name in names)]

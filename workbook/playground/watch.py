@@ -9,29 +9,25 @@ import math
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from workbook.exercises.display import show_widget
-from workbook.guardrails.permission import Mode
 from workbook.guardrails.table import GuardState
 from workbook.models.choice import model_name
 from workbook.playground.engines import ENGINES, GALLERY, find_engine, play
-from workbook.playground.machines import ByScript, Given
-from workbook.playground.person import Watched, You
+from workbook.playground.machines import Given
+from workbook.playground.person import You
 from workbook.playground.punchline import DEFAULT, Punchline
-from workbook.playground.render import Told, is_turn, render, static_html, table_of
+from workbook.playground.render import is_turn, render, static_html, table_of
 from workbook.playground.scenarios import ScenarioError, load, slugs, wing_of
 from workbook.playground.view import (
     SCRIPTED,
-    SLOW,
     View,
     instead,
     model_options,
 )
 from workbook.traces import Kind, Trace, TraceEvent
 
-SLOW_TURN_S = 1.0
 SHOWN_AFTER_S = 0.1  # of many events that come at once, the page shows the last
 
 
@@ -40,13 +36,9 @@ class Player:
 
     Args:
         scenario: its name, see `slugs()`; `engine` is one of `ENGINES`.
-        model: "local", "slow" (the script, a turn a second), a hosted model's name, or
-            a model; None plays the script.
+        model: "local", a hosted model's name, or a model; None plays the script.
         trace: a saved run, `Trace.read(path)`, in place of a scenario.
         parts: functions in place of the package's: `your_parts("decide")`.
-        mode: "plan" or "build", in which a guarded run begins; None: the scenario's.
-        path: where the trace of a run is written as well, as JSONL.
-        present: whether it fills the window, for a class; the key P switches.
 
     A script that is given is played from its first turn in each run. A guarded engine
     asks you, who look at it, about calls that a rule wants a person for.
@@ -59,9 +51,6 @@ class Player:
         model: Any = None,
         trace: Trace | None = None,
         parts: Given | None = None,
-        mode: str | None = None,
-        path: Path | str | None = None,
-        present: bool = False,
     ) -> None:
         load(scenario)  # a wrong name is told here
         find_engine(engine)
@@ -70,10 +59,7 @@ class Player:
         if not isinstance(trace, Trace | None):
             wrong = f"trace takes a Trace, not a {type(trace).__name__}"
             raise TypeError(f"{wrong}: player(trace=Trace.read('run.jsonl'))")
-        if mode not in (None, *Mode):
-            raise ValueError(f"mode is {mode!r}: a run plans ('plan') or builds")
-        self.saved, self.parts, self._mode, self.path = trace, parts, mode, path
-        self.run: Watched | None = None
+        self.saved, self.parts = trace, parts
         self.you, self.running, self.lock = You(), False, threading.RLock()
         self._timer: threading.Timer | None = None
         self._shown = 0
@@ -91,8 +77,6 @@ class Player:
         view.slider.observe(self._slid, "value")
         if trace is not None:
             view.chosen.layout.display = "none"
-        if present:
-            view.widget.add_class("presenting")
         self._choose()
 
     def press(self, name: str) -> None:
@@ -104,9 +88,8 @@ class Player:
             case "run":
                 self._seek(math.inf)
             case "step":
-                self._seek(
-                    1 + (self.wanted if self.wanted < math.inf else self.position)
-                )
+                waits = self.position < self.wanted < math.inf  # pressed before, too
+                self._seek(1 + (self.wanted if waits else self.position))
             case "back":
                 self._seek(self.position - 1)
             case "turn":
@@ -118,7 +101,7 @@ class Player:
             case "go_on":
                 self._go_on()
             case "cancel":
-                self.cancel()
+                self.you.stop()
             case "reset":
                 self.reset()
 
@@ -128,9 +111,9 @@ class Player:
 
     def reset(self) -> None:
         """Go back to before the first event; a run that was played is forgotten."""
-        self.cancel()
+        self.you.stop()
         with self.lock:
-            self.run, self.you, self.running, self._problem = None, You(), False, ""
+            self.you, self.running, self._problem = You(), False, ""
             self.events: list[TraceEvent] = list(self.saved or ())
             self.entries: Sequence[Punchline] = DEFAULT
             self.table = ENGINES[self.view.choices["engine"].value].table
@@ -141,12 +124,6 @@ class Player:
                 with suppress(ScenarioError):  # `_title` tells it
                     self.entries = load(self._slug).punchline or DEFAULT
             self._seek(0)
-
-    def cancel(self) -> None:
-        """Stop the run that is going on."""
-        if self.run is not None:
-            self.run.stop()
-            self.you.stop()
 
     @property
     def position(self) -> int:
@@ -180,7 +157,7 @@ class Player:
     def _choose(self) -> None:
         """Make ready for what has been chosen now."""
         with suppress(ScenarioError):
-            self.view.mode.value = self._mode or load(self._slug).guards.mode
+            self.view.mode.value = load(self._slug).guards.mode
         self.reset()
         self.view.mode.layout.display = "flex" if self._may_wait else "none"
 
@@ -190,9 +167,8 @@ class Player:
             return
         self.reset()
         slug, engine, model = (choice.value for choice in self.view.choices.values())
-        pause_s, asked = (SLOW_TURN_S, None) if model == SLOW else (0.0, model)
-        if again := getattr(asked, "again", None):
-            asked = again()  # a script plays from its first turn
+        if again := getattr(model, "again", None):
+            model = again()  # a script plays from its first turn
         events = self.events
 
         def append(event: TraceEvent) -> None:
@@ -205,23 +181,21 @@ class Player:
                         self.wanted, self.until_turn = len(events), False
                     self._show_soon()
 
-        run = self.run = Watched(append, pause_s)
-        self.you = You(self.view.mode.value, self._hear, self._show)
-        self._path = self.path
-        if self._path is None and self._may_wait:
-            self._path = self.you.home / "run.jsonl"  # from which it can go on
-        options: Any = {"parts": self.parts, "path": self._path, "person": self.you}
-        self._work(lambda: play(slug, engine, asked, listener=run, **options))
+        you = self.you = You(self.view.mode.value, self._hear, self._show, append)
+        path = you.home / "run.jsonl" if self._may_wait else None
+        options: Any = {"parts": self.parts, "path": path, "person": you}
+        self._work(lambda: play(slug, engine, model, listener=you.sees, **options))
 
     def _go_on(self) -> None:
         """Go on with a run that waits in its trace: you are asked again."""
-        machine, path = self.you.machine, self._path
-        if self._suspended and machine is not None and path is not None:
+        machine = self.you.machine
+        if self._suspended and machine is not None:
+            path = self.you.home / "run.jsonl"
             self._work(lambda: machine.resume(path))
             self._seek(math.inf)
 
     def _work(self, go: Callable[[], object]) -> None:
-        run, self.running = self.run, True
+        you, self.running = self.you, True
 
         def work() -> None:
             problem = ""
@@ -230,7 +204,7 @@ class Player:
             except BaseException as error:  # what it was belongs on the page
                 problem = f"{type(error).__name__}: {error}"
             with self.lock:
-                if run is self.run:
+                if you is self.you:
                     self.running, self._problem = False, problem
                     self._show()
 
@@ -257,16 +231,11 @@ class Player:
             shown = "flex" if self._suspended else "none"
             self.view.buttons["go_on"].layout.display = shown
             asks = self.you.request if here == len(self.events) else None
-            told = Told(
-                self._title(),
-                self._problem,
-                self.running,
-                asks.tool.name if asks else "",
-                bool(self.run and self.run.raised),
-                self.written,
-                self._shown,
-            )
-            parts = render(self.events, here, self.table, self.entries, told)
+            told: dict[str, object] = {"title": self._title(), "problem": self._problem}
+            told |= {"running": self.running, "stopped": self.you.raised}
+            told |= {"waits": asks.tool.name if asks else "", "written": self.written}
+            told |= {"shown": self._shown}
+            parts = render(self.events, here, self.table, self.entries, **told)
             self.view.show(parts, here, len(self.events), asks)
 
     def _title(self) -> str:
@@ -279,12 +248,11 @@ class Player:
 
     def _ipython_display_(self) -> None:
         trace, engine = Trace(tuple(self.events)), self.view.choices["engine"].value
-        scripted = self.view.choices["model"].value in (SCRIPTED, SLOW)
         # A live model is not asked for a page.
+        scripted = self.view.choices["model"].value == SCRIPTED
         if not self.events and self.saved is None and scripted:
-            script = ByScript(load(self._slug).guards.answers, self.view.mode.value)
-            trace = play(self._slug, engine, parts=self.parts, person=script)
-        title = f"{self._title().removesuffix(' Press Run, or Step.')}"
+            trace = play(self._slug, engine, parts=self.parts)
+        title = self._title().removesuffix(" Press Run, or Step.")
         page = static_html(trace, self.table, title)
         told = f"{title} {len(trace)} events."
         show_widget(self.view.widget, told, instead(page))

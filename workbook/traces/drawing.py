@@ -1,60 +1,79 @@
-"""A diagram as SVG, in the colours of the page on which it is shown.
+"""States and messages as SVG, in the colours of the page on which they are shown.
 
-It reads of Mermaid what the workbook writes: states, arrows with labels, messages. A
-graph is laid out by grandalf, from the top down, and each label is a point of its
-arrow's way: no label lies upon another one, nor on an arrow.
+States are boxes in a row and their arrows are in lanes: what leads on runs above the
+boxes, what leads back below them. No letter is smaller than 12 pixels, so a narrow page
+scrolls a large machine and does not shrink it. Of Mermaid is read what the workbook
+writes: states, arrows with labels, messages.
 """
 
 from __future__ import annotations
 
-import functools
 import html
-import itertools
 import re
 import unicodedata
 from collections import Counter
-from typing import Any
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
 
 from workbook.models.prompts import clip
 from workbook.pages import template
 
-CHAR, LINE = 6.6, 16  # the width and the height of a letter, in pixels
-GAP, EDGE = 16, 8  # between two rows of a graph, where the bends are; around it
-NAME, WIDEST = 110, 244  # a participant; at most from one participant to the next
-MANY = 3  # live states; then what each of them does is drawn once
-_ARROW = re.compile(r"\s*(\S+) (-->|-\.->) (\S+?)(?: : (.*)|;)?")
-_MESSAGE = re.compile(r"\s*(\w+?)(-?)->>(\w+): (.*)")
-_NAMED = re.compile(
-    r'\s*(?:state "(?P<state>.*)"|participant (?P<who>\w+))(?: as (.*))?'
-)
-_LIT = re.compile(r"\s*class (\S+) now")
+CHAR = 6.4  # the width of a letter, in pixels
+EDGE, NAME, WIDEST = 8, 110, 244  # a participant; at most from one to the next
+LANE, BOX, GAP = 17, 36, 5  # heights of both, and what is between two boxes
+PORT = 10  # between two arrows at one side of a box
+NEAR = (3, -2)  # lanes for which there is room at the least, so that boxes stand still
+ANY, MANY = "any live state", 3  # live states; then what each of them does is one arrow
+# As one reads them; a state of yours comes after them.
+ORDER = ["RECALL", "THINK", "ADDRESS", "VERIFY", "POLICY", "PENDING_APPROVAL"]
+ORDER += ["EXECUTE_TOOL", "OBSERVE"]
+_ARROW = re.compile(r"^[ \t]*(\S+) (?:-->|-\.->) (\S+?)(?: : (.*)|;)?$", re.MULTILINE)
+_MESSAGE = re.compile(r"^ *(\w+?)(-?)->>(\w+): (.*)", re.MULTILINE)
+_STATE = re.compile(r'^ *state "(.*)" as (.*)', re.MULTILINE)
+_WHO = re.compile(r"^ *participant (\w+)(?: as (.*))?", re.MULTILINE)
+_LIT = re.compile(r"^ *class (\S+) now", re.MULTILINE)
 BEGIN = "[*]"  # where a state machine begins, and where it ends
 
-Point = tuple[float, float]
-Way = tuple[str, str]
+Arrow = tuple[str, str, str]  # from one state to another, and why
 
 
 def svg(source: str, title: str) -> str:
     """Return the picture of a diagram; empty where nothing in it could be read."""
-    lines = source.splitlines()
-    names = [found for line in lines if (found := _NAMED.fullmatch(line))]
     page = template("diagram.svg").module
-    if messages := [
-        found.groups() for line in lines if (found := _MESSAGE.fullmatch(line))
-    ]:
-        told = {found["who"]: words(found[3] or found["who"]) for found in names}
-        return str(page.sequence(*_in_columns(told, messages), title))
-    arrows = [found.groups() for line in lines if (found := _ARROW.fullmatch(line))]
-    if not arrows:
+    if messages := _MESSAGE.findall(source):
+        told = {who: words(name or who) for who, name in _WHO.findall(source)}
+        return str(page.framed(page.sequence(*_in_columns(told, messages), title)))
+    called = {name: words(state) for state, name in _STATE.findall(source)}
+    arrows = [
+        (called.get(one, one), called.get(other, other), words(why))
+        for one, other, why in _ARROW.findall(source)
+    ]
+    moves = [arrow for arrow in arrows if BEGIN not in arrow]
+    if not moves:
         return ""
-    called = {found[3]: words(found["state"]) for found in names if found["state"]}
-    lit = [found[1] for line in lines if (found := _LIT.fullmatch(line))]
-    ends = frozenset(source for source, _, target, _ in arrows if target == BEGIN)
-    begins = tuple(target for source, _, target, _ in arrows if source == BEGIN)
-    ways, for_all = _merged(arrows, ends)
-    named = tuple((id_, called.get(id_, id_)) for id_ in dict.fromkeys(sum(ways, ())))
-    drawn = _laid_out(tuple(ways.items()), named, begins, ends)
-    return str(page.graph(*drawn, for_all, begins, ends, lit, title))
+    ends = {one for one, other, _ in arrows if other == BEGIN}
+    (start,) = [other for one, other, _ in arrows if one == BEGIN] or [moves[0][0]]
+    lit = [called.get(name, name) for name in _LIT.findall(source)] or [None]
+    return str(page.framed(states(merged(moves, ends), start, title, *lit)))
+
+
+def states(
+    arrows: tuple[Arrow, ...],
+    start: str,
+    title: str,
+    lit: str | None = None,
+    near: frozenset[Arrow] | None = None,
+    last: Arrow | None = None,
+) -> str:
+    """Return the picture of a machine, in which a state is lit.
+
+    Args:
+        near: the arrows to draw, where it is not all of them; see `picture`.
+        last: the arrow that was taken last.
+    """
+    page = template("diagram.svg").module
+    return str(page.states(picture(arrows, start, near), title, lit, last))
 
 
 def words(label: str) -> str:
@@ -71,6 +90,23 @@ def width_of(text: str) -> float:
     """Return about how many pixels wide a text is."""
     wide = sum(unicodedata.east_asian_width(letter) in "FW" for letter in text)
     return CHAR * (len(text) + wide + sum(map(str.isupper, text)) / 4)
+
+
+def merged(arrows: Iterable[Arrow], ends: set[str]) -> tuple[Arrow, ...]:
+    """Return the arrows, those from one state to one other as one.
+
+    Where each live state goes to an end by the same event, as by `cancel`, this is one
+    arrow, from `ANY`.
+    """
+    arrows = list(arrows)
+    live = {source for source, *_ in arrows}
+    sources = Counter(arrow[1:] for arrow in arrows)
+    ways: dict[tuple[str, str], dict[str, None]] = {}
+    for source, target, label in arrows:
+        of_all = target in ends and sources[target, label] == len(live) >= MANY
+        ways.setdefault((ANY if of_all else source, target), {})[label] = None
+    in_turn = sorted(ways.items(), key=lambda way: way[0][0] == ANY)
+    return tuple((*way, ", ".join(labels)) for way, labels in in_turn)
 
 
 def _in_columns(told: dict[str, str], messages: list[Any]) -> tuple[list[Any], ...]:
@@ -98,145 +134,82 @@ def _in_columns(told: dict[str, str], messages: list[Any]) -> tuple[list[Any], .
     return [(told[id_], x) for id_, x in zip(ids, xs, strict=True)], rows
 
 
-def _merged(
-    arrows: list[Any], ends: frozenset[str]
-) -> tuple[dict[Way, tuple[str, ...]], dict[str, tuple[str, ...]]]:
-    """Return the labels of each way, and of the ways to an end that all states have.
+class Picture(NamedTuple):
+    """Where all is drawn.
 
-    Where each live state goes to an end by the same event, as by `cancel`, this is
-    drawn once.
+    A box is its left edge, its width and the lines of its name; a way is where it
+    leaves and arrives, and the height of its line. Heights count from the boxes' top.
     """
-    moves = [
-        (source, target, words(label or ""))
-        for source, _, target, label in arrows
-        if BEGIN not in (source, target)
-    ]
-    live = {source for source, *_ in moves}
-    sources = Counter((target, label) for _, target, label in moves)
-    ways: dict[Way, tuple[str, ...]] = {}
-    for_all: dict[str, tuple[str, ...]] = {}
-    for source, target, label in moves:
-        new = (label,) if label else ()
-        if target in ends and sources[target, label] == len(live) >= MANY:
-            told = for_all.get(target, ())
-            for_all[target] = told if label in told else told + new
-        else:
-            ways[source, target] = ways.get((source, target), ()) + new
-    return ways, for_all
+
+    boxes: dict[str, tuple[float, float, list[str]]]
+    ways: dict[Arrow, tuple[float, float, int]]
+    left: float
+    top: int
+    width: float
+    height: int
 
 
-class _Box:
-    """A state, or the label of an arrow, whose lines are below each other."""
+@cache
+def picture(
+    arrows: tuple[Arrow, ...], start: str, near: frozenset[Arrow] | None = None
+) -> Picture:
+    """Lay out the arrows, each in the nearest lane where its label has room.
 
-    def __init__(self, lines: tuple[str, ...], margin: int) -> None:
-        self.lines, self.xy = lines, (0.0, 0.0)
-        self.w = max(map(width_of, lines)) + 2.5 * margin
-        self.h = LINE * len(lines) + margin
-
-
-@functools.lru_cache(maxsize=64)  # the player draws one graph again and again
-def _laid_out(
-    ways: tuple[tuple[Way, tuple[str, ...]], ...],
-    named: tuple[tuple[str, str], ...],
-    begins: tuple[str, ...],
-    ends: frozenset[str],
-) -> tuple[list[Any], list[Any], Point]:
-    """Return boxes (id, lines, place), arrows (path, head), and the picture's size."""
-    from grandalf.graphs import Edge, Graph, Vertex
-    from grandalf.layouts import SugiyamaLayout
-    from grandalf.routing import EdgeViewer
-
-    vertices: dict[Any, Any] = {}
-    edges: list[Any] = []
-
-    def add(id_: Any, lines: tuple[str, ...], margin: int) -> None:
-        vertices[id_] = Vertex(id_)
-        vertices[id_].view = _Box(lines, margin)
-
-    for state, name in named:
-        add(state, (name,), 12 if state in ends else 6)
-    for way, labels in ways:
-        stops = [vertices[state] for state in way]
-        if labels or way[0] == way[1]:
-            each = 1 + (len(labels) > 2)  # on a line
-            lines = [labels[n : n + each] for n in range(0, len(labels), each)]
-            add(way, tuple(map(", ".join, lines)) or ("",), 2)
-            stops.insert(1, vertices[way])
-        for pair in itertools.pairwise(stops):
-            edges.append(Edge(*pair))
-            edges[-1].view = EdgeViewer()
-    roots = [*(vertices[id_] for id_ in begins if id_ in vertices), *vertices.values()]
-    rows: dict[
-        Point, tuple[float, float]
-    ] = {}  # of each point the row's top and bottom
-    top: float = EDGE
-    for part in Graph(list(vertices.values()), edges).C:
-        layout = SugiyamaLayout(part)
-        layout.xspace, layout.dw, layout.dh = 10, EDGE, EDGE
-        layout.init_all(roots=[next(v for v in roots if v in part.sV)])
-        layout.draw(12)
-        left = min(v.view.xy[0] - v.view.w / 2 for row in layout.layers for v in row)
-        for row in layout.layers:
-            bottom = top + max(v.view.h for v in row)
-            for v in row:
-                v.view.xy = v.view.xy[0] - left + EDGE, top + v.view.h / 2
-                rows[v.view.xy] = top, bottom
-            top = bottom + GAP
-        layout.draw_edges()  # once more, as the rows have moved
-    boxes = [
-        (id_, v.view.lines, *v.view.xy, v.view.w, v.view.h)
-        for id_, v in vertices.items()
-    ]
-    right = max(x + width / 2 for *_, x, _, width, _ in boxes)
-    right = max([right, *(x for edge in edges for x, _ in edge.view._pts)])
-    return boxes, _routed(edges, rows), (right + EDGE, top - GAP + EDGE)
-
-
-def _routed(edges: list[Any], rows: dict[Point, tuple[float, float]]) -> list[Any]:
-    """Return each arrow's path, and the corners of its head if it leads to a state.
-
-    It goes straight through a row, bends between two, and has a place of its own at
-    each box.
+    Where only those `near` are drawn, the boxes stand as if all were.
     """
-    sides: dict[Any, list[Any]] = {}
-    for edge in edges:
-        for at, toward in ((0, 1), (-1, -2)):
-            box, (x, y) = edge.v[at].view, edge.view._pts[toward]
-            sides.setdefault((box, y > box.xy[1]), []).append((x, id(edge), at))
-    places = {
-        (edge, at): (
-            box.xy[0] + ((place + 1) / (len(side) + 1) - 0.5) * box.w,
-            box.xy[1] + (box.h if is_below else -box.h) / 2,
-        )
-        for (box, is_below), side in sides.items()
-        for place, (_, edge, at) in enumerate(sorted(side))
-    }
-    routed = []
-    for edge in edges:
-        begin, end = places[id(edge), 0], places[id(edge), -1]
-        down = end[1] > begin[1]
-        first, *bends, last = edge.view._pts
-        stops = [(begin[0], *rows[first]), *((x, *rows[x, y]) for x, y in bends)]
-        stops.append((end[0], *rows[last]))
-        way = [(x, y) for x, *row in stops for y in sorted(row, reverse=not down)]
-        way = [begin, *way[1:-1], end]
-        is_state = isinstance(edge.v[1].data, str)
-        routed.append((_path(way), _head(end, down) if is_state else ""))
-    return routed
+    names = in_order(arrows, start)
+    place = {name: n for n, name in enumerate(names)}
+    sides: dict[tuple[str, bool], list[tuple[int, Arrow, bool]]] = {}
+    for arrow in arrows:
+        source, target, _ = arrow
+        on = place[target] > place[source]
+        sides.setdefault((source, on), []).append((place[target], arrow, True))
+        sides.setdefault((target, on), []).append((place[source], arrow, False))
+    boxes: dict[str, tuple[float, float, list[str]]] = {}
+    ports: dict[tuple[Arrow, bool], float] = {}
+    x = 0.0
+    for name in names:
+        above, below = (sorted(sides.get((name, on), ())) for on in (True, False))
+        most = max(len(above), len(below))
+        lines = lines_of(name)
+        width = max(max(map(width_of, lines)) + 12, PORT * (most + 1))
+        for side in (above, below):
+            for n, (_, arrow, out) in enumerate(side, start=1):
+                ports[arrow, out] = x + width * n / (len(side) + 1)
+        boxes[name] = (x, width, lines)
+        x += width + GAP
+    ways: dict[Arrow, tuple[float, float, int]] = {}
+    taken: list[tuple[int, float, float]] = []
+    drawn = [arrow for arrow in arrows if near is None or arrow in near]
+    ends = [(ports[arrow, True], ports[arrow, False], arrow) for arrow in drawn]
+    for leaves, comes, arrow in sorted(ends, key=lambda end: abs(end[0] - end[1])):
+        middle, half = (leaves + comes) / 2, width_of(arrow[2]) / 2 + 4
+        reach = (leaves, comes, middle - half, middle + half)
+        lane = step = 1 if place[arrow[1]] > place[arrow[0]] else -1
+        while any(lane == k and min(reach) < b and a < max(reach) for k, a, b in taken):
+            lane += step
+        taken.append((lane, min(reach), max(reach)))
+        ways[arrow] = (leaves, comes, (LANE - 9 if lane > 0 else BOX) - LANE * lane)
+    left = min([0.0, *(a for _, a, _ in taken)]) - 2
+    right = max([x - GAP, *(b for *_, b in taken)]) + 2
+    lanes = [0, *(lane for lane, *_ in taken), *(NEAR if near is not None else ())]
+    top, bottom = -LANE * max(lanes) - 9, BOX - LANE * min(lanes) + 3
+    return Picture(boxes, ways, left, top, right - left, bottom - top)
 
 
-def _path(points: list[Point]) -> str:
-    """Return the way through points, which leaves and reaches each of them upright."""
-    (x, y), *_ = points
-    path = f"M{x:.1f} {y:.1f}"
-    for (x, y), (x2, y2) in itertools.pairwise(points):
-        middle = (y + y2) / 2
-        path += f"C{x:.1f} {middle:.1f} {x2:.1f} {middle:.1f} {x2:.1f} {y2:.1f}"
-    return path
+def lines_of(name: str) -> list[str]:
+    """Return a name in two lines, where it is two words.
+
+    >>> lines_of("PENDING_APPROVAL")
+    ['PENDING_', 'APPROVAL']
+    """
+    first, sign, rest = name.partition("_")
+    return [first + sign, rest] if first and rest else [name]
 
 
-def _head(tip: Point, down: bool) -> str:
-    """Return the corners of an arrow's head."""
-    x, y = tip
-    back = y - 8 if down else y + 8
-    return f"{x:.1f},{y:.1f} {x - 3.5:.1f},{back:.1f} {x + 3.5:.1f},{back:.1f}"
+def in_order(arrows: tuple[Arrow, ...], start: str) -> list[str]:
+    """Return the states as one reads them, and the ends behind those that lead on."""
+    live = dict.fromkeys([start, *(source for source, *_ in arrows)])
+    known = {name: n for n, name in enumerate(ORDER)}
+    ends = dict.fromkeys(target for _, target, _ in arrows if target not in live)
+    return [*sorted(live, key=lambda name: known.get(name, len(known))), *ends]
