@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from workbook.exercises.run_tests import fixtures
-
 TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
 PLACES = {"browser": 0, "grading": 2, "test_exercises.py": 2, "benchmarks": 4}
@@ -23,11 +21,6 @@ sys.modules.setdefault("rfc3987_syntax", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C need it
-
-
-def pytest_configure(config):
-    """Give each exercise a fixture: the package's own function."""
-    config.pluginmanager.register(fixtures(), "workbook-fixtures")
 
 
 def pytest_xdist_auto_num_workers():

@@ -21,7 +21,7 @@ from workbook.grounding.grounded import HOW_TO_CITE
 from workbook.models.base import TextModel
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.traces.dashboard import BLUE, GREY, RED, on_any_page
+from workbook.traces.plots import BLUE, GREY, RED, on_any_page
 from workbook.traces.trace import Trace, as_observation
 from workbook.wait import waiting
 
