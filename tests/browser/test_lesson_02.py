@@ -41,7 +41,7 @@ def take_pictures(lesson, folder):
         "trials = four",
         "plot_plausible",
         "plot_pairs",
-        "right_alone",
+        "first_steps",
         "our thought",
     )
     for number, words in enumerate(seen):

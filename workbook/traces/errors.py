@@ -45,7 +45,7 @@ ADVICE: Mapping[str, str] = {
     "unsettled": "find out whether it was done, before anybody calls it again",
     "tool": "fix the tool",
     "answer": "look at what the run had read, and why that did not carry the answer",
-    "transient": "if the tool only reads, let it try again by itself (with_retries)",
+    "transient": "if the tool only reads, make the call again after a pause",
     "own kind": "read the tool's own word for it, and give it a category",
     "not recorded": "record the error as data: this trace has its words only",
 }
