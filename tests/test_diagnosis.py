@@ -42,7 +42,7 @@ def test_only_what_has_a_fix_is_shown(monkeypatch):
     ("name", "health", "fix"),
     [
         (None, Health.WELL, ""),
-        ("scriptde", Health.BROKEN, "did you mean 'scripted'"),
+        ("scriptde", Health.BROKEN, "or WORKBOOK_MODEL=scripted"),
         ("local", Health.NOTE, "fetch-model"),  # lessons run on recorded results
     ],
 )
