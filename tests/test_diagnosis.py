@@ -43,6 +43,7 @@ def test_only_what_has_a_fix_is_shown(monkeypatch):
     [
         (None, Health.WELL, ""),
         ("gpt 4", Health.BROKEN, "names no model"),
+        ("scriptde", Health.BROKEN, "or WORKBOOK_MODEL=scripted"),
         ("local", Health.NOTE, "fetch-model"),  # lessons run on recorded results
     ],
 )
