@@ -27,7 +27,7 @@ def test_lesson_03_shows_what_the_framework_says(open_lesson):
     expect(lesson.page.locator("table", has_text=hidden).first).to_be_visible()
     expect(lesson.page.locator("table mjx-container")).to_have_count(0)
 
-    prompt = lesson.output("color_prompt(first)").locator(".workbook-prompt")
+    prompt = lesson.output("ColoredPrompt(first)").locator(".workbook-prompt")
     expect(prompt).to_contain_text("question: 25")
     tools = prompt.locator('pre span[title="tools"]')
     expect(tools).to_contain_text("Calculator(")
@@ -40,7 +40,7 @@ def test_lesson_03_shows_what_the_framework_says(open_lesson):
     expect(columns.nth(0)).not_to_contain_text("Observation:")
     expect(columns.nth(1)).to_contain_text("Observation:")
 
-    expect(lesson.output("plot_caching(frame)").locator("img")).to_be_visible()
+    expect(lesson.output("plot_growth(rows").locator("img")).to_be_visible()
     if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
         pictures(lesson, Path(folder))
 

@@ -125,18 +125,13 @@ def improved_description(tool: Tool, found: Iterable[Pattern]) -> Tool:
     an attacker's. Of the rarest patterns those are left out for which 1,024 characters
     have no room.
     """
-    plain = plain_description(tool)
+    before = r"(.*\S.*)\n\[Often wrong: [^\n]*\]"  # the block is the last line
+    found_block = re.fullmatch(before, tool.description, re.DOTALL)
+    plain = found_block[1] if found_block else tool.description
     said = list(dict.fromkeys(_warnings(tool, found)))
     while said and len(plain + _block(said)) > MAX_CHARS:
         said.pop()
     return replace(tool, description=plain + _block(said))
-
-
-def plain_description(tool: Tool) -> str:
-    """Return a tool's description without the block of warnings."""
-    pattern = r"(.*\S.*)\n\[Often wrong: [^\n]*\]"  # the block is the last line
-    found = re.fullmatch(pattern, tool.description, re.DOTALL)
-    return found[1] if found else tool.description
 
 
 def _block(said: list[str]) -> str:
