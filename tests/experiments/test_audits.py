@@ -105,9 +105,11 @@ def test_answers_of_a_model_are_audited():
 def test_a_note_that_belongs_is_met_and_nothing_is_right_where_none_does():
     """What brings all notes meets each question, and is wrong where none belongs."""
     everything = recalls.found_by(lambda question, notes, k: list(notes))
-    nothing = recalls.found_by(lambda question, notes, k: [])
-    assert everything["found"].tolist() == [21, 19, 10]
-    assert nothing["found"].tolist() == [0, 0, 0]
+    ways = {"all": everything, "no": recalls.found_by(lambda question, notes, k: [])}
+    table = recalls.compared(ways)
+    assert table["all"]["none"].startswith("10 of 10")
+    assert table["no"]["paraphrase"].startswith("0 of 19")
+    assert recalls.right(ways) == "all 40 of 50, no 10 of 50"
     assert 0 < recalls.size(["a train"]) < recalls.size(["a train", "another"])
 
 
