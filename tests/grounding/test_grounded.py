@@ -13,6 +13,7 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
+from workbook.playground import play as play_scenario
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.writer import TraceWriter
 
@@ -126,3 +127,12 @@ def test_your_audit_is_a_part():
     parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
     end, _ = play(text_turns(["A b"]), parts=parts, threshold=0.9)
     assert (end.state, asked) == ("DONE", [(0.9, ["A", "b"], ["A", " ", "b"])])
+
+
+@pytest.mark.parametrize(("threshold", "kind"), [(0.1, "supported"), (0.9, "weak")])
+def test_the_threshold_that_is_given_is_the_one_that_runs(threshold, kind):
+    """a scenario's run audits with the reader's threshold"""
+    trace = play_scenario("good_sources", "grounded", threshold=threshold)
+    audits = [e for e in trace.of("decision") if e["who"] == "audit"]
+    assert {each["kind"] for each in audits[0]["verdicts"]} == {kind}
+    assert (trace.end["state"] == "DONE") == (kind == "supported")
