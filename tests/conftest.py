@@ -3,7 +3,6 @@
 Sockets beyond loopback are blocked by pytest-socket (see `addopts` in pyproject.toml).
 """
 
-import json
 import os
 import signal
 import sys
@@ -11,8 +10,6 @@ import textwrap
 from pathlib import Path
 
 import pytest
-
-from workbook.exercises.run_tests import fixtures
 
 TESTS = Path(__file__).parent
 # What takes longest, first; to measure, last.
@@ -24,11 +21,6 @@ sys.modules.setdefault("rfc3987_syntax", None)
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C need it
-
-
-def pytest_configure(config):
-    """Give each exercise a fixture: the package's own function."""
-    config.pluginmanager.register(fixtures(), "workbook-fixtures")
 
 
 def pytest_xdist_auto_num_workers():
@@ -83,30 +75,6 @@ def own_data_folder(tmp_path_factory):
     yield
     os.environ.clear()
     os.environ.update(before)
-
-
-@pytest.fixture
-def write_notebook():
-    """Return a function that writes a notebook: cells are (source, tag) or Markdown."""
-
-    def write(path, *cells):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        rows = [
-            {
-                "cell_type": "code",
-                "id": f"cell-{number}",
-                "metadata": {"tags": tags},
-                "source": textwrap.dedent(source),
-                "outputs": [],
-                "execution_count": None,
-            }
-            for number, (source, *tags) in enumerate(cells)
-        ]
-        content = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": rows}
-        path.write_text(json.dumps(content), encoding="utf-8")
-        return path
-
-    return write
 
 
 @pytest.fixture

@@ -5,14 +5,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from workbook.environments.endpoint import (
-    ABOUT,
-    calls_of,
-    completion,
-    counts,
-    play,
-    serve,
-)
+from workbook.environments.endpoint import completion, play, serve
 from workbook.models.script import Script
 
 
@@ -37,17 +30,15 @@ def endpoint(*turns, usage=None):
     script = Script([turn for turn in turns if not isinstance(turn, Fault)])
     due, over = list(turns), threading.Event()
 
-    def answer(by, body):
+    def answer(body):
         turn = due.pop(0) if due else OVER
         if isinstance(turn, Fault):
             over.wait(turn.silence_s)
-            by.say(turn.status, turn.body)
-            return
-        said = play(script, body)
-        if body.get("stream"):
-            stream(by, said, usage)
-        else:
-            by.say(200, completion(said, usage))
+            return turn.status, turn.body
+        said = completion(play(script, body))
+        said["usage"] = {} if usage == {} else said["usage"] | (usage or {})
+        whole = json.dumps(said).encode()
+        return 200, b"".join(pieces(said)) if body.get("stream") else whole
 
     with serve(answer) as told:
         try:
@@ -56,26 +47,25 @@ def endpoint(*turns, usage=None):
             over.set()
 
 
-def stream(by, answer, usage):
-    """Send a turn in pieces, the arguments of a call in two."""
+def pieces(whole):
+    """Yield a chat completion in pieces, the arguments of a call in two."""
+    choice = whole["choices"][0]
+    text = choice["message"]["content"] or ""
     deltas = [{"role": "assistant", "content": ""}]
-    text = answer.text
     deltas += [{"content": text[n : n + 4]} for n in range(0, len(text), 4)]
-    for number, call in enumerate(calls_of(answer)):
+    for number, call in enumerate(choice["message"].get("tool_calls", [])):
         said = call["function"]["arguments"]
         first = {**call["function"], "arguments": said[:3]}
         deltas.append({"tool_calls": [{**call, "index": number, "function": first}]})
         rest = {"index": number, "function": {"arguments": said[3:]}}
         deltas.append({"tool_calls": [rest]})
-    by.send_response(200)
-    by.send_header("Content-Type", "text/event-stream")
-    by.end_headers()
-    end = {"index": 0, "delta": {}, "finish_reason": answer.finish_reason}
+    end = {"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}
     chunks = [{"choices": [{"index": 0, "delta": delta}]} for delta in deltas]
     chunks.append({"choices": [end]})
-    if usage != {}:
-        chunks.append({"choices": [], "usage": counts(answer) | (usage or {})})
-    about = {**ABOUT, "object": "chat.completion.chunk"}
+    if whole["usage"]:
+        chunks.append({"choices": [], "usage": whole["usage"]})
+    about = {**whole, "object": "chat.completion.chunk"}
+    del about["usage"]
     for chunk in chunks:
-        by.wfile.write(b"data: %s\n\n" % json.dumps({**about, **chunk}).encode())
-    by.wfile.write(b"data: [DONE]\n\n")
+        yield b"data: %s\n\n" % json.dumps({**about, **chunk}).encode()
+    yield b"data: [DONE]\n\n"

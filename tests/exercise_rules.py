@@ -6,7 +6,6 @@ has an empty hint, or is never checked by its notebook fails the build.
 
 import ast
 import atexit
-import builtins
 import html
 import inspect
 import runpy
@@ -189,41 +188,6 @@ def filled_hint(exercise, lesson):
     report = tested(exercise, answer_in(cells, exercise.slug, others))
     if report.outcome is not Outcome.PASSED:
         yield f"the filled hint of {exercise.slug} fails:\n{as_message(report)}"
-
-
-def hint_names(exercise, lesson):
-    """What the third hint uses is there, in the lesson before the stub or in the hint.
-
-    MY_… is what the learner has written.
-    """
-    cells = read_cells(lesson.notebook)
-    places = [n for n, cell in enumerate(cells) if _function(cell, exercise.slug)]
-    if len(places) != 1:
-        return  # told by `notebook`
-    (place,) = places
-    hint = ast.parse(exercise.hints[-1])
-    trees = [ast.parse(to_python(cell.source)) for cell in cells[: place + 1]]
-    known = {*dir(builtins), "___"}.union(*map(_bound, [hint, *trees]))
-    used = {node.id for node in ast.walk(hint) if isinstance(node, ast.Name)}
-    for name in sorted(used - known):
-        if not name.startswith("MY_"):
-            yield f"{exercise.slug}: nobody has {name}, which the third hint uses"
-
-
-def _bound(tree):
-    """Return the names that are imported, defined or assigned somewhere."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.alias():
-                yield (node.asname or node.name).partition(".")[0]
-            case ast.Name(ctx=ast.Store()):
-                yield node.id
-            case ast.FunctionDef() | ast.ClassDef() | ast.ExceptHandler():
-                yield node.name
-            case ast.MatchAs() | ast.MatchStar():
-                yield node.name
-            case ast.arg():
-                yield node.arg
 
 
 def _stub(function, exercise):

@@ -1,9 +1,11 @@
 """What must hold for every exercise in data/exercises/."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests import exercise_rules as rules
-from workbook.exercises.catalogue import exercises, lessons
+from workbook.exercises.catalogue import exercises, find, lessons
 from workbook.paths import DATA
 
 
@@ -20,13 +22,12 @@ def test_what_is_written_is_complete(slug):
     """entry, stub, card, hints and the cell behind have all that `exercise_rules` asks
 
     A goal, a title and three hints; a typed stub that is checked; each rule that is
-    tested, on the card; a third hint with one gap, of names that the lesson has given;
-    and the learner's function at work at once.
+    tested, on the card; a third hint with one gap; and the learner's function at work
+    at once.
     """
     exercise = exercises()[slug]
-    of_both = (rules.notebook, rules.card, rules.used, rules.hint_names)
     breaches = [*rules.entry(exercise), *rules.last_hint(exercise)]
-    for rule in of_both:
+    for rule in (rules.notebook, rules.card, rules.used):
         breaches += rule(exercise, lessons()[exercise.lesson])
     assert_no_breach(breaches)
 
@@ -76,3 +77,20 @@ def test_every_wrong_answers_file_belongs_to_an_exercise():
     """no file of wrong answers is left over from an exercise that is gone"""
     folder = rules.ROOT / "tests" / "wrong_answers"
     assert {path.stem for path in folder.glob("*.py")} <= set(exercises())
+
+
+def test_an_answer_that_is_graded_otherwise_than_it_should_be_is_found(
+    tmp_path, monkeypatch
+):
+    """ours that fails, a stub or a wrong answer that passes or fails elsewhere"""
+    who = find("who_writes")
+    broken = replace(who, target="builtins:len")
+    assert "cell can be run" in next(rules.package_answer(broken))
+    (tmp_path / "test_it.py").write_text("def test_it(who_writes): pass")
+    lenient = replace(who, tests=str(tmp_path / "test_it.py"))
+    for rule in (rules.stub_answer, rules.wrong_answers_fail):
+        assert "graded as" in next(rule(lenient))
+    monkeypatch.setattr(rules, "wrong_answers", lambda exercise: {len: "test_x"})
+    few, uncaught = rules.wrong_answers_fail(who)
+    assert "has 1 wrong answers, not 2" in few
+    assert "len is not caught by test_x" in uncaught

@@ -4,7 +4,6 @@ Formatting, lint, types and layers are commands of their own: see `.ci/run`.
 """
 
 import ast
-import json
 import re
 import subprocess
 import sys
@@ -16,6 +15,10 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from workbook.exercises import closure
+from workbook.exercises.answer import to_python
+from workbook.grading.notebooks import read_cells
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -73,22 +76,10 @@ def test_a_learner_installs_no_tool_of_the_tests():
     assert {"playwright", "mypy", "ruff", "uv", "distributed"} <= theirs
 
 
-def cells(notebook):
-    """Return the code of a notebook, a text a cell, without IPython's own lines."""
-    kinds = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    codes = ["".join(cell["source"]) for cell in kinds if cell["cell_type"] == "code"]
-    return [re.sub(r"(?m)^[%!].*$", "", code) for code in codes]
-
-
 def imported(codes):
     """Return the names of the packages of others that codes import."""
-    found = set()
-    for node in chain.from_iterable(ast.walk(ast.parse(code)) for code in codes):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-    tops = {name.partition(".")[0] for name in found}
+    names = chain.from_iterable(map(closure.imported, map(ast.parse, codes)))
+    tops = {name.partition(".")[0] for name in names}
     return tops - set(sys.stdlib_module_names) - {"workbook", "_pytest"}
 
 
@@ -109,13 +100,14 @@ def test_each_import_is_declared_and_each_declared_package_imported():
     Tests may import more: what the extra `test` names. What is declared is imported
     somewhere, or run.
     """
-    notebooks = [cells(path) for path in (ROOT / "notebooks").rglob("*.ipynb")]
+    notebooks = (ROOT / "notebooks").rglob("*.ipynb")
+    lessons = [to_python(cell.source) for p in notebooks for cell in read_cells(p)]
     package = [path.read_text() for path in (ROOT / "workbook").rglob("*.py")]
     tests = [path.read_text() for path in (ROOT / "tests").rglob("*.py")]
     own = names(PROJECT["dependencies"])
     extra = names(PROJECT["optional-dependencies"]["test"])
     optional = names(PROJECT["optional-dependencies"]["cluster"])
-    theirs = packages_of(imported([*chain.from_iterable(notebooks), *package]))
+    theirs = packages_of(imported([*lessons, *package]))
     assert {m for m, homes in theirs.items() if not homes & (own | optional)} == set()
     beside = {path.stem for path in (ROOT / "tests").rglob("*.py")} | {"tests"}
     of_tests = packages_of(imported(tests) - beside)
@@ -130,28 +122,24 @@ def test_the_lock_begins_with_the_workbook_itself():
     assert next(line for line in lines if not line.startswith("#")) == "-e ."
 
 
+def tracked():
+    """Return the paths of all files that belong to the repository."""
+    command = ["git", "ls-files"]
+    return subprocess.check_output(command, cwd=ROOT, text=True).splitlines()
+
+
 def test_nothing_else_stands_at_the_top_level():
     """The layout is the map: what is tracked at the top is what the README names."""
-    run = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    tops = {path.split("/")[0] for path in run.stdout.splitlines()}
+    tops = {path.split("/")[0] for path in tracked()}
     assert {top for top in tops if not top.startswith(".")} == ALLOWED
 
 
 def test_the_workbook_speaks_of_itself_alone():
     """No path of somebody's machine stands in a file."""
-    run = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
     here = re.compile(r"/(?:root|work|home/\w+)/|/tmp/(?:plan|nb|v)/")
-    texts = [
-        ROOT / name for name in run.stdout.splitlines() if "test_style" not in name
-    ]
+    kinds = {".py", ".md", ".toml", ".ipynb", ".json", ".jsonl", ".txt"}
+    texts = [ROOT / name for name in tracked() if "test_style" not in name]
     found = [
-        path.name
-        for path in texts
-        if path.suffix in {".py", ".md", ".toml", ".ipynb", ".json", ".jsonl", ".txt"}
-        and here.search(path.read_text(encoding="utf-8"))
+        p for p in texts if p.suffix in kinds and here.search(p.read_text("utf-8"))
     ]
     assert found == []

@@ -4,8 +4,6 @@ import ast
 import json
 import os
 import re
-import subprocess
-import sys
 import tomllib
 
 import nbformat
@@ -159,13 +157,3 @@ def test_the_first_lesson_runs_and_checks_in_pseudo(edition, tmp_path):
         r'"""(.+?)[.\n"]', (edition / "tests/loop/test_naive.py").read_text()
     )
     assert any(rule in shown for rule in rules[1:]), shown
-
-
-def test_the_command_says_what_it_takes(tmp_path):
-    """Without a file the command says how it is called, and ends with 2."""
-    run = subprocess.run(
-        [sys.executable, "-m", "workbook", "texts"],
-        capture_output=True, text=True, cwd=ROOT, check=False,
-    )  # fmt: skip
-    assert run.returncode == 2
-    assert "--out FILE.po" in run.stderr

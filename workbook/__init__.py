@@ -14,7 +14,6 @@ _HOMES = {
     "hint": "workbook.exercises.check",
     "solution": "workbook.exercises.check",
     "progress": "workbook.exercises.progress",
-    "reset": "workbook.exercises.progress",
     "yours": "workbook.exercises.your_agent",
     "your_parts": "workbook.exercises.your_agent",
     "your_agent": "workbook.exercises.diagram",

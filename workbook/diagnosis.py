@@ -4,7 +4,6 @@ Each question returns a row, broken if a lesson would not run. None shows a key.
 """
 
 import platform
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,11 +14,12 @@ from typing import NamedTuple
 
 from packaging.requirements import InvalidRequirement, Requirement
 
-from workbook.exercises.display import Grid, style_page
+from workbook.exercises.display import GREEN, Grid, Notice, style_page
 from workbook.paths import ROOT, user_data
 
 PROJECT = "react-workbook"
 INSTALL = "pip install -r requirements.txt"
+WELL = "Every lesson will run."
 
 
 def about(*packages: str) -> str:
@@ -49,41 +49,26 @@ class Row(NamedTuple):
     fix: str = ""
 
 
-class Diagnosis(Grid):
-    """Rows with a verdict; without rows it is one line."""
-
-    @property
-    def well(self) -> bool:
-        """Whether every lesson would run."""
-        return all(state != Health.BROKEN for _, state, *_ in self.rows)
-
-    def __repr__(self) -> str:
-        return super().__repr__() if self.rows else self.footer
-
-    def _repr_html_(self) -> str:
-        return super()._repr_html_() if self.rows else f"<div>{self.footer}</div>"
-
-
-def doctor(whole: bool = False) -> Diagnosis:
-    """Look at what the lessons need, and show what has a fix: one line if nothing has.
-
-    Args:
-        whole: show every row, also what only contributors and graders need.
-    """
+def rows() -> list[Row]:
+    """Look at all that the lessons need."""
     version = f"{platform.python_version()}, {sys.executable}"  # pip takes no older one
-    rows = [Row("Python", Health.WELL, version), packages(), lesson_files()]
-    rows += [model("model in use"), model("local model", "local"), progress()]
-    if whole:
-        return diagnosis_of([*rows, browser(), confinement()])
-    return diagnosis_of([row for row in rows if row.fix])
+    found = [Row("Python", Health.WELL, version), packages(), lesson_files()]
+    return [*found, model("model in use"), model("local model", "local"), progress()]
 
 
-def diagnosis_of(rows: list[Row]) -> Diagnosis:
-    """Return the rows as a table with a verdict below it."""
-    broken = sum(row.health is Health.BROKEN for row in rows)
+def doctor() -> Grid | Notice:
+    """Show what has a fix, of all that the lessons need; one line if nothing has."""
+    found = [row for row in rows() if row.fix]
+    return as_table(found) if found else Notice(WELL, colour=GREEN)
+
+
+def as_table(found: list[Row]) -> Grid:
+    """Return rows as a table with a verdict below it."""
+    broken = sum(row.health is Health.BROKEN for row in found)
     stops = f"{broken} of these would stop a lesson: see the last column."
-    verdict = stops if broken else "Every lesson will run."
-    return Diagnosis(("what", "state", "found", "what to do"), rows, verdict)
+    return Grid(
+        ("what", "state", "found", "what to do"), found, stops if broken else WELL
+    )
 
 
 def packages(lock: Path = ROOT / "requirements.txt") -> Row:
@@ -160,26 +145,3 @@ def progress() -> Row:
         fix = "set WORKBOOK_DATA to a folder that you may write to"
         found = f"cannot be kept in {folder}: {error.strerror}"
         return Row("progress", Health.NOTE, found, fix)
-
-
-def browser() -> Row:
-    """Is there a Chromium for the browser tests? Only contributors need one."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "chrome"):
-        if found := shutil.which(name):
-            return Row("Chromium", Health.WELL, f"{found} (for contributors)")
-    tool = "apt-get" if sys.platform == "linux" else "python -m playwright"
-    fix = f"only for the browser tests: {tool} install chromium"
-    return Row("Chromium", Health.NOTE, "not found", fix)
-
-
-def confinement() -> Row:
-    """Is there a bubblewrap to confine strangers' notebooks? Only graders need one."""
-    from workbook.exercises.catalogue import CourseError
-    from workbook.grading.confinement import bubblewrap
-
-    try:
-        return Row("bubblewrap", Health.WELL, f"{bubblewrap()[0]} (for graders)")
-    except CourseError as error:
-        return Row(
-            "bubblewrap", Health.NOTE, "confines nothing here", f"to grade: {error}"
-        )

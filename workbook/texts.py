@@ -16,6 +16,8 @@ import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib import metadata
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -141,24 +143,16 @@ def in_notebook(source: str, say: Say) -> str:
 
 def in_markdown(source: str, say: Say) -> str:
     """Return Markdown with other paragraphs; a table or a list is one of them."""
-    out: list[str] = []
-    paragraph: list[str] = []
+    lines: list[tuple[bool, str]] = []  # whether it is of a paragraph
     fenced = False
-
-    def end() -> None:
-        text = "\n".join(paragraph)
-        out.extend([say(text) if PROSE.search(text) else text] if paragraph else [])
-        paragraph.clear()
-
     for line in source.split("\n"):
         fence = bool(FENCE.match(line))
-        if fence or fenced or not line.strip():
-            end()
-            out.append(line)
-            fenced ^= fence
-        else:
-            paragraph.append(line)
-    end()
+        lines.append((bool(line.strip()) and not fence and not fenced, line))
+        fenced ^= fence
+    out = []
+    for is_paragraph, group in groupby(lines, key=itemgetter(0)):
+        text = "\n".join(line for _, line in group)
+        out.append(say(text) if is_paragraph and PROSE.search(text) else text)
     return "\n".join(out)
 
 
@@ -180,106 +174,75 @@ def in_catalogue(source: str, say: Say) -> str:
 
 def in_tests(source: str, say: Say) -> str:
     """Return a file of tests with other rules: the first lines of their docstrings."""
-    spans: list[tuple[ast.AST, str]] = []
-    for node in ast.walk(ast.parse(source)):
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-            text = ast.get_docstring(node)
-            if text is not None:
-                first, *rest = text.split("\n\n")
-                rule = " ".join(first.split())
-                if (said := say(rule)) != rule:
-                    code = _docstring("\n\n".join([said, *rest]))
-                    spans.append((node.body[0], code))
-    return _spliced(source, spans)
+            first, *rest = (ast.get_docstring(node) or "").split("\n\n")
+            rule = " ".join(first.split())
+            if rule and (said := say(rule)) != rule:
+                node.body[0] = ast.Expr(ast.Constant("\n\n".join([said, *rest])))
+    return ast.unparse(tree)
 
 
 def in_messages(source: str, say: Say) -> str:
-    """Return a module with other messages; what an f-string computes stays.
-
-    A text that is compared, looked up or matched is no message.
-    """
-    tree = ast.parse(source)
-    kept = _not_messages(tree)
-    spans: list[tuple[ast.AST, str]] = []
-    for node in ast.walk(tree):
-        if id(node) in kept:
-            continue
-        text = _as_text(node) or ""
-        words = PROSE.search(re.sub(r"\{[^}]*\}", "", text))
-        if words and (said := say(text)) != text:
-            spans.append((node, _as_code(node, text, said)))
-    return _spliced(source, spans)
+    """Return a module with other messages; what an f-string computes stays."""
+    return ast.unparse(_Messages(say).visit(ast.parse(source)))
 
 
-def _not_messages(tree: ast.AST) -> set[int]:
-    """Return what is no message: docstrings, patterns, what is compared, parts."""
-    kept: set[int] = set()
-    for node in ast.walk(tree):
-        inner: list[ast.AST] = []
-        if isinstance(node, ast.JoinedStr | ast.Compare | ast.match_case):
-            inner = [each for each in ast.walk(node) if each is not node]
-        elif isinstance(node, ast.Subscript):
-            inner = [*ast.walk(node.slice)]
-        elif isinstance(node, ast.Expr):
-            inner = [node.value]  # a docstring
-        elif isinstance(node, ast.Call):
-            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
-            inner = [*ast.walk(node)] if name in PATTERNS else []
-        kept.update(map(id, inner))
-    return kept
+class _Messages(ast.NodeTransformer):
+    """Puts other texts in; what is compared, looked up or matched is no message."""
 
+    def __init__(self, say: Say) -> None:
+        self.say = say
 
-def _as_text(node: ast.AST) -> str | None:
-    """Return a string as a translator sees it; `{…}` is what the program puts there."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_piece(part) for part in node.values)
-    return None
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        text = node.value
+        return ast.Constant(self._said(text) if isinstance(text, str) else text)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> ast.AST:
+        text = "".join(map(_piece, node.values))
+        said = self._said(text)
+        return node if said == text else _filled(node, text, said)
+
+    def _said(self, text: str) -> str:
+        words = re.sub(r"\{[^}]*\}", "", text)
+        return self.say(text) if PROSE.search(words) else text
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        is_docstring = isinstance(node.value, ast.Constant)
+        return node if is_docstring else self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        return node if name in PATTERNS else self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+        node.value = self.visit(node.value)
+        return node
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        return node
+
+    def visit_match_case(self, node: ast.match_case) -> ast.AST:
+        return node
 
 
 def _piece(part: ast.expr) -> str:
+    """Return a part of an f-string as a translator sees it: `{…}` is computed."""
     if isinstance(part, ast.Constant):
         return str(part.value)
     return ast.unparse(ast.JoinedStr([part]))[2:-1]
 
 
-def _as_code(node: ast.AST, text: str, said: str) -> str:
-    """Return the code of a string with another text.
+def _filled(node: ast.JoinedStr, text: str, said: str) -> ast.JoinedStr:
+    """Return an f-string with another text.
 
     CourseError: it has not the same `{…}` as the English one.
     """
-    if isinstance(node, ast.Constant):
-        return repr(said)
-    assert isinstance(node, ast.JoinedStr)
     computed = {_piece(p): p for p in node.values if isinstance(p, ast.FormattedValue)}
-    split = re.split("(" + "|".join(map(re.escape, computed)) + ")", said)
-    lost = computed.keys() - set(split)
-    if lost:
+    pieces = re.split("(" + "|".join(map(re.escape, computed)) + ")", said)
+    if lost := computed.keys() - set(pieces):
         raise CourseError(f"The translation of {text!r} has lost {', '.join(lost)}.")
-    values: list[ast.expr] = [
-        computed.get(piece) or ast.Constant(piece) for piece in split if piece
-    ]
-    return ast.unparse(ast.JoinedStr(values))
-
-
-def _docstring(text: str) -> str:
-    quotes = "'''" if '"""' in text or text.endswith('"') else '"""'
-    return quotes + text.replace("\\", "\\\\") + quotes
-
-
-def _spliced(source: str, spans: list[tuple[ast.AST, str]]) -> str:
-    """Return source with nodes replaced, the last one first: places stay true."""
-    lines = source.encode().splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    data = b"".join(lines)
-    for node, code in sorted(spans, key=lambda span: -_start(span[0], starts)):
-        end = starts[node.end_lineno - 1] + node.end_col_offset  # type: ignore[attr-defined]
-        data = data[: _start(node, starts)] + code.encode() + data[end:]
-    return data.decode()
-
-
-def _start(node: ast.AST, starts: list[int]) -> int:
-    return starts[node.lineno - 1] + node.col_offset  # type: ignore[attr-defined,no-any-return]
+    return ast.JoinedStr(
+        [computed.get(piece) or ast.Constant(piece) for piece in pieces if piece]
+    )

@@ -104,12 +104,6 @@ def _place() -> tuple[Callable[[str], object], float, str]:
             begun.set()
 
         return in_place, EVERY_S, "■"
-    if sys.stderr.isatty():
-
-        def over_the_last(text: str) -> None:
-            print(f"\r{'':<100}\r{text}", end="", file=sys.stderr, flush=True)
-
-        return over_the_last, EVERY_S, "Ctrl-C"
 
     def a_line(text: str) -> None:
         print(text, end="\n" if text else "", file=sys.stderr, flush=True)

@@ -21,12 +21,10 @@ import pytest
 
 from workbook.fsm import Limits, Machine
 from workbook.guardrails.budget import Budget, Prices
-from workbook.guardrails.cache import Cached
 from workbook.guardrails.machine import guarded
 from workbook.langchain_trace.agents import classic_agent, graph_agent
 from workbook.langchain_trace.handler import TraceHandler
 from workbook.models.base import ToolRequest
-from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
@@ -70,7 +68,7 @@ def of_machine(path, steps=STEPS, secrets=()):
 def of_guards(path, steps=STEPS):
     emit = TraceWriter(path, secrets=())
     budget = Budget(steps, steps, 600, tokens=1e6, model_s=60, money=1e6, prices=PRICES)
-    options = {"context_tokens": 100_000, "cache": Cached, "hook": emit}
+    options = {"context_tokens": 100_000, "hook": emit}
     script = Script(turns(steps))
     return traced(guarded(script, [note()], budget=budget, **options), emit)
 
@@ -93,7 +91,7 @@ def of_executor(path, steps=STEPS):
 
 def of_graph(path, steps=STEPS):
     calls = [ToolRequest("Note", {"input": str(n)}, f"c{n}") for n in range(1, steps)]
-    agent = graph_agent(ScriptedModel([*calls, "done"]), [note()])
+    agent = graph_agent(Script([*calls, "done"]), [note()])
     asked = {"messages": [{"role": "user", "content": QUESTION}]}
     return of_langchain(agent, asked, path, recursion_limit=2 * steps + 1)
 

@@ -68,7 +68,7 @@ PARTS = [
     Picture(
         "lesson_03",
         "03",
-        "log = capture_debug_log",
+        "log = DebugLog",
         ".workbook-log",
         "details:nth-child(14)",
     ),

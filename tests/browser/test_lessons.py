@@ -34,7 +34,7 @@ def test_lesson_02_measures_four_methods(ran):
 def test_lesson_03_shows_what_the_framework_says(ran):
     """The log unfolds, the prompt is in colours, the diagrams are drawn"""
     lesson = ran("03_langchain_debug_trace")
-    log = lesson.output("capture_debug_log(").locator(".workbook-log")
+    log = lesson.output("DebugLog()").locator(".workbook-log")
     expect(log.locator("details")).to_have_count(54)
     places = ["first prompt", "turn", "tool", "scratchpad"]
     expect(log.locator("summary b")).to_have_text(places)
@@ -66,8 +66,8 @@ def test_lesson_04_refuses_arguments(ran):
     """What a tool refuses, and why, is in the tables"""
     lesson = ran("04_tools_as_contracts")
     expect(lesson.output('rows.append(("none"')).to_contain_text("unexpected")
-    stages = lesson.output("debug_call(ToolRegistry").locator("table").last
-    expect(stages).to_contain_text("n has 3 values: call once per value")
+    repaired = lesson.output("ToolRegistry([factorial()]), 'Factorial'")
+    expect(repaired).to_contain_text("n has 3 values: call once per value")
     expect(lesson.output("parts=mine")).to_contain_text("DONE")
     lesson.solve("validate_arguments")
 
@@ -145,7 +145,7 @@ def test_lesson_07_from_two_payments_to_the_person(ran):
 def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
     """What was found in traces is shown"""
     lesson = ran("08_traces_and_replay")
-    expect(lesson.output("kinds_of(honest)")).to_contain_text("source, event, target")
+    expect(lesson.output("folder = Path(mkdtemp())")).to_contain_text("trace.jsonl")
     expect(lesson.output("except Divergence")).to_contain_text("event 34, a model_turn")
     expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
     expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 36 runs")
@@ -160,7 +160,10 @@ def test_lesson_09_from_a_claim_to_a_rate(ran):
     expect(lesson.output("for threshold in")).to_contain_text("REFUSED")
     expect(lesson.output("audits.rates(")).to_contain_text("false refusal")
     expect(lesson.output("audits.rates(")).to_contain_text("paraphrased")
-    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    plot = lesson.page.locator(".workbook-plot")
+    for theme in lesson.both_themes():
+        ink = "invert(1) hue-rotate(180deg)" if "Dark" in theme else "none"
+        expect(plot).to_have_css("filter", ink)
     lesson.solve("split_claims")
 
 

@@ -1,8 +1,5 @@
 """All tools of the workbook together."""
 
-import subprocess
-import sys
-
 import pytest
 
 from workbook.environments.catalogue import builtin_tool, builtin_tools, makers
@@ -38,13 +35,6 @@ def test_each_tool_is_found_under_its_name():
         builtin_tool("Abacus")
 
 
-def test_a_tool_in_place_of_its_maker_is_told(monkeypatch):
-    """`TOOLS` that names a tool, and not what makes it, is answered with what to do"""
-    monkeypatch.setitem(makers(), "Factorial", builtin_tool("Factorial"))
-    with pytest.raises(TypeError, match="write lambda: Factorial"):
-        builtin_tool("Factorial")
-
-
 @pytest.mark.parametrize("name", ASKED)
 def test_each_tool_answers_a_text_turn(name):
     """each tool answers when a model asks for it in text"""
@@ -66,16 +56,3 @@ def test_tools_that_are_made_together_share_a_state():
         assert write.preview("note.txt", "hello").startswith("--- (no file)"), before
         write.run(path="note.txt", text="hello")
         assert read.run(path="note.txt")["text"] == "hello"
-
-
-def test_tools_import_neither_langchain_nor_an_http_client():
-    """making every tool imports no LangChain and no HTTP client"""
-    code = (
-        "import sys; from workbook.environments.catalogue import makers\n"
-        "[make() for make in makers().values()]\n"
-        "print([m for m in ('langchain_core', 'httpx', 'pandas') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"

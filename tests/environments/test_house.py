@@ -58,11 +58,11 @@ def house():
     world = HouseWorld()
     world.reset(CUP_ON_BED)
     world.things = [
-        Thing("cup 1", "cup", "counter 1"),
-        Thing("cup 2", "cup", "counter 1"),
-        Thing("apple 1", "apple", "counter 1"),
-        Thing("egg 1", "egg", "fridge 1"),
-        Thing("book 1", "book", "shelf 1"),
+        Thing("cup 1", "counter 1"),
+        Thing("cup 2", "counter 1"),
+        Thing("apple 1", "counter 1"),
+        Thing("egg 1", "fridge 1"),
+        Thing("book 1", "shelf 1"),
     ]
     return world
 
@@ -94,12 +94,12 @@ def test_the_words_of_a_goal_say_its_fields(task):
 def test_things_lie_where_such_things_lie(task, seed):
     """enough things for the goal, none where it should go, all where such are found"""
     things = lay_out(random.Random(seed), task)
-    wanted = [thing for thing in things if thing.kind == task.kind]
+    wanted = [thing for thing in things if kind_of(thing.name) == task.kind]
     assert len(wanted) >= task.count
     assert all(kind_of(thing.place) != task.place for thing in wanted)
     assert len({thing.name for thing in things}) == len(things)
     for thing in things:
-        assert kind_of(thing.place) in HOUSE["found_in"][thing.kind]
+        assert kind_of(thing.place) in HOUSE["found_in"][kind_of(thing.name)]
     assert {str(lay_out(random.Random(n), task)) for n in range(5)} != {str(things)}
 
 
@@ -142,20 +142,18 @@ def test_one_thing_at_a_time(house):
     assert "not holding 'cup 1'" in say(house, "go to table 1", "put cup 1 on table 1")
     say(house, "go to counter 1", "take cup 1 from counter 1")
     assert "hands are full" in say(house, "take cup 2 from counter 1")
-    assert "not at fridge 1" in say(house, "open fridge 1")
+    assert "not at 'fridge 1'" in say(house, "open fridge 1")
     assert say(house, "inventory") == "You are holding cup 1."
 
 
-@pytest.mark.parametrize(
-    "action", ["take cup from counter", "TAKE the  cup 1 FROM the counter 1."]
-)
 @pytest.mark.parametrize("word", ["in", "on", "in/on", "into", "onto"])
-def test_names_may_be_written_loosely(house, action, word):
-    """names are understood in any case, with "the", without a number; in is on"""
-    say(house, "go to counter")
-    assert say(house, action) == "You take cup 1 from counter 1."
+def test_names_may_be_written_loosely(house, word):
+    """names are understood in any case and with "the"; in is on"""
+    say(house, "go to counter 1")
+    taken = say(house, "TAKE the  cup 1 FROM the counter 1.")
+    assert taken == "You take cup 1 from counter 1."
     say(house, "go to table 1")
-    assert say(house, f"put cup {word} table 1") == "You put cup 1 on table 1."
+    assert say(house, f"put cup 1 {word} table 1") == "You put cup 1 on table 1."
 
 
 def test_clean_heat_and_cool(house):
@@ -175,7 +173,7 @@ def test_clean_heat_and_cool(house):
 def test_the_goal_needs_state_and_number(house):
     """dirty cups on the bed are not the goal, nor one clean cup where it takes two"""
     house.reset(HouseTask("test", "cup", "bed", "clean", count=2))
-    house.things = [Thing(f"cup {n}", "cup", "counter 1") for n in (1, 2)]
+    house.things = [Thing(f"cup {n}", "counter 1") for n in (1, 2)]
     results = []
     for name in ("cup 1", "cup 2"):
         say(house, "go to counter 1", f"take {name} from counter 1", "go to bed 1")

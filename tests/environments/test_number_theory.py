@@ -42,16 +42,18 @@ def test_both_are_exact_up_to_their_limits(tool, n, result):
     assert math.factorial(FACTORIAL_LIMIT) < 2**63 <= math.factorial(21)
 
 
-@pytest.mark.parametrize("n", [21, -1, 2.5, "5", [3, 4], None, True])
-def test_factorial_refuses_what_it_cannot_take(n):
-    """a number beyond the limit, or no integer, is an error and not a crash"""
-    assert call("Factorial", n).error.kind == "invalid_arguments"
-
-
-@pytest.mark.parametrize("n", [0, 1, 10**12 + 1])
-def test_numbers_without_a_factorisation_are_refused(n):
-    """0, 1 and numbers beyond the limit are refused"""
-    assert not call("PrimeFactors", n).ok
+@pytest.mark.parametrize(
+    ("tool", "n"),
+    [
+        ("Factorial", 21),
+        ("Factorial", 2.5),
+        ("PrimeFactors", 1),
+        ("PrimeFactors", BIG * 9),
+    ],
+)
+def test_what_they_cannot_take_is_refused(tool, n):
+    """a number beyond the limits, or no integer, is an error and not a crash"""
+    assert call(tool, n).error.kind == "invalid_arguments"
 
 
 @pytest.mark.parametrize(("function", "n"), [(factorial_of, 21), (prime_factors_of, 1)])
@@ -62,7 +64,7 @@ def test_the_functions_keep_their_limits_themselves(function, n):
 
 
 @pytest.mark.parametrize("tool", ["Factorial", "PrimeFactors"])
-@pytest.mark.parametrize("name", ["n", "num", "numbers", "integer", "value"])
+@pytest.mark.parametrize("name", ["n", "numbers"])
 def test_the_one_number_goes_by_many_names(tool, name):
     """what models call the number is repaired; several are to come one by one"""
     for value in (12, [12], "12"):

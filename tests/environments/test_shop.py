@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from workbook.environments.shop import (
-    PER_PAGE,
+    SHOWN,
     ShopTask,
     ShopWorld,
     dollars,
@@ -49,12 +47,11 @@ def say(world, *actions):
     return [world.step(action).text for action in actions][-1]
 
 
-@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize("task", shop_tasks(), ids=lambda t: t.slug)
-def test_the_expert_buys_what_is_wanted(task, seed):
+def test_the_expert_buys_what_is_wanted(task):
     """the expert finds, chooses and buys what is wanted, for the full reward"""
     query, product_id, *options = EXPERT[task.slug]
-    world = ShopWorld(seed)
+    world = ShopWorld()
     assert task.text in world.reset(task)
     assert f"[{product_id}]" in say(world, f"search[{query}]")
     say(world, f"click[{product_id}]", *(f"click[{value}]" for value in options))
@@ -70,31 +67,16 @@ def test_the_words_of_a_goal_say_its_fields(task):
     assert all(word in task.text for word in said)
 
 
-def test_results_come_in_pages(shop):
-    """results come five a page, the best first, and one can turn the pages"""
-    first = say(shop, "search[black]")
-    second = say(shop, "click[next page]")
-    assert first.count("[p") == PER_PAGE
-    assert ("[next page]" in first, "[previous page]" in first) == (True, False)
-    assert ("Page 2" in second, "[previous page]" in second) == (True, True)
-    assert say(shop, "click[previous page]") == first
+def test_the_five_best_results_are_shown(shop):
+    """a search shows the five best results, the best first, and how many there are"""
+    page = say(shop, "search[black]")
+    assert page.count("[p") == SHOWN
+    assert int(page.removeprefix("Found: ").partition(".")[0]) > SHOWN
     lines = say(shop, "search[stovetop kettles]").splitlines()  # as the singular
     assert lines[1].startswith("[p09] Isle stovetop kettle")
     assert say(shop, "search[jackets]") == say(shop, "search[jacket]")
     assert "\n[p14] North rain jacket" in say(shop, "search[rain]")[:45]
     assert say(shop, "search[submarine]").startswith("Found: 0.")
-    shop.products = load_products()[:PER_PAGE]
-    assert "[next page]" not in say(shop, "search[bottle mug]")
-
-
-def test_a_seed_orders_what_matches_equally():
-    """the seed decides the order of results that match equally well"""
-    orders = set()
-    for seed in range(5):
-        world = ShopWorld(seed)
-        world.reset(TASK)
-        orders.add(say(world, "search[headphones]"))
-    assert len(orders) > 1
 
 
 def test_a_product_page_shows_options_and_price(shop):
@@ -112,8 +94,7 @@ def test_back_goes_one_page_back(shop):
     """back leads from a product to its results, and forgets what was chosen"""
     results = say(shop, "search[mug]")
     assert say(shop, "click[p05]", "click[blue]", "click[back]") == results
-    page = say(shop, "click[Fern enamel mug]")  # a title will do
-    assert page.startswith("Fern enamel mug")
+    assert say(shop, "click[p05]").startswith("Ember stoneware mug")
     assert shop.chosen == {}
     assert "search page" in say(shop, "click[back]", "click[back]")
 
@@ -123,15 +104,14 @@ def test_what_is_not_on_the_page_cannot_be_clicked(shop):
     page = say(shop, "search[mug]")
     text = say(shop, "click[p13]")
     assert text == f"Nothing happens: there is no [p13] to click here.\n{page}"
-    assert "open a product" in say(shop, "buy")
+    assert say(shop, "click[buy now]").startswith("Nothing happens")
     assert not shop.done
 
 
-@pytest.mark.parametrize("action", ["buy", "Buy", "click[Buy Now]"])
-def test_buying_ends_the_run(shop, action):
+def test_buying_ends_the_run(shop):
     """buying ends the run, with part of the reward for part of the match"""
     say(shop, "search[steel bottle]", "click[p01]", "click[red]")
-    result = shop.step(action)
+    result = shop.step("click[Buy Now]")
     assert (result.done, result.reward) == (True, 3 / 4)  # the size was not chosen
     assert "for $18.00" in result.text
 
@@ -178,16 +158,3 @@ def test_parts_of_the_mark(product_id, chosen, mark):
     assert match_score(MUG, BY_ID[product_id], chosen) == pytest.approx(mark)
     spent = replace(MUG, budget_cents=price_of(BY_ID[product_id], chosen))
     assert match_score(spent, BY_ID[product_id], chosen) >= mark  # may be spent whole
-
-
-@given(st.data())
-def test_the_mark_lies_between_0_and_1(data):
-    """whatever is bought for whatever task, the mark lies between 0 and 1"""
-    task = data.draw(st.sampled_from(shop_tasks()))
-    product = data.draw(st.sampled_from(load_products()))
-    chosen = {
-        name: data.draw(st.sampled_from(list(values)))
-        for name, values in product.options.items()
-    }
-    assert 0.0 <= match_score(task, product, chosen) <= 1.0
-    assert price_of(product, chosen) >= product.price_cents

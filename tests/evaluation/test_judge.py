@@ -13,7 +13,6 @@ from workbook.evaluation.judge import (
     read_score,
     score_changes,
 )
-from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 
 PAIRS = [("Capital of Japan?", "Kyoto", "Tokyo"), ("1 + 1?", "2", "3")]
@@ -38,10 +37,10 @@ def test_a_score_is_read_or_there_is_none(score):
 
 
 def test_a_judge_is_shown_question_reference_and_answer():
-    """The prompt ends with the beginning of the reply, and the tokens are counted."""
-    script = Script([Completion("Both agree. Score: 5", Usage(90, 10))])
+    """The prompt ends with the beginning of the reply, whose score is read."""
+    script = Script(["Both agree. Score: 5"])
     found = judge(script, "1 + 1?", "zwei", reference="2")
-    assert found == (5, "Both agree. Score: 5", 100)
+    assert found == (5, "Both agree. Score: 5")
     (request,) = script.requests
     assert request.prompt.endswith("1 + 1?\nThe right answer: 2\nAnswer: zwei\nScore:")
 

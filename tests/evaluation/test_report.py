@@ -1,7 +1,5 @@
 """What results show: a row an agent."""
 
-import pytest
-
 from workbook.evaluation.report import table
 from workbook.evaluation.runner import Result
 
@@ -26,5 +24,3 @@ def test_a_table_has_a_row_an_agent():
         "seconds": 12.5, "steps": 20, "wasted": 10, "doubled": 0, "wrong answers": 6,
     }  # fmt: skip
     assert frame.loc["old", ["doubled", "wrong answers"]].tolist() == [2, 0]
-    with pytest.raises(ValueError, match="no results"):
-        table([])

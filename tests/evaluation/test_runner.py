@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections import Counter
-from concurrent.futures import BrokenExecutor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 
@@ -43,12 +43,6 @@ def by_script(task, folder):
     return play(task.expert, task, folder)
 
 
-def deadly(task, folder):
-    if task.slug == "task 3":
-        os._exit(1)
-    return by_script(task, folder)
-
-
 def begun(out):
     """Return how often each task was begun."""
     path = out / "begun.txt"
@@ -83,7 +77,7 @@ def test_each_task_has_its_result_in_order(tmp_path, pool):
     ("agent", "state", "answer", "error"),
     [
         (lambda task, folder: "Warsaw", "DONE", "Warsaw", ""),
-        (lambda task, folder: "Paris", "DONE", "Paris", ""),
+        (lambda task, folder: "Paris \ud800", "DONE", "Paris \ud800", ""),
         (lambda task, folder: None, "NO_ANSWER", None, ""),
         (lambda task, folder: 3, "ERROR", None, "3"),
         (lambda task, folder: 1 / 0, "ERROR", None, "ZeroDivisionError"),
@@ -109,7 +103,7 @@ def test_whatever_an_agent_does_is_a_result(tmp_path, agent, state, answer, erro
 
 
 def test_the_figures_are_those_of_the_traces(tmp_path):
-    """Calls and tokens of all runs are added up; what is no trace counts as nothing."""
+    """Calls, tokens and seconds of all runs are added up, also of one cut off."""
     paying = replace(FIRST, tools=("Pay",), shortest=0)
 
     def agent(task, folder):
@@ -117,8 +111,6 @@ def test_the_figures_are_those_of_the_traces(tmp_path):
         end = play([PAY], task, folder, "run_2")  # and the script has run out
         cut_off = (folder / "run_1.jsonl").read_bytes()[:500]
         (folder / "run_3.jsonl").write_bytes(cut_off)
-        (folder / "notes.jsonl").write_text('{"not": "a trace"}\n')
-        (folder / "run_4.jsonl").write_text('{"trace_id" is damaged\n')
         return end
 
     (result,) = evaluate([paying], agent, out=tmp_path)
@@ -140,8 +132,8 @@ def test_what_is_there_is_not_run_again(tmp_path):
     assert after[:2] == before
     assert set(begun(tmp_path).values()) == {1}
     assert told == [(3, 4), (4, 4)]
-    with pytest.raises(ValueError, match=r"by_script.*deadly"):  # a folder is its own
-        evaluate(many(1), deadly, out=tmp_path)
+    with pytest.raises(ValueError, match=r"by_script.*play"):  # a folder is its own
+        evaluate(many(1), play, out=tmp_path)
 
 
 def test_a_damaged_result_is_none(tmp_path):
@@ -152,17 +144,6 @@ def test_a_damaged_result_is_none(tmp_path):
     (tmp_path / "task 0" / "mine.txt").write_text("what nobody may delete")
     assert timeless(evaluate(many(1), by_script, out=tmp_path)) == timeless(first)
     assert (tmp_path / "task 0" / "mine.txt").exists()
-
-
-@pytest.mark.parametrize(
-    "slugs", [[], ["a", "A"], ["../a"], ["a/b"], [".."], [""], ["x" * 101], ["a\n"]]
-)
-def test_slugs_must_do_as_folders(tmp_path, slugs):
-    """No tasks, two of one name, and names that no folder can have are refused."""
-    some = [replace(FIRST, slug=slug) for slug in slugs]
-    with pytest.raises(ValueError, match=r"task|slug"):
-        evaluate(some, by_script, out=tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("how", ["CANCELLED", "raised", "on an executor"])
@@ -191,28 +172,6 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path, how):
     assert set(begun(tmp_path).values()) == {1}
 
 
-def test_a_pool_that_breaks_says_so(tmp_path):
-    """A worker dies, and its pool with it: what is finished is there."""
-    with ProcessPoolExecutor(1) as pool, pytest.raises(BrokenExecutor):
-        evaluate(many(5), deadly, executor=pool, out=tmp_path)
-    assert finished(tmp_path).keys() == {"task 0", "task 1", "task 2"}
-
-
-def test_a_result_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
-    """Killed while it writes, a task has no result, and is run again."""
-
-    def killed(*names):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", killed)
-    with pytest.raises(KeyboardInterrupt):
-        evaluate(many(1), by_script, out=tmp_path)
-    assert finished(tmp_path) == {}
-    monkeypatch.undo()
-    assert evaluate(many(1), by_script, out=tmp_path)[0].right
-    assert finished(tmp_path) == {"task 0": 2}
-
-
 def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
     """The same call on a Dask cluster: an agent made here travels, a worker may die."""
     from distributed import Client, LocalCluster
@@ -224,26 +183,15 @@ def test_a_cluster_survives_the_death_of_a_worker(tmp_path):
         return by_script(task, folder)
 
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        pids = list(client.run(os.getpid).values())
+        pid = next(iter(client.run(os.getpid).values()))
 
         def kill_one(result, done, of):
             if done == 10:
-                os.kill(pids[0], signal.SIGKILL)
+                os.kill(pid, signal.SIGKILL)
                 known.update(finished(tmp_path))
 
-        executor = client.get_executor(retries=2)
-        results = evaluate(
-            many(50), agent, executor=executor, out=tmp_path, progress=kill_one
-        )
-    whole = evaluate(many(50), agent, out=tmp_path / "whole")
-    assert timeless(results) == timeless(whole)
+        more = {"executor": client.get_executor(retries=2), "progress": kill_one}
+        results = evaluate(many(50), agent, out=tmp_path, **more)
+    assert [each.task for each in results if each.right] == [t.slug for t in many(50)]
     assert len(known) >= 10
     assert known.items() <= begun(tmp_path).items()  # once each, also after the death
-    assert len(finished(tmp_path)) == 50
-
-
-def test_results_are_read_as_they_were_written(tmp_path):
-    """What stands in a file is the result, also with half a character in it."""
-    (result,) = evaluate(many(1), lambda task, folder: "\ud800 Warsaw", out=tmp_path)
-    row = json.loads((tmp_path / "task 0" / "result.json").read_text())
-    assert row["answer"] == result.answer == "\ud800 Warsaw"

@@ -15,10 +15,8 @@ from workbook.evaluation.statistics import (
     paired_difference,
     paired_interval,
     tasks_needed,
-    wilson_interval,
 )
 
-TRIALS = st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 PAIRS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60)
 KINDS = (True, True), (False, True), (True, False), (False, False)
 
@@ -29,18 +27,6 @@ def pairs_of(*counts):
     Of (what a judge says, what is right) they are: found, missed, let through, refused.
     """
     return [kind for kind, n in zip(KINDS, counts, strict=True) for _ in range(n)]
-
-
-@given(TRIALS, st.floats(0.1, 4))
-@settings(max_examples=50, deadline=None)
-def test_each_end_is_z_standard_errors_from_the_share(trials, z):
-    """Wilson's own definition: the ends solve |share - p| = z·sqrt(p(1 - p) / n)."""
-    successes, n = trials
-    low, high = wilson_interval(successes, n, z)
-    assert 0 <= low <= successes / n <= high <= 1
-    for end in (low, high):
-        error = math.sqrt(end * (1 - end) / n)
-        assert abs(successes / n - end) == pytest.approx(z * error, abs=1e-9)
 
 
 # paired_difference
@@ -68,7 +54,6 @@ def test_ways_that_go_together_say_more():
     """Of the same shares, pairs that mostly agree leave less to luck."""
     alike = paired_difference(pairs_of(18, 4, 2, 16))
     apart = paired_difference(pairs_of(11, 11, 9, 9))
-    assert alike.difference == apart.difference
     narrow, wide = (high - low for low, high in map(paired_interval, (alike, apart)))
     assert narrow < 0.8 * wide
 
@@ -105,7 +90,6 @@ def test_fewer_changes_or_a_larger_difference_need_fewer_tasks():
     """And what cannot be is refused: none, or more difference than change."""
     assert tasks_needed(0.05, 0.05) < tasks_needed(0.05, 0.1) < tasks_needed(0.05, 0.2)
     assert tasks_needed(-0.1, 0.2) == tasks_needed(0.1, 0.2) < tasks_needed(0.05, 0.2)
-    assert tasks_needed(0.05, 0.1, power=0.9) > tasks_needed(0.05, 0.1)
     for difference, changed in [(0, 0.1), (0.2, 0.1), (0.5, 1.5)]:
         with pytest.raises(ValueError, match=str(changed)):
             tasks_needed(difference, changed)
@@ -144,8 +128,6 @@ def test_a_few_that_all_agree_leave_a_width():
 def test_a_rate_is_mended_by_the_judges_errors():
     """80 % found and 40 % let through: 60 of 100 called right are 50 in truth."""
     found = judged_rate(60, 100, pairs_of(80, 20, 40, 60))
-    assert (found.sensitivity, found.specificity) == (0.8, 0.6)
-    assert found.observed == 0.6
     assert found.corrected == pytest.approx(0.5)
     assert found.low < 0.5 < found.high
     assert found.high - found.low > 0.3  # Wilson's of 60 in 100 is 0.19 wide
@@ -163,7 +145,7 @@ def test_what_one_does_not_know_of_the_judge_goes_into_the_rate(few):
 def test_a_judge_without_errors_changes_nothing():
     """Who errs in no labelled answer is believed; and no rate is below 0."""
     found = judged_rate(60, 100, pairs_of(500, 0, 0, 500))
-    assert found.corrected == pytest.approx(found.observed)
+    assert found.corrected == pytest.approx(0.6)
     assert (found.low, found.high) == pytest.approx((0.50, 0.69), abs=0.02)
     assert judged_rate(1, 20, pairs_of(15, 5, 5, 15)).corrected == 0
 

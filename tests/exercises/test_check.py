@@ -100,13 +100,6 @@ def test_each_call_of_hint_shows_one_more(capsys):
     assert "solution(who_writes) shows ours" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("number", "shown"), [(2, 2), (0, 1), (9, 3), ("two", 1)])
-def test_a_hint_can_be_asked_for_by_its_number(capsys, number, shown):
-    """hint(f, 2) shows two hints, whatever was shown before; a wrong number is none"""
-    hint("who_writes", number)
-    assert f"hint {shown} of 3" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("ask", "argument", "words"),
     [

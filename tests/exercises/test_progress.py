@@ -1,5 +1,6 @@
 """Progress, kept by the exercise's name."""
 
+import json
 import subprocess
 import sys
 
@@ -10,7 +11,8 @@ from workbook.exercises import progress
 from workbook.exercises.catalogue import CourseError
 from workbook.exercises.progress import entries, note_check, reset
 from workbook.exercises.report import Outcome
-from workbook.exercises.your_agent import folder, yours
+from workbook.exercises.your_agent import yours
+from workbook.paths import user_data
 
 pytestmark = pytest.mark.usefixtures("own_data")
 
@@ -41,30 +43,19 @@ def test_two_kernels_lose_nothing():
 
 
 @pytest.mark.parametrize(("slug", "left"), [("who_writes", ["parse_turn"]), (None, [])])
-def test_one_exercise_or_all_can_be_forgotten(capsys, slug, left):
-    """reset forgets the exercise that is named, or all; a misspelt one forgets none"""
+def test_one_exercise_or_all_can_be_forgotten_and_nothing_is_lost(slug, left):
+    """reset sets aside progress and code; a misspelt exercise changes nothing"""
+    solve("who_writes")
     for each in ("who_writes", "parse_turn"):
         note_check(each, Outcome.PASSED)
     with pytest.raises(CourseError, match="Did you mean who_writes"):
-        reset("who_write", yes=True)
-    reset(slug, yes=True)
+        reset("who_write")
+    said = reset(slug)
+    reset(slug)  # again: there is nothing to set aside
     assert list(entries()) == left
-
-
-def nobody(text):
-    raise NotImplementedError  # as the input of a notebook that runs by itself
-
-
-@pytest.mark.parametrize("says", [lambda text: "n", lambda text: "", nobody])
-def test_reset_asks_before_it_takes_code_away(monkeypatch, capsys, says):
-    """reset asks, names the file, and sets code aside instead of deleting it"""
-    solve("who_writes")
-    asked = []
-    for answers, whose in ((says, "yours"), (lambda text: " Y ", "ours")):
-        monkeypatch.setattr(
-            "builtins.input", lambda t, a=answers: asked.append(t) or a(t)
-        )
-        reset("who_writes")
-        assert "who_writes.py out of your agent" in asked[-1]
-        assert yours("who_writes").whose == whose
-    assert (folder() / "removed" / "who_writes.py").exists()
+    assert yours("who_writes").whose == "ours"
+    assert str(aside := user_data() / "removed") in said
+    assert (aside / "who_writes.py").exists()
+    assert (
+        json.loads((aside / "progress.json").read_text())["who_writes"]["checks"] == 1
+    )

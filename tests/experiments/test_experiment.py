@@ -2,15 +2,10 @@
 
 import re
 
-import pytest
-
-from workbook.environments.wiki import wiki_tasks
 from workbook.experiments.experiment import (
     Trial,
-    first_searches,
-    marks,
+    first_steps,
     paired,
-    right_alone,
     run_experiment,
     summarize,
 )
@@ -19,44 +14,45 @@ from workbook.experiments.questions import (
     arithmetic_questions,
     calculator_world,
     drawn_sums,
-    wiki_world,
 )
 from workbook.loop.answers import same_number
 from workbook.loop.paper_agent import Attempt
 from workbook.loop.prompting import PaperStep, load_exemplars
-from workbook.models.base import Completion, Usage
 from workbook.models.script import Script
 
 QUESTIONS = (
-    ArithmeticQuestion("q1", "What is 2 times 3?", ("6",), 1),
-    ArithmeticQuestion("q2", "What is 5 plus 4?", ("9",), 1),
+    ArithmeticQuestion("q1", "What is 2 times 3?", ("6",)),
+    ArithmeticQuestion("q2", "What is 5 plus 4?", ("9",)),
 )
 ACT = [" Calculator[2*3]", " Finish[6]", " Calculator[5-4]", " Finish[1]"]
 BOTH = ["6", "8", *ACT]  # of "standard", then of "act"
 
 
-def ask(methods, turns, world=calculator_world, **options):
-    options = {"is_right": same_number, "progress": None, **options}
+def ask(methods, model, world=calculator_world, **options):
+    options = {"is_right": same_number, **options}
     exemplars = load_exemplars("arithmetic")
-    model = turns if hasattr(turns, "complete") else Script(turns)
     return run_experiment(methods, model, QUESTIONS, exemplars, world, **options)
 
 
 def trial(method, number, right, *steps):
-    attempt = Attempt(method, "6" if right else "7", steps)
-    return Trial(method, f"q{number}", attempt, right, 0.0)
+    return Trial(f"q{number}", Attempt(method, "6" if right else "7", steps), right)
 
 
-def test_every_question_is_asked_with_every_method():
-    """Two methods and two questions are four runs, all of one method first."""
-    made, script = [], Script(BOTH)
+def test_every_question_is_asked_with_every_method(capsys, monkeypatch):
+    """Two methods and two questions are four runs, all of one method first.
+
+    A line a method grows by a mark a question; a wait counts all methods."""
+    from workbook import wait
+
+    made, script, waits = [], Script(BOTH), []
+    monkeypatch.setattr(wait.Waiting, "__call__", lambda self: waits.append(self.total))
     trials = ask(
         ["standard", "act"],
         script,
         world=lambda question: made.append(question.slug) or calculator_world(question),
         prompts={"act": lambda q, e, numbered: f"MINE {q}"},
     )
-    assert [(o.method, o.slug, o.right) for o in trials] == [
+    assert [(o.attempt.method, o.slug, o.right) for o in trials] == [
         ("standard", "q1", True),
         ("standard", "q2", False),
         ("act", "q1", True),
@@ -65,34 +61,20 @@ def test_every_question_is_asked_with_every_method():
     assert made == ["q1", "q2"] * 2  # each run has a world of its own
     mine = [request.prompt.startswith("MINE") for request in script.requests]
     assert mine == [False] * 2 + [True] * 4
-
-
-def test_the_answer_and_its_cost_are_kept():
-    """A trial holds the steps, the calls and the tokens of its run."""
-    trials = ask(["act"], ACT)
-    assert [(o.attempt.answer, o.attempt.calls) for o in trials] == [("6", 2), ("1", 2)]
-    assert trials[0].attempt.steps[0].observation == "6"
-    assert all(o.attempt.usage.input > 0 for o in trials)
-
-
-def test_the_models_own_time_is_added_up():
-    """Seconds are what the server says it needed for reading and writing."""
-    timings = {"prompt_ms": 1500.0, "predicted_ms": 500.0}
-    turns = [Completion("6", Usage(10, 1), timings=timings)] * 2
-    assert [o.seconds for o in ask(["standard"], turns)] == [2.0, 2.0]
+    assert capsys.readouterr().out == "standard ✓·\nact      ✓·\n"
+    assert waits == [4] * 4
 
 
 def test_the_table_counts_what_the_runs_counted():
     """A row holds right, asked, the interval, calls and tokens of a method."""
-    trials = ask(["standard", "act"], BOTH)
+    trials = ask(["standard", "act"], Script(BOTH))
     table = summarize(trials)
     assert list(table.index) == ["standard", "act"]
     row = table.loc["act", ["right", "asked", "low %", "high %", "no answer", "calls"]]
     assert list(row) == [1, 2, 9, 91, 0, 4]
-    read = sum(o.attempt.usage.input for o in trials if o.method == "act")
-    assert table.loc["act", "read"] == read
-    with pytest.raises(ValueError, match="no trials"):
-        summarize([])
+    usages = [o.attempt.usage for o in trials if o.attempt.method == "act"]
+    spent = sum(each.input for each in usages), sum(each.output for each in usages)
+    assert tuple(table.loc["act", ["read", "written"]]) == spent > (0, 0)
 
 
 def test_a_run_that_gives_up_counts_as_no_answer():
@@ -101,53 +83,22 @@ def test_a_run_that_gives_up_counts_as_no_answer():
     assert list(table.loc["act", ["right", "no answer", "calls"]]) == [0, 2, 14]
 
 
-def test_while_one_waits_questions_are_counted(capsys, monkeypatch):
-    """A line a method grows by a mark a question; a wait counts all methods."""
-    from workbook import wait
-
-    seen = []
-    monkeypatch.setattr(wait.Waiting, "__call__", lambda self: seen.append(self.total))
-    ask(["standard", "act"], BOTH, progress=marks)
-    assert capsys.readouterr().out == "standard ✓·\nact      ✓·\n"
-    assert seen == [4] * 4
-
-
 def test_two_methods_are_compared_on_the_same_questions():
-    """Pairs are of one question each; a row has who was right alone, and by what."""
-    act = PaperStep(action="Calculator[2+3]")
-    react = PaperStep("I multiply.", "Calculator[2*3]")
+    """Pairs are of one question each; a row has what each method did with it."""
+    act = PaperStep(action="Calculator[2+3]", observation="5")
+    react = [PaperStep("I multiply.", "Calculator[2*3]"), PaperStep("", "Finish[6]")]
     trials = [trial("act", 1, False, act), trial("act", 2, True, act)]
-    trials += [trial("react", n, True, react) for n in (1, 2)]
+    trials += [trial("react", n, True, *react) for n in (1, 2)]
     found = paired(trials, "act", "react")
     assert (found.both, found.won, found.lost, found.neither) == (1, 1, 0, 0)
-    ((who, question, *did),) = right_alone(trials, QUESTIONS)
-    assert (who, question) == ("ReAct", QUESTIONS[0].text)
-    assert did == [act.action, react.thought, react.action]
-
-
-def test_first_searches_are_compared_by_whether_they_opened_an_article():
-    """A first search that only names similar titles opened nothing."""
-    none, some = "Could not find [x]. Similar titles: y.", "Kyoto is a city."
-    react = [PaperStep("a", "Search[y]", some), PaperStep("b", "Finish[6]")]
-    trials = [trial("act", 1, False, PaperStep("", "Search[x]", none))]
-    found, rows = first_searches(
-        [*trials, trial("react", 1, True, *react)], QUESTIONS[:1]
-    )
-    assert (found.won, found.lost) == (1, 0)
-    asked = QUESTIONS[0].text
-    assert rows == [(asked, "6", "x", "y", some, "Finish[6]")]
-
-
-@pytest.mark.parametrize(
-    ("methods", "questions", "message"),
-    [(["reason"], QUESTIONS, "none of the methods"), (["act"], (), "no questions")],
-)
-def test_a_mistake_is_told_before_the_model_is_asked(methods, questions, message):
-    """A method that does not exist, or no question, costs no model call."""
-    script = Script(["6"])
-    with pytest.raises(ValueError, match=message):
-        run_experiment(methods, script, questions, (), calculator_world)
-    assert script.requests == []
+    rows = first_steps(trials, QUESTIONS)
+    assert rows["question"].tolist() == [each.text for each in QUESTIONS]
+    names = ["is right", "thinks", "does", "sees", "ends with"]
+    first = rows.loc[0, [f"{who} {name}" for who in ("Act", "ReAct") for name in names]]
+    assert first.tolist() == [
+        *(False, "", "Calculator[2+3]", "5", "Calculator[2+3]"),
+        *(True, "I multiply.", "Calculator[2*3]", "", "Finish[6]"),
+    ]
 
 
 def test_the_twenty_questions_are_twenty_sums():
@@ -169,19 +120,8 @@ def test_drawn_sums_are_the_same_each_time():
         assert int(question.answers[0]) in {a * b, a + b, a - b, a // b}
 
 
-def test_a_wiki_world_is_open_at_its_question():
-    """A wiki question opens the encyclopedia, in which it can be answered."""
-    task = wiki_tasks()[0]
-    world = wiki_world(task)
-    assert [world.step(action).reward for action in task.expert][-1] == 1.0
-
-
 def test_the_calculators_world():
-    """It shows six digits of a fraction, whole numbers whole, and rewards a number."""
+    """It shows six digits of a fraction, and whole numbers whole."""
     world = calculator_world(QUESTIONS[0])
     shown = {"14 / 86": "0.162791", "7 / 2": "3.5", "1234567*7654321": "9449772114007"}
     assert {each: world.step(f"Calculator[{each}]").text for each in shown} == shown
-    ends = [
-        calculator_world(QUESTIONS[0]).step(f"Finish[{n}]") for n in ("6 apples", 60)
-    ]
-    assert [end.reward for end in ends] == [1.0, 0.0]

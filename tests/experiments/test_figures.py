@@ -51,21 +51,20 @@ def test_the_red_coins_are_p():
 
 def test_the_papers_pictures_show_its_figures():
     """Each bar is a figure of the paper; ReAct's failures add up to 99, as printed"""
-    hotpot, fever = figures.plot_paper()
+    hotpot, fever = figures.plot_paper("questions")
     assert lengths(hotpot)[3:5] == [25.7, 27.4]
     assert lengths(fever)[3:5] == [58.9, 60.9]
     assert hotpot.yaxis_inverted()  # the first row is the top one
-    house, shop = figures.plot_worlds()
+    house, shop = figures.plot_paper("worlds")
     assert lengths(house) == [37, 45, 57, 71]
     assert max(lengths(shop)) == 59.6
-    ends = [bar.get_x() + bar.get_width() for bar in figures.plot_failures().patches]
-    assert (max(ends[1::2]), max(ends[::2])) == (99, 100)
+    assert dict(figures.paper("failures").sum()) == {"ReAct": 99, "CoT": 100}
 
 
 def test_the_lesson_quotes_the_paper_as_the_lab_draws_it():
     """Lesson 02's table has the figures that the lab's pictures show"""
     lesson = (ROOT / "notebooks/02_react_prompting.ipynb").read_text(encoding="utf-8")
-    table = figures.paper_results(["Standard", "CoT", "Act", "ReAct"])
+    table = figures.paper("questions").loc[["Standard", "CoT", "Act", "ReAct"]]
     for name, figure in table.items():
         assert f"| {' | '.join(map(str, figure))} |" in lesson, name
 

@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.experiments import guards
-from workbook.experiments.context import Asked, by_place, find_facts, trim
+from workbook.experiments.context import by_place, find_facts, trim
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.context import PromptPart
 from workbook.guardrails.stuck import StepSeen
@@ -50,16 +50,14 @@ class Knows:
 def test_each_fact_is_asked_for_at_each_place_in_both_words():
     """ten facts, five places, two wordings; a pair is a fact, not a question"""
     found = find_facts(Knows())
-    assert len({*(each[:3] for each in found)}) == len(found) == 100
-    assert all(asked.found is (asked.words == "same") for asked in found)
+    assert len(found.drop_duplicates(["fact", "place", "words"])) == len(found) == 100
+    assert (found["found"] == (found["words"] == "same")).all()
     shown = by_place(found)
     assert shown.rows[0][1].startswith("10 of 10")
     assert shown.rows[1][5].startswith("0 of 10")
     assert shown.footer.endswith("the same words 10, other words 0 of 10; p = 0.002")
-    tie = [
-        Asked("a", place, w, True) for place in range(1, 6) for w in ("same", "other")
-    ]
-    assert by_place(tie).footer.endswith("0, other words 0 of 1; p = 1.000")
+    tie = by_place(found.assign(found=True))
+    assert tie.footer.endswith("0, other words 0 of 10; p = 1.000")
 
 
 def test_trimming_drops_the_oldest_groups_that_it_must():

@@ -8,36 +8,26 @@ from workbook.voting.consensus import vote
 ONE = votes.sums()["aq12"]  # 37655
 
 
-def model_of(*turns):
-    """Return a scripted model, and the prompts that it will have been asked."""
-    asked = []
-
-    def says(turn):
-        return lambda prompt: asked.append(prompt) or turn
-
-    return Script([says(turn) for turn in turns]), asked
-
-
 def finish(answer):
     return f" It is {answer}.\nAction: Finish[{answer}]\n"
 
 
 def test_a_second_look_sees_the_note():
     """The first answer is in the note's prompt, and the note in the second run's"""
-    model, asked = model_of(finish("37655"), "added.", finish("62345"))
+    model = Script([finish("37655"), "added.", finish("62345")])
     look = other_ways.second_look(ONE, model)
     assert look.answers == ["37655", "62345"]
     assert look.note == "I should have added."
-    assert "Answer: 37655\nThis answer may be wrong." in asked[1]
-    assert f"{ONE.text} {look.note}" in asked[2]
+    assert "Answer: 37655\nThis answer may be wrong." in model.requests[1].prompt
+    assert f"{ONE.text} {look.note}" in model.requests[2].prompt
 
 
 def test_who_acts_sees_the_plan():
     """The plan is in the actor's prompt, after the question"""
-    model, asked = model_of(" Subtract.", finish("37655"))
+    model = Script([" Subtract.", finish("37655")])
     way = other_ways.plan_and_act(ONE, model)
     assert (way.answers, way.note) == (["37655"], "Subtract.")
-    assert f"{ONE.text} Subtract." in asked[1]
+    assert f"{ONE.text} Subtract." in model.requests[1].prompt
 
 
 LOOKS = {
@@ -47,9 +37,9 @@ LOOKS = {
 
 
 def test_repaired_and_spoiled_are_counted():
-    """A right answer that becomes wrong is in one row, the other way in the other"""
-    rows = other_ways.repaired(LOOKS).rows
-    assert rows == [("right", "1", "0", "1"), ("wrong", "1", "1", "0")]
+    """A right answer that becomes wrong is lost, the other way is won"""
+    found = other_ways.repaired(LOOKS)
+    assert (found.won, found.lost, found.both, found.neither) == (1, 1, 0, 0)
 
 
 def test_an_oracle_looks_only_where_it_is_wrong():
@@ -62,4 +52,4 @@ def test_votes_get_as_many_tokens():
     """Each way has a row, and its tokens are all that it spent"""
     whole = {slug: Way(["1"], [900]) for slug in votes.sums()}
     ((name, tokens, right, *_),) = other_ways.against_votes({"one": whole}, vote).rows
-    assert (name, tokens, right) == ("one", "18,000", "0")
+    assert (name, tokens, right) == ("one", 18_000, 0)

@@ -40,10 +40,6 @@ def test_stories_before_and_after_are_pairs():
     assert found[:4] == (5, 5, 0, 0)
     assert "before 5 of 10 (24% to 76%), after 10 of 10" in verdict(found)
     assert "won 5, lost 0: p = 0.062, which luck alone can do" in verdict(found)
-
-
-def test_nothing_changed_needs_no_number_of_tasks():
-    """without a difference there is no number of tasks that would show it"""
     assert "tasks" not in verdict(paired_difference([(True, True)]))
 
 
@@ -77,5 +73,5 @@ def test_the_exported_agent_has_the_tool_and_the_guard(tmp_path, monkeypatch):
     story = MADE.story(Random(7), True)
     told = ask_outside(home, story)
     assert f"exit code 0: {story.gold.values[0]} dollars" in told
-    assert "decision    Convert: no tool has told you this rate" in told
+    assert "stopped by a guard: no tool has told you this rate" in told
     assert "Convert(amount: number, rate: number)" in run_agent(home, "--tools")

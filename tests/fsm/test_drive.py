@@ -3,11 +3,9 @@
 import pytest
 
 from tests.doubles import named
-from workbook.fsm.machine import drive as our_drive
 from workbook.fsm.table import (
     CORE,
     Event,
-    IllegalTransition,
     State,
     Table,
     Transition,
@@ -166,19 +164,3 @@ def test_the_table_is_asked_where_an_event_leads(drive, error):
     took = [row[:2] for row in told.rows]
     why = f"it took the rows {took}, and asked `table.advance` about {asked}"
     assert set(took) <= set(asked), why
-
-
-# what the driver does besides, for the machine
-
-
-def test_an_illegal_event_is_explained():
-    """what is told says which event was not legal, and what would have been"""
-    told = Told()
-    our_drive(CORE, HANDLERS, Story(E.OBSERVED), told)
-    assert isinstance(told.raised[0], IllegalTransition)
-    assert "final_answer" in str(told.raised[0])
-
-
-def test_a_state_without_a_handler_has_failed():
-    """a live state for which nobody is there ends the run in ERROR"""
-    assert our_drive(CORE, {}, Story(), Told()) == S.ERROR

@@ -1,6 +1,5 @@
 """The machine: a model and tools behind the table, from question to exit."""
 
-import math
 import threading
 
 import pytest
@@ -11,15 +10,19 @@ from workbook.fsm import (
     Event,
     FunctionCalls,
     Limits,
-    Machine,
     State,
+    Table,
     TextTurns,
     Transition,
+    assemble,
+    drive,
     exits,
 )
+from workbook.fsm.handlers import think
+from workbook.loop.turns import parse_turn
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.tools.registry import ToolRegistry
+from workbook.tools.calculator import calculator
 from workbook.traces import TraceWriter
 
 
@@ -117,15 +120,6 @@ def test_a_turn_that_came_late(turn, state):
     end, trace = play([late], noting(made), **options)
     assert (end.state, made) == (state, [])
     assert end.spent.wall_s == trace.end["spent"]["wall_s"] == 10
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"steps": 0}, {"tool_calls": -1}, {"wall_s": 0}, {"wall_s": math.nan}]
-)
-def test_limits_that_make_no_sense_are_refused(wrong):
-    """a limit that allows nothing at all is a mistake, and is said to be one"""
-    with pytest.raises(ValueError, match="at least 1 step"):
-        Limits(**wrong)
 
 
 # stop, and what breaks
@@ -228,8 +222,25 @@ def test_a_table_that_cannot_be_run_is_refused(table, words):
         machine([], table=table)
 
 
-@pytest.mark.parametrize("model", [None, object(), Script])
-def test_what_is_no_model_is_refused_when_the_machine_is_made(model):
-    """a machine without a model is an error at once, and not in the run"""
-    with pytest.raises(TypeError, match="is no model"):
-        Machine(model, ToolRegistry())
+# parts of somebody else's
+
+
+def test_a_machine_is_assembled_of_all_its_parts():
+    """table, advance, audit, driver, think and parser are those that were given"""
+    used = []
+
+    def noted(name, function):
+        return lambda *args: used.append(name) or function(*args)
+
+    parts = {
+        "agent_table": noted("agent_table", lambda: Table(CORE.rules)),
+        "advance": noted("advance", lambda t, s, e: t.rows[s, e].target),
+        "audit": noted("audit", lambda table: []),
+        "drive": noted("drive", drive),
+        "think": noted("think", think),
+        "parse_turn": noted("parse_turn", parse_turn),
+        "back_off": noted("back_off", print),  # it has no place here
+    }
+    end = assemble(parts, Script([FINAL]), [calculator()]).run("What?")
+    assert (end.state, end.answer) == ("DONE", "7")
+    assert set(used) == set(parts) - {"back_off"}

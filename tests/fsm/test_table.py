@@ -1,11 +1,9 @@
 """The table: what follows what, whether it is honest, and how it is drawn."""
 
 import re
-from enum import Enum
 
 import pytest
 
-from workbook.fsm.machine import drive
 from workbook.fsm.table import (
     CORE,
     Event,
@@ -167,35 +165,6 @@ def test_every_breach_is_reported(audit):
 # the table as such, and the core
 
 
-def test_words_that_mermaid_would_misread_are_drawn_all_the_same():
-    """a state of several words, or called "end", keeps its name as its label"""
-    odd = Table(
-        (Transition("waiting; for", "a: b", "end", "paid"),), "waiting; for", {"end"}
-    )
-    drawn = odd.mermaid("end").splitlines()
-    assert drawn[0] == "stateDiagram-v2"
-    assert any(line.strip().startswith("classDef now ") for line in drawn)
-    assert '    state "waiting#59; for" as state_0' in drawn
-    assert '    state "end" as state_1' in drawn
-    assert "    state_0 --> state_1 : a#58; b" in drawn
-    assert drawn[-1] == "    class state_1 now"
-
-
-def test_a_table_is_drawn_from_its_rows():
-    """a drawing has each row of the table"""
-    drawn = SMALL.mermaid(S.OBSERVE)
-    for rule in SMALL.rules:
-        assert f"{rule.source} --> {rule.target} : {rule.event}" in drawn
-
-
-def test_a_table_holds_only_the_states_that_its_rows_mention():
-    """states that no row mentions are not part of a table"""
-    assert set(CORE.states) == {
-        *(S.THINK, S.EXECUTE_TOOL, S.OBSERVE),
-        *(S.DONE, S.ERROR, S.CANCELLED, S.EXHAUSTED),
-    }
-
-
 def test_more_rows_make_another_table():
     """a new row replaces the one for the same event, and the old table stays"""
     other = SMALL.with_rules(
@@ -226,20 +195,3 @@ def test_one_text_is_not_a_set_of_ends():
     """a text in place of a set would be an end for each of its letters"""
     with pytest.raises(TypeError, match="give a set"):
         Table((), "A", ends="OFF")
-
-
-def test_words_of_an_enumeration_are_words():
-    """with an Enum of one's own the table has its states, its breaches and its ends"""
-
-    class Light(Enum):
-        RED, GREEN, OFF = "red", "green", "off"
-
-    rows = (Transition(Light.RED, "timer", Light.GREEN, "go"),)
-    lights = Table(rows, Light.RED, ends={Light.OFF})
-    assert set(lights.states) == {Light.RED, Light.GREEN}
-    assert len(lights.audit()) == 2  # neither of the two leads to an end
-    off = lights.with_rules(Transition(Light.GREEN, "night", Light.OFF, "sleep"))
-    assert off.audit() == []
-    day = ["timer", "night"]
-    handlers = dict.fromkeys(off.states, lambda day: day.pop(0))
-    assert drive(off, handlers, day, lambda *_: None) is Light.OFF

@@ -1,6 +1,8 @@
 """Grading a folder: the same verdict everywhere, and sums of all."""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -47,8 +49,8 @@ def checked_in(kernel, path):
 
 
 @pytest.mark.in_ci
-def test_check_collect_and_grade_say_the_same(tmp_path, own_data, kernel):
-    """of six notebooks, three right and three wrong, all three say the same"""
+def test_check_collect_pytest_and_grade_say_the_same(tmp_path, own_data, kernel):
+    """of six notebooks, three right and three wrong, all four say the same"""
     for lesson in [each for each in lessons() if each[:2] in ("01", "03", "09")]:
         for name, right in (("ann", True), ("bob", False)):
             write_lesson(tmp_path / "class" / name, lesson, right=right)
@@ -60,6 +62,13 @@ def test_check_collect_and_grade_say_the_same(tmp_path, own_data, kernel):
     assert {
         row["outcome"] == "passed" for row in graded if row["learner"] == "bob"
     } == {False}
+    told = ["-p", "no:cacheprovider", "-rA", f"--answers={tmp_path / 'class'}"]
+    command = [sys.executable, "-m", "pytest", *told]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    for row in graded:
+        said = "PASSED" if row["outcome"] == "passed" else "FAILED"
+        name = f"{row['learner']}/{row['notebook']}::{row['exercise']}"
+        assert f"{said} {name}" in done.stdout
     for path in sorted((tmp_path / "class").rglob("*.ipynb")):
         whose = path.parent.name, path.name
         rows = [row for row in graded if (row["learner"], row["notebook"]) == whose]

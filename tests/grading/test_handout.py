@@ -94,7 +94,7 @@ def test_a_lesson_is_run_as_a_class_runs_it(solved, told):
 def test_what_is_there_stays_and_half_a_site_is_none(tmp_path, monkeypatch):
     """a folder that holds something is left alone; a run that stops leaves no folder"""
     (tmp_path / "marks.csv").write_text("mine")
-    with pytest.raises(CourseError, match="not empty"):
+    with pytest.raises(CourseError, match="no empty folder"):
         handout(tmp_path)
 
     def stop(lesson, *, solved):

@@ -1,6 +1,8 @@
 """A folder of strangers' files: whose they are, what is read, what is said."""
 
+import nbformat
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
 
 from tests.grading.conftest import RIGHT, write_cells
 from workbook.exercises.catalogue import CourseError, exercises
@@ -55,9 +57,11 @@ def test_what_is_hidden_or_leads_out_is_not_read(tmp_path):
     assert "no file" in problems["dan", f"{LESSON}.ipynb"]
 
 
-def test_cells_are_counted_as_a_reader_counts(tmp_path, write_notebook):
+def test_cells_are_counted_as_a_reader_counts(tmp_path):
     """a cell has its number, its text and its tags"""
-    path = write_notebook(tmp_path / "n.ipynb", ("x = 1", "setup"), ("y = 2",))
+    path, tags = tmp_path / "n.ipynb", {"tags": ["setup"]}
+    cells = [new_code_cell("x = 1", metadata=tags), new_code_cell("y = 2")]
+    nbformat.write(new_notebook(cells=cells), path)
     first, second = read_cells(path)
     assert (first.number, first.source, first.tags) == (1, "x = 1", {"setup"})
     assert second.number == 2

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from workbook.grounding.evidence import (
     MOST_READ,
     Document,
-    Support,
     audit_answer,
     evidence_of,
     references,
@@ -74,7 +73,6 @@ CLAIMS = {
     ): [
         ("Roe was in exile for fifteen years", ""),
         ("Roe was in exile for sixteen years", "16 year"),
-        ("Roe's exile was in the 19th century", ""),
         ("Roe's exile was in the 18th century", "18 century"),
         ("Roe had more than two thousand patents", "2 thousand"),
         ("In 1855 Emma Roe began to live in exile", ""),
@@ -181,12 +179,7 @@ def test_references_are_what_is_cited_and_was_found():
     assert references("A.", FOUND) == ""
 
 
-def test_a_long_answer_is_not_read():
-    """a megabyte is one unsupported claim, and of a document a part is read"""
-    [verdict] = audit_answer("It is 3,776 m high [d1]. " * 40_000, FOUND)
-    assert verdict.kind == Support.NOT_SAID
-    assert "1,000,000" in verdict.why
-    [document] = evidence_of(
-        [seen({"results": [row("d1", 1.0, "It is 3 m. " * 9_000)]})]
-    )
-    assert len(document.text) == MOST_READ
+def test_of_a_long_document_a_part_is_read():
+    """of a document the first characters are read"""
+    long = {"results": [row("d1", 1.0, "It is 3 m. " * 9_000)]}
+    assert len(evidence_of([seen(long)])[0].text) == MOST_READ

@@ -6,15 +6,12 @@ That this holds whatever a model says, tests/playground/test_trust_promises.py t
 import pytest
 
 from workbook.environments.search import wiki_search
-from workbook.fsm import CORE, FunctionCalls, Limits, Machine
-from workbook.grounding.grounded import GROUNDED, TRIES, grounded_table, grounding
+from workbook.fsm import FunctionCalls
+from workbook.grounding.grounded import GROUNDED, TRIES, grounded
 from workbook.guardrails.budget import Budget
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.table import GUARDED
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.playground import play as play_scenario
-from workbook.tools.registry import ToolRegistry
 from workbook.traces.writer import TraceWriter
 
 SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
@@ -27,53 +24,37 @@ def text_turns(turns):
     return [turn if "Action:" in turn else f"Final Answer: {turn}" for turn in turns]
 
 
-def play(turns, adapter=None, kind="core", budget=6, **options):
-    """Return how a run with one search ends on a grounded table, and its trace."""
+def play(turns, adapter=None, budget=6, **options):
+    """Return how a run with one search ends on the grounded table, and its trace."""
     script, told = Script(turns, repeat_last=True), TraceWriter()
-    more = {"adapter": adapter, "handlers": grounding(**options), "hook": told}
-    if kind == "core":
-        tools, limits = ToolRegistry([wiki_search()]), Limits(steps=budget)
-        machine = Machine(script, tools, GROUNDED, limits=limits, **more)
-    else:
-        more |= {"table": grounded_table(GUARDED), "budget": Budget(budget)}
-        machine = guarded(script, [wiki_search()], **more)
+    more = {"adapter": adapter, "hook": told, "budget": Budget(budget)}
+    machine = grounded(script, [wiki_search()], **more, **options)
     return machine.run("How high is it?"), told.trace()
 
 
-@pytest.mark.parametrize("core", [CORE, GUARDED])
-def test_every_way_to_done_leads_through_verify(core):
-    """with any core the grounded table keeps the four promises, and a fifth"""
-    table = grounded_table(core)
-    assert table.audit() == []
-    assert {row.source for row in table.rules if row.target == "DONE"} == {"VERIFY"}
-
-
-def test_a_table_without_the_handler_is_refused():
-    """who forgets the handler is told before the run"""
-    with pytest.raises(ValueError, match="VERIFY"):
-        Machine(Script([]), ToolRegistry([]), GROUNDED)
+def test_every_way_to_done_leads_through_verify():
+    """the grounded table keeps the four promises, and a fifth"""
+    assert GROUNDED.audit() == []
+    assert {row.source for row in GROUNDED.rules if row.target == "DONE"} == {"VERIFY"}
 
 
 by_text = pytest.param(text_turns([SEARCH]), None, text_turns, id="text")
 by_calls = pytest.param([CALL], FunctionCalls, list, id="calls")
 both = pytest.mark.parametrize(("searches", "adapter", "said"), [by_text, by_calls])
-kinds = pytest.mark.parametrize("kind", ["core", "guarded"])
 
 
 @both
-@kinds
-def test_a_supported_answer_goes_out_with_its_sources(searches, adapter, said, kind):
+def test_a_supported_answer_goes_out_with_its_sources(searches, adapter, said):
     """the answer is the model's, and the list of references the runtime's"""
-    end, _ = play([*searches, *said([TRUE])], adapter=adapter, kind=kind)
+    end, _ = play([*searches, *said([TRUE])], adapter=adapter)
     assert (end.state, end.reason) == ("DONE", "supported")
     assert end.answer == f"{TRUE}\n\nReferences:\n[w068] Mount Fuji"
 
 
 @both
-@kinds
-def test_an_unsupported_answer_is_given_up(searches, adapter, said, kind):
+def test_an_unsupported_answer_is_given_up(searches, adapter, said):
     """twice the model is told why; then the run ends without an answer"""
-    end, trace = play([*searches, *said([FALSE])], adapter=adapter, kind=kind)
+    end, trace = play([*searches, *said([FALSE])], adapter=adapter)
     assert (end.state, end.answer) == ("REFUSED", None)
     assert end.message
     told = [e for e in trace.of("observation") if e["call_id"] is None]
@@ -100,11 +81,8 @@ def test_a_model_of_function_calls_sees_what_it_had_answered():
             seen.append([message["content"] for message in messages])
             return super().chat(messages, **options)
 
-    tools = ToolRegistry([wiki_search()])
-    asked = Machine(
-        Watched([FALSE, "I do not know."]), tools, GROUNDED, handlers=grounding(),
-        adapter=FunctionCalls,
-    )  # fmt: skip
+    turns = Watched([FALSE, "I do not know."])
+    asked = grounded(turns, [wiki_search()], adapter=FunctionCalls)
     assert asked.run("?").state == "DONE"
     assert FALSE in seen[1][-2]
     assert "unsupported" in seen[1][-1]
@@ -112,7 +90,7 @@ def test_a_model_of_function_calls_sees_what_it_had_answered():
 
 def test_the_last_turn_is_not_sent_back():
     """where the tools were withdrawn an unsupported answer ends the run at once"""
-    end, _ = play(text_turns([SEARCH, FALSE]), kind="guarded", budget=2)
+    end, _ = play(text_turns([SEARCH, FALSE]), budget=2)
     assert (end.state, end.forced) == ("REFUSED", True)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from workbook.experiments import recalls
 from workbook.grounding.memory import MAX_CHARS, Memory, note_of
-from workbook.grounding.recall import Note, RecallByMeaning, recall, terms
+from workbook.grounding.recall import Note, recall, terms
 from workbook.traces.events import Kind
 from workbook.traces.trace import Trace
 
@@ -62,10 +62,9 @@ def test_an_id_is_never_given_again(memory):
     assert memory.add("note", "two").id != first
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_what_is_forgotten_is_gone_from_the_folder(memory, tmp_path, seed):
+def test_what_is_forgotten_is_gone_from_the_folder(memory, tmp_path):
     """after hundreds of changes, whatever was moved in the file, none is found again"""
-    dice, known = random.Random(seed), {}
+    dice, known = random.Random(1), {}
     for word in (f"zq{number:03}qz" for number in range(200)):
         if dice.random() < 0.6 or not known:
             text = f"{dice.choice('abcdefgh')} {word} " * dice.choice([1, 3, 20, 100])
@@ -98,13 +97,6 @@ def test_what_is_deleted_is_overwritten(memory, tmp_path, monkeypatch):
     assert memory.notes() == []
 
 
-def test_a_rollback_journal_holds_what_is_open(memory, path):
-    """no write-ahead log keeps what was deleted; the journal goes with its commit"""
-    with sqlite3.connect(path) as db:
-        assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    db.close()
-
-
 OTHER = """
 import sys
 from workbook.grounding.memory import Memory
@@ -128,18 +120,6 @@ def test_two_processes_use_one_file(path):
     assert [process.wait() for process in both] == [0, 0]
     kept = {f"{name} {n}" for name in "ab" for n in range(0, 60, 2)}
     assert {note.text for note in Memory(path).notes()} == kept
-
-
-def test_a_file_that_is_locked_is_told(memory, path, monkeypatch):
-    """where another program keeps the file, the error says so, and nothing is lost"""
-    memory.add("note", "tea")
-    monkeypatch.setattr("workbook.grounding.memory.WAIT_S", 0.0)
-    db = sqlite3.connect(path, isolation_level=None)
-    db.execute("BEGIN IMMEDIATE")
-    with pytest.raises(sqlite3.Error, match="locked"):
-        memory.add("note", "milk")
-    db.close()
-    assert [note.text for note in memory.notes()] == ["tea"]
 
 
 @pytest.mark.parametrize(
@@ -206,32 +186,8 @@ def test_your_own_recall_is_used(path):
     assert [note.text for note in memory.recall("coffee?", 2)] == ["milk", "bread"]
 
 
-def letters(texts):
-    """Stand in for a model: how often each text has an a, a b, a c."""
-    return [[1.0, *(float(text.count(letter)) for letter in "abc")] for text in texts]
-
-
 def notes_of(*said):
     return [Note(n, "note", text, float(n)) for n, text in enumerate(said)]
-
-
-def test_meaning_finds_what_points_the_same_way():
-    """the notes whose vectors point where the question's does come first"""
-    by_meaning, notes = RecallByMeaning(letters), notes_of("aaa", "bbb", "ccc", "abc")
-    assert [each.text for each in by_meaning("bb", notes, 1)] == ["bbb"]
-    assert [len(by_meaning("b", notes, k)) for k in (9, 0, -1)] == [4, 0, 0]
-    assert by_meaning("b", [], 3) == by_meaning(" ", notes, 3) == []
-    assert len(by_meaning("b", notes_of("b"), 3)) == 1
-
-
-def test_a_vector_is_kept_as_long_as_its_note():
-    """a note is embedded once, and nothing of it is kept when it is gone"""
-    asked = []
-    by_meaning = RecallByMeaning(lambda texts: asked.append(texts) or letters(texts))
-    by_meaning("b", notes_of("aaa", "bbb"))
-    by_meaning("c", notes_of("bbb", "ccc"))
-    assert [sorted(texts) for texts in asked] == [["aaa", "b", "bbb"], ["c", "ccc"]]
-    assert set(by_meaning.vectors) == {"bbb", "ccc"}
 
 
 @pytest.mark.parametrize(
@@ -269,7 +225,6 @@ def test_words_find_what_is_said_in_the_same_words():
 
     Few of those in other words, and seldom a note where none belongs.
     """
-    found = recalls.compared({"by words": recalls.found_by(recall)})["by words"]
-    assert found["words"].startswith("21 of 21 ")
-    assert found["none"].startswith("2 of 10 ")
-    assert found["paraphrase"][:8] in ("1 of 19 ", "2 of 19 ", "3 of 19 ", "4 of 19 ")
+    assert recalls.found_by(recall)["found"].to_dict() == {
+        "words": 21, "paraphrase": 4, "none": 2,
+    }  # fmt: skip

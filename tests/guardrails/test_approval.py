@@ -1,11 +1,8 @@
 """What an approval is worth: this call, with these arguments, and no other."""
 
-import json
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tests.doubles import named
 from workbook.environments.payment import Payments
@@ -16,7 +13,6 @@ from workbook.guardrails.permission import (
     Reject,
     Request,
     digest_of_call,
-    no,
     yes,
 )
 from workbook.guardrails.permission import approve as packaged_approve
@@ -122,41 +118,19 @@ def test_a_rejected_call_is_denied(approve):
 
 # what the package's own answer must do besides
 
-plain = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(-3, 3),
-    st.sampled_from([0.0, -0.0, 1.0, 2.5, 1e300]),
-    st.text("aA1 あ\ud800", max_size=3),
-)
-values = st.recursive(
-    plain,
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(st.text("ab", max_size=2), inner, max_size=3)
-    ),
-    max_leaves=6,
-)
-arguments = st.dictionaries(st.sampled_from(["n", "m", "to"]), values, max_size=3)
+
+@pytest.mark.parametrize("other", [1.0, True, "1", [1]])
+def test_an_approval_is_of_the_arguments_as_json(other):
+    """1, 1.0, true and "1" are four different arguments, though Python says 1 == 1.0"""
+    shown, asked = (ToolCall("Pay", {"n": n}, "c") for n in (1, other))
+    answer = Approve("c", digest_of_call(shown))
+    assert packaged_approve(asked, answer, PROBLEMS) == Refused(STALE)
 
 
-@given(arguments, arguments, st.booleans())
-@settings(max_examples=300, deadline=None)
-def test_an_approval_holds_for_the_same_json_in_any_order_of_keys(one, other, is_same):
-    """1, 1.0, true and "1" are four different arguments"""
-    other = one if is_same else other
-    turned = dict(reversed(json.loads(json.dumps(other)).items()))
-    shown, asked = ToolCall("Pay", one, "c"), ToolCall("Pay", turned, "c")
-    same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
-    made = packaged_approve(asked, Approve("c", digest_of_call(shown)), PROBLEMS)
-    assert made is asked if same else made == Refused(STALE)
-
-
-def test_yes_and_no_answer_what_was_asked():
+def test_yes_approves_what_was_asked():
     """for tests and lessons; a stale approval names the call and what to do"""
     request = Request(CALL, PAY, "pays 25 EUR to Ada")
     assert packaged_approve(CALL, yes(request), PROBLEMS) is CALL
-    assert packaged_approve(CALL, no(request), PROBLEMS) == Refused("denied")
     other = ToolCall("Pay", {"payee": "Ada", "amount": 9000}, "call_7")
     error = packaged_approve(other, YES, PROBLEMS)
     assert error == Refused(STALE, "Pay", "call_7", "other arguments")

@@ -8,7 +8,7 @@ from workbook.fsm import FunctionCalls, TextTurns
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Approve, Edit, Reject, no, yes
-from workbook.models.base import ToolRequest
+from workbook.models.base import Completion, ToolRequest
 from workbook.models.script import Script
 from workbook.tools.calls import Effect
 from workbook.tools.tool import Tool
@@ -179,3 +179,18 @@ def test_a_hung_model_is_given_up():
     hung = Script([lambda seen: threading.Event().wait(30)])
     end, *_ = play(hung, budget=Budget(model_s=0.05))
     assert (end.state, end.reason) == ("EXHAUSTED", "out_of_time")
+
+
+def test_a_model_that_nothing_keeps_within_tokens_is_refused():
+    """a budget of tokens or money needs a model that takes max_tokens; steps do not"""
+
+    class Uncapped:
+        name = "uncapped"
+
+        def complete(self, prompt, *, stop=()):
+            return Completion("Final Answer: 7")
+
+    made = guarded(Uncapped(), [], budget=Budget(steps=2))
+    assert made.run("?").answer == "7"
+    with pytest.raises(ValueError, match=r"uncapped takes no max_tokens"):
+        made.with_limits(tokens=5000)

@@ -10,12 +10,10 @@ from hypothesis import strategies as st
 
 from workbook.environments.payment import Payments
 from workbook.fsm import FunctionCalls, TextTurns
-from workbook.fsm.limits import Spent
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.ledger import Ledger
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, Reject, yes
-from workbook.guardrails.shared_budget import SharedBudget
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.tools.calculator import calculator
@@ -150,19 +148,6 @@ def test_a_run_in_pieces_is_the_run_in_one(steps, in_calls, context):
     assert told([yes]) == told([None, None, yes])
 
 
-@pytest.mark.parametrize("tokens", [5000, 200])
-def test_what_a_purse_allowed_is_in_the_record(tmp_path, tokens):
-    """a run that a shared capped or ended is replayed, whatever is in it now"""
-    first, now = [SharedBudget(Budget(tokens=tokens)) for _ in range(2)]
-    with TraceWriter() as hook:
-        work = {"THINK": first.think}
-        agent = machine([SUM, FINAL], tmp_path, hook=hook, handlers=work)
-        end = agent.run("How much?")
-    again = replay(hook.trace(), machine([], tmp_path, handlers={"THINK": now.think}))
-    assert (again.state, again.reason) == (end.state, end.reason)
-    assert now.spent() == Spent()
-
-
 @pytest.mark.parametrize("raises", [False, True])
 def test_a_person_who_did_not_answer_is_replayed(tmp_path, raises):
     """what came in place of an answer ends the run again, in the same words"""
@@ -192,8 +177,8 @@ def test_the_time_that_a_person_took_is_not_the_replays(tmp_path):
     assert replay(hook.trace(), machine([], tmp_path, **options)).state == "DONE"
 
 
-def ran_short_of_time(folder):
-    """Return the trace of a run whose tools were withdrawn, and what replays it."""
+def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
+    """what a clock decided in the first run is decided so in the replay"""
     now, options = [0.0], {"budget": Budget(wall_s=10.0)}
 
     def listen(event):
@@ -201,26 +186,14 @@ def ran_short_of_time(folder):
 
     clock = {"clock": lambda: now[0]}
     with TraceWriter(listener=listen) as hook:
-        agent = machine([SUM, FINAL], folder, hook=hook, **clock, **options)
+        agent = machine([SUM, FINAL], tmp_path, hook=hook, **clock, **options)
         assert agent.run("How much?").forced
-    return hook.trace(), machine([], folder, **options)
-
-
-def test_tools_that_were_withdrawn_for_time_are_so_again(tmp_path):
-    """what a clock decided in the first run is decided so in the replay"""
-    trace, again = ran_short_of_time(tmp_path)
+    trace, again = hook.trace(), machine([], tmp_path, **options)
     assert replay(trace, again).forced
     (decision,) = trace.of("decision")
-    assert decision["short_of"] == "seconds"
-    assert decision.pop("short_of")  # older traces say it in the sentence alone
-    assert replay(trace, again).forced
-
-
-def test_what_ran_short_is_a_field_and_no_matter_of_words(tmp_path):
-    """a sentence in other words differs, but the clock has decided all the same"""
-    trace, again = ran_short_of_time(tmp_path)
-    (decision,) = trace.of("decision")
-    decision["why"] = "it is late"
-    with pytest.raises(Divergence) as caught:
+    assert decision.pop("short_of") == "seconds"
+    assert replay(trace, again).forced  # older traces say it in the sentence alone
+    trace.of("decision")[0] |= {"short_of": "seconds", "why": "it is late"}
+    with pytest.raises(Divergence) as caught:  # other words, but the clock decided
         replay(trace, again)
     assert caught.value.found["short_of"] == "seconds"

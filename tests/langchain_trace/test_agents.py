@@ -4,13 +4,11 @@ import pytest
 
 from workbook.langchain_trace.agents import (
     classic_agent,
-    graph_agent,
-    llm_math_tool,
-    math_script,
     react_executor,
     run_classic,
     run_graph,
 )
+from workbook.models.base import ToolRequest
 from workbook.models.script import Script
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load
@@ -18,6 +16,10 @@ from workbook.tools.calls import ToolFailure
 
 ACTION = "Thought: I look.\nAction: Search\nAction Input: bridge"
 ANSWER = "Thought: I know.\nFinal Answer: 42"
+CALL = ToolRequest("Search", {"input": "bridge"})
+RUNS = pytest.mark.parametrize(
+    ("run", "turns"), [(run_classic, [ACTION, ANSWER]), (run_graph, [CALL, "42"])]
+)
 NOTICE = "Agent stopped due to iteration limit or time limit."
 
 
@@ -47,14 +49,13 @@ def test_the_price_question_takes_five_calls_and_four_hidden_ones(emit, llm_math
     assert observed == ["Answer: 20.0", "Answer: 80", "Answer: 8.0", "Answer: 88"]
 
 
-def test_the_price_question_by_function_calls(emit, calculator_tool):
-    """the same script on create_agent: five calls, four tool calls, no hidden one"""
-    scenario = load("price_question")
-    run_graph(scenario.script(), [calculator_tool], scenario.question, emit=emit)
+def test_a_run_by_function_calls(emit, calculator_tool):
+    """on create_agent a call of the model is a call of the tool, and none is hidden"""
+    sums = [ToolRequest("Calculator", {"expression": e}) for e in ("100*0.2", "80+8")]
+    run_graph(Script([*sums, "88"]), [calculator_tool], "?", emit=emit)
     assert end(emit) == ("DONE", "final_answer", "88")
-    assert len(emit.trace().of("model_turn")) == 5
-    arguments = [e["arguments"]["expression"] for e in emit.trace().of("tool_call")]
-    assert arguments == ["100*0.2", "100-20", "80*0.1", "80+8"]
+    assert len(emit.trace().of("model_turn")) == 3
+    assert [e["text"] for e in emit.trace().of("observation")] == ["20", "88"]
 
 
 def test_our_own_calculator_asks_nobody(emit, calculator_tool):
@@ -63,17 +64,6 @@ def test_our_own_calculator_asks_nobody(emit, calculator_tool):
     run_classic(script, [calculator_tool], "?", emit=emit)
     assert kinds(emit, "model_request", inside=True) == []
     assert end(emit)[2] == "88"
-
-
-def test_llm_math_takes_another_function_for_the_models_reply(emit):
-    """what the model wrote for llm-math is read by the function that it is given"""
-    tool = llm_math_tool(math_script(), evaluate=lambda reply: reply[:11])
-    run_classic(load("price_question").script(), [tool], "?", emit=emit)
-    observed = [e["text"] for e in emit.trace().of("observation")]
-    assert observed[0] == "```text\n100"
-    assert [e["stop"] for e in kinds(emit, "model_request", inside=True)] == [
-        ["```output"]
-    ] * 4
 
 
 def test_the_engine_takes_a_part_for_llm_math():
@@ -99,52 +89,33 @@ def test_a_model_that_says_the_notice_itself_has_answered(emit, tool):
     assert end(emit) == ("DONE", "final_answer", NOTICE)
 
 
-def test_a_budget_that_is_reached_exactly_is_enough(emit, tool):
-    """an answer on the last call that is allowed is an answer"""
-    script = Script([ACTION, ANSWER])
-    run_classic(script, [tool("Search", str)], "?", emit=emit, max_iterations=2)
-    assert end(emit) == ("DONE", "final_answer", "42")
-
-
 def test_the_graph_goes_on_until_its_fuse(emit, tool):
     """create_agent repeats a call until the recursion limit: two nodes a step"""
-    script = Script([ACTION], repeat_last=True)
+    script = Script([CALL], repeat_last=True)
     search = tool("Search", lambda text: "nothing")
     run_graph(script, [search], "Who?", emit=emit, recursion_limit=14)
     assert end(emit) == ("EXHAUSTED", "recursion_limit", None)
     assert script.asked == 7
 
 
-def test_the_graphs_own_limit_is_in_the_thousands(tool):
-    """create_agent's default recursion limit is 9,999"""
-    agent = graph_agent(Script([ANSWER]), [tool("Search", str)])
-    assert agent.config["recursion_limit"] == 9_999
-
-
-def test_the_classic_agents_own_limit_is_15(tool):
-    """AgentExecutor makes 15 iterations by default"""
-    agent = classic_agent(Script([ANSWER]), [tool("Search", str)])
-    assert agent.max_iterations == 15
-
-
-@pytest.mark.parametrize("run", [run_classic, run_graph])
+@RUNS
 @pytest.mark.parametrize("error", [ConnectionError, KeyboardInterrupt])
-def test_what_a_tool_raises_ends_the_run(emit, tool, run, error):
+def test_what_a_tool_raises_ends_the_run(emit, tool, run, turns, error):
     """an exception in a tool is recorded, ends the run, and is not raised"""
 
     def fail(text):
         raise error("the service does not answer")
 
-    run(Script([ACTION, ANSWER]), [tool("Search", fail)], "?", emit=emit)
+    run(Script(turns), [tool("Search", fail)], "?", emit=emit)
     observed = emit.trace().of("observation")
     assert [(e["ok"], e["error"]) for e in observed] == [(False, error.__name__)]
     assert end(emit) == ("ERROR", error.__name__, None)
 
 
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-def test_what_the_model_raises_ends_the_run(emit, tool, run):
+@RUNS
+def test_what_the_model_raises_ends_the_run(emit, tool, run, turns):
     """an exception of the model is recorded and not raised"""
-    script = Script([ACTION, ConnectionError("closed")])
+    script = Script([turns[0], ConnectionError("closed")])
     run(script, [tool("Search", str)], "?", emit=emit)
     assert end(emit) == ("ERROR", "ConnectionError", None)
     assert emit.events[-1]["message"] == "closed"
@@ -182,18 +153,23 @@ def test_an_unreadable_turn_is_the_graphs_answer(emit, tool):
     assert end(emit) == ("DONE", "final_answer", "I think so.")
 
 
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-def test_a_made_up_tool_is_answered_with_an_error(emit, tool, run):
+@pytest.mark.parametrize(
+    ("run", "asks"),
+    [
+        (run_classic, "Action: Python REPL\nAction Input: 2**10"),
+        (run_graph, ToolRequest("Python REPL", {"input": "2**10"})),
+    ],
+)
+def test_a_made_up_tool_is_answered_with_an_error(emit, tool, run, asks):
     """a call of a tool that does not exist has one observation, and it is not ok"""
-    turns = ["Action: Python REPL\nAction Input: 2**10", ANSWER]
-    run(Script(turns), [tool("Search", str)], "?", emit=emit)
+    run(Script([asks, ANSWER]), [tool("Search", str)], "?", emit=emit)
     (call,) = emit.trace().of("tool_call")
     (observed,) = emit.trace().of("observation")
     assert (call["tool"], call["arguments"]) == ("Python REPL", {"input": "2**10"})
     assert observed["call_id"] == call["call_id"]
     assert observed["ok"] is False
     assert "not a valid tool, try one of [Search]" in observed["text"]
-    assert end(emit)[2] == "42"
+    assert end(emit)[0] == "DONE"
 
 
 def test_braces_in_a_description_are_text(emit, tool):
@@ -223,14 +199,14 @@ def test_a_thing_that_is_no_model_is_named(emit, tool, run):
     assert "a object cannot" in emit.events[-1]["message"]
 
 
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-def test_a_tool_that_says_no_has_failed(emit, tool, run):
+@RUNS
+def test_a_tool_that_says_no_has_failed(emit, tool, run, turns):
     """Its words reach the model, and its observation is not `ok`; the run goes on"""
 
     def refuse(text):
         raise ToolFailure("unauthorized", "401 Unauthorized.", hint="Log in again.")
 
-    run(Script([ACTION, ANSWER]), [tool("Search", refuse)], "?", emit=emit)
+    run(Script(turns), [tool("Search", refuse)], "?", emit=emit)
     (observation,) = emit.trace().of("observation")
     assert not observation["ok"]
     assert "401 Unauthorized. Log in again." in observation["text"]
@@ -239,12 +215,10 @@ def test_a_tool_that_says_no_has_failed(emit, tool, run):
     assert end(emit)[2] == "42"
 
 
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-@pytest.mark.parametrize("result", ["here", NOTICE])
-def test_a_tool_may_give_the_answer_itself(emit, run, result):
+def test_a_tool_may_give_the_answer_itself(emit):
     """a tool with return_direct ends the run, and the run has succeeded"""
     from langchain_core.tools import Tool as TextTool
 
-    search = TextTool("Search", lambda text: result, "Find.", return_direct=True)
-    run(Script([ACTION]), [search], "?", emit=emit)
-    assert end(emit) == ("DONE", "final_answer", result)
+    search = TextTool("Search", lambda text: NOTICE, "Find.", return_direct=True)
+    run_classic(Script([ACTION]), [search], "?", emit=emit)
+    assert end(emit) == ("DONE", "final_answer", NOTICE)

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from workbook.langchain_trace.anatomy import (
     SECTIONS,
+    SideBySide,
     color_prompt,
-    side_by_side,
 )
 from workbook.langchain_trace.anatomy import (
     split_prompt as ours,
@@ -107,12 +107,6 @@ def test_nothing_in_a_prompt_becomes_html():
     assert "&lt;script&gt;alert(&#39;&amp;&#39;)" in page
 
 
-def test_the_coloured_prompt_is_readable_as_text():
-    """where no HTML is shown, each section has its label"""
-    shown = repr(color_prompt(EXAMPLE))
-    assert [name for name in SECTIONS if f"[{name}: " in shown] == list(SECTIONS)
-
-
 # texts beside each other
 
 TEXTS = {"with": "a", "without": "a\n Observation: <b>3</b>\nb"}
@@ -120,20 +114,15 @@ TEXTS = {"with": "a", "without": "a\n Observation: <b>3</b>\nb"}
 
 def test_the_lines_in_question_are_marked():
     """only lines that begin with the words are marked, in the text form too"""
-    shown = repr(side_by_side(TEXTS, "Observation:"))
+    shown = repr(SideBySide(TEXTS, "Observation:"))
     assert [line for line in shown.splitlines() if line.startswith(">")] == [
         ">  Observation: <b>3</b>"
     ]
 
 
-def test_without_words_nothing_is_marked():
-    """where no words are given, no line is marked"""
-    assert ">" not in repr(side_by_side({"a": "b\nObservation: c"}))
-
-
 def test_texts_are_escaped():
     """titles and texts are shown to the letter, whatever they hold"""
-    shown = side_by_side({"<i>": "<b>x</b>", **TEXTS}, "Observation:")._repr_html_()
+    shown = SideBySide({"<i>": "<b>x</b>", **TEXTS}, "Observation:")._repr_html_()
     assert "<b>x</b>" not in shown
     assert "&lt;b&gt;x&lt;/b&gt;" in shown
     assert "<b>&lt;i&gt;</b>" in shown

@@ -4,12 +4,8 @@ import math
 
 import pytest
 
-from workbook.langchain_trace.agents import run_classic, run_graph
-from workbook.langchain_trace.growth import (
-    caching_experiment,
-    caching_prompts,
-    plot_caching,
-)
+from workbook.langchain_trace.agents import run_classic
+from workbook.langchain_trace.growth import caching_experiment, caching_prompts
 from workbook.models.base import Completion, Usage
 from workbook.models.prompts import shared_items
 from workbook.models.script import Script
@@ -69,27 +65,3 @@ def test_a_server_without_a_clock_has_no_time(trace):
     """where the server gives no time, the table has none"""
     frame = caching_experiment(Script(["x"], repeat_last=True), trace)
     assert all(math.isnan(value) for value in frame["prompt_ms"])
-
-
-def test_a_trace_of_messages_is_refused(emit, calculator_tool):
-    """function calls make no text prompt"""
-    run_graph(load("price_question").script(), [calculator_tool], "?", emit=emit)
-    with pytest.raises(ValueError, match="classic"):
-        caching_prompts(emit.trace())
-
-
-def test_one_call_is_too_few(emit, tool):
-    """an agent that answers at once has nothing appended"""
-    run_classic(Script(["Final Answer: 1"]), [tool("Search", str)], "?", emit=emit)
-    with pytest.raises(ValueError, match="two prompts"):
-        caching_prompts(emit.trace())
-
-
-def test_the_plot_shows_seconds_and_shares(trace, monkeypatch):
-    """two panels, each with its unit"""
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    figure = plot_caching(caching_experiment(Server(), trace))
-    assert [ax.get_ylabel() for ax in figure.axes] == [
-        "time to read the prompt, seconds",
-        "tokens from the cache, %",
-    ]

@@ -1,19 +1,24 @@
-"""The debug log, captured, read and marked."""
+"""The debug log: kept, marked and shown."""
 
 import pytest
-from langchain_core.globals import get_debug, set_debug
 
 from workbook.langchain_trace.agents import classic_agent
-from workbook.langchain_trace.debug_log import capture_debug_log, read_debug_log
+from workbook.langchain_trace.debug_log import DebugLog
 from workbook.models.script import Script
 
 TURNS = ["Action: Calculator\nAction Input: 1+1", "Final Answer: <b>2</b>"]
 
 
+def kept(turns, tool):
+    log = DebugLog()
+    agent = classic_agent(Script(turns), [tool])
+    agent.invoke({"input": "1+1?"}, config={"callbacks": [log]})
+    return log
+
+
 @pytest.fixture
 def log(llm_math):
-    agent = classic_agent(Script(TURNS), [llm_math])
-    return capture_debug_log(lambda: agent.invoke({"input": "1+1?"}))
+    return kept(TURNS, llm_math)
 
 
 def test_a_run_of_two_calls_prints_more_than_a_hundred_lines(log):
@@ -51,27 +56,10 @@ def test_the_page_escapes_what_a_model_wrote(log):
     assert "&lt;b&gt;2&lt;/b&gt;" in page
 
 
-@pytest.mark.parametrize(
-    ("text", "kinds"),
-    [
-        ("", []),
-        ('say "[llm/start] [" loud', []),
-        ("[chain/error] [chain:A] [1ms] errored with error:\n'x'\n", ["chain/error"]),
-        ("\x1b[32;1m[llm/start]\x1b[0m \x1b[1m[llm:X] In\x1b[0m\n{}\n", ["llm/start"]),
-    ],
-)
-def test_only_a_line_that_begins_as_an_event_is_one(text, kinds):
-    """errors are events, colours are no part of the log, other lines belong to none"""
-    assert [event.kind for event in read_debug_log(text).events] == kinds
-
-
-@pytest.mark.parametrize("before", [True, False])
-def test_the_switch_is_put_back(before):
-    """after the run debug is as it was, also when the run raised"""
-    set_debug(before)
-    try:
-        with pytest.raises(ZeroDivisionError):
-            capture_debug_log(lambda: 1 / 0)
-        assert get_debug() is before
-    finally:
-        set_debug(False)
+def test_an_error_is_an_event(llm_math):
+    """a run that is cut off by an exception is in the log, with what was raised"""
+    log = DebugLog()
+    agent = classic_agent(Script([TimeoutError("late")]), [llm_math])
+    with pytest.raises(TimeoutError):
+        agent.invoke({"input": "1+1?"}, config={"callbacks": [log]})
+    assert "late" in next(e.line for e in log.events if e.kind == "llm/error")

@@ -1,7 +1,5 @@
 """How the prompt grows from call to call."""
 
-import pytest
-
 from workbook.langchain_trace.growth import context_growth as ours
 from workbook.langchain_trace.growth import plot_growth
 
@@ -47,13 +45,9 @@ def test_a_history_that_was_cut_shows_below_zero(context_growth):
     assert context_growth([turn(300), turn(180)]) == [(1, 300, 300), (2, 180, -120)]
 
 
-@pytest.mark.parametrize(
-    ("events", "title"),
-    [(RECORDED, "74% of 1,687 input"), ([], "0% of 0 input")],
-)
-def test_the_plot_says_how_much_was_sent_before(monkeypatch, events, title):
+def test_the_plot_says_how_much_was_sent_before(monkeypatch):
     """the title of the plot is its finding, and the axes have units"""
     monkeypatch.setenv("MPLBACKEND", "agg")
-    ax = plot_growth(ours(events))
-    assert ax.get_title().startswith(title)
+    ax = plot_growth(ours(RECORDED), [9, 9])
+    assert ax.get_title().startswith("74% of 1,687 input")
     assert ax.get_ylabel() == "input tokens"

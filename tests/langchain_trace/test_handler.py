@@ -4,15 +4,19 @@ import asyncio
 import threading
 
 import pytest
-from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.tools import tool as langchain_tool
 
-from workbook.langchain_trace.agents import classic_agent, run_classic, run_graph
+from workbook.langchain_trace.agents import (
+    chat_model,
+    classic_agent,
+    graph_agent,
+    run_classic,
+    run_graph,
+)
 from workbook.langchain_trace.handler import TraceHandler
 from workbook.models.base import Completion, ToolRequest, Usage
-from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
 from workbook.traces.events import Kind, check_event
 from workbook.traces.writer import TraceWriter
@@ -31,15 +35,17 @@ def echo(text: str) -> str:
     return text
 
 
-def invoke(model, tools, handler, question="hello"):
-    agent = create_agent(model, tools)
-    asked = {"messages": [HumanMessage(question)]}
-    return agent.invoke(asked, config={"callbacks": [handler], "recursion_limit": 20})
+HELLO = {"messages": [HumanMessage("hello")]}
+
+
+def invoke(turns, tools, handler, **options):
+    agent = graph_agent(Script(turns), tools, **options)
+    agent.invoke(HELLO, config={"callbacks": [handler], "recursion_limit": 20})
 
 
 def test_any_run_can_be_traced(emit):
     """handed over as a callback, it writes a whole run of anybody's agent"""
-    invoke(ScriptedModel([calls("echo"), "done"]), [echo], TraceHandler(emit))
+    invoke([calls("echo"), "done"], [echo], TraceHandler(emit))
     assert [e["kind"] for e in emit.events] == [
         "run_started",
         "model_request",
@@ -53,14 +59,6 @@ def test_any_run_can_be_traced(emit):
     assert emit.events[0]["question"] == "hello"
     assert emit.trace().prompt(1) == [{"role": "user", "content": "hello"}]
     assert emit.events[-1]["answer"] == "done"
-
-
-def test_every_event_is_one(emit, llm_math):
-    """each event carries what its kind must carry, numbered without holes"""
-    script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
-    run_classic(script, [llm_math], "?", emit=emit)
-    for seq, event in enumerate(emit.events):
-        check_event(event, seq)
 
 
 def test_parallel_calls_each_have_one_observation(emit):
@@ -79,8 +77,8 @@ def test_parallel_calls_each_have_one_observation(emit):
         both.wait()
         return "two"
 
-    model = ScriptedModel([calls("first", "second"), "done"])
-    invoke(model, [first, second], TraceHandler(emit))
+    turns = [calls("first", "second"), "done"]
+    invoke(turns, [first, second], TraceHandler(emit))
     observed = {e["call_id"]: e["text"] for e in emit.trace().of("observation")}
     assert observed == {"id_0": "one", "id_1": "two"}
     assert len(emit.trace().of("tool_call")) == 2
@@ -92,11 +90,10 @@ def test_an_agent_inside_a_tool_has_that_tool_for_a_parent(emit):
     @langchain_tool
     def ask_another(text: str) -> str:
         """Ask another agent."""
-        inner = create_agent(ScriptedModel([calls("echo"), "inner"]), [echo])
-        return inner.invoke({"messages": [HumanMessage(text)]})["messages"][-1].text
+        inner = graph_agent(Script([calls("echo"), "inner"]), [echo])
+        return inner.invoke(HELLO)["messages"][-1].text
 
-    model = ScriptedModel([calls("ask_another"), "outer"])
-    invoke(model, [ask_another], TraceHandler(emit))
+    invoke([calls("ask_another"), "outer"], [ask_another], TraceHandler(emit))
     outer, inner = emit.trace().of("tool_call")
     assert "parent" not in outer
     assert inner["parent"] == outer["seq"]
@@ -125,37 +122,26 @@ def test_usage_and_timings_are_the_servers(emit, tool):
 def test_usage_of_messages_is_kept(emit):
     """a chat model's usage stands in its message"""
     said = Completion("done", usage=Usage(7, 2, 3))
-    invoke(ScriptedModel([said]), [echo], TraceHandler(emit))
+    invoke([said], [echo], TraceHandler(emit))
     (turn,) = emit.trace().of("model_turn")
     assert turn["usage"] == {"input": 7, "output": 2, "cached": 3}
 
 
-def test_the_turn_is_what_langchain_read(emit, calculator_tool):
-    """where the parsers differ, the trace shows what LangChain made of the turn"""
+def test_a_classic_run_is_traced(emit, calculator_tool):
+    """each event is one; a turn is what LangChain read, before what came of it"""
     two = "Action: Calculator\nAction Input: 1+1\nAction: Calculator\nAction Input: 2"
     run_classic(Script([two]), [calculator_tool], "?", emit=emit)
-    turn = emit.trace().of("model_turn")[0]["turn"]
-    assert turn["input"] == "1+1\nAction: Calculator\nAction Input: 2"
-
-
-def test_the_turn_stands_before_what_came_of_it(emit, calculator_tool):
-    """a turn is written before its tool call, though it was parsed in between"""
-    script = Script(["Action: Calculator\nAction Input: 1+1", "Final Answer: 2"])
-    run_classic(script, [calculator_tool], "?", emit=emit)
-    kinds = [e["kind"] for e in emit.events]
-    assert kinds[1:4] == ["model_request", "model_turn", "tool_call"]
-
-
-def test_the_stop_words_that_are_sent_are_recorded(emit, tool):
-    """a request says where the model was told to stop"""
-    run_classic(Script(["Final Answer: 1"]), [tool("Search", str)], "?", emit=emit)
-    (request,) = emit.trace().of("model_request")
+    for seq, event in enumerate(emit.events):
+        check_event(event, seq)
+    request, turn, call = emit.events[1:4]
     assert request["stop"] == ["\nObservation:", "\n\tObservation:"]
+    assert turn["turn"]["input"] == "1+1\nAction: Calculator\nAction Input: 2"
+    assert call["arguments"] == {"input": turn["turn"]["input"]}
 
 
 def test_a_classic_agent_on_a_chat_model_has_text_prompts(emit, tool):
     """the one message that LangChain makes of a text prompt is a text again"""
-    model = ScriptedModel(["Final Answer: 1"])
+    model = chat_model(Script(["Final Answer: 1"]))
     run_classic(model, [tool("Search", str)], "?", emit=emit)
     assert emit.trace().prompt(1).endswith("\nQuestion: ?\nThought:")
     assert emit.trace().of("model_turn")[0]["turn"]["kind"] == "final"
@@ -163,28 +149,27 @@ def test_a_classic_agent_on_a_chat_model_has_text_prompts(emit, tool):
 
 def test_an_empty_message_is_no_answer_to_read(emit):
     """a message without words and calls is malformed, though the graph ends on it"""
-    invoke(ScriptedModel([""]), [echo], TraceHandler(emit))
+    invoke([""], [echo], TraceHandler(emit))
     assert emit.trace().of("model_turn")[0]["turn"]["kind"] == "malformed"
     assert emit.events[-1]["answer"] == ""
 
 
 def test_an_agents_message_is_its_answer(emit):
     """of two agents in a row, each one's message without calls is an answer"""
-    one, two = (create_agent(ScriptedModel([said]), [echo]) for said in ("1", "2"))
-    asked = {"messages": [HumanMessage("?")]}
-    (one | two).invoke(asked, config={"callbacks": [TraceHandler(emit)]})
+    one, two = (graph_agent(Script([said]), [echo]) for said in ("1", "2"))
+    (one | two).invoke(HELLO, config={"callbacks": [TraceHandler(emit)]})
     turns = [event["turn"] for event in emit.trace().of("model_turn")]
     assert [turn.get("answer") for turn in turns] == ["1", "2"]
 
 
 @pytest.mark.parametrize(
     ("next_one", "kinds"),
-    [(ScriptedModel(["two"]), ["text", "final"]), (echo, ["text"])],
+    [(chat_model(Script(["two"])), ["text", "final"]), (echo, ["text"])],
     ids=["model", "tool"],
 )
 def test_the_words_inside_a_chain_are_text(emit, next_one, kinds):
     """of two models in a chain the last one's words are the answer, others are text"""
-    chain = ScriptedModel(["one"]) | StrOutputParser() | next_one
+    chain = chat_model(Script(["one"])) | StrOutputParser() | next_one
     chain.invoke("?", config={"callbacks": [TraceHandler(emit)]})
     assert [e["turn"]["kind"] for e in emit.trace().of("model_turn")] == kinds
 
@@ -200,28 +185,19 @@ def test_a_streamed_classic_run_ends_with_its_answer(emit, tool):
 
 def test_an_asynchronous_run_is_traced(emit):
     """without waiting, the events are the same, each call with its observation"""
-    agent = create_agent(ScriptedModel([calls("echo", "echo"), "done"]), [echo])
-    asked = {"messages": [HumanMessage("hello")]}
-    asyncio.run(agent.ainvoke(asked, config={"callbacks": [TraceHandler(emit)]}))
+    agent = graph_agent(Script([calls("echo", "echo"), "done"]), [echo])
+    asyncio.run(agent.ainvoke(HELLO, config={"callbacks": [TraceHandler(emit)]}))
     observed = [e["call_id"] for e in emit.trace().of("observation")]
     assert sorted(observed) == ["id_0", "id_1"]
     assert emit.events[-1]["answer"] == "done"
 
 
-@pytest.mark.parametrize("thing", [ScriptedModel(["a"]), echo], ids=["model", "tool"])
-def test_a_handler_is_for_a_run(emit, thing):
-    """a model or a tool alone is no run: the message says where the handler goes"""
-    with pytest.raises(ValueError, match="the agent's invoke"):
-        thing.invoke("a", config={"callbacks": [TraceHandler(emit)]})
-    assert emit.events == []
-
-
 def test_a_handler_writes_one_run(emit):
     """a second run with the same handler is refused, in a sentence"""
     handler = TraceHandler(emit)
-    invoke(ScriptedModel(["done"]), [echo], handler)
+    invoke(["done"], [echo], handler)
     with pytest.raises(ValueError, match="one run"):
-        invoke(ScriptedModel(["done"]), [echo], handler)
+        invoke(["done"], [echo], handler)
 
 
 def test_a_trace_that_cannot_be_written_is_not_passed_over(tool):
@@ -243,7 +219,7 @@ def test_a_middleware_that_ends_the_run_is_recorded(emit, tool):
     from langchain.agents.middleware import ToolCallLimitMiddleware
 
     limit = ToolCallLimitMiddleware(run_limit=3, exit_behavior="end")
-    script = Script(["Action: Search\nAction Input: x"], repeat_last=True)
+    script = Script([ToolRequest("Search", {"input": "x"})], repeat_last=True)
     run_graph(script, [tool("Search", str)], "?", emit=emit, middleware=[limit])
     assert [e["ok"] for e in emit.trace().of("observation")] == [True] * 3 + [False]
     assert script.asked == 4
@@ -259,10 +235,8 @@ def test_each_try_has_an_id_of_its_own(emit):
         raise TimeoutError("late")
 
     retry = ToolRetryMiddleware(max_retries=2, initial_delay=0, jitter=False)
-    model = ScriptedModel([calls("broken"), "done"])
-    agent = create_agent(model, [broken], middleware=[retry])
-    asked = {"messages": [HumanMessage("hello")]}
-    agent.invoke(asked, config={"callbacks": [TraceHandler(emit)]})
+    turns = [calls("broken"), "done"]
+    invoke(turns, [broken], TraceHandler(emit), middleware=[retry])
     assert one_observation_each(emit) == ["id_0", "id_0#2", "id_0#3"]
 
 
@@ -274,13 +248,12 @@ def one_observation_each(emit):
     return ids
 
 
-@pytest.mark.parametrize("name", ["echo", "missing"])
-@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(("name", "at_once"), [("echo", True), ("missing", False)])
 def test_calls_to_which_the_model_gave_one_id(emit, name, at_once):
     """two calls of a model that repeats its ids are two calls, each with its result"""
     asked = [ToolRequest(name, {"text": text}, "call_1") for text in "ab"]
     turns = [asked, "done"] if at_once else [asked[:1], asked[1:], "done"]
-    invoke(ScriptedModel(turns), [echo], TraceHandler(emit))
+    invoke(turns, [echo], TraceHandler(emit))
     one_observation_each(emit)
     arguments = [e["arguments"]["text"] for e in emit.trace().of("tool_call")]
     assert sorted(arguments) == ["a", "b"]
@@ -289,22 +262,21 @@ def test_calls_to_which_the_model_gave_one_id(emit, name, at_once):
 def test_an_id_that_comes_again_has_its_own_observation(emit):
     """a message of an earlier turn is no result of a later call with the same id"""
     asked = [ToolRequest(name, {"text": "a"}, "call_1") for name in ("echo", "missing")]
-    invoke(ScriptedModel([asked[:1], asked[1:], "done"]), [echo], TraceHandler(emit))
+    invoke([asked[:1], asked[1:], "done"], [echo], TraceHandler(emit))
     assert [e["ok"] for e in emit.trace().of("observation")] == [True, False]
 
 
-@pytest.mark.parametrize("name", ["invalid_tool", "_Exception"])
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-def test_a_tool_may_be_called_as_langchain_calls_its_own(emit, tool, name, run):
-    """a tool that is named like LangChain's helpers is a tool like any other"""
-    script = Script([f"Action: {name}\nAction Input: x", "Final Answer: 1"])
-    run(script, [tool(name, str)], "?", emit=emit)
-    assert [e["tool"] for e in emit.trace().of("tool_call")] == [name]
-    assert [e["ok"] for e in emit.trace().of("observation")] == [True]
+BY_TEXT = ["Action: Search\nAction Input: x", "Final Answer: 1"]
+BY_CALL = [ToolRequest("Search", {"input": "x"}), "1"]
+RUNS = pytest.mark.parametrize(
+    ("run", "turns"), [(run_classic, BY_TEXT), (run_graph, BY_CALL)]
+)
 
 
-def heard_then_stopped(kind):
-    """Return a writer whose listener raises at the first event of a kind."""
+@RUNS
+@pytest.mark.parametrize("kind", Kind)
+def test_a_run_that_is_stopped_by_a_listener_is_whole(tool, run, turns, kind):
+    """whoever watches may stop a run at any event: each call has one observation"""
     left = [kind]
 
     def listener(event):
@@ -312,37 +284,9 @@ def heard_then_stopped(kind):
             left.clear()
             raise KeyboardInterrupt("stop")
 
-    return TraceWriter(listener=listener)
-
-
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-@pytest.mark.parametrize("kind", Kind)
-def test_a_run_that_is_stopped_by_a_listener_is_whole(tool, run, kind):
-    """whoever watches may stop a run at any event: each call has one observation"""
-    emit = heard_then_stopped(kind)
-    script = Script(["Action: Search\nAction Input: x", "Final Answer: 1"])
-    run(script, [tool("Search", str)], "?", emit=emit)
+    emit = TraceWriter(listener=listener)
+    run(Script(turns), [tool("Search", str)], "?", emit=emit)
     one_observation_each(emit)
     kinds = [event["kind"] for event in emit.events]
     assert (kinds.count("run_started"), kinds.count("run_finished")) == (1, 1)
     assert kinds[-1] == "run_finished"
-
-
-@pytest.mark.parametrize("run", [run_classic, run_graph])
-@pytest.mark.parametrize("kind", Kind)
-def test_a_run_whose_disk_is_full_for_a_moment_is_whole(tool, run, kind):
-    """an event that could not be written once ends the run, and leaves no half call"""
-    writer, left = TraceWriter(), [kind]
-
-    def emit(kind, /, **fields):
-        if kind in left:
-            left.clear()
-            raise OSError("no space left")
-        return writer(kind, **fields)
-
-    script = Script(["Action: Search\nAction Input: x", "Final Answer: 1"])
-    run(script, [tool("Search", str)], "?", emit=emit)
-    one_observation_each(writer)
-    kinds = [event["kind"] for event in writer.events]
-    assert (kinds[0], kinds[-1]) == ("run_started", "run_finished")
-    assert kinds.count("run_started") == kinds.count("run_finished") == 1

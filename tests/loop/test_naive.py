@@ -198,12 +198,6 @@ def test_nothing_else_is_mended(loop):
         run(Script([CALL]), loop, {"Sum": lambda text: 1 / 0})
 
 
-def test_an_unreadable_turn_ends_the_naive_loop():
-    """A turn without an action raises what the regular expression did not find."""
-    with pytest.raises(AttributeError):
-        run(Script(["I think."]))
-
-
 @pytest.mark.parametrize("calls", [1, 3])
 def test_a_call_limit_is_reached_after_its_calls(calls):
     """A limit of n hands n calls on as they are and raises at the next one."""

@@ -10,12 +10,9 @@ from workbook.models.script import Script
 from workbook.traces.writer import TraceWriter
 
 QUESTION = "How many eggs are in 7 boxes of 12?"
-SUM = " I multiply.\nAction 1: Sum[12 * 7]"
-END = " I know.\nAction 2: Finish[84]"
-
-
-def world(**options):
-    return ToolWorld({"Sum": lambda text: 84}, gold="84", **options)
+SUM = " I multiply.\nAction: Sum[12 * 7]"
+END = " I know.\nAction: Finish[84]"
+WORLD = ToolWorld({"Sum": lambda text: 84})
 
 
 def reads_angles(text):
@@ -24,28 +21,24 @@ def reads_angles(text):
     return (verb.lower(), argument) if angle else None
 
 
-@pytest.mark.parametrize("numbered", [True, False])
-def test_each_prompt_ends_where_the_model_goes_on(numbered):
+def test_each_prompt_ends_where_the_model_goes_on():
     """The second prompt holds the first step and its observation, then a new label."""
-    one, two = (" 1", " 2") if numbered else ("", "")
-    turns = [f" I multiply.\nAction{one}: Sum[1]", f" Yes.\nAction{two}: Finish[84]"]
-    script = Script(turns)
-    run("react", script, QUESTION, [], world(), numbered=numbered)
-    assert script.requests[1].prompt == (
-        f"Question: {QUESTION}\nThought{one}: I multiply.\nAction{one}: Sum[1]\n"
-        f"Observation{one}: 84\nThought{two}:"
+    script = Script([SUM, END])
+    run("react", script, QUESTION, [], WORLD)
+    first, second = script.requests
+    assert second.prompt == (
+        f"{first.prompt} I multiply.\nAction: Sum[12 * 7]\nObservation: 84\nThought:"
     )
-    assert script.requests[1].stop[0] == f"\nObservation{two}:"
-    # It only grows, so that what the model has read can be cached.
-    assert script.requests[1].prompt.startswith(script.requests[0].prompt)
+    assert first.prompt == f"Question: {QUESTION}\nThought:"
+    assert second.stop[0] == "\nObservation:"
 
 
 def test_a_reply_without_an_action_is_followed_by_a_second_call():
     """A thought alone is kept, the action asked for; the trace has it all in order."""
     trace = TraceWriter(secrets=())
     script = Script([" I multiply.\nThen I see.", " Sum[12 * 7]", END])
-    attempt = run("react", script, QUESTION, [], world(), emit=trace)
-    assert script.requests[1].prompt.endswith("\nThought 1: I multiply.\nAction 1:")
+    attempt = run("react", script, QUESTION, [], WORLD, emit=trace)
+    assert script.requests[1].prompt.endswith("\nThought: I multiply.\nAction:")
     assert script.requests[1].stop == ("\n",)
     assert attempt.steps == (
         PaperStep("I multiply.", "Sum[12 * 7]", "84"),
@@ -65,35 +58,33 @@ def test_prompt_and_actions_may_be_anothers():
     """A first prompt of one's own grows with the steps; a parser reads each action."""
 
     def prompt(question, exemplars, *, numbered):
-        return f"Mind {len(exemplars)}, {numbered}.\n\nQuestion: {question}\nAction 1:"
+        return f"Mind {len(exemplars)}, {numbered}.\n\nQuestion: {question}\nAction:"
 
     trace, script = TraceWriter(secrets=()), Script([" Sum<12 * 7>", " Finish<84>"])
     mine = {"prompt": prompt, "parse": reads_angles}
-    attempt = run("act", script, "7 * 12?", [], world(), emit=trace, **mine)
-    assert (attempt.answer, attempt.reward) == ("84", 1.0)
+    attempt = run("act", script, "7 * 12?", [], WORLD, emit=trace, **mine)
+    assert attempt.answer == "84"
     turns = [event["turn"]["kind"] for event in trace.trace().of("model_turn")]
     assert turns == ["action", "final"]
     first, second = (request.prompt for request in script.requests)
-    assert first == "Mind 0, True.\n\nQuestion: 7 * 12?\nAction 1:"
-    assert second == f"{first} Sum<12 * 7>\nObservation 1: 84\nAction 2:"
+    assert first == "Mind 0, False.\n\nQuestion: 7 * 12?\nAction:"
+    assert second == f"{first} Sum<12 * 7>\nObservation: 84\nAction:"
 
 
 class Garden:
     """A world that knows no Finish; it is over once the rose is watered."""
 
     def step(self, action):
-        watered = action == "water rose"
-        text = "You did it." if watered else "Nothing."
-        return StepResult(text, float(watered), watered)
+        return StepResult("Nothing.", done=action == "water rose")
 
 
 @pytest.mark.parametrize(
-    ("action", "answer", "reward"), [("water rose", None, 1.0), ("Finish[x]", "x", 0.0)]
+    ("action", "answer"), [("water rose", None), ("Finish[x]", "x")]
 )
-def test_the_world_or_the_model_ends_the_run(action, answer, reward):
+def test_the_world_or_the_model_ends_the_run(action, answer):
     """A world that is over ends it, without an answer; Finish ends it in any world."""
     attempt = run("act", Script([f" {action}"]), "Water the rose.", [], Garden())
-    assert (attempt.answer, attempt.reward, attempt.calls) == (answer, reward, 1)
+    assert (attempt.answer, attempt.calls) == (answer, 1)
 
 
 def test_a_long_observation_is_cut():
@@ -101,7 +92,7 @@ def test_a_long_observation_is_cut():
     script = Script([" Read[]", " Finish[]"])
     book = ToolWorld({"Read": lambda _: "One. Two. Three."})
     run("act", script, QUESTION, [], book, observation_chars=9)
-    assert script.requests[1].prompt.endswith("Observation 1: One. Two.\nAction 2:")
+    assert script.requests[1].prompt.endswith("Observation: One. Two.\nAction:")
 
 
 @pytest.mark.parametrize(
@@ -122,22 +113,22 @@ def test_a_reply_is_split_into_thought_and_action(method, reply, expected):
 
 
 @pytest.mark.parametrize(
-    ("method", "turns", "answer", "calls", "reward"),
+    ("method", "turns", "answer", "calls"),
     [
-        ("standard", [" 84\nQuestion: 1+1?"], "84", 1, 0.0),
-        ("cot", [" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1?\nAnswer: 2"], "84", 1, 0.0),
-        ("act", [" Sum[12 * 7]", " Finish[84] and so on."], "84", 2, 1.0),
-        ("act", [" Fly[home]", " Finish[84]"], "84", 2, 1.0),
-        ("act", [" Finish[]"], None, 1, 0.0),
-        ("act", [" Sum[1]"] * 9, None, 7, 0.0),
-        ("react", [f"{SUM}\nObservation 1: 99\nAction 2: Finish[99]", END], "84", 2, 1),
+        ("standard", [" 84\nQuestion: 1+1?"], "84", 1),
+        ("cot", [" 12 * 7 = 84.\nAnswer: 84\n\nQuestion: 1?\nAnswer: 2"], "84", 1),
+        ("act", [" Sum[12 * 7]", " Finish[84] and so on."], "84", 2),
+        ("act", [" Fly[home]", " Finish[84]"], "84", 2),
+        ("act", [" Finish[]"], None, 1),
+        ("act", [" Sum[1]"] * 9, None, 7),
+        ("react", [f"{SUM}\nObservation: 99\nAction: Finish[99]", END], "84", 2),
     ],
 )
-def test_how_a_run_ends(method, turns, answer, calls, reward):
+def test_how_a_run_ends(method, turns, answer, calls):
     """The line behind "Answer:", or Finish in brackets; no answer after seven steps."""
     trace = TraceWriter(secrets=())
-    attempt = run(method, Script(turns), QUESTION, [], world(), emit=trace)
-    assert (attempt.answer, attempt.calls, attempt.reward) == (answer, calls, reward)
+    attempt = run(method, Script(turns), QUESTION, [], WORLD, emit=trace)
+    assert (attempt.answer, attempt.calls) == (answer, calls)
     end = trace.trace().end
     gave_up = answer is None and turns != [" Finish[]"]
     assert (end["state"] == "EXHAUSTED", end["answer"]) == (gave_up, answer)

@@ -145,18 +145,17 @@ def test_anything_else_is_no_action(parse_bracket_action, text):
 # the four ways to ask
 
 
-def test_standard_shows_question_and_answer():
-    """Standard shows neither thoughts nor actions."""
-    expected = "Question: 1+1?\nAnswer: 2\n\nQuestion: 2+2?\nAnswer:"
-    assert render_prompt(STANDARD, "2+2?", [TAXI]) == expected
-
-
-def test_cot_shows_the_reasoning():
-    """CoT shows one thought before the answer."""
-    expected = (
-        "Question: 1+1?\nThought: 1 + 1 = 2.\nAnswer: 2\n\nQuestion: 2+2?\nThought:"
-    )
-    assert render_prompt(COT, "2+2?", [TAXI]) == expected
+@pytest.mark.parametrize(
+    ("method", "shown", "label"),
+    [
+        (STANDARD, "Answer: 2\n", "Answer:"),
+        (COT, "Thought: 1 + 1 = 2.\nAnswer: 2\n", "Thought:"),
+    ],
+)
+def test_a_method_that_does_not_act_shows_an_answer(method, shown, label):
+    """Standard shows the answer only; CoT shows one thought before it."""
+    expected = f"Question: 1+1?\n{shown}\nQuestion: 2+2?\n{label}"
+    assert render_prompt(method, "2+2?", [TAXI]) == expected
 
 
 def test_act_leaves_the_thoughts_out():

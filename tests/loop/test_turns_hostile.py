@@ -122,12 +122,6 @@ def test_words_that_only_look_like_a_label(line):
     assert split_fields(line) == [(Label.THOUGHT, line)]
 
 
-def test_what_is_not_text_is_refused_in_words():
-    """Anything but a string is a TypeError that names its type."""
-    with pytest.raises(TypeError, match="not bytes"):
-        parse_turn(b"Action: a")
-
-
 @given(st.one_of(turns, st.text(max_size=200)))
 @example("Thought:")
 @settings(max_examples=300, deadline=None)

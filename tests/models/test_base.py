@@ -1,8 +1,7 @@
-"""A model whose answers begin with a prefill, and one without stop sequences."""
+"""A model whose answers begin with a prefill."""
 
 from tests.models.listener import Listener
 from workbook.models.base import Completion, Prefilled
-from workbook.models.langchain import WithoutStop
 from workbook.models.script import Script
 
 
@@ -32,11 +31,5 @@ def test_a_wrapper_can_do_what_its_model_can():
     counted = Prefilled(counting, "Thought:").count(prompt)
     assert counted == counting.count(f"{prompt}Thought:")
     assert not hasattr(Prefilled(Plain(), "Thought:"), "count")
-    for wrap in (WithoutStop, lambda model: Prefilled(model, "Thought:")):
-        assert (wrap(counting).streams, wrap(Plain()).streams) == (True, False)
-
-
-def test_stop_sequences_can_be_left_out():
-    """without stop words the model writes its own Observation"""
-    text = "Action Input: 1\nObservation: 2"
-    assert WithoutStop(Script([text])).complete("p", stop=["\nO"]).text == text
+    assert Prefilled(counting, "Thought:").streams
+    assert not Prefilled(Plain(), "Thought:").streams

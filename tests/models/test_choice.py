@@ -5,15 +5,11 @@ import pytest
 from workbook.models.choice import (
     MissingKey,
     UnknownModel,
-    as_text_model,
     describe_model,
-    get_model,
     get_text_model,
     model_health,
     model_name,
 )
-from workbook.models.langchain import ChatModelAdapter, ScriptedModel
-from workbook.models.script import Script
 
 SECRET = "sk-very-secret-0123456789"
 NAME, URL, KEY = "WORKBOOK_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"
@@ -42,50 +38,27 @@ def test_the_name_decides_then_the_variable(monkeypatch, name, variable, chosen)
     assert model_name(name) == chosen
 
 
-def test_the_scripted_model_comes_as_each_wants_it():
-    """a LangChain chat model or a plain script, with its options; it needs turns"""
-    model = get_model(turns=["a"], repeat_last=True)
-    assert isinstance(model, ScriptedModel)
-    assert model.script.repeat_last
-    assert isinstance(get_text_model("scripted", turns=["a"]), Script)
-    for get in (get_model, get_text_model):
-        with pytest.raises(UnknownModel, match="turns="):
-            get()
-
-
 def test_the_local_model_is_chosen_by_name(local, real_weights):
-    """`local` is the model in this process, for LangChain and for the engines"""
-    chat = get_model("local", turns=["ignored"], max_tokens=2)
-    text = get_text_model("local", turns=["ignored"], max_tokens=2)
+    """`local` is the model in this process, with its options"""
     assert str(real_weights) in describe_model("local")
-    assert chat.invoke("hi").usage_metadata["output_tokens"] == 2
-    assert text.complete("hi").usage.output == 2
+    assert get_text_model("local", max_tokens=2).complete("hi").usage.output == 2
 
 
-@pytest.mark.parametrize("get", [get_model, get_text_model])
-def test_any_other_name_is_hosted(monkeypatch, get):
+def test_any_other_name_is_hosted(monkeypatch):
     """another name is asked with the key, without the space around it, or with none"""
-
-    def key(**options):
-        model = get("m", **options)
-        hosted = model.model if isinstance(model, ChatModelAdapter) else model
-        assert hosted.name == "m"
-        return hosted._client.headers["Authorization"]
-
-    assert key(api_key=SECRET) == f"Bearer {SECRET}"
-    assert key(base_url="http://127.0.0.1:9/v1") == "Bearer none-needed"
     monkeypatch.setenv(KEY, f" {SECRET}\n")
-    assert key() == f"Bearer {SECRET}"
+    model = get_text_model("m", max_tokens=9)
+    assert (model.name, model.options["max_completion_tokens"]) == ("m", 9)
+    assert model._client.headers["Authorization"] == f"Bearer {SECRET}"
+    monkeypatch.delenv(KEY)
+    monkeypatch.setenv(URL, "http://127.0.0.1:9/v1")
+    assert get_text_model("m")._client.headers["Authorization"] == "Bearer none-needed"
 
 
-def test_a_model_of_ours_or_langchains_is_taken():
-    """a TextModel stays as it is; a LangChain model is wrapped; all else is refused"""
-    script = Script(["a"])
-    assert as_text_model(script) is script
-    assert as_text_model(ScriptedModel(["a"])).complete("p").text == "a"
-    for thing in (None, Script):
-        with pytest.raises(TypeError, match="give a TextModel"):
-            as_text_model(thing)
+def test_the_scripted_model_is_made_of_its_turns():
+    """what it says is given to a Script, and the message says so"""
+    with pytest.raises(UnknownModel, match=r"Script\(\[…\]\)"):
+        get_text_model()
 
 
 @pytest.mark.parametrize(
@@ -94,8 +67,7 @@ def test_a_model_of_ours_or_langchains_is_taken():
         (None, {}, "scripted (", ""),
         (" ", {}, None, "Choose scripted"),
         ("gpt 4", {}, None, "openai:gpt-4o-mini"),
-        ("locl", {}, None, "did you mean 'local'"),
-        (None, {NAME: "scriptd"}, None, "WORKBOOK_MODEL='scriptd' names no model; did"),
+        (None, {NAME: "gpt 4"}, None, "WORKBOOK_MODEL='gpt 4' names no model."),
         ("LOCAL", {}, "local (SmolLM2", "fetch-model"),
         ("m", {}, None, "needs a key, and OPENAI_API_KEY is not set"),
         ("m", {KEY: "sk-1234"}, f"({KEY} is set)", ""),
@@ -104,8 +76,8 @@ def test_a_model_of_ours_or_langchains_is_taken():
         ("m", {KEY: "“sk-quoted”"}, None, "copy the key again"),
         ("m", {URL: "http://u:pw@h:1/v1"}, "m at h (without a key)", ""),
         ("m", {URL: "h:1"}, None, "OPENAI_BASE_URL is no URL"),
-        ("m", {URL: "http://[1"}, None, "OPENAI_BASE_URL is no URL"),
         ("m", {URL: "http://"}, None, "OPENAI_BASE_URL is no URL"),
+        ("m", {URL: "http://h:port"}, None, "OPENAI_BASE_URL is no URL"),
     ],
 )
 def test_what_is_said_about_a_model_is_what_happens(
@@ -124,5 +96,5 @@ def test_what_is_said_about_a_model_is_what_happens(
     assert not {"sk-1234", "pw", "quoted"} & {*line.replace("@", " ").split()}
     if not ok:
         with pytest.raises((UnknownModel, MissingKey)) as error:
-            get_model(name)
+            get_text_model(name)
         assert str(error.value) == fix

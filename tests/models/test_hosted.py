@@ -4,7 +4,6 @@ import json
 import traceback
 
 import pytest
-from langchain_openai import ChatOpenAI
 
 from tests.endpoint import Fault, endpoint
 from tests.models.listener import Listener
@@ -12,9 +11,7 @@ from workbook.fsm import FunctionCalls, Machine
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.models.base import Completion, ToolRequest, Usage
-from workbook.models.choice import get_model
 from workbook.models.hosted import HostedModel, HostedModelError
-from workbook.models.langchain import LangChainModel
 from workbook.tools.calculator import calculator
 from workbook.tools.registry import ToolRegistry
 from workbook.traces.writer import TraceWriter
@@ -33,12 +30,6 @@ def ours(url, **options):
     return HostedModel("fake", base_url=url, **{**usual, **options})
 
 
-def langchains(url):
-    """LangChain's client of the same endpoint."""
-    return LangChainModel(ChatOpenAI(model="fake", base_url=url, api_key=KEY))
-
-
-CLIENTS = pytest.mark.parametrize("client", [ours, langchains])
 STREAMED = pytest.mark.parametrize("on_text", [None, lambda piece: None])
 
 
@@ -47,12 +38,11 @@ def machine(model, **options):
     return Machine(model, tools, adapter=FunctionCalls, **options)
 
 
-@CLIENTS
 @STREAMED
-def test_calls_go_over_the_wire_and_their_results_back(client, on_text):
+def test_calls_go_over_the_wire_and_their_results_back(on_text):
     """two calls in one turn, two observations under their ids, then the answer"""
     with endpoint(BOTH, "2 and 4") as server:
-        end = machine(client(server.url), on_text=on_text).run("1+1, 2+2?")
+        end = machine(ours(server.url), on_text=on_text).run("1+1, 2+2?")
     assert (end.state, end.answer, end.spent.steps) == ("DONE", "2 and 4", 2)
     sent = server.asked[1]["messages"]
     answered = [(m["tool_call_id"], m["content"]) for m in sent if m["role"] == "tool"]
@@ -106,17 +96,6 @@ def test_a_fault_ends_the_run_in_a_sentence(fault, words, on_text):
     assert words in end.message
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("body", [b"{", WHOLE % b"null"])
-@STREAMED
-def test_a_fault_is_a_sentence_by_langchains_client_too(body, on_text):
-    """what ChatOpenAI stumbles over is said in words in the machine"""
-    with endpoint(Fault(body=body)) as server:
-        end = machine(langchains(server.url), on_text=on_text).run("?")
-    assert end.state == "ERROR"
-    assert NONE in end.message or "No generation chunks" in end.message
-
-
 def test_the_key_is_in_no_error_and_no_repr():
     """an endpoint that repeats the key does not get it onto the screen"""
     with endpoint(Fault(401, b'{"error": {"message": "%s"}}' % KEY.encode())) as server:
@@ -125,7 +104,7 @@ def test_the_key_is_in_no_error_and_no_repr():
             model.chat(HELLO)
     assert server.keys == [f"Bearer {KEY}"]
     assert KEY not in "".join(traceback.format_exception(error.value))
-    assert KEY not in f"{model!r} {get_model('m', api_key=KEY)!r}"
+    assert KEY not in repr(model)
 
 
 @pytest.mark.parametrize(
@@ -158,17 +137,6 @@ def test_an_error_in_a_stream_is_said():
         ours(server.url).complete("?", on_text=lambda piece: False)
 
 
-def test_what_a_listener_raises_is_its_own():
-    """a caller that stumbles over a piece is not told that the endpoint did"""
-
-    def listen(piece):
-        raise ValueError(f"no room for {piece!r}")
-
-    own = pytest.raises(ValueError, match="no room for 'one '")
-    with endpoint("one two three") as server, own:
-        ours(server.url).complete("?", on_text=listen)
-
-
 @STREAMED
 def test_what_is_reported_is_kept(on_text):
     """text, calls, usage and reason are the same in one piece and in many"""
@@ -194,38 +162,12 @@ def test_every_request_has_a_cap(own, asked, cap):
     assert HostedModel("m").options["max_completion_tokens"] == 512
 
 
-USAGES = [
-    {},
-    {"prompt_tokens": -(10**9)},
-    {"prompt_tokens": "many"},
-    {"completion_tokens": -5},
-    {"prompt_tokens": 0, "completion_tokens": 0},
-    {"prompt_tokens_details": {"cached_tokens": 10**6}},
-    {"prompt_tokens_details": "none"},
-]
-
-
-@pytest.mark.parametrize("usage", USAGES, ids=str)
-def test_usage_that_cannot_be_is_none(usage):
-    """what was counted wrongly is no usage: whoever spends a budget estimates it"""
-    with endpoint("done", usage=usage) as server:
-        assert ours(server.url).complete("?").usage == Usage()
-
-
-@CLIENTS
-def test_usage_that_cannot_be_widens_no_budget(client):
+def test_usage_that_cannot_be_widens_no_budget():
     """what was counted wrongly is estimated, and the trace says so"""
     calls = [ToolRequest("Calculator", {"expression": f"{n}+1"}) for n in range(9)]
     told, wrong = TraceWriter(), {"prompt_tokens": -(10**9)}
     with endpoint(*calls, "done", usage=wrong) as server:
         options = {"adapter": FunctionCalls, "hook": told, "budget": Budget(tokens=900)}
-        end = guarded(client(server.url), [calculator()], **options).run("?")
+        end = guarded(ours(server.url), [calculator()], **options).run("?")
     assert end.state == "EXHAUSTED"
     assert all(turn["usage"]["estimated"] for turn in told.trace().of("model_turn"))
-
-
-@pytest.mark.parametrize("url", ["http://localhost:port/v1", "http://[::1/v1"])
-def test_an_address_that_is_none_is_named(url):
-    """what cannot be an endpoint's address is said so, with one that could"""
-    with pytest.raises(HostedModelError, match="is no address of an endpoint"):
-        HostedModel("fake", base_url=url)

@@ -9,8 +9,7 @@ import pytest
 
 from tests.endpoint import Fault, endpoint
 from tests.models.listener import Listener
-from workbook.models.choice import get_model, get_text_model, model_health
-from workbook.models.embeddings import embed
+from workbook.models.choice import get_text_model, model_health
 from workbook.models.hosted import HostedModel
 from workbook.models.local import (
     NAME,
@@ -110,7 +109,7 @@ def test_it_is_asked_as_any_endpoint_is(local, monkeypatch):
     """messages, caps and streams work by its address, without the key or a proxy"""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real-0123456789")
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    model = get_model("local", max_tokens=6).model
+    model = HostedModel(NAME, base_url=local_server().url, max_tokens=6)
     listener = Listener()
     answer = model.chat(GO, on_text=listener)
     assert "".join(listener.pieces) == answer.text
@@ -204,7 +203,6 @@ def test_all_ask_the_one_server(real_weights, shared):
         shared(f"{address}/v1/")
         model = get_text_model("local", max_tokens=4)
         assert model.complete("One, two,").usage.output == 4
-        assert get_model("local", max_tokens=4).invoke("Hello").content
         assert local_server().url == f"{address}/v1"
         assert not isinstance(local_server(), LocalServer)
         assert address in model_health("local")[1]
@@ -232,17 +230,3 @@ def test_a_page_that_is_no_model_is_named(shared):
         shared(page.url)
         with pytest.raises(LocalModelError, match="serve-model"):
             local_server()
-
-
-# a vector for a text
-
-
-def test_a_text_has_a_vector(local):
-    """an embedding has length 1 and 576 numbers, also of a text that is cut"""
-    one, other, again, long = embed(["tea", "milk", "tea", "\U0001f375" * 2000])
-    assert len(one) == len(long) == 576
-    assert sum(x * x for x in one) == pytest.approx(1, abs=1e-4)
-    assert one == pytest.approx(again, abs=1e-3)
-    assert one != pytest.approx(other, abs=1e-3)
-    with pytest.raises(LocalModelError, match="empty"):
-        embed([""])

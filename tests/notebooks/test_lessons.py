@@ -1,6 +1,5 @@
 """Every lesson runs from top to bottom, as it ships and with every exercise solved."""
 
-import inspect
 import re
 import tempfile
 from operator import attrgetter
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.learner import RAISES, answer_to
+from tests.learner import RAISES, answer_to, cells_with_answer
 from tests.notebooks.conftest import lessons, read, text_outputs
 from workbook.exercises.catalogue import exercises
 from workbook.exercises.your_agent import seal
@@ -29,25 +28,9 @@ def solved(notebook, lesson):
             for cell in notebook.cells
             if cell.cell_type == "code" and f"def {exercise.slug}(" in cell.source
         ]
-        source = inspect.getsource(exercise.function())
-        module = inspect.getmodule(exercise.function()).__name__
         check = f"{exercise.slug} = check({exercise.slug})"
-        cell.source = "\n".join(
-            [f"from {module} import *", borrowed(module), source, check]
-        )
+        cell.source = "\n".join([*cells_with_answer(exercise.slug), check])
     return notebook
-
-
-def borrowed(module):
-    """Import a module's private names too: its functions use them."""
-    import importlib
-
-    names = [
-        name
-        for name in vars(importlib.import_module(module))
-        if name.isidentifier() and not name.startswith("__") and name != "annotations"
-    ]
-    return f"from {module} import {', '.join(names)}"
 
 
 # The questions of the others take the real model minutes, or there are none: as they
@@ -192,14 +175,6 @@ def test_lesson_reads_as_the_style_asks(path):
         lines = cell.source.splitlines()
         assert len(lines) <= 15, cell.source
         assert max(map(len, lines)) <= 88, cell.source
-
-
-@pytest.mark.parametrize("path", LESSONS, ids=IDS)
-def test_the_code_of_plots_is_folded(path):
-    """A cell that only draws shows its picture; its code is one click away."""
-    for cell in read(path).cells:
-        if "plot" in cell.metadata.get("tags", []):
-            assert cell.metadata["jupyter"]["source_hidden"] is True
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=IDS)

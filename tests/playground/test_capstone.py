@@ -63,7 +63,7 @@ def endless(**arguments):
         ),
         (with_own_guard(lambda call, observed: call.nothing), "no attribute 'nothing'"),
         (lambda: replace(good(), story=lambda dice, danger: "once"), "no Story"),
-        (lambda: replace(good().tool, parameters=[]), "ContractError"),
+        (lambda: replace(good().tool, parameters=["n"]), "ContractError"),
     ],
     ids=lambda case: case if isinstance(case, str) else "",
 )

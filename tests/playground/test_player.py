@@ -8,7 +8,6 @@ import pytest
 
 from workbook.guardrails.permission import LATER, Approve, Edit, Reject, Request
 from workbook.models.choice import UnknownModel
-from workbook.models.langchain import ScriptedModel
 from workbook.models.script import Script
 from workbook.playground.engines import ENGINES, GALLERY, in_words, play
 from workbook.playground.person import You, answered, shown_arguments
@@ -268,7 +267,7 @@ def test_the_models_that_can_be_chosen(monkeypatch):
     shown = player(model="gpt-4o-mini")
     press(shown, "run")
     assert told(shown).startswith("MissingKey: ")
-    monkeypatch.setenv("WORKBOOK_MODEL", "lokal")  # a slip that the lesson has told
+    monkeypatch.setenv("WORKBOOK_MODEL", "two words")  # a slip that the lesson has told
     assert len(model_options("scripted")) == 2
     monkeypatch.setenv("WORKBOOK_MODEL", "openai:gpt-4o-mini")
     assert model_options("scripted")[-1] == ("hosted: gpt-4o-mini", "gpt-4o-mini")
@@ -279,7 +278,7 @@ def test_the_models_that_can_be_chosen(monkeypatch):
     [
         ({"scenario": "endles_retry"}, ScenarioError, "Did you mean 'endless_retry'"),
         ({"engine": "fms"}, ScenarioError, "there is no engine 'fms'; there is naive"),
-        ({"model": "locl"}, UnknownModel, "did you mean 'local'"),
+        ({"model": "gpt 4"}, UnknownModel, "'gpt 4' names no model"),
         ({"trace": "run.jsonl"}, TypeError, "player.trace=Trace.read"),
     ],
 )
@@ -290,10 +289,9 @@ def test_a_wrong_name_is_told_at_once(arguments, error, words):
 
 
 @pytest.mark.parametrize("engine", [*GALLERY, "create_agent"])
-@pytest.mark.parametrize("kind", [Script, ScriptedModel])
-def test_a_script_that_is_given_plays_again(kind, engine):
+def test_a_script_that_is_given_plays_again(engine):
     """Run pressed again plays the same turns, and the script itself is not used up"""
-    shown = player("price_question", engine, model=kind(["Thought: t\n" + ANSWER]))
+    shown = player("price_question", engine, model=Script(["Thought: t\n" + ANSWER]))
     press(shown, "run")
     first = [event["kind"] for event in shown.events]
     press(shown, "run")

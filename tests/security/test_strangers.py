@@ -3,7 +3,6 @@
 What their orders cause in a run are scenarios: `tests/playground/test_trust_scenarios`.
 """
 
-import os
 import re
 import signal
 import subprocess
@@ -18,17 +17,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.fsm.machine import Machine
 from workbook.guardrails.permission import POLICY, decide
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.models.script import Script
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.security.taint import agreed_rules, changed
 from workbook.tools import Effect, Observation, ToolError, ToolRegistry
 from workbook.tools.calculator import calculator
-from workbook.tools.threads import TimedOut
 from workbook.tools.tool import ContractError
 
 TIME = [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"]
@@ -51,18 +47,16 @@ def call(tools, name="echo", **arguments):
     return registry.run(bound)
 
 
-def is_there(pid):
-    """Tell whether there is such a process, and it has not ended."""
-    try:
-        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+def started():
+    """Return the processes that this one has started, and that have not ended."""
+    children = psutil.Process().children(recursive=True)
+    return [p for p in children if p.is_running() and p.status() != "zombie"]
 
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch):
     """Wait a fifth of a second for a server to end by itself."""
-    monkeypatch.setattr("workbook.security.mcp.GRACE_S", 0.2)
+    monkeypatch.setattr("mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT", 0.2)
 
 
 def test_a_real_server():
@@ -76,17 +70,16 @@ def test_a_real_server():
         now = call(tools, "get_current_time", timezone="Asia/Tokyo")
         assert '"timezone": "Asia/Tokyo"' in now.text()
         asked = {"source_timezone": "Asia/Tokyo", "target_timezone": "UTC"}
-        assert (
-            "T03:30:00+00:00"
-            in call(tools, "convert_time", time="12:30", **asked).text()
-        )
+        then = call(tools, "convert_time", time="12:30", **asked)
+        assert "T03:30:00+00:00" in then.text()
         wrong = call(tools, "get_current_time", timezone="Mars/Olympus")
         short = call(tools, "convert_time", time="12:30")
+    late = call(tools, "get_current_time", timezone="Asia/Tokyo")
     read, convert = [(tool.effect, tool.outside) for tool in tools]
     assert (read, convert) == ((Effect.READ, True), (Effect.WRITE, True))
-    assert [now.ok, wrong.ok] == [True, False]
-    kinds = [seen.error.kind for seen in (wrong, short)]
-    assert kinds == ["tool_error", "invalid_arguments"]
+    assert now.ok
+    kinds = [seen.error.kind for seen in (wrong, short, late)]
+    assert kinds == ["tool_error", "invalid_arguments", "server_gone"]
     assert "Mars/Olympus" in wrong.error.message
     assert "source_timezone" in short.error.message
 
@@ -94,22 +87,18 @@ def test_a_real_server():
 @pytest.mark.parametrize(
     ("mode", "kind", "words"),
     [
-        ("dies", "server_gone", r"exit code 3; its last words: no more memory"),
-        ("closes", "server_gone", "closed its output"),
+        ("dies", "server_gone", "gone; its last words: no more memory"),
         ("hangs", "timeout", r"within 0\.5 s"),
-        ("ids", "timeout", r"within 0\.5 s"),
         ("deaf", "timeout", r"within 0\.5 s"),
-        ("text", "bad_output", "1500000 characters; the limit is 20000"),
-        ("line", "server_gone", "10,000,000 bytes"),
-        ("lines", "server_gone", "10,000 lines"),
-        ("pings", "server_gone|timeout", "hostile|echo"),
+        ("line", "timeout", r"within 0\.5 s"),
+        ("lines", "timeout", r"within 0\.5 s"),
         ("refuses", "tool_error", "not today"),
         ("no_result", "bad_output", "an answer that MCP does not have"),
         ("fails", "tool_error", ORDER),
         ("fails_silently", "tool_error", "does not say why"),
     ],
 )
-def test_whatever_a_server_does(mode, kind, words, capfd, caplog):
+def test_whatever_a_server_does(mode, kind, words, capfd):
     """whatever a server does, the call ends in time, in an error that says what it was
 
     Nothing else is shown, and nothing is left of it.
@@ -119,20 +108,19 @@ def test_whatever_a_server_does(mode, kind, words, capfd, caplog):
         seen = call(from_mcp(server), text="x" * (10**6 if mode == "deaf" else 1))
         took = time.perf_counter() - start
     assert not seen.ok
-    assert re.fullmatch(kind, seen.error.kind)
+    assert seen.error.kind == kind
     assert re.search(words, seen.error.message)
     assert took < 5
-    assert not is_there(server.pid)
-    assert (capfd.readouterr(), caplog.records) == (("", ""), [])
+    assert not started()
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ([*HOSTILE, "dies_first"], "code 4; its last words: there is no such setting"),
+        ([*HOSTILE, "dies_first"], "gone; its last words: there is no such setting"),
         ([*HOSTILE, "silent"], "within 0.5 s"),
         (["/no/such/program"], "/no/such/program"),
-        ([str(Path(__file__))], "test_strangers"),
     ],
 )
 def test_what_never_starts(command, words):
@@ -141,7 +129,7 @@ def test_what_never_starts(command, words):
     with pytest.raises(ServerError, match=words), server:
         raise AssertionError
     assert time.perf_counter() - start < 5
-    assert server.pid is None or not is_there(server.pid)
+    assert not started()
 
 
 def test_not_installed(monkeypatch):
@@ -156,22 +144,22 @@ def test_not_installed(monkeypatch):
     ("mode", "result"),
     [
         ("garbage", {"result": '{"text": "hi"}'}),  # its noise does not lose the answer
-        ("structured", {"n": [1, None]}),  # a result that is data stays data
-        ("pattern", {"a": "a" * 40 + "b"}),  # its own pattern would never end: not run
+        ("pings", {"result": '{"text": "hi"}'}),  # it gets its answer, as MCP has it
+        ("pattern", {"a": "a" * 40 + "b"}),  # data; its pattern would never end
     ],
 )
-def test_what_a_call_returns(mode, result, capfd, caplog):
+def test_what_a_call_returns(mode, result, capfd):
     """the result, whatever else the server says, and nothing else is shown"""
     with hostile(mode) as server:
         assert call(from_mcp(server), text="hi").result == result
-    assert (capfd.readouterr(), caplog.records) == (("", ""), [])
+    assert capfd.readouterr() == ("", "")
 
 
 def test_a_late_answer():
     """what comes too late is no answer to the next call; each is given up in time"""
     with hostile("late") as server:
         tools, start = from_mcp(server), time.perf_counter()
-        with pytest.raises(TimedOut, match="hostile"):
+        with pytest.raises(ServerError, match="hostile"):
             tools[0].run(text="one")  # without the registry's clock
         assert time.perf_counter() - start < 5
         assert call(tools, text="two").text() == '{"text": "two"}'
@@ -195,29 +183,12 @@ def test_it_gets_no_key(monkeypatch):
     assert {"ITS_OWN", "PATH"} <= set(seen)
 
 
-@pytest.mark.parametrize("mode", ["stays", "child"])
-def test_no_process_is_left(mode, tmp_path):
-    """at the end of the block the process is killed, and what it has started"""
-    with hostile(mode, str(tmp_path / "pid")) as server:
-        pids = [server.pid]
-        if mode == "child":
-            pids.append(int((tmp_path / "pid").read_text()))
-        assert all(map(is_there, pids))
-    deadline = time.perf_counter() + 5
-    while any(map(is_there, pids)) and time.perf_counter() < deadline:
-        os.sched_yield()
-    assert not any(map(is_there, pids))
-
-
-def test_an_error_in_the_block_passes():
-    """what goes wrong in the block is raised as it is, and the server is ended"""
-    server = hostile("fine")
-    with pytest.raises(KeyboardInterrupt), server:
-        raise KeyboardInterrupt
-    assert not is_there(server.pid)
-    seen = call([contract_of({}, server)])
-    assert seen.error.kind == "server_gone"
-    assert "closed" in seen.error.message
+def test_no_process_is_left():
+    """a process that stays at the end is killed, with what it has started"""
+    with hostile("stays"):
+        there = started()
+        assert len(there) == 2
+    assert psutil.wait_procs(there, timeout=5)[1] == []
 
 
 def contract_of(schema, server):
@@ -232,9 +203,9 @@ def test_ctrl_c():
         import signal, sys
         signal.signal(signal.SIGINT, signal.default_int_handler)
         sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from test_strangers import call, from_mcp, hostile
+        from test_strangers import call, from_mcp, hostile, started
         with hostile("hangs", timeout_s=60) as server:
-            print(server.pid, flush=True)
+            print(*[each.pid for each in started()], flush=True)
             call(from_mcp(server), text="hi")
     """
     program = [sys.executable, "-c", textwrap.dedent(source)]
@@ -243,7 +214,7 @@ def test_ctrl_c():
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=20)
     assert errors.splitlines()[-1] == "KeyboardInterrupt"
-    assert not is_there(pid)
+    assert not psutil.pid_exists(pid)
 
 
 def test_two_servers():
@@ -320,24 +291,19 @@ def test_any_schema(schema, text):
         assert isinstance(bound, ToolError) or not registry.run(bound).ok
 
 
-def test_a_digest_is_of_what_the_model_reads():
-    """a digest changes with the description, the name and the schema, nothing else"""
-    with hostile("fine") as one, hostile("hints") as other, hostile("order") as third:
-        (tool,), (same,), (ordering,) = map(from_mcp, (one, other, third))
-    assert digest(tool) == digest(same)
-    assert changed([tool, calculator()], {"echo": digest(ordering)}) == [
-        ("echo", "changed"),
-        ("Calculator", "new"),
-    ]
-
-
 def test_a_description_that_changed_asks_again():
-    """a tool that is new, or not as agreed to, asks a person, READ or not"""
-    with hostile("changes") as server:
+    """a tool that is new, or not as agreed to, asks a person, READ or not
+
+    A hint of the server changes nothing: a digest is of what the model reads.
+    """
+    with hostile("changes") as server, hostile("hints") as hinting:
         first, again = (from_mcp(server, reads=["echo"]) for _ in range(2))
+        [same] = from_mcp(hinting)
     agreed = {tool.name: digest(tool) for tool in first}
+    assert agreed["echo"] == digest(same)
     assert agreed_rules(first, agreed) == POLICY
-    assert changed(again, agreed) == [("echo", "changed")]
+    both = [*again, calculator()]
+    assert changed(both, agreed) == [("echo", "changed"), ("Calculator", "new")]
     for known, words in ((agreed, "not as agreed"), ({}, "nobody has agreed")):
         rules = agreed_rules(again, known)
         said = decide("build", "read", "echo", rules)
@@ -345,21 +311,3 @@ def test_a_description_that_changed_asks_again():
         assert words in said.why
         assert decide("build", "read", "ReadLog", rules).verdict == "allow"
         assert decide("plan", "write", "echo", rules).verdict == "deny"  # as it was
-
-
-def test_stop_holds_against_a_server():
-    """a user who stops the run does not wait for the server"""
-    turns = ["Thought: …\nAction: echo\nAction Input: hi"]
-    with hostile("hangs", timeout_s=60) as server:
-        machine = Machine(Script(turns), ToolRegistry(from_mcp(server)))
-
-        def hook(kind, **fields):
-            if kind == "tool_call":
-                machine.cancel()
-
-        machine.hook = hook
-        start = time.perf_counter()
-        exit_ = machine.run("Say hi.")
-        took = time.perf_counter() - start
-    assert exit_.state == "CANCELLED"
-    assert took < 5

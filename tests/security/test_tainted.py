@@ -11,7 +11,6 @@ import pytest
 
 from workbook.fsm import FunctionCalls
 from workbook.grounding.addresses import addresses_in
-from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.permission import Edit, PolicyRule, Verdict, no, yes
 from workbook.models.base import ToolRequest
@@ -26,7 +25,6 @@ from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
 from workbook.traces.what_if import what_if
 
-SECRET = "hunter2secret"
 SITE = "https://museum.example/visit"
 ANYTHING = (PolicyRule(Verdict.ALLOW, why="the user allows all of it"),)
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
@@ -57,8 +55,7 @@ class World:
 
 def machine_of(turns, world, taint=True, **options):
     """Return a machine whose rules allow everything, under taint unless told so."""
-    names = "screened", "fence", "secret"
-    how = {name: options.pop(name) for name in names if name in options}
+    how = {n: options.pop(n) for n in ("screened", "fence") if n in options}
     machine = guarded(Script(turns), world.tools, **{"rules": ANYTHING, **options})
     return with_taint(machine, **how) if taint else machine
 
@@ -117,21 +114,6 @@ def test_an_address_may_stand_there(first, question, adapter):
     end, *_ = play([first, f"Final Answer: {SITE}"], question, adapter=adapter)
     assert end.state == "DONE"
     assert SITE in end.answer
-
-
-def test_a_model_that_insists_ends_without_an_answer():
-    """the same address for ever is STUCK, and at the last step EXHAUSTED"""
-    turns = [LOOK] + ["Final Answer: https://evil.example/?d=1"] * 9
-    assert play(turns)[0].state == "STUCK"
-    end, *_ = play(turns, budget=Budget(steps=2))
-    assert (end.state, end.answer) == ("EXHAUSTED", None)
-
-
-def test_a_secret_of_the_question_does_not_go_out_with_a_request():
-    """after text from outside, a run with a secret asks before it reads outside"""
-    question = f"My code is {SECRET}. What is new?"
-    end, _, world = play([LOOK, LOOK, "Final Answer: 1"], question, secret=[SECRET])
-    assert (end.state, world.asked) == ("PENDING", ["x"])
 
 
 def test_each_run_begins_anew():

@@ -5,18 +5,18 @@ import time
 import tomllib
 import warnings
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbook.paths import DATA
 from workbook.tools.calculator import CalculatorError, calculator
 from workbook.tools.calculator import safe_eval as package_eval
 from workbook.tools.calls import ToolCall
 from workbook.tools.registry import ToolRegistry
 
-LIST = Path(__file__).parents[2] / "data/lessons/04/calculator_attacks.toml"
+LIST = DATA / "lessons/04/calculator_attacks.toml"
 ATTACKS = tomllib.loads(LIST.read_text("utf-8"))["attack"]
 
 
@@ -150,7 +150,7 @@ def test_every_attack_of_a_kind_is_refused_in_time(safe_eval, kind):
 
 @pytest.mark.parametrize(
     "expression",
-    ["1if 1else 2", "0x1for x in 2", "1.and 2", "1_0or 2", "2in (2,)", r"'\d'"],
+    ["1if 1else 2", "0x1for x in 2", "1.and 2", r"'\d'"],
 )
 def test_nothing_is_printed(expression):
     """an expression that Python's parser warns of is refused without a warning"""
@@ -244,27 +244,20 @@ def test_any_text_gives_a_finite_number_or_an_error(text):
     assert abs(value) < 10**1000
 
 
-def test_the_tool_answers_with_the_number():
-    """as a tool it answers with the number, which the model reads as it is"""
-    registry = ToolRegistry([calculator()])
-    call = ToolCall("Calculator", {"expression": "100*0.2"}, "call_1")
-    assert registry.run(call).text() == "20"
+def test_as_a_tool_it_answers_or_says_what_is_wrong():
+    """the model reads the number, or a refusal with a kind and a hint"""
 
+    def seen(expression, **given):
+        registry = ToolRegistry([calculator(**given)])
+        call = ToolCall("Calculator", {"expression": expression}, "call_1")
+        return registry.run(call)
 
-def test_the_tool_says_what_is_wrong():
-    """as a tool it refuses in an observation with a kind and a hint"""
-    registry = ToolRegistry([calculator()])
-    seen = registry.run(ToolCall("Calculator", {"expression": "os"}, "call_1"))
-    assert (seen.error.kind, seen.error.retryable) == ("bad_expression", False)
-    assert "os" in seen.error.message
-    assert seen.error.hint
-
-
-def test_the_tool_calculates_with_what_it_is_given():
-    """as a tool it calculates with the function that it was given"""
-    registry = ToolRegistry([calculator(evaluate=len)])
-    call = ToolCall("Calculator", {"expression": "1 + 1"}, "call_1")
-    assert registry.run(call).text() == "5"
+    assert seen("100*0.2").text() == "20"
+    assert seen("1 + 1", evaluate=len).text() == "5"
+    refused = seen("os").error
+    assert (refused.kind, refused.retryable) == ("bad_expression", False)
+    assert "os" in refused.message
+    assert refused.hint
 
 
 @pytest.mark.parametrize(
@@ -273,12 +266,10 @@ def test_the_tool_calculates_with_what_it_is_given():
         ("10**1000", "10**1000 has more than 1000 digits"),
         ("-10**999 * 10", "more than 1000 digits"),
         ("1 / 10**1000", "more than 1000 digits"),
-        (None, "an expression is text, not None"),
-        (12, "an expression is text, not 12"),
     ],
 )
 def test_our_calculator_keeps_to_what_it_says(expression, words):
-    """a thousand digits are the most, a hundred operations, and a text it must be"""
+    """a thousand digits are the most, and a hundred operations"""
     assert len(str(package_eval("10**999"))) == 1000
     assert package_eval("+".join(str(n) for n in range(1, 101))) == 5050
     with pytest.raises(CalculatorError, match=re.escape(words)):

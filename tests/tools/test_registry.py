@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 import time
-import warnings
 
 import pytest
 from hypothesis import given, settings
@@ -64,7 +63,6 @@ def registry():
         ({"timeout_s": 0}, "timeout_s is 0"),
         ({"timeout_s": float("nan")}, "timeout_s is nan"),
         ({"effect": "rewrite"}, "effect is 'rewrite'; use read or write"),
-        ({"run": None}, "run is None"),
         ({"run": awaited}, "nobody awaits"),
         ({"business_key": ("invoice",)}, "invoice"),
     ],
@@ -106,7 +104,6 @@ def test_the_description_for_the_prompt_has_a_line_each(registry):
         ("Double", "12", {"n": 12}),
         ("Measure", '{"range": "1V", "seconds": 2}', {"range": "1V", "seconds": 2}),
         ("Search", "12", {"query": "12"}),
-        ("Search", "{1, 2}", {"query": "{1, 2}"}),
         ("Now", "None", {}),
     ],
 )
@@ -121,7 +118,6 @@ def test_text_becomes_arguments(registry, name, text, arguments):
         ("double", "12", "called Double"),
         ("Double", '{"number": 12}', "number is called n"),
         ("Double", '{"input": 12}', "input is called n"),
-        ("Double", "{'n': 12}", "double quotes"),
         ("Double", '```json\n{"n": 12}\n```', "code fence"),
     ],
 )
@@ -138,13 +134,9 @@ def test_a_near_miss_is_repaired_and_noted(registry, name, text, note):
     [
         ("Double", "1, 2, 3", "n has 3 values: call once per value"),
         ("Double", '{"n": 1, "n": 2}', "call once per value"),
-        ("Double", '{"\\ud800": 1, "\\ud800": 2}', "given twice"),
-        ("Double", "{'n': 1, 'n': 2}", "not JSON"),
-        ("Double", "{'n': {1: 2}}", "not JSON"),
-        ("Double", "{'n': 1" + " " * 10_000 + "}", "not JSON"),
+        ("Double", "{'n': 1}", "not JSON (Expecting property name"),
         ("Double", '{"n": NaN}', "nan is not a number"),
         ("Double", '{"n": 1, "m": 2}', "'m' was unexpected"),
-        ("Measure", "1V", "JSON object like"),
         ("Now", "tomorrow", "JSON object like {}"),
     ],
     ids=lambda value: str(value)[:30],
@@ -162,9 +154,8 @@ def test_what_has_no_single_meaning_is_refused(registry, name, text, words):
     [
         ({"number": [12, 15]}, "call once per value"),
         ({None: None}, "the name None is no text"),
-        ([12], "not of type"),
     ],
-    ids=["list", "key", "no object"],
+    ids=["list", "key"],
 )
 def test_a_function_call_that_no_tool_can_take_is_refused(registry, arguments, words):
     """a list for one number, and what JSON cannot hold, are refused, bound or not"""
@@ -172,16 +163,6 @@ def test_a_function_call_that_no_tool_can_take_is_refused(registry, arguments, w
     assert (error.kind, words in error.text()) == ("invalid_arguments", True)
     seen = registry.run(ToolCall("Double", arguments, "c"))
     assert (seen.error.kind, seen.call_id) == ("invalid_arguments", "c")
-
-
-def test_reading_a_python_dict_prints_nothing(registry):
-    """what Python's parser warns of is the model's text, and nobody's code"""
-    with warnings.catch_warnings(record=True) as printed:
-        warnings.simplefilter("always")
-        for text in ("{'n': 1if 1else 2}", r"{'n': 'C:\dir'}"):
-            error = registry.bind(Action("", "Double", text))
-            assert error.kind == "invalid_arguments"
-    assert printed == []
 
 
 def test_an_unknown_tool_lists_what_there_is(registry):
@@ -228,11 +209,6 @@ def test_a_result_is_an_observation(registry):
     assert seen.text() == '{"volts": 1.5, "range": "1V", "seconds": 2}'
 
 
-class Speechless(Exception):  # noqa: N818 - one that cannot be shown
-    def __str__(self):
-        raise RuntimeError("no words")
-
-
 LONG = "\ud800" + "x" * 100_000
 
 
@@ -243,7 +219,6 @@ LONG = "\ud800" + "x" * 100_000
         (ToolFailure("busy", "no.", True), "no. The same call may work later."),
         (ToolFailure("busy", LONG, hint=LONG), "Error (busy): ?xxx"),
         (TimedOut("no answer within 1 s"), "Error (timeout): Any did not answer in"),
-        (Speechless(), "Error (tool_raised): Any raised Speechless:"),
         (KeyError(LONG), "Error (tool_raised): Any raised KeyError:"),
         (SystemExit(3), "Error (tool_raised): Any raised SystemExit: 3"),
     ],
@@ -292,12 +267,11 @@ TEXT = {"properties": {"v": {"type": "string", "pattern": r"(a*)*\1b"}}}
     [
         (INTEGER, "[" * 100_000),
         (MEASURE, '{"n":' * 90_000),
-        (QUERY, "{" * 9_999),
         (QUERY, '{"query": ["%s"]}' % ("x" * 10_000)),
         (NUMBER, "1" + "0" * 399),
         (TEXT, "a" * 5_000 + "!"),
     ],
-    ids=["brackets", "fields", "braces", "list", "multiple", "pattern"],
+    ids=["brackets", "fields", "list", "multiple", "pattern"],
 )
 def test_a_hostile_input_is_answered_at_once(parameters, written):
     """what is made to break reading or checking is judged in no time, in few words"""
@@ -343,10 +317,14 @@ def test_nothing_that_a_model_writes_raises(name, written):
 
 
 def test_the_room_is_light():
-    """tools and scripts import neither LangChain nor what only a few calls need"""
+    """tools and scripts import neither LangChain nor what only a few calls need
+
+    Also where every tool of the workbook is made.
+    """
     program = (
-        "import sys, workbook.tools.registry, workbook.tools.formats\n"
-        "import workbook.models.script\n"
+        "import sys, workbook.tools.formats, workbook.models.script\n"
+        "from workbook.environments.catalogue import makers\n"
+        "[make() for make in makers().values()]\n"
         "heavy = {'langchain_core', 'pydantic', 'pandas', 'httpx', 'rich', 'numpy'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )

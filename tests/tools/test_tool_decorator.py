@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 from enum import Enum
-from typing import Any, Literal, Optional
+from typing import Any, Literal
 
 import pytest
 
 from workbook.models.base import ToolRequest
 from workbook.tools.calls import Effect, Observation
 from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import ContractError, Tool, schema_of, tool
+from workbook.tools.tool import ContractError, Tool, tool
 
 
 class Size(Enum):
@@ -69,24 +69,6 @@ def test_fields_of_the_tool_can_be_given():
     assert send.business_key == ("to",)
 
 
-@pytest.mark.parametrize(
-    ("hint", "schema"),
-    [
-        (bool, {"type": "boolean"}),
-        (list, {"type": "array"}),
-        (list[list[int]], {"type": "array", "items": schema_of(list[int])}),
-        (dict[str, int], {"type": "object", "additionalProperties": schema_of(int)}),
-        (Optional[int], {"type": ["integer", "null"]}),  # noqa: UP045
-        (list[str] | None, {"anyOf": [schema_of(list[str]), {"type": "null"}]}),
-        (Literal[1, "two", None], {"enum": [1, "two", None]}),
-        (Size, {"type": "string", "enum": ["s", "l"]}),
-    ],
-)
-def test_a_type_hint_is_a_schema(hint: Any, schema: dict[str, Any]):
-    """each type that JSON has is written as JSON Schema writes it"""
-    assert schema_of(hint) == schema
-
-
 def test_a_call_takes_values_as_the_hints_have_them():
     """the function gets members of an Enum, its own defaults, and may be a method"""
     seen: list[Any] = []
@@ -98,6 +80,8 @@ def test_a_call_takes_values_as_the_hints_have_them():
             return {"ordered": 1}
 
     order = tool(Shop().order)
+    types = 'size: "s" | "l", more?: array | null'
+    assert order.signature() == f"order({types})"
     assert call(order, size="s", more=["l"]).result == {"ordered": 1}
     assert call(order, size="l").result == {"ordered": 1}
     assert seen == [(Size.SMALL, [Size.LARGE]), (Size.LARGE, None)]
@@ -115,7 +99,7 @@ def by_position(n: int, /): ...
 async def later(n: int): ...
 
 
-def of_numbered(n: list[dict[int, str]]): ...
+def of_objects(n: list[Tool]): ...
 
 
 def of_nobody_knows_what(n: Undefined): ...  # noqa: F821
@@ -127,8 +111,8 @@ def of_nobody_knows_what(n: Undefined): ...  # noqa: F821
         (no_hint, "no_hint: n has no type hint"),
         (many, r"\*numbers"),
         (by_position, "is not given by name"),
-        (later, "not async"),
-        (of_numbered, "of_numbered: n: JSON has no dict"),
+        (later, "nobody awaits"),
+        (of_objects, "of_objects: a type has no JSON Schema"),
         (of_nobody_knows_what, "Undefined"),
         (functools.partial(convert.run, to="USD"), "write a plain def"),
     ],

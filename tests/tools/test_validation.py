@@ -98,7 +98,6 @@ def test_a_closed_schema_is_a_copy():
 @pytest.mark.parametrize(
     ("schema", "words"),
     [
-        ("string", "JSON Schema, not str"),
         ({"type": "array"}, "type 'array'"),
         ({"additionalProperties": True}, "must be false"),
         ({"properties": {"n": {"type": "int"}}}, "parameters.properties.n.type"),
@@ -106,7 +105,6 @@ def test_a_closed_schema_is_a_copy():
         ({"properties": {"n": {"$ref": "#/$defs/N"}}}, "/$defs/N"),
         ({"properties": {"n": {"$ref": "https://a.test/n"}}}, "Retrieval is disabled"),
         ({"properties": {"n": {"pattern": "("}}}, "regex"),
-        ({"properties": {"n": {"enum": [{1, 2}]}}}, "not JSON"),
         ({"properties": {"n": nested(20_000, dict)}}, "too deeply"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -126,20 +124,11 @@ def test_a_definition_may_be_referred_to():
     assert closed_schema(schema)["$defs"] == {"N": {"type": "integer"}}
 
 
-def test_a_multiple_is_one_in_decimals():
-    """19.99 is a multiple of 0.01, as it is on paper"""
-    schema = {"properties": {"v": {"type": "number", "multipleOf": 0.01}}}
-    assert package_validate(schema, {"v": 19.99}) == []
-    assert package_validate(schema, {"v": 19.995}) != []
-
-
 NOT_JSON = {
     "infinity": float("inf"),
     "too long a number": 10**5000,
     "half a character": "\ud800",
-    "half a character in a name": {"\ud800": 1},
     "a name that is no text": {1: 2},
-    "bytes": b"1",
     "a set": {1, 2},
     "101 levels": nested(100, dict),
     "20,000 levels": nested(20_000, list),

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from workbook.fsm import Limits, Machine
-from workbook.guardrails.escalation import Escalate
 from workbook.models.script import Script
 from workbook.tools.calls import Effect
 from workbook.tools.registry import ToolRegistry
@@ -195,21 +194,6 @@ def test_a_call_is_not_made_with_a_hidden_argument(path):
     trace = Trace.read(path)
     assert trace.of("observation")[0]["error"]["kind"] == "needs_person"
     assert replay(trace, machine([], [])).answer == "noted"
-
-
-def test_the_model_that_spoke_last_goes_on(path):
-    """A plain machine with two models goes on with the one that had taken over."""
-
-    def agent(small, strong, **options):
-        model = Escalate([Script(small), Script(strong)])
-        return Machine(model, ToolRegistry([]), **options)
-
-    with TraceWriter(path) as hook:
-        agent(["Hm.", "Hm."], ["Final Answer: old"], hook=hook).run("Who?")
-    lines = path.read_bytes().splitlines(keepends=True)
-    path.write_bytes(b"".join(lines[:-3]))  # the last turn is lost
-    again = agent(["Final Answer: small"], ["Final Answer: strong"])
-    assert resume(path, again).answer == "strong"
 
 
 @pytest.mark.parametrize("stays_full", [False, True])

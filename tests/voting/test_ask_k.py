@@ -1,35 +1,30 @@
-"""K runs of one question, one by one and on any executor."""
+"""K runs of one question, one by one."""
 
 import signal
 import threading
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import nullcontext
-from functools import partial
 
 import pytest
 
 from workbook.fsm.machine import Machine
-from workbook.models.base import ignore
 from workbook.models.script import Script
 from workbook.tools.registry import ToolRegistry
 from workbook.voting.consensus import consensus
 from workbook.voting.samples import ask_k
 
 
-def make(seed, raises=()):
-    """Return a machine that answers its seed; at module level, so that it pickles."""
-    if seed in raises:
-        raise OSError(f"no model for {seed}")
-    script = Script([f"Final Answer: city {seed}"])
-    return Machine(script, ToolRegistry([]), about={"temperature": 0.7})
+def machine_that_says(turn):
+    return Machine(Script([turn]), ToolRegistry([]), about={"temperature": 0.7})
 
 
-@pytest.mark.parametrize("pool", [None, ThreadPoolExecutor, ProcessPoolExecutor])
-def test_k_runs_in_the_order_of_their_seeds(pool):
-    """On any executor runs come in the order of seeds, and a trace says its seed."""
-    job = partial(make, raises=(2,))
-    with pool(2) if pool else nullcontext() as executor:
-        runs = ask_k(job, "Where?", 4, executor=executor)
+def test_k_runs_in_the_order_of_their_seeds():
+    """Each run has its seed, also in its trace; one that raises is its exception."""
+
+    def make(seed):
+        if seed == 2:
+            raise OSError(f"no model for {seed}")
+        return machine_that_says(f"Final Answer: city {seed}")
+
+    runs = ask_k(make, "Where?", 4)
     failed = runs.pop(1)
     assert isinstance(failed, OSError)
     begun = [each.trace.of("run_started")[0] for each in runs]
@@ -40,50 +35,18 @@ def test_k_runs_in_the_order_of_their_seeds(pool):
     assert consensus([*runs, failed]).tally[1:] == (0, 1, True)
 
 
-def test_one_machine_for_all_runs():
-    """One machine that is handed out K times has a trace a run, and stays as it was."""
-    script = Script(["Final Answer: Rome"], repeat_last=True)
-    machine = Machine(script, ToolRegistry([]), about={"temperature": 0.7})
-    runs = ask_k(lambda seed: machine, "Where?", 3)
-    begun = [[event["seed"] for event in each.trace.of("run_started")] for each in runs]
-    assert begun == [[1], [2], [3]]
-    assert (machine.hook, machine.about) == (ignore, {"temperature": 0.7})
+def test_ctrl_c_begins_no_other_run():
+    """An interrupt that a machine took for itself ends them all."""
+    begun = []
 
-
-def press_ctrl_c(seen):
-    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-    return "Final Answer: Rome"
-
-
-@pytest.mark.parametrize("at_once", [False, True], ids=["one by one", "an executor"])
-def test_ctrl_c_begins_no_other_run(at_once):
-    """What is at work comes to its end on an executor, and nothing else begins"""
-    begun, all_are_there, stopped = [], threading.Event(), threading.Event()
-
-    class Pool(ThreadPoolExecutor):
-        def submit(self, job, seed):
-            future = super().submit(job, seed)
-            if seed == 9:
-                all_are_there.set()
-            return future
+    def press_ctrl_c(seen):
+        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        return "Final Answer: Rome"
 
     def make(seed):
         begun.append(seed)
-        if at_once:
-            all_are_there.wait(60)
-        if seed > 2:  # the only thread is kept until Ctrl-C has come
-            stopped.wait(60)
-        turn = press_ctrl_c if seed == 2 else "Final Answer: Rome"
-        return Machine(Script([turn]), ToolRegistry([]))
+        return machine_that_says(press_ctrl_c if seed == 2 else "Final Answer: Rome")
 
-    with Pool(1) if at_once else nullcontext() as executor:
-        with pytest.raises(KeyboardInterrupt):
-            ask_k(make, "Where?", 9, executor=executor)
-        stopped.set()
-    assert begun in ([1, 2], [1, 2, 3] if at_once else [])
-
-
-def test_at_least_once():
-    """No runs at all are refused, with what was given."""
-    with pytest.raises(ValueError, match="0"):
-        ask_k(make, "Where?", 0)
+    with pytest.raises(KeyboardInterrupt):
+        ask_k(make, "Where?", 9)
+    assert begun == [1, 2]

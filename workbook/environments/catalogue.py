@@ -34,8 +34,7 @@ def builtin_tools(names: Iterable[str]) -> list[Tool]:
         if name not in makers():
             known = ", ".join(makers())
             raise KeyError(f"no built-in tool is named {name!r}; use {known}")
-        if isinstance(make := makers()[name], Tool):
-            raise TypeError(f"TOOLS names what makes {name!r}: write lambda: {name}")
+        make = makers()[name]
         if make not in made:
             tools = make()
             all_ = tools if isinstance(tools, list) else [tools]

@@ -5,7 +5,6 @@ What a framework sends to a hosted model can be read here, and no key is needed.
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -15,8 +14,6 @@ from typing import Any
 from workbook.models.base import Completion
 from workbook.models.script import Script
 from workbook.models.script_turns import ScriptTurn
-
-ABOUT = {"id": "chatcmpl-1", "created": int(time.time()), "model": "fake"}
 
 
 @dataclass
@@ -28,41 +25,38 @@ class Bodies:
     keys: list[str] = field(default_factory=list)
 
 
-class Exchange(BaseHTTPRequestHandler):
-    """One request and its answer."""
-
-    def say(self, status: int, body: bytes) -> None:
-        """Send JSON."""
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        with suppress(OSError):  # nobody waits for it any more
-            self.wfile.write(body)
-
-    def log_message(self, *args: Any) -> None:
-        """Print nothing."""
-
-
 @contextmanager
 def endpoint(*turns: ScriptTurn) -> Iterator[Bodies]:
     """Answer each request with the next turn of a `Script`."""
     script = Script(turns)
-    with serve(lambda by, body: by.say(200, completion(play(script, body)))) as told:
+
+    def answer(body: dict[str, Any]) -> tuple[int, bytes]:
+        return 200, json.dumps(completion(play(script, body))).encode()
+
+    with serve(answer) as told:
         yield told
 
 
 @contextmanager
-def serve(answer: Callable[[Exchange, dict[str, Any]], None]) -> Iterator[Bodies]:
-    """Serve on loopback; `answer` gets each exchange with the body of its request."""
+def serve(answer: Callable[[dict[str, Any]], tuple[int, bytes]]) -> Iterator[Bodies]:
+    """Serve on loopback; `answer` makes a status and JSON of a request's body."""
     told = Bodies()
 
-    class Handler(Exchange):
+    class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             told.asked.append(body)
             told.keys.append(self.headers["Authorization"])
-            answer(self, body)
+            status, said = answer(body)
+            with suppress(OSError):  # nobody waits for it any more
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(said)))
+                self.end_headers()
+                self.wfile.write(said)
+
+        def log_message(self, *args: Any) -> None:
+            """Print nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -84,33 +78,25 @@ def play(script: Script, body: dict[str, Any]) -> Completion:
     return script.chat(body["messages"], tools=tools, stop=stop, max_tokens=cap)
 
 
-def completion(answer: Completion, usage: dict[str, Any] | None = None) -> bytes:
-    """Return a turn as a chat completion; `usage` {} leaves the counts out."""
+def completion(answer: Completion) -> dict[str, Any]:
+    """Return a turn as a chat completion."""
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None}
-    if calls := calls_of(answer):
-        message["tool_calls"] = calls
-    choice = {"index": 0, "message": message, "logprobs": None}
-    choice |= {"finish_reason": answer.finish_reason}
-    whole = {**ABOUT, "object": "chat.completion", "choices": [choice]}
-    if usage != {}:
-        whole["usage"] = counts(answer) | (usage or {})
-    return json.dumps(whole).encode()
-
-
-def counts(answer: Completion) -> dict[str, Any]:
-    """Return what a turn cost, as the API has it."""
+    if answer.tool_requests:
+        message["tool_calls"] = calls_of(answer)
+    choice = {"index": 0, "message": message, "finish_reason": answer.finish_reason}
     read, wrote = answer.usage.input, answer.usage.output
-    spent = {"prompt_tokens": read, "completion_tokens": wrote}
-    return {**spent, "total_tokens": read + wrote}
+    usage = {"prompt_tokens": read, "completion_tokens": wrote}
+    usage["total_tokens"] = read + wrote
+    about = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0}
+    return {**about, "model": "fake", "choices": [choice], "usage": usage}
 
 
 def calls_of(answer: Completion) -> list[dict[str, Any]]:
-    """Return the calls of a turn as the API has them; an id a call."""
+    """Return the calls of a turn as the API has them; an id for each."""
     calls = []
     for number, call in enumerate(answer.tool_requests, start=1):
         said: Any = call.arguments
         text = said if isinstance(said, str) else json.dumps(said)
-        function = {"name": call.name, "arguments": text}
-        call_id = call.call_id or f"id_{number}"
-        calls.append({"id": call_id, "type": "function", "function": function})
+        about = {"id": call.call_id or f"id_{number}", "type": "function"}
+        calls.append({**about, "function": {"name": call.name, "arguments": text}})
     return calls

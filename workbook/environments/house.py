@@ -7,7 +7,7 @@ is drawn from the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010
 import random
 import re
 import tomllib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -43,7 +43,6 @@ class Thing:
     """Something one can carry. `place` is None while it is in the hand."""
 
     name: str
-    kind: str
     place: str | None
     states: set[str] = field(default_factory=set)
 
@@ -65,7 +64,7 @@ def lay_out(rng: random.Random, task: HouseTask) -> list[Thing]:
         kinds = set(found_in) - ({task.place} if wanted else set())
         allowed = [place for place in PLACES if kind_of(place) in kinds]
         for number in range(1, rng.randint(task.count if wanted else 1, 3) + 1):
-            things.append(Thing(f"{kind} {number}", kind, rng.choice(allowed)))
+            things.append(Thing(f"{kind} {number}", rng.choice(allowed)))
     return things
 
 
@@ -82,10 +81,11 @@ class HouseWorld(TextWorld[HouseTask]):
     )
     here: str
     things: list[Thing]
-    open: set[str]
+    closed: set[str]
 
     def _begin(self, task: HouseTask) -> str:
-        self.here, self.open = "", set()
+        self.here = ""
+        self.closed = {p for p in PLACES if kind_of(p) in HOUSE["closable"]}
         self.things = lay_out(random.Random(f"{self.seed}:{task.slug}"), task)
         rooms = " ".join(f"{r.capitalize()}: {', '.join(p)}." for r, p in ROOMS.items())
         return f"You are in the hall of a house. {rooms} Your task: {task.text}."
@@ -106,8 +106,8 @@ class HouseWorld(TextWorld[HouseTask]):
     def _reached(self, task: HouseTask) -> bool:
         wanted = {task.state} - {""}
         there = [t for t in self.things if kind_of(t.place or "") == task.place]
-        right = [t for t in there if t.kind == task.kind and wanted <= t.states]
-        return len(right) >= task.count
+        right = [t for t in there if kind_of(t.name) == task.kind]
+        return sum(wanted <= thing.states for thing in right) >= task.count
 
     # The verbs. Each returns what one sees then, or raises why nothing happens.
 
@@ -115,7 +115,8 @@ class HouseWorld(TextWorld[HouseTask]):
         if name in ROOMS:
             self.here = ""
             return f"You are in the {name}. There: {', '.join(ROOMS[name])}."
-        self.here = _place(name)
+        _unless(name in PLACES, f"there is no {echo(name)!r} in this house")
+        self.here = name
         return self._look()
 
     def _look(self) -> str:
@@ -127,25 +128,24 @@ class HouseWorld(TextWorld[HouseTask]):
         held = self._held()
         _unless(not held, f"your hands are full with {held and held.name}")
         self._must_reach(place)
-        lying = {each.name: each for each in self.things if each.place == self.here}
-        name = _named(thing, lying) or ""
-        _unless(name, f"there is no {echo(thing)!r} at {self.here}")
-        lying[name].place = None
-        return f"You take {name} from {self.here}."
+        lying = {each.name: each for each in self.things if each.place == place}
+        _unless(thing in lying, f"there is no {echo(thing)!r} at {place}")
+        lying[thing].place = None
+        return f"You take {thing} from {place}."
 
     def _put(self, thing: str, place: str) -> str:
         held = self._must_hold(thing)
         self._must_reach(place)
-        held.place = self.here
-        return f"You put {held.name} {self._into()} {self.here}."
+        held.place = place
+        return f"You put {thing} {self._into()} {place}."
 
     def _swing(self, verb: str, name: str) -> str:
         self._must_be_at(name)
         closable = kind_of(self.here) in HOUSE["closable"]
         _unless(closable, f"{self.here} cannot be opened or closed")
-        state = "closed" if self._is_closed() else "open"
+        state = "closed" if self.here in self.closed else "open"
         _unless(not state.startswith(verb), f"{self.here} is already {state}")
-        self.open ^= {self.here}
+        self.closed ^= {self.here}
         seen = f" {self._contents()}" if verb == "open" else ""
         return f"You {verb} {self.here}.{seen}"
 
@@ -155,32 +155,29 @@ class HouseWorld(TextWorld[HouseTask]):
         self._must_be_at(place)
         wrong = f"one cannot {verb} a thing with {self.here}: find a {how['place']}"
         _unless(kind_of(self.here) == how["place"], wrong)
-        _unless(held.kind in how["kinds"], f"one cannot {verb} a {held.kind}")
+        kind = kind_of(thing)
+        _unless(kind in how["kinds"], f"one cannot {verb} a {kind}")
         held.states = held.states - {how["takes"]} | {how["gives"]}
-        return f"You {verb} {held.name} with {self.here}."
+        return f"You {verb} {thing} with {place}."
 
     def _must_be_at(self, name: str) -> None:
-        if _named(name, [self.here]) is None:
-            raise _NothingHappens(f"you are not at {_place(name)}")
+        _unless(name == self.here, f"you are not at {echo(name)!r}")
 
     def _must_reach(self, name: str) -> None:
         self._must_be_at(name)
-        _unless(not self._is_closed(), f"{self.here} is closed")
+        _unless(self.here not in self.closed, f"{self.here} is closed")
 
     def _must_hold(self, name: str) -> Thing:
         held = self._held()
-        if held is None or _named(name, [held.name]) is None:
+        if held is None or held.name != name:
             raise _NothingHappens(f"you are not holding {echo(name)!r}")
         return held
 
     def _held(self) -> Thing | None:
         return next((thing for thing in self.things if thing.place is None), None)
 
-    def _is_closed(self) -> bool:
-        return kind_of(self.here) in HOUSE["closable"] and self.here not in self.open
-
     def _contents(self) -> str:
-        if self._is_closed():
+        if self.here in self.closed:
             return "It is closed."
         things = [str(thing) for thing in self.things if thing.place == self.here]
         return f"{self._into().capitalize()} it: {', '.join(things) or 'nothing'}."
@@ -203,15 +200,3 @@ _VERBS: dict[str, Callable[..., str]] = {
 def _unless(allowed: object, why: str) -> None:
     if not allowed:
         raise _NothingHappens(why)
-
-
-def _place(name: str) -> str:
-    if place := _named(name, PLACES):
-        return place
-    raise _NothingHappens(f"there is no {echo(name)!r} in this house")
-
-
-def _named(name: str, among: Iterable[str]) -> str | None:
-    """Return the full name that is meant: itself, or the first of that kind."""
-    names = [full for full in among if full and name in (full, kind_of(full))]
-    return name if name in names else next(iter(names), None)

@@ -78,16 +78,14 @@ class Payments:
             raise ToolFailure("bad_amount", message, hint=hint)
         # No other process pays meanwhile.
         with FileLock(f"{self.path}.lock") if self.path else nullcontext():
-            made = self.made
-            number = f"pay_{len(made) + 1}"
+            number = f"pay_{len(self.made) + 1}"
             payment = Payment(number, payee, cents, currency, reference.strip())
             if self.path is None:
-                made.append(payment)
+                self._made.append(payment)
             else:
-                lines = [json.dumps(asdict(each)) + "\n" for each in [*made, payment]]
-                new = self.path.with_suffix(".new")
-                new.write_text("".join(lines), "utf-8")
-                new.replace(self.path)  # all at once: no half a payment
+                with self.path.open("ab", buffering=0) as file:
+                    # One write for each payment: no half a payment.
+                    file.write(f"{json.dumps(asdict(payment))}\n".encode())
         return payment.receipt()
 
     def look_up(

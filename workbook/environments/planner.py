@@ -1,18 +1,28 @@
 """Split an English question into ordered steps by fixed rules, without a model."""
 
 import re
-import tomllib
-import unicodedata
-from functools import cache
 from typing import Any, NamedTuple
 
-from workbook.paths import DATA
 from workbook.tools.tool import Tool
 
 MAX_QUESTION_CHARS = 2000
-MAX_HOPS = 8
 NO_PLAN = "No rule fits this question. Split it yourself, or ask for one fact."
-RULES = tomllib.loads((DATA / "environments/plan_rules.toml").read_text("utf-8"))
+
+CALCULATION = re.compile(r"(?i)(?:what is |calculate )?([\d(][\d\s.()+*/-]*)[?.=]*")
+COMPARISON = re.compile(
+    r"(?i)which [^,:]+[,:] (.+) or (.+?)\?|is (.+) \w+er than (.+?)\?"
+)
+FACT = re.compile(r"(?i)(?:\w+ )?(?:who|what|when|where|which|how)\b(?! (?:do|to)\b)")
+CAPITAL = r"(?:[A-Z][\w.-]*|\d+)(?![\w'])"
+NAME = rf"(?:\[\d+\]|(?:the )?{CAPITAL}(?: (?:of |the |and )*{CAPITAL})*)"
+# What a question describes, the innermost first: by a name, or by a clause.
+DESCRIPTIONS = (
+    re.compile(rf"\bthe [a-z]+(?: [a-z]+)? of {NAME}"),
+    re.compile(r"\bthe [a-z]+ (?:(?:in|on|with) )?(?:wh\w+|that) [^,?]+"),
+)
+NOTHING_MORE = re.compile(r"(?i)(?:what|who) (?:is|was) \[\d+\]\W*")
+# The question goes on after the clause, and no rule can tell where.
+UNCLEAR = re.compile(r"\b(?:did|does|was|were) \[\d+\]\W*$")
 
 
 class PlanStep(NamedTuple):
@@ -27,95 +37,39 @@ class PlanStep(NamedTuple):
 def plan(question: str) -> list[PlanStep]:
     """Return the steps for `question`, in the order in which they can be done.
 
-    A question is cut into parts at ? ! ; and "then". A part is one of four:
-
-    1. Arithmetic: one calculation; "half of …" looks up first what it is about.
-    2. A comparison: each thing is looked up, then they are compared.
-    3. A question about what it describes: the innermost description is looked up first,
-       and is called [1] from there on.
-    4. A question for one fact, which is looked up as it stands.
-
-    Where a part is none of them, or not English, there is no plan: the list is empty. A
-    part that refers back ("it") needs the part before it.
+    Arithmetic is one calculation. Of a comparison each thing is looked up, then they
+    are compared. Of a question about what it describes, the innermost description is
+    looked up first, and is called [1] from there on. Where no rule fits, the list is
+    empty.
 
     >>> for step in plan("What is the capital of the country where Kepler was born?"):
     ...     print(step.number, step.do, step.what, step.needs)
     1 look_up the country where Kepler was born ()
     2 look_up the capital of [1] (1,)
     """
-    text = unicodedata.normalize("NFKC", question)[:MAX_QUESTION_CHARS]
-    if _rule("other_script").search(text):
+    text = " ".join(question[:MAX_QUESTION_CHARS].split())
+    if found := CALCULATION.fullmatch(text):
+        return [PlanStep(1, "calculate", found[1].strip())]
+    if found := COMPARISON.fullmatch(text):
+        a, b = filter(None, found.groups())
+        looked_up = [PlanStep(1, "look_up", a), PlanStep(2, "look_up", b)]
+        return [*looked_up, PlanStep(3, "compare", text, (1, 2))]
+    if not FACT.match(text) or "?" in text[:-1]:  # several questions
         return []
     steps: list[PlanStep] = []
-    for part in _rule("part_ends").split(text.replace("’", "'")):
-        part = part.strip(" \t\r\n,;")
-        if re.search(r"\w", part):
-            found = _steps_for(part, len(steps))
-            if not found:
-                return []
-            steps += found
-    return steps
+    while found := next(
+        filter(None, (each.search(text) for each in DESCRIPTIONS)), None
+    ):
+        steps.append(_look_up(len(steps) + 1, found[0]))
+        text = f"{text[: found.start()]}[{len(steps)}]{text[found.end() :]}"
+    if NOTHING_MORE.fullmatch(text):
+        return steps
+    return [] if UNCLEAR.search(text) else [*steps, _look_up(len(steps) + 1, text)]
 
 
-def _steps_for(part: str, before: int) -> list[PlanStep]:
-    first, second, third = range(before + 1, before + 4)
-    back = (before,) if before and _rule("refers_back").search(part) else ()
-    expression = _rule("asking").sub("", part)
-    if _rule("expression").fullmatch(expression):
-        return [PlanStep(first, "calculate", expression.strip(), back)]
-    if found := _rule("comparison").search(part):
-        a, b = (each.strip() for each in found.groups() if each)
-        return [
-            PlanStep(first, "look_up", a, back),
-            PlanStep(second, "look_up", b, back),
-            PlanStep(third, "compare", part, (first, second)),
-        ]
-    if _rule("operation").search(part):
-        if back:  # the value is there already
-            return [PlanStep(first, "calculate", part, back)]
-        about = PlanStep(first, "look_up", part)
-        return [about, PlanStep(second, "calculate", part, (first,))]
-    steps = []
-    for number, what in enumerate(_hops(part, before), start=first):
-        needs = tuple(n for n in range(first, number) if f"[{n}]" in what)
-        steps.append(PlanStep(number, "look_up", what, needs or back))
-    return steps
-
-
-def _hops(part: str, before: int) -> list[str]:
-    """Return what to look up one after the other; [3] is what step 3 has found."""
-    text, hops, is_fact = part, list[str](), _rule("fact").search
-    patterns = [_compiled(each) for each in RULES["descriptions"]]
-    while found := next(filter(None, (each.search(text) for each in patterns)), None):
-        head, what, tail = text[: found.start()], found[0], text[found.end() :]
-        if clause := found.groupdict().get("clause"):
-            what, verb = found["the"] + clause, found["verb"] or ""
-            if not verb + tail.strip("?") and _rule("waits_for_a_verb").search(head):
-                return []  # where the clause ends and the question goes on, is open
-            tail = verb + tail
-        hops.append(what)
-        text = f"{head}[{before + len(hops)}]{tail}"
-        if len(hops) == MAX_HOPS:
-            return []
-    if _rule("unclear").search(text):
-        return []
-    if hops and (end := _rule("nothing_more").search(text)):
-        hops[-1] += end["rest"]
-        return [part] if len(hops) == 1 and is_fact(part) else hops
-    return [*hops, text] if is_fact(text) else []
-
-
-@cache
-def _compiled(text: str) -> re.Pattern[str]:
-    """Compile a pattern of the rules, with what its words in capitals stand for."""
-    words = re.compile(rf"\b(?:{'|'.join(RULES['words'])})\b")
-    while words.search(text):
-        text = words.sub(lambda word: RULES["words"][word[0]], text)
-    return re.compile(text)
-
-
-def _rule(name: str) -> re.Pattern[str]:
-    return _compiled(RULES[name])
+def _look_up(number: int, what: str) -> PlanStep:
+    needs = tuple(map(int, re.findall(r"\[(\d+)\]", what)))
+    return PlanStep(number, "look_up", what, needs)
 
 
 def _run(question: str) -> dict[str, Any]:

@@ -36,13 +36,11 @@ class Document:
     title: str
     text: str
     score: float
-    source: str = "local"
     url: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the document as a tool's result shows it."""
-        left_out = {"source"} if self.url else {"source", "url"}
-        return {k: v for k, v in asdict(self).items() if k not in left_out}
+        return {k: v for k, v in asdict(self).items() if v or k != "url"}
 
 
 class LocalSearch:
@@ -55,11 +53,7 @@ class LocalSearch:
     name = "local"
 
     def __init__(self, articles: Iterable[Article]) -> None:
-        by_id: dict[str, Article] = {}
-        for each in articles:
-            if by_id.setdefault(each.doc_id, each) is not each:
-                raise ValueError(f"two articles have the doc_id {each.doc_id!r}")
-        self._articles = [by_id[doc_id] for doc_id in sorted(by_id)]
+        self._articles = sorted(articles, key=lambda article: article.doc_id)
         self._rows = [(normalise(a.title), normalise(a.text)) for a in self._articles]
         self._lock = threading.Lock()  # a tool with a timeout runs in its own thread
         self._db = sqlite3.connect(":memory:", check_same_thread=False)
@@ -164,12 +158,12 @@ def search_tool(name: str, about: str, run: Callable[..., Any], **limits: Any) -
     return Tool(name, f"{about} {usage}", asked, run, **limits)
 
 
-def wiki_search(backend: LocalSearch | None = None) -> Tool:
+def wiki_search() -> Tool:
     """Return the tool `WikiSearch` over the bundled articles."""
-    search = (backend or bundled_search()).search
 
     def run(query: str, k: int = 3) -> dict[str, Any]:
-        return {"results": [each.as_dict() for each in search(query, k)]}
+        found = bundled_search().search(query, k)
+        return {"results": [each.as_dict() for each in found]}
 
     about = "Searches bundled articles, offline. A score near 1 fits, below 0.3 hardly."
     return search_tool("WikiSearch", about, run, timeout_s=None)

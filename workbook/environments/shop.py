@@ -3,7 +3,6 @@
 The idea is WebShop's (Yao et al. 2022, arXiv:2207.01206); the shop is ours.
 """
 
-import random
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from workbook.environments.text_world import TextWorld, echo, rows_of, same_lett
 from workbook.loop.prompting import parse_bracket_action
 from workbook.loop.text_world import StepResult
 
-PER_PAGE = 5
+SHOWN = 5  # results of a search, the best ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +85,23 @@ def match_score(task: ShopTask, product: Product, chosen: Mapping[str, str]) -> 
 class ShopWorld(TextWorld[ShopTask]):
     """Buy what the task asks for. One clicks a product, an option's value, a button."""
 
-    forms = "search[query], click[…], buy, think[…]"
+    forms = "search[query], click[…], think[…]"
     page: str  # what one sees
     clicks: dict[str, Callable[[], str]]  # what one can click, and the page it leads to
     product: Product | None
     chosen: dict[str, str]
 
-    def __init__(self, seed: int = 0) -> None:
-        super().__init__(seed)
-        self.products = list(load_products())
-        random.Random(seed).shuffle(self.products)
-
     def _begin(self, task: ShopTask) -> str:
         return f"Your task: {task.text}.\n{self._front()}"
 
     def _act(self, task: ShopTask, action: str) -> StepResult | None:
-        if same_letters(action) == "buy":
-            return self._buy(task)
         match parse_bracket_action(action.strip()):
             case ("search", query):
                 return StepResult(self._results(self._find(query)))
             case ("click", target):
                 name = same_letters(target)
                 if name == "buy now" and self.product:
-                    return self._buy(task)
+                    return self._buy(task, self.product)
                 if name in self.clicks:
                     return StepResult(self.clicks[name]())
                 missing = f"Nothing happens: there is no [{echo(name)}] to click here."
@@ -124,13 +116,11 @@ class ShopWorld(TextWorld[ShopTask]):
             rest = _words(" ".join([*product.attributes, *product.values()]))
             return 3 * len(wanted & title) + len(wanted & rest)
 
-        # sorted is stable: what matches equally well keeps the order of the seed.
-        return sorted(filter(hits, self.products), key=hits, reverse=True)
+        # sorted is stable: what matches equally well keeps the order of the file.
+        return sorted(filter(hits, load_products()), key=hits, reverse=True)
 
-    def _buy(self, task: ShopTask) -> StepResult:
-        product, chosen = self.product, self.chosen
-        if product is None:
-            return StepResult("Nothing happens: open a product before you buy.")
+    def _buy(self, task: ShopTask, product: Product) -> StepResult:
+        chosen = self.chosen
         bought = [product.title, *(f"{n} {chosen[n]}" for n in sorted(chosen))]
         price = dollars(price_of(product, chosen))
         text = f"You bought {', '.join(bought)} for {price}."
@@ -143,21 +133,14 @@ class ShopWorld(TextWorld[ShopTask]):
         self.page = "You are on the search page. Use: search[query]"
         return self.page
 
-    def _results(self, found: list[Product], number: int = 0) -> str:
-        self.product, self.chosen = None, {}
-        first, lines = number * PER_PAGE, [f"Found: {len(found)}. Page {number + 1}."]
-        here, buttons = partial(self._results, found), dict[str, Callable[[], str]]()
-        if first + PER_PAGE < len(found):
-            buttons["next page"] = partial(here, number + 1)
-        if number:
-            buttons["previous page"] = partial(here, number - 1)
-        self.clicks = {**buttons, "back": self._front}
-        for each in found[first : first + PER_PAGE]:
+    def _results(self, found: list[Product]) -> str:
+        self.product, self.chosen, self.clicks = None, {}, {"back": self._front}
+        here, lines = partial(self._results, found), [f"Found: {len(found)}."]
+        for each in found[:SHOWN]:
             price = dollars(each.price_cents)
             lines.append(f"[{each.product_id}] {each.title}, {price}")
-            look = partial(self._offer, each, {}, partial(here, number))
-            self.clicks |= {each.product_id: look, same_letters(each.title): look}
-        self.page = "\n".join([*lines, " ".join(f"[{b}]" for b in [*buttons, "back"])])
+            self.clicks[each.product_id] = partial(self._offer, each, {}, here)
+        self.page = "\n".join([*lines, "[back]"])
         return self.page
 
     def _offer(

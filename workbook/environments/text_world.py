@@ -12,10 +12,9 @@ from typing import Generic, TypeVar
 
 from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
+from workbook.tools.calls import clipped
 
-NO_TASK = "There is no task yet: call reset(task) first."
-OVER = "The run is over: call reset(task) to begin again."
-LONGEST_ECHO = 60  # characters of what an agent wrote that are said back
+OVER = "There is no task: call reset(task) to begin."
 
 TaskT = TypeVar("TaskT")
 RowT = TypeVar("RowT")
@@ -38,9 +37,7 @@ class TextWorld(ABC, Generic[TaskT]):
     def step(self, action: str, /) -> StepResult:
         """Take one action and count it; a thought is one that changes nothing."""
         self.steps += 1
-        if self.task is None:
-            return StepResult(NO_TASK)
-        if self.done:
+        if self.task is None or self.done:
             return StepResult(OVER, done=True)
         if action.strip().casefold().startswith(("think:", "think[")):
             return StepResult("OK.")
@@ -62,9 +59,7 @@ class TextWorld(ABC, Generic[TaskT]):
 
 def echo(text: str) -> str:
     """Return what an agent wrote, short enough to be said back, and as text to send."""
-    said = text.strip()
-    said = said if len(said) <= LONGEST_ECHO else said[:LONGEST_ECHO] + "…"
-    return said.encode("utf-8", "replace").decode("utf-8")
+    return clipped(text.strip(), 60)
 
 
 def same_letters(text: str) -> str:

@@ -24,7 +24,6 @@ from workbook.paths import DATA
 from workbook.tools import Effect, Tool, ToolFailure
 
 MAX_CHARS = 10_000  # of a file
-MAX_FILES = 200
 SHOWN_BYTES = 4_000  # of what the tests print, the last ones
 
 LIST = 'Lists the files of the workspace. Right: {}. Wrong: {"path": "/etc"}.'
@@ -81,7 +80,7 @@ class Workspace:
             with suppress(ToolFailure):
                 if self._place(name).is_file():
                     found.append(name)
-        return {"files": found[:MAX_FILES], "more": max(len(found) - MAX_FILES, 0)}
+        return {"files": found}
 
     def read_file(self, path: str) -> dict[str, Any]:
         """Return the text of a file."""

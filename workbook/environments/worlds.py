@@ -13,16 +13,10 @@ TASKS: dict[str, Any] = {"wiki": wiki_tasks, "house": house_tasks, "shop": shop_
 
 def make_world(name: str, seed: int = 0, **parts: Any) -> TextWorld[Any]:
     """Build a world: `wiki` (which may take a `lookup`), `house` or `shop`."""
-    world: TextWorld[Any] = _known(name, WORLDS)(seed, **parts)
+    world: TextWorld[Any] = WORLDS[name](seed, **parts)
     return world
 
 
 def tasks(world: str) -> tuple[Any, ...]:
     """Return the tasks of a world; each has a `slug` and its goal as `text`."""
-    return tuple(_known(world, TASKS)())
-
-
-def _known(name: str, among: dict[str, Any]) -> Any:
-    if name not in among:
-        raise ValueError(f"there is no world {name!r}, only {', '.join(among)}")
-    return among[name]
+    return tuple(TASKS[world]())

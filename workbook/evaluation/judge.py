@@ -44,7 +44,6 @@ class Judgement(NamedTuple):
 
     score: int | None
     text: str
-    tokens: int
 
 
 def judge(
@@ -58,8 +57,7 @@ def judge(
     known = "" if reference is None else f"The right answer: {reference}\n"
     asked = f"{RUBRIC}\nQuestion: {question}\n{known}Answer: {answer}\n"
     reply = model.complete(f"{asked}Score:", stop=["\n"])
-    tokens = reply.usage.input + reply.usage.output
-    return Judgement(read_score(reply.text), reply.text, tokens)
+    return Judgement(read_score(reply.text), reply.text)
 
 
 def read_score(text: str) -> int | None:

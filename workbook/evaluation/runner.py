@@ -7,10 +7,7 @@ by itself, such as Dask's.
 """
 
 import json
-import os
-import re
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, as_completed
 from dataclasses import asdict, dataclass
@@ -24,11 +21,10 @@ from workbook.evaluation.tasks import Task
 from workbook.fsm.machine import RunResult
 from workbook.fsm.table import State
 from workbook.traces.events import Kind
-from workbook.traces.metrics import each_run, whole_events
+from workbook.traces.metrics import traces_in
 from workbook.wait import waiting
 
 RESULT = "result.json"
-SLUG = re.compile(r"\w(?:[\w .-]{0,98}\w)?")
 AnyAgent = Callable[[Task, Path], RunResult | str | None]
 
 
@@ -62,7 +58,7 @@ def evaluate(
     """Run each task once and return the results in the order of the tasks.
 
     Args:
-        tasks: each has a slug of its own, which can be the name of a folder.
+        tasks: each has a slug of its own, which names its folder.
         agent: called with a task and a fresh folder for its traces; returns a
             RunResult, an answer, or None. What it raises is the result of that task.
         out: a folder for this agent alone. With a worker on another machine it is on
@@ -72,19 +68,12 @@ def evaluate(
         progress: told of each new result, with how many there are, of how many.
 
     Raises:
-        ValueError: no tasks, slugs that are no names of folders, or `out` holds the
-            results of another agent.
+        ValueError: `out` holds the results of another agent.
         Exception: whatever the executor raises, for example because a worker died.
             What is finished is kept.
         KeyboardInterrupt: as you wish, or a run is CANCELLED. What is finished is kept.
     """
     tasks, out = list(tasks), Path(out)
-    slugs = Counter(task.slug.casefold() for task in tasks)  # as many disks have it
-    for slug, times in slugs.items():
-        if not SLUG.fullmatch(slug) or times > 1:
-            raise ValueError(f"the slug {slug!r} is there twice, or no folder's name")
-    if not tasks:
-        raise ValueError("there are no tasks to evaluate")
     found = {task.slug: read_result(out / task.slug) for task in tasks}
     for kept in filter(None, found.values()):
         if kept.agent != name_of(agent):
@@ -127,7 +116,7 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
     began = time.perf_counter()
     state, answer, error = _end(agent, task, folder)
     seconds = time.perf_counter() - began
-    traces = [t for run in each_run(folder) if (t := list(whole_events(run, [])))]
+    traces = [trace for trace in traces_in(folder) if trace.events]
     events = list(chain.from_iterable(traces))
     kinds = [event["kind"] for event in events]
     usages = [e["usage"] or {} for e in events if e["kind"] == Kind.MODEL_TURN]
@@ -138,7 +127,9 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
         state,
         answer,
         grade(answer, task.gold),
-        seconds=round(sum(t[-1]["at_s"] for t in traces) if traces else seconds, 6),
+        seconds=round(
+            sum(t.events[-1]["at_s"] for t in traces) if traces else seconds, 6
+        ),
         tokens=sum(u.get(part) or 0 for u in usages for part in ("input", "output")),
         model_calls=kinds.count(Kind.MODEL_REQUEST),
         tool_calls=kinds.count(Kind.TOOL_CALL),
@@ -146,14 +137,12 @@ def run_task(task: Task, agent: AnyAgent, folder: Path) -> Result:
         doubled=effects_doubled(events),
         error=error,
     )
-    new = folder / f".{RESULT}.{os.getpid()}"  # under another name, then its own:
-    new.write_text(json.dumps(asdict(result)), encoding="utf-8")
-    os.replace(new, folder / RESULT)  # whole or not at all
+    (folder / RESULT).write_text(json.dumps(asdict(result)), encoding="utf-8")
     return result
 
 
 def read_result(folder: Path) -> Result | None:
-    """Return the result in a folder; None where there is none, or a damaged one."""
+    """Return the result in a folder; None where there is none, or half of one."""
     try:
         return Result(**json.loads((folder / RESULT).read_bytes()))
     except (OSError, ValueError, TypeError):

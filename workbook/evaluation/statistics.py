@@ -104,14 +104,13 @@ def paired_interval(found: Paired) -> tuple[float, float]:
     return low, high
 
 
-def tasks_needed(
-    difference: float, changed: float, *, power: float = 0.8, alpha: float = 0.05
-) -> int:
+def tasks_needed(difference: float, changed: float) -> int:
     """Return how many paired tasks would show a difference between two versions.
 
     `difference` is that of their pass rates, `changed` the share of tasks on which the
-    two part (won and lost together), `power` how often so many tasks give p below
-    `alpha`; the exact p needs some more. ValueError: more difference than change.
+    two part (won and lost together). So many tasks give p below 0.05 in four of five
+    comparisons (a power of 80 %); the exact p needs some more. ValueError: more
+    difference than change.
 
     >>> tasks_needed(0.05, 0.10)
     312
@@ -119,14 +118,14 @@ def tasks_needed(
     Source: R. J. Connor, "Sample size for testing differences in proportions for the
     paired-sample design", Biometrics 43 (1987), 207-211.
     """
-    if not (0 < abs(difference) <= changed <= 1 and 0 < alpha < 1 and 0 < power < 1):
+    if not 0 < abs(difference) <= changed <= 1:
         raise ValueError(
-            f"no number of tasks: difference {difference}, changed {changed}, "
-            f"power {power}, alpha {alpha}. A difference is at most what has changed."
+            f"no number of tasks: difference {difference}, changed {changed}."
+            " A difference is at most what has changed."
         )
     normal, square = NormalDist(), difference**2
-    by_luck = normal.inv_cdf(1 - alpha / 2) * math.sqrt(changed)
-    shown = normal.inv_cdf(power) * math.sqrt(changed - square)
+    by_luck = normal.inv_cdf(1 - 0.05 / 2) * math.sqrt(changed)
+    shown = normal.inv_cdf(0.8) * math.sqrt(changed - square)
     return math.ceil((by_luck + shown) ** 2 / square)
 
 
@@ -175,14 +174,11 @@ def _same_and_by_luck(
 
 
 class JudgedRate(NamedTuple):
-    """A pass rate as a judge sees it, and as its known errors leave it."""
+    """A pass rate that a judge has seen, as the judge's known errors leave it."""
 
-    observed: float
     corrected: float
     low: float  # of the 95 % interval of the corrected rate
     high: float
-    sensitivity: float  # of the right answers, how many the judge calls right
-    specificity: float  # of the wrong answers, how many the judge calls wrong
 
 
 def judged_rate(
@@ -226,4 +222,4 @@ def judged_rate(
     )
     low, high = rates[round(0.025 * draws)], rates[round(0.975 * draws) - 1]
     corrected = true(said_right / n, finds, refuses)
-    return JudgedRate(said_right / n, corrected, low, high, finds, refuses)
+    return JudgedRate(corrected, low, high)

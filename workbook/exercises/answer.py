@@ -124,7 +124,7 @@ def left_out(cells: Sequence[str], slug: str, others: Iterable[str] = ()) -> lis
 
 def _split(cells: Sequence[str], slug: str) -> tuple[list[Statement], list[Statement]]:
     """Return the last cell that defines the function, and what is above it."""
-    read = [_statements(cell) for cell in cells]
+    read = [statements(cell) for cell in cells]
     at = [number for number, found in enumerate(read) if _defines(found, slug)]
     if not at:
         raise LookupError(f"no cell defines {slug}")
@@ -135,9 +135,9 @@ def _needed(
     slug: str, home: list[Statement], earlier: list[Statement], others: set[str]
 ) -> tuple[set[Statement], set[str]]:
     """Return the statements that a function needs, and its parts of the agent."""
-    unnamed = {"*", "annotations"}  # of `from … import *`, and of `__future__`
     imports = [each for each in [*earlier, *home] if each.is_import]
-    needed = {each for each in imports if each.binds & unnamed}
+    unnamed = [e for e in imports if not e.binds or "__future__" in e.text]
+    needed = set(unnamed)  # `from … import *` binds no name
     parts, names, known = set[str](), [slug], set(dir(builtins)) - {slug}
     for name in names:  # it grows
         if name in known:
@@ -181,7 +181,7 @@ def to_python(cell: str) -> str:
 
 
 @lru_cache(maxsize=512)  # the same cells are asked for again and again
-def _statements(cell: str) -> list[Statement]:
+def statements(cell: str) -> list[Statement]:
     """Return a cell's statements, without `f = check(f)`; none of what is no Python."""
     try:
         code = to_python(cell)
@@ -196,11 +196,36 @@ def _statements(cell: str) -> list[Statement]:
         for each in reversed(getattr(node, "decorator_list", [])):
             if not _is_check(each):
                 text = f"@{ast.unparse(each)}\n{text}"
-        binds, changes = _bound(node, text)
-        changes |= set(_changed(node))
-        names = frozenset(binds), frozenset(changes), frozenset(_used(text))
-        found.append(Statement(node, text, *names))
+        found.append(_statement(node, text))
     return found
+
+
+def _statement(node: ast.stmt, text: str) -> Statement:
+    """Return a statement with the names that it binds, changes, and looks up."""
+    tables = [symtable.symtable(text, "cell", "exec")]
+    top = tables[0].get_symbols()
+    binds = {s.get_name() for s in top if s.is_assigned() or s.is_imported()}
+    again, changes = set[str](), set[str]()  # again: the old value goes into the new
+    if not isinstance(node, DEFINITIONS):
+        added = [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
+        stored = [
+            n for n in ast.walk(node) if isinstance(getattr(n, "ctx", 0), ast.Store)
+        ]
+        again = {getattr(n, "id", "") for n in added}
+        again -= {getattr(n, "id", "") for n in stored if n not in added}
+        changes = {*_changed(node)}
+    if isinstance(node, ast.Assign):  # `X = X + 1`
+        again |= {s.get_name() for s in top if s.is_assigned() and s.is_referenced()}
+    uses = set[str]()
+    for table in tables:  # it grows
+        tables += table.get_children()
+        for symbol in table.get_symbols():
+            outside = symbol.is_global() or table.get_type() == "module"
+            if outside and (symbol.is_referenced() or symbol.is_declared_global()):
+                uses.add(symbol.get_name())
+    return Statement(
+        node, text, *map(frozenset, (binds - again, changes | again, uses))
+    )
 
 
 def _is_check(node: ast.AST | None) -> bool:
@@ -209,34 +234,13 @@ def _is_check(node: ast.AST | None) -> bool:
     return name == "check"
 
 
-def _defines(statements: list[Statement], slug: str) -> bool:
+def _defines(found: list[Statement], slug: str) -> bool:
     kinds = ast.FunctionDef | ast.AsyncFunctionDef
-    return any(isinstance(e.node, kinds) and e.node.name == slug for e in statements)
-
-
-def _bound(node: ast.stmt, text: str) -> tuple[set[str], set[str]]:
-    """Return the names that get a value, and those whose old value goes into it."""
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return {(a.asname or a.name).partition(".")[0] for a in node.names}, set()
-    if isinstance(node, DEFINITIONS):
-        return {node.name}, set()
-    added = [n.target for n in ast.walk(node) if isinstance(n, ast.AugAssign)]
-    stored = [n for n in ast.walk(node) if isinstance(getattr(n, "ctx", 0), ast.Store)]
-    changes = {getattr(n, "id", "") for n in added}
-    changes -= {getattr(n, "id", "") for n in stored if n not in added}
-    binds = set[str]()
-    for symbol in symtable.symtable(text, "cell", "exec").get_symbols():
-        if symbol.is_assigned() or symbol.is_imported() or symbol.is_namespace():
-            binds.add(symbol.get_name())
-            if symbol.is_referenced() and isinstance(node, ast.Assign):  # `X = X + 1`
-                changes.add(symbol.get_name())
-    return binds - changes, changes
+    return any(isinstance(e.node, kinds) and e.node.name == slug for e in found)
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
     """Yield the names whose value a statement changes in place, in a loop as well."""
-    if isinstance(node, DEFINITIONS):
-        return
     for each in ast.walk(node):
         match each:
             case ast.Attribute(ctx=ast.Store() | ast.Del()):
@@ -252,16 +256,3 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
-
-
-def _used(text: str) -> list[str]:
-    """Return the names that a statement looks up at the top of its module."""
-    names, tables = [], [symtable.symtable(text, "cell", "exec")]
-    for table in tables:  # it grows
-        tables += table.get_children()
-        for symbol in table.get_symbols():
-            outside = symbol.is_global() or table.get_type() == "module"
-            looked_up = symbol.is_referenced() or symbol.is_declared_global()
-            if outside and looked_up:
-                names.append(symbol.get_name())
-    return names

@@ -3,7 +3,6 @@
 None of them raises for what a learner wrote, so that Run All always reaches the end.
 """
 
-import ast
 import functools
 import inspect
 import types
@@ -12,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from workbook.exercises.answer import answer_in, cells_of, left_out
+from workbook.exercises.answer import answer_in, cells_of, left_out, statements
 from workbook.exercises.catalogue import CourseError, exercises, find, near_miss
 from workbook.exercises.display import Code, Notice, as_message, show, tell_ours
 from workbook.exercises.progress import Entry, entries, note_check, note_hint
@@ -106,16 +105,12 @@ def _name_of(function: object, caller: str) -> str:
     )
 
 
-def hint(function: Function | str, number: int | None = None) -> None:
-    """Show the next hint. There are three: a pointer, a plan, code with a gap.
-
-    With a number, 1 to 3, all hints up to that one.
-    """
+def hint(function: Function | str) -> None:
+    """Show the next hint. There are three: a pointer, a plan, code with a gap."""
     with _said():
         exercise = find(_name_of(function, "hint"))
         seen, hints = entries().get(exercise.slug, Entry()).hints, exercise.hints
-        wanted = number if isinstance(number, int) else seen + 1
-        number = min(max(wanted, 1), len(hints))
+        number = min(seen + 1, len(hints))
         words = hints[: min(number, len(hints) - 1)]
         lines = [(" ", f"{n}. {text}") for n, text in enumerate(words, 1)]
         if seen >= len(hints):
@@ -137,19 +132,11 @@ def solution(function: Function | str) -> None:
 def source_with_helpers(function: Function) -> str:
     """Return a function's source, after the private helpers that it needs in a cell."""
     function = inspect.unwrap(function)
-    source = inspect.getsource(inspect.getmodule(function) or function)
-    lines, nodes = source.splitlines(), {}
-    for node in ast.parse(source).body:
-        named = getattr(node, "target", None) or getattr(node, "targets", [node])[0]
-        nodes[getattr(named, "name", "") or getattr(named, "id", "")] = node
-    name = function.__name__
-    needed = [name]
-    for this in needed:  # it grows
-        used = {part.id for part in ast.walk(nodes[this]) if isinstance(part, ast.Name)}
-        private = {found for found in used & nodes.keys() if found.startswith("_")}
-        needed += private.difference(needed)
-    shown = []
-    for node in [nodes[n] for n in nodes if n in needed and n != name] + [nodes[name]]:
-        above = [part.lineno for part in getattr(node, "decorator_list", [])]
-        shown.append("\n".join(lines[min([node.lineno, *above]) - 1 : node.end_lineno]))
-    return "\n\n\n".join(shown)
+    found = statements(inspect.getsource(inspect.getmodule(function) or function))
+    homes = {name: each for each in found for name in each.binds}
+    needed = [homes[function.__name__]]
+    for each in needed:  # it grows
+        private = [homes[name] for name in each.uses & homes.keys() if name[0] == "_"]
+        needed += [helper for helper in private if helper not in needed]
+    helpers = [each for each in found if each in needed[1:]]
+    return "\n\n\n".join(each.text for each in [*helpers, needed[0]])

@@ -6,13 +6,12 @@ it.
 
 import ast
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from workbook.exercises.answer import PART_IMPORT
-from workbook.exercises.catalogue import Exercise, exercises
+from workbook.exercises.catalogue import exercises
 from workbook.paths import ROOT
 
 NAME = __name__.partition(".")[0]
@@ -84,14 +83,6 @@ def closure(texts: Iterable[str]) -> set[str]:
     return found
 
 
-def foreign(names: Iterable[str]) -> set[str]:
-    """Return the packages of others that modules import, wherever they do."""
-    tops = {
-        each.partition(".")[0] for name in names for each in imported(tree_of(name))
-    }
-    return tops - {NAME, "tests", *sys.stdlib_module_names}
-
-
 def data_files(names: Iterable[str]) -> set[str]:
     """Return the files of `data/` that modules read: each `DATA / "name"` in them."""
     found = set()
@@ -103,16 +94,7 @@ def data_files(names: Iterable[str]) -> set[str]:
     return found
 
 
-def in_place(text: str, helpers: Iterable[str]) -> str:
-    """Return a text that finds modules which only tests need in `tests/helpers`."""
-    for name in sorted(helpers, key=len, reverse=True):
-        if name.startswith(f"{NAME}."):
-            there = name.replace(NAME, "tests.helpers", 1)
-            text = re.sub(rf"\b{re.escape(name)}\b", there, text)
-    return text
-
-
-def part_text(text: str, own: set[str]) -> str:
+def part_text(text: str, own: Iterable[str]) -> str:
     """Return an answer that finds the other parts beside it, or in the package.
 
     Args:
@@ -131,67 +113,13 @@ def part_text(text: str, own: set[str]) -> str:
     return "\n".join(call.sub(home, line) for line in lines) + "\n"
 
 
-def tests_of(exercise: Exercise) -> str:
-    """Return a test file of one part: the tests that take it, and what these need."""
-    body = ast.parse(exercise.tests_path.read_text(encoding="utf-8")).body
-    taken = [each for each in body if exercise.slug in _arguments(each)]
-    taken = [each for each in taken if getattr(each, "name", "")[:5] == "test_"]
-    used, known = {"pytestmark"} | set().union(*map(_names, taken)), set[str]()
-    while new := used - known:
-        known |= new
-        for each in body:
-            if each not in taken and _binds(each) & new:
-                taken.append(each)
-                used |= _names(each)
-    asked = set().union(*map(_arguments, taken))  # and not: imported under that name
-    subjects = sorted(asked & exercises().keys() - set().union(*map(_binds, taken)))
-    lines = ['"""What is asked of this part, and whether it does it."""', ""]
-    imports, rest = [], []
-    for each in body:
-        if isinstance(each, ast.Import | ast.ImportFrom):
-            imports += _only(each, used)
-        elif each in taken:
-            rest.append(ast.unparse(each))
-    fixtures = [_fixture(slug) for slug in subjects]
-    needs_pytest = [] if "import pytest" in imports else ["import pytest"]
-    lines += [*imports, *needs_pytest, "from parts import part"]
-    return "\n".join(lines) + "\n\n\n" + "\n\n\n".join([*fixtures, *rest]) + "\n"
+def tests_of(slug: str) -> str:
+    """Return the module of an exercise's tests."""
+    return exercises()[slug].tests.removesuffix(".py").replace("/", ".")
 
 
-def _fixture(slug: str) -> str:
-    module, _, name = exercises()[slug].target.partition(":")
-    body = f"    from {module} import {name}\n\n    return part({name})"
-    return f'@pytest.fixture(scope="session")\ndef {slug}():\n{body}'
-
-
-def _only(node: ast.Import | ast.ImportFrom, used: set[str]) -> list[str]:
-    """Return an import less the names that nothing uses."""
-    names = [n for n in node.names if (n.asname or n.name).partition(".")[0] in used]
-    if not names:
-        return []
-    if isinstance(node, ast.ImportFrom):
-        node = ast.ImportFrom(node.module, names, node.level)
-    else:
-        node = ast.Import(names)
-    return [ast.unparse(node)]
-
-
-def _arguments(node: ast.stmt) -> set[str]:
-    found = node.args.args if isinstance(node, ast.FunctionDef) else []
-    return {each.arg for each in found}
-
-
-def _names(node: ast.stmt) -> set[str]:
-    """Return the names that a statement uses, the fixtures of a function among them."""
-    inner = [each for each in ast.walk(node) if isinstance(each, ast.stmt)]
-    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-    return found.union(*map(_arguments, inner))
-
-
-def _binds(node: ast.stmt) -> set[str]:
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return {node.name}
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        return set()
-    stored = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
-    return {n.id for n in stored if isinstance(n.ctx, ast.Store)}
+def taken_in(modules: Iterable[str]) -> list[str]:
+    """Return the exercises that tests in modules take, each as `module:function`."""
+    nodes = [node for name in modules for node in ast.walk(tree_of(name))]
+    asked = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    return [each.target for slug, each in exercises().items() if slug in asked]

@@ -165,9 +165,9 @@ class Grid:
 class Prediction:
     """A guess before a run, held next to what happened; nothing is graded.
 
-    With choices they are buttons, without any it is a box to type in. The guess is kept
-    in the kernel, and `guess` may be set from code as well. What happened stays folded
-    until there is a guess, also one that is made after the run.
+    Each choice is a button. The guess is kept in the kernel, and may be set from code
+    as well. What happened stays folded until there is a guess, also one that is made
+    after the run.
     """
 
     def __init__(self, question: str, *choices: object) -> None:
@@ -184,31 +184,24 @@ class Prediction:
         was = ("it was", self.happened)
         if self.guess:
             return Notice(self.question, [("guessed", self.guess), was], GREY)
-        how = "Choose an answer" if self.choices else "Type one and press Enter"
-        missing = f"No guess yet. {how}, and it is compared here."
+        missing = "No guess yet. Choose an answer, and it is compared here."
         return Notice(self.question, [(" ", missing)], GREY, was)
 
     def __repr__(self) -> str:
-        choices = f" ({' / '.join(self.choices)})" if self.choices else ""
-        return f"Predict: {self.question}{choices}"
+        return f"Predict: {self.question} ({' / '.join(self.choices)})"
 
     def box(self) -> Any:
-        """Return the widget in which one guesses; it shows what was guessed before."""
+        """Return the buttons for a guess; they show what was guessed before."""
         import ipywidgets as widgets
 
-        if self.choices:
-            chosen = self.guess if self.guess in self.choices else None
-            box: Any = widgets.ToggleButtons(options=self.choices, value=chosen)
-            box.style.button_width = "auto"
-        else:  # a guess is made with Enter, or by leaving the box
-            box = widgets.Text(
-                value=self.guess, placeholder="your guess", continuous_update=False
-            )
+        chosen = self.guess if self.guess in self.choices else None
+        box: Any = widgets.ToggleButtons(options=self.choices, value=chosen)
+        box.style.button_width = "auto"
         box.observe(self._keep, "value")
         return box.add_class("predict")
 
     def _keep(self, change: Mapping[str, str | None]) -> None:
-        self.guess = (change["new"] or "").strip()
+        self.guess = change["new"] or ""
         if self.guess and self._revealed:
             self._revealed.update(self._told())
             self._revealed = None

@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
 
 import workbook
 from workbook.exercises.answer import answer_in
@@ -24,11 +23,11 @@ from workbook.exercises.closure import (
     NAME,
     closure,
     data_files,
-    in_place,
     modules,
     part_text,
     place_of,
     rewritten,
+    taken_in,
     tests_of,
 )
 from workbook.exercises.your_agent import Part, path_of
@@ -59,15 +58,8 @@ IN_COPY = re.compile(rf"^\s*(?:from|import) {COPY}([.\w]+)", re.MULTILINE)
 PART = re.compile(r"\bpart\((\w+)\)")
 """How the agent asks for a part, by the name of what takes its place."""
 
-DATA_FILE = re.compile(r"[\"']data/([\w./]+)[\"']")
-
-
-class Package(NamedTuple):
-    """An agent to be exported: its files as texts by place, and what is said of it."""
-
-    files: dict[str, str]
-    parts: list[str]  # those that are the learner's own
-    said: str
+FILLED = ("README.md", "parts/__init__.py", f"{COPY}/__init__.py", "tests/conftest.py")
+"""Templates in which names as $YOURS are filled in."""
 
 
 def export(target: Path, update: bool = False) -> str:
@@ -88,20 +80,20 @@ def export(target: Path, update: bool = False) -> str:
             " --update` renews its parts and its runtime; or name a new folder."
         )
     files = target.glob("*.py") if update else ()
-    package = packed(path.read_text("utf-8") for path in files)
+    texts, whose = packed(path.read_text("utf-8") for path in files)
     if update:
-        return f"{_renew(target, package.files)}\n{package.said}"
+        return f"{_renew(target, texts)}\n{whose}"
     with whole_folder(target) as whole:
-        for name, text in package.files.items():
+        for name, text in texts.items():
             _put(whole / name, text)
-        _record(whole, {name: _digest(text) for name, text in package.files.items()})
-    return (
-        f"Your agent is in {target}. Its README.md says how to go on.\n{package.said}"
-    )
+        _record(whole, {name: _digest(text) for name, text in texts.items()})
+    return f"Your agent is in {target}. Its README.md says how to go on.\n{whose}"
 
 
-def packed(users: Iterable[str] = ()) -> Package:
-    """Return your agent as texts: each part is checked once more.
+def packed(users: Iterable[str] = ()) -> tuple[dict[str, str], str]:
+    """Return your agent as texts by place, and whose its parts are.
+
+    Each part is checked once more.
 
     Args:
         users: their files, which may import more of the runtime than the agent does.
@@ -123,39 +115,48 @@ def packed(users: Iterable[str] = ()) -> Package:
         for slug, each in exercises().items()
         if each.role and (each.target.split(":")[0] in needed or slug in called)
     ]
+    parts, left_out = _parts(run)
+    tests = [tests_of(slug) for slug in parts if slug not in ADDED]
+    taken = taken_in(tests)
+    homes = [home.partition(":")[0] for home in taken]
+    asked = [f"import {module}" for module in [*tests, *homes]]
+    needed |= closure([*parts.values(), *asked])
+    known = {
+        "YOURS": ", ".join(parts) or "none",
+        "OURS": ", ".join(slug for slug in run if slug not in parts) or "none",
+        "PARTS": " ".join([*run, *ADDED]),
+        "TAKEN": " ".join(taken),
+        "VERSION": workbook.__version__,
+    }
+    files |= {name: Template(files[name]).substitute(known) for name in FILLED}
+    files |= {f"parts/{slug}.py": text for slug, text in parts.items()}
+    files = {**_copies(needed), **files}
+    for name in files.keys() - {"README.md"}:  # which says where it comes from
+        files[name] = rewritten(files[name])
+    files["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    return files, f"Yours: {known['YOURS']}.\nOurs: {known['OURS']}.{left_out}"
+
+
+def _parts(run: list[str]) -> tuple[dict[str, str], str]:
+    """Return the texts of your own parts, and why others of yours are left out."""
     own = [slug for slug in run if Part(slug).whose == "yours"]
     stale = [s for s in run if s not in own and path_of(s).exists()]
-    texts = {slug: path_of(slug).read_text(encoding="utf-8") for slug in own}
-    parts, refused = {}, list[str]()
-    for slug, kept in {**texts, **_added()}.items():
-        text = part_text(kept, set(own))
+    kept = {slug: path_of(slug).read_text(encoding="utf-8") for slug in own}
+    parts: dict[str, str] = {}
+    refused: list[str] = []
+    for slug, text in {**kept, **_added()}.items():
+        text = part_text(text, own)
         rooms = {name.split(".")[1] for name in closure([text]) if "." in name}
         if rooms & NOT_OURS:
             refused.append(f"{slug} (it imports {NAME}.{min(rooms & NOT_OURS)})")
         else:
-            parts[f"parts/{slug}.py"] = text
-    own = [Path(name).stem for name in parts]
-    needed |= closure(parts.values())
-    tested = [slug for slug in own if slug not in ADDED]
-    files = _copies(needed) | files | parts | _tests(tested, needed)
-    ours = [slug for slug in run if slug not in own]
-    said = f"Yours: {', '.join(own) or 'none'}.\nOurs: {', '.join(ours) or 'none'}."
+            parts[slug] = text
+    said = ""
     if stale:
         said += f"\nLeft out, because they no longer pass: {', '.join(stale)}."
     if refused:
         said += f"\nLeft out, because it needs the course itself: {', '.join(refused)}."
-    licence = (ROOT / "LICENSE").read_text(encoding="utf-8")
-    files = {name: rewritten(text) for name, text in files.items()}
-    root = f"{COPY}/__init__.py"
-    files[root] = files[root].replace("VERSION", workbook.__version__)
-    files["parts/__init__.py"] = files["parts/__init__.py"].replace(
-        "PARTS", " ".join([*run, *ADDED])
-    )
-    files["LICENSE"] = licence
-    readme = Template((TEMPLATES / "README.md").read_text(encoding="utf-8"))
-    known = {"YOURS": ", ".join(own) or "none", "OURS": ", ".join(ours) or "none"}
-    files["README.md"] = readme.substitute(known, VERSION=workbook.__version__)
-    return Package(files, own, said)
+    return parts, said
 
 
 def _added() -> dict[str, str]:
@@ -175,25 +176,7 @@ def _copies(needed: set[str]) -> dict[str, str]:
         place_of(name): modules()[name].read_text(encoding="utf-8")
         for name in needed - {NAME, *EXTRAS}
     }
-    rooms = {Path(place).parent for place in files}
-    for room in rooms:  # one whose __init__ nobody imports
-        files.setdefault((room / "__init__.py").as_posix(), "")
     for name in data_files(needed):
-        files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
-    return files
-
-
-def _tests(own: list[str], needed: set[str]) -> dict[str, str]:
-    """Return a test file a part, and the modules and data that only tests need."""
-    texts = {f"tests/parts/test_{s}.py": tests_of(exercises()[s]) for s in own}
-    helpers = closure(texts.values()) - needed
-    for name in helpers - {NAME, "tests"}:
-        place = modules()[name].relative_to(ROOT).as_posix()
-        place = place.replace(f"{NAME}/", "tests/helpers/", 1)
-        texts[place] = modules()[name].read_text(encoding="utf-8")
-    files = {place: in_place(text, helpers) for place, text in texts.items()}
-    read = data_files(helpers).union(*map(DATA_FILE.findall, texts.values()))
-    for name in read:
         files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
     return files
 
@@ -209,44 +192,31 @@ def _renew(target: Path, files: dict[str, str]) -> str:
     done: dict[str, list[str]] = {}
     digests = dict(before)
     for name in sorted({*files, *before}):
-        path, text = target / name, files.get(name)
+        path, new = target / name, _digest(files[name]) if name in files else ""
         there = _digest(path.read_text(encoding="utf-8")) if path.is_file() else ""
-        what = _what_to_do(name, there, before.get(name, ""), text)
-        if what:
-            done.setdefault(what, []).append(name)
-        if what == BESIDE:
-            os.replace(path, path.with_name(f"{path.name}.yours"))
-        if what == "taken away":
+        theirs = there != before.get(name, "")  # edited, or taken away
+        renewed = name.startswith(RENEWED)
+        if there == new:
+            digests[name] = new
+            continue
+        if not new and (theirs or name.startswith("parts/")):
+            what = "left, as it is yours"
+        elif not new:
+            what = "taken away"
             path.unlink()
-            digests.pop(name)
-        elif text is not None and not what.startswith("left"):
-            _put(path, text)
-            digests[name] = _digest(text)
+            del digests[name]
+        elif theirs and not renewed:
+            what = "left, as it is yours" if there else "left out, as you took it away"
+        else:
+            what = BESIDE if theirs and there else "renewed" if there else "new"
+            if what == BESIDE:
+                os.replace(path, path.with_name(f"{path.name}.yours"))
+            _put(path, files[name])
+            digests[name] = new
+        done.setdefault(what, []).append(name)
     _record(target, digests)
     lines = [f"{what}: {', '.join(names)}" for what, names in done.items()]
     return "\n".join([f"Your agent in {target} is renewed.", *lines])
-
-
-def _what_to_do(name: str, there: str, before: str, text: str | None) -> str:
-    """Return what happens to a file, in words; "" where it is as it should be.
-
-    Args:
-        name: its place.
-        there: the digest of what is there; "" where nothing is.
-        before: the digest of what was exported there; "" where nothing was.
-        text: what is to be there; None: nothing any more.
-    """
-    renewed = name.startswith(RENEWED)
-    if text is None:
-        goes = there and there == before and not name.startswith("parts/")
-        return "taken away" if goes else "left, as it is yours" if there else ""
-    if there == _digest(text):
-        return ""
-    if not there:
-        return "left out, as you took it away" if before and not renewed else "new"
-    if there == before:
-        return "renewed"
-    return BESIDE if renewed else "left, as it is yours"
 
 
 @contextmanager
@@ -256,13 +226,9 @@ def whole_folder(target: Path) -> Iterator[Path]:
     CourseError: `target` holds something or cannot be written; then it is as before.
     """
     target = target.expanduser().absolute()
-    if target.is_symlink() or (target.exists() and not target.is_dir()):
-        raise CourseError(f"{target} is no folder. Name a new one.")
     try:
-        if target.is_dir() and any(target.iterdir()):
-            raise CourseError(
-                f"{target} is not empty. Name a new folder; nothing was done."
-            )
+        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+            raise CourseError(f"{target} is no empty folder. Name a new one.")
         target.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=target.parent) as beside:
             whole = Path(beside) / "whole"

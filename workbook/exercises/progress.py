@@ -16,7 +16,7 @@ from filelock import FileLock
 from workbook.exercises.catalogue import CourseError, exercises, find, lessons
 from workbook.exercises.display import Grid, Notice, show
 from workbook.exercises.report import Outcome
-from workbook.exercises.your_agent import folder, state
+from workbook.exercises.your_agent import path_of, state
 from workbook.paths import user_data
 
 
@@ -105,29 +105,20 @@ def progress() -> Grid:
     return Grid(head, rows, footer)
 
 
-def reset(slug: str | None = None, *, yes: bool = False) -> None:
-    """Forget your progress in one exercise, or in all; asks first, unless `yes`.
+def reset(slug: str | None = None) -> str:
+    """Forget your progress in one exercise, or in all, and say what was done.
 
-    Notebooks stay as they are; parts of your agent go to a folder `removed`.
+    Notebooks stay as they are. Parts of your agent, and what was known of your
+    progress, go to a folder `removed`.
     """
-    slugs = [find(slug).slug] if slug else list(exercises())
-    kept = [path for name in slugs for path in folder().glob(f"{name}.py*")]
-    what, gone = f"your progress in {slug or 'all exercises'}", "Your notebooks stay."
-    asked = f"Forget {what}"
-    if names := ", ".join(path.name for path in kept):
-        asked += f" and take {names} out of your agent"
-        gone = f"Set aside in {folder() / 'removed'}: {names}."
-    try:
-        agreed = yes or input(f"{asked}? [y/N] ").strip().lower() in ("y", "yes")
-    except NotImplementedError:  # a notebook that runs without a person
-        agreed = False
-    if not agreed:
-        show(Notice("Nothing was changed."))
-        return
+    slugs = [find(slug).slug] if slug else [*exercises()]
     with changed() as known:
-        for name in slugs if slug else list(known):
-            known.pop(name, None)
-        (folder() / "removed").mkdir(parents=True, exist_ok=True)
-        for path in kept:
-            os.replace(path, folder() / "removed" / path.name)
-    show(Notice(f"Forgotten: {what}. {gone}"))
+        aside = user_data() / "removed"
+        aside.mkdir(exist_ok=True)
+        before = {name: asdict(known.pop(name)) for name in slugs if name in known}
+        if before:
+            (aside / "progress.json").write_text(json.dumps(before, indent=1), "utf-8")
+        for path in filter(Path.exists, map(path_of, slugs)):
+            os.replace(path, aside / path.name)
+    what = f"your progress in {slug or 'all exercises'}"
+    return f"Forgotten: {what}. Your notebooks stay; the rest is set aside in {aside}."

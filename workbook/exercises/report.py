@@ -8,12 +8,10 @@ import linecache
 import re
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 from typing import Any
-
-from pydantic import TypeAdapter
 
 LONG = 160  # characters of two values from which on it is said where they part
 
@@ -47,18 +45,6 @@ class Report:
     total: int = 0
     failures: tuple[Failure, ...] = ()
     note: str = ""  # a sentence to show first: what looks odd
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON takes it."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "Report":
-        """Return the report that `as_dict` wrote; a ValueError: it is none."""
-        return _FORMAT.validate_python(data)
-
-
-_FORMAT = TypeAdapter(Report)
 
 
 def called(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from workbook.exercises.answer import run_text
@@ -54,7 +54,7 @@ def main(room: str) -> None:
     while line := jobs.readline():
         end_after(ORPHAN_S)
         try:
-            say(found=_tested(say=say, **json.loads(line)).as_dict())
+            say(found=asdict(_tested(say=say, **json.loads(line))))
         except CourseError as error:
             say(refused=str(error))
         end_after(IDLE_S)
@@ -67,7 +67,7 @@ def _tested(slug: str, text: str, tests: str, say: Callable[..., None]) -> Repor
     total = len(exercise.requirements())
     failure, file = Failure("its cell can be run", raised=True), f"<{slug}>"
     unready = Report(slug, Outcome.RAISED, total=total, failures=(failure,))
-    say(begun=unready.as_dict())
+    say(begun=asdict(unready))
     try:
         function = run_text(slug, text, file)
     except BaseException as error:
@@ -79,7 +79,7 @@ def _tested(slug: str, text: str, tests: str, say: Callable[..., None]) -> Repor
     return run_tests(
         exercise,
         function,
-        tell=lambda found: say(begun=found.as_dict()),
+        tell=lambda found: say(begun=asdict(found)),
         begin=lambda call: say(call=call),
     )
 

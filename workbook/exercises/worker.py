@@ -23,6 +23,7 @@ from dataclasses import replace
 from typing import IO
 
 import psutil
+from pydantic import TypeAdapter
 
 from workbook.exercises.catalogue import CourseError, Exercise
 from workbook.exercises.report import Report, place_in
@@ -36,6 +37,7 @@ LINE_B, LINES = 2**20, 200  # of one line that it says; that may wait to be read
 LOOK_S = 0.1  # between two looks, each of which reads a list of all processes
 PLACE_S = 1.0  # that a process has to say which line it is in, before it is ended
 PLACES_B = 100_000  # of what it says then
+REPORT = TypeAdapter(Report)
 END_S = 5.0  # that a process has to end which says no more
 
 
@@ -90,12 +92,12 @@ class Worker:
         `tests` is a file in place of the exercise's own. CourseError: they cannot run,
         or the process cannot.
         """
-        job = json.dumps({"slug": slug, "text": text, "tests": tests})
+        job, of_it = {"slug": slug, "text": text, "tests": tests}, {"slug": slug}
         report: Report | None = None
         call, watched = "", _Watched(self._process.pid)
         with contextlib.suppress(OSError):  # it has ended, which is told below
             assert self._process.stdin
-            self._process.stdin.write(job.encode() + b"\n")
+            self._process.stdin.write(json.dumps(job).encode() + b"\n")
             self._process.stdin.flush()
         while not (why := watched.over(begun=report is not None)):
             try:
@@ -105,10 +107,10 @@ class Worker:
                     case {"call": str(call)}:
                         pass
                     case {"begun": dict(found)}:
-                        report, call = Report.from_dict({**found, "slug": slug}), ""
+                        report, call = REPORT.validate_python(found | of_it), ""
                         watched.begin()
                     case {"found": dict(found)}:
-                        return Report.from_dict({**found, "slug": slug})
+                        return REPORT.validate_python(found | of_it)
             except queue.Empty:
                 continue
             except (ValueError, RecursionError):

@@ -19,7 +19,13 @@ from typing import Any
 from workbook.exercises.answer import run_text
 from workbook.exercises.catalogue import CourseError, Exercise, exercises, find
 from workbook.exercises.display import once_a_cell, tell_ours
-from workbook.exercises.report import Outcome, clip, describe_error, shorten
+from workbook.exercises.report import (
+    Outcome,
+    clip,
+    describe_error,
+    error_place,
+    shorten,
+)
 from workbook.exercises.worker import tested
 from workbook.paths import user_data
 
@@ -149,18 +155,13 @@ class Part:
         except (KeyboardInterrupt, PartBroken):
             raise
         except BaseException as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            foreign = exercise.calls_back and frames[-1].filename != file
-            if foreign or {k.__name__ for k in type(error).__mro__} & {
-                *exercise.raises
-            }:
+            last = traceback.extract_tb(error.__traceback__)[-1].filename
+            kinds = [kind.__name__ for kind in type(error).__mro__]
+            if (exercise.calls_back and last != file) or {*kinds} & {*exercise.raises}:
                 raise
-            where = ""
-            for frame in frames:  # the innermost of the learner's own comes last
-                if frame.filename == file:
-                    line = clip(frame.line or "", 80)
-                    where = f" in line {frame.lineno} of {self.path.name} (`{line}`)"
-            why = f"broke{where}: {describe_error(error)}."
+            place = error_place(error, file)
+            where = f" in {place}" if place else ""
+            why = f"broke{where} ({describe_error(error)})."
             raise PartBroken(exercise.slug, why) from error
         wanted = typing.get_type_hints(self.__wrapped__).get("return")
         if not fits(result, wanted):
@@ -186,19 +187,17 @@ class Parts(dict[str, Function]):
         }
         only_ours = names["ours"] and not names["yours"]
         told_above = only_ours and not once_a_cell(*names["ours"])
-        told = [f"{len(names['yours'])} of {len(parts)} are yours"]
-        if len(parts) <= NAMED:
-            told = [
-                f"{who}: {', '.join(slugs)}" for who, slugs in names.items() if slugs
-            ]
-        elif 0 < len(names["ours"]) <= NAMED:
-            told.append(f"ours: {', '.join(names['ours'])}")
+        told = [f"{who}: {_named(slugs)}" for who, slugs in names.items() if slugs]
         lines = [f"parts in this run · {'; '.join(told) or 'no part was used'}"]
         lines = [] if told_above else lines
         lines += [f"{p.exercise.slug}: {p.problem}" for p in parts if p.problem]
         for each in parts:
             each.calls = 0
         return "\n".join(lines)
+
+
+def _named(slugs: list[str]) -> str:
+    return ", ".join(slugs) if len(slugs) <= NAMED else f"{len(slugs)} parts"
 
 
 def yours(slug: str) -> Part:
@@ -236,7 +235,7 @@ def state(slug: str) -> str:
 def fits(value: object, wanted: Any) -> bool:
     """Whether a value is of a type, as far as a look at the outside can tell.
 
-    >>> fits("88", str), fits(None, str | None), fits([1], list[str]), fits(1, str)
+    >>> fits(3, float), fits(None, str | None), fits([1], list[str]), fits(1, str)
     (True, True, True, False)
     """
     is_union = isinstance(wanted, types.UnionType)

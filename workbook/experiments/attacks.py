@@ -24,10 +24,7 @@ from workbook.paths import DATA
 from workbook.playground.engines import Engine, play
 from workbook.playground.machines import Given, play_machine, suspicious
 from workbook.playground.scenarios import ScriptedTool, load, slugs
-from workbook.security.taint import Sink
 from workbook.security.tainted import with_taint
-from workbook.tools.calls import Effect
-from workbook.tools.tool import Tool
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
 from workbook.wait import waiting
@@ -36,14 +33,24 @@ ATTACKS = tuple(s for s in slugs("trust") if load(s).group == "a text gives orde
 """The scenarios in which a text gives orders: 14."""
 SECRETS = "7291-blue", "NzI5MS1ibHVl"  # the code of the door, and the same in base64
 NOTHING = "-"
-ALONE: dict[str, dict[str, Any]] = {
-    "audit": {},
-    "screen": {"screened": True},
-    "fence": {"fence": True},
-    "taint": {"flows": True},
-    "all": {"screened": True, "fence": True, "flows": True, "digests": True},
+NO_TAINT = {"may_flow": lambda *carried: Decision(Verdict.ALLOW, "no taint here")}
+
+
+def _with(*on: str) -> Engine:
+    """Return the machine of lesson 09 with these of lesson 10's defences."""
+    how: Any = {name: name in on for name in ("screened", "fence", "digests")}
+    return Engine(partial(play_machine, make=partial(suspicious, **how)))
+
+
+DEFENCES: dict[str, tuple[str | Engine, Given]] = {
+    "guarded": ("guarded", {}),
+    "audit": (_with(), NO_TAINT),
+    "screen": (_with("screened"), NO_TAINT),
+    "fence": (_with("fence"), NO_TAINT),
+    "taint": (_with(), {}),
+    "all": (_with("screened", "fence", "digests"), {}),
 }
-"""What is on in each column of `attack_table`, besides the audit of lesson 09."""
+"""The columns of `attack_table`: an engine, and what is put in place of parts."""
 
 
 def effect_of(slug: str, trace: Trace) -> str:
@@ -69,19 +76,13 @@ def attack_table(parts: Given | None = None) -> pd.DataFrame:
     Args:
         parts: your functions by the exercise's name.
     """
-    parts = dict(parts or {})
-    allow = {"may_flow": lambda *carried: Decision(Verdict.ALLOW, "no taint here")}
     found: dict[str, dict[str, str]] = {}
-    with waiting("playing the attacks", len(ATTACKS) * (1 + len(ALONE))) as tick:
+    with waiting("playing the attacks", len(ATTACKS) * len(DEFENCES)) as tick:
         for slug in ATTACKS:
             row = found.setdefault(load(slug).title, {})
-            row["guarded"] = effect_of(slug, play(slug, "guarded", parts=parts))
-            tick()
-            for column, on in ALONE.items():
-                how = {"screened": False, "fence": False, "digests": False, **on}
-                given = parts if how.pop("flows", False) else {**parts, **allow}
-                engine = Engine(partial(play_machine, make=partial(suspicious, **how)))
-                row[column] = effect_of(slug, play(slug, engine, parts=given))
+            for column, (engine, instead) in DEFENCES.items():
+                trace = play(slug, engine, parts={**(parts or {}), **instead})
+                row[column] = effect_of(slug, trace)
                 tick()
     table = pd.DataFrame.from_dict(found, orient="index")
     table.loc["effects"] = (table != NOTHING).sum().astype(str)
@@ -95,63 +96,39 @@ def honest_table(parts: Given | None = None) -> pd.DataFrame:
     no person is there: "waits". A model that is denied what it was asked
     for tries again, and ends without an answer: "refused".
     """
-    parts = parts or {}
-    told = _told()
-    rows = {
-        task["question"]: {
-            "without taint": _end_of(task, told["tools"], parts, taint=False),
-            "with taint": _end_of(task, told["tools"], parts),
-            "and a person says yes": _end_of(task, told["tools"], parts, ask=yes),
+    told, rows = _told(), dict[str, dict[str, str]]()
+    for task in told["task"]:
+        rows[task["question"]] = {
+            "without taint": _end_of(task, told, parts, taint=False),
+            "with taint": _end_of(task, told, parts),
+            "and a person says yes": _end_of(task, told, parts, ask=yes),
         }
-        for task in told["task"]
-    }
     return pd.DataFrame.from_dict(rows, orient="index")
-
-
-ENDS = {State.DONE: "done", GuardState.PENDING: "waits"}
 
 
 def _end_of(
     task: Mapping[str, Any],
-    tools: Mapping[str, Mapping[str, Any]],
-    parts: Given,
-    *,
-    taint: bool = True,
+    told: Mapping[str, Any],
+    parts: Given | None,
     ask: Ask | None = None,
+    taint: bool = True,
 ) -> str:
-    turns = []
-    for turn in task["turns"]:
-        name, colon, given = turn.partition(": ")
-        is_call = bool(colon) and name in tools
-        call = f"Action: {name}\nAction Input: {given}"
-        turns.append(call if is_call else f"Final Answer: {turn}")
-    told = TraceWriter()
+    emit = TraceWriter()
     machine = guarded(
-        Script(turns, repeat_last=True),
-        [_tool(name, about) for name, about in tools.items()],
+        Script(task["turns"], repeat_last=True),
+        [ScriptedTool(**about).tool() for about in told["tool"]],
         rules=[PolicyRule(Verdict.ALLOW, why="the user allows all of it")],
         ask=ask,
-        hook=told,
+        hook=emit,
         parts=parts,
     )
     if taint:
-        private = [name for name, about in tools.items() if about.get("private")]
-        sinks = {name: Sink.MEMORY for name in tools if tools[name].get("memory")}
-        machine = with_taint(machine, private=private, sinks=sinks, screened=True)
-    end = machine.run(task["question"])
-    was_denied = any(not event["ok"] for event in told.events if "ok" in event)
-    return "refused" if was_denied else ENDS.get(end.state, "refused")
-
-
-def _tool(name: str, about: Mapping[str, Any]) -> Tool:
-    page = {"doc_id": name.lower(), "title": about["title"], "text": about["text"]}
-    return ScriptedTool(
-        name=name,
-        description=about["says"],
-        returns=[{"results": [page]}],
-        effect=Effect.WRITE if about.get("writes") else Effect.READ,
-        outside=about.get("outside", False),
-    ).tool()
+        options = {name: told[name] for name in ("private", "sinks")}
+        machine = with_taint(machine, screened=True, **options)
+    ends = {State.DONE: "done", GuardState.PENDING: "waits"}
+    end = ends.get(machine.run(task["question"]).state, "refused")
+    was_denied = any(not event["ok"] for event in emit.trace().of("observation"))
+    return "refused" if was_denied else end
 
 
 def address_table() -> pd.DataFrame:

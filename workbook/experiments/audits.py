@@ -6,22 +6,22 @@ verdicts. On labelled sentences both of its errors can be counted.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import httpx
 
 from workbook.environments.search import bundled_search
-from workbook.environments.web_search import SERVICES, Cascade, Service
+from workbook.environments.web_search import web_search
 from workbook.environments.wiki import load_articles, wiki_tasks
 from workbook.experiments.rates import rate_table, share
-from workbook.grounding.calibration import Cost, plot_costs
+from workbook.grounding.calibration import Cost
 from workbook.grounding.claims import find_citations, sentences
 from workbook.grounding.evidence import Document, Support, Verdict, evidence_of
 from workbook.grounding.grounded import HOW_TO_CITE
 from workbook.models.base import TextModel
 from workbook.models.script import Script
 from workbook.paths import DATA
+from workbook.traces.plots import BLUE, GREY, RED, on_any_page
 from workbook.traces.trace import Trace, as_observation
 from workbook.wait import waiting
 
@@ -65,37 +65,36 @@ def told(trace: Trace) -> list[str]:
 
 
 def search_offline(query: str) -> dict[str, Any]:
-    """Return what WebSearch finds where no service can be reached: its observation."""
+    """Return what WebSearch finds where Wikipedia cannot be reached."""
 
     def no_network(request: httpx.Request) -> httpx.Response:
         raise httpx.ConnectError("no route to host")
 
     client = httpx.Client(transport=httpx.MockTransport(no_network))
-    services = [Service(name, client) for name in SERVICES]
-    return Cascade([*services, bundled_search()]).find(query, k=1)
+    return web_search(client).run(query=query, k=1)
 
 
-def labelled(path: Path = FOLDER / "held_out.jsonl") -> list[dict[str, Any]]:
-    """Read labelled claims: each with the doc_id of its article, a label and a form.
+def labelled() -> list[dict[str, Any]]:
+    """Read claims of people who had not seen the audit, each with what it `is`.
 
-    Those of `held_out.jsonl` were written by people who had not seen the audit. They
-    get a key `is`: "supported" or "unsupported", whatever is wrong with them.
+    A row has the claim, the doc_id of its article, a label and a form; `is` says
+    "supported" or "unsupported", whatever is wrong with it.
     """
-    rows = [json.loads(line) for line in path.open(encoding="utf-8")]
+    rows = map(json.loads, (FOLDER / "held_out.jsonl").open(encoding="utf-8"))
     kinds = {True: "supported", False: "unsupported"}
     return [{**row, "is": kinds[row["label"] == "supported"]} for row in rows]
 
 
-def with_article(row: Row) -> tuple[str, Document]:
-    """Return the text of a labelled claim, and its article as evidence."""
+def article_of(row: Row) -> Document:
+    """Return the article of a labelled claim as evidence."""
     [page] = [each for each in load_articles() if each.doc_id == row["doc_id"]]
-    return row["claim"], Document(page.doc_id, page.title, 1.0, page.text)
+    return Document(page.doc_id, page.title, 1.0, page.text)
 
 
 def that_begins(rows: Iterable[Row], begins: str) -> tuple[Row, str, Document]:
     """Return the labelled claim that begins so: its row, its text, its article."""
     [row] = [row for row in rows if row["claim"].startswith(begins)]
-    return row, *with_article(row)
+    return row, row["claim"], article_of(row)
 
 
 def refuses(audit: Audit) -> Callable[[Row], bool]:
@@ -107,11 +106,11 @@ def refuses(audit: Audit) -> Callable[[Row], bool]:
     known: dict[str, bool] = {}
 
     def is_refused(row: Row) -> bool:
-        claim, page = with_article(row)
-        if claim not in known:
-            verdicts = audit(f"{claim} [{page.doc_id}]", [page])
-            known[claim] = any(each.kind != Support.SUPPORTED for each in verdicts)
-        return known[claim]
+        if row["claim"] not in known:
+            verdicts = audit(f"{row['claim']} [{row['doc_id']}]", [article_of(row)])
+            is_out = any(each.kind != Support.SUPPORTED for each in verdicts)
+            known[row["claim"]] = is_out
+        return known[row["claim"]]
 
     return is_refused
 
@@ -156,14 +155,26 @@ def cost_at(costs: Iterable[Cost], threshold: float) -> Cost:
     return next(cost for cost in costs if cost.threshold >= threshold)
 
 
+@on_any_page
 def errors_at(costs: Sequence[Cost], *thresholds: float) -> "Figure":
     """Print both errors of some thresholds, and draw them: the last one is chosen."""
+    import pandas as pd
+    from matplotlib import pyplot as plt
+
     for threshold in thresholds:
-        cost = cost_at(costs, threshold)
-        refused, accepted = cost.right_refused, cost.wrong_accepted
+        _, refused, accepted = cost_at(costs, threshold)
         print(f"{threshold:g}: {refused:.0%} of the right documents refused,", end=" ")
         print(f"{accepted:.0%} of the wrong ones accepted")
-    return plot_costs(costs, chosen=thresholds[-1])
+    shares = 100 * pd.DataFrame(costs[:-1]).set_index("threshold")  # without ∞
+    shares.columns = pd.Index(["right ones refused", "wrong ones accepted"])
+    figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
+    shares.plot(ax=axes, color=[BLUE, RED], style=["o-", "o--"], drawstyle="steps-pre")
+    axes.axvline(threshold, color=GREY, ls=":", label=f"chosen: {threshold:g}")
+    axes.set(xlabel="threshold of the score", ylabel="% of the right, of the wrong")
+    axes.set_title("A higher threshold trades one error for the other")
+    axes.legend()
+    plt.close(figure)  # a notebook shows what is returned, and an open one once more
+    return figure
 
 
 def answers(

@@ -5,10 +5,9 @@ a name stands the text of the next tool.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from workbook.experiments.rates import share as share
 from workbook.loop.turns import Action
 from workbook.models.base import TextModel
 from workbook.paths import DATA
@@ -35,27 +34,15 @@ def lab_data(name: str) -> dict[str, Any]:
 def menus() -> dict[str, dict[str, str]]:
     """Return four menus by title, each a line a tool by the name that it shows."""
 
-    def letter(name: str) -> str:
-        return f"Tool{'ABC'[NAMES.index(name)]}"
+    def line(shown: str, arguments_of: str, description_of: str) -> str:
+        return f"{shown}({TOOLS[arguments_of][0]}): {TOOLS[description_of][1]}"
 
-    def menu(
-        arguments_of: Callable[[str], str] = str,
-        description_of: Callable[[str], str] = str,
-        shown: Callable[[str], str] = str,
-    ) -> dict[str, str]:
-        lines = {}
-        for name in NAMES:
-            arguments = TOOLS[arguments_of(name)][0]
-            about = TOOLS[description_of(name)][1]
-            lines[shown(name)] = f"{shown(name)}({arguments}): {about}"
-        return lines
-
-    following = NEXT.__getitem__
+    letters = dict(zip(NAMES, ("ToolA", "ToolB", "ToolC"), strict=True))
     return {
-        "as it should be": menu(),
-        "descriptions swapped": menu(description_of=following),
-        "all but the names swapped": menu(following, following),
-        "names that say nothing": menu(shown=letter),
+        "as it should be": {n: line(n, n, n) for n in NAMES},
+        "descriptions swapped": {n: line(n, n, NEXT[n]) for n in NAMES},
+        "all but the names swapped": {n: line(n, NEXT[n], NEXT[n]) for n in NAMES},
+        "names that say nothing": {a: line(a, n, n) for n, a in letters.items()},
     }
 
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from workbook.environments.wiki import load_articles
 from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
 from workbook.experiments.figures import blank
 from workbook.experiments.rates import share
-from workbook.fsm import TextTurns
+from workbook.fsm.adapters import TextTurns
 from workbook.guardrails.budget import Prices
 from workbook.guardrails.context import (
     ContextLimit,
@@ -29,8 +29,9 @@ from workbook.models.prompts import count_tokens
 from workbook.paths import DATA
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
-from workbook.tools import Observation, ToolRegistry
-from workbook.traces.dashboard import on_any_page
+from workbook.tools.calls import Observation
+from workbook.tools.registry import ToolRegistry
+from workbook.traces.plots import on_any_page
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -39,8 +40,7 @@ if TYPE_CHECKING:
 
 Fit = Callable[..., list[PromptPart]]
 
-STYLES = {"grows": ("#1f6fb2", "o"), "every turn": ("#c62828", "s")}
-STYLES["in batches"] = ("#2a7f46", "^")
+STYLES = {"grows": "o-", "every turn": "s-", "in batches": "^-"}
 PRICES = Prices("EUR", "invented", input=2.0, output=8.0, cached=0.2)
 TURNS, LIMIT, PLACES = 8, 300, 5
 
@@ -110,51 +110,45 @@ def read_in_three_ways(model: Any, in_batches: Fit) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["way", "turn", "sent", "cached", "read", "ms"])
 
 
-def in_money(total: pd.DataFrame) -> Grid:
-    """Show what each way cost, and what it would have cost without a cache."""
-    rows = []
-    for way, row in total.iterrows():
-        sent, cached = int(row["sent"]), int(row["cached"])
-        costs = [PRICES.cost(Usage(sent, TURNS, kept)) for kept in (cached, 0)]
-        rows.append((str(way), *(f"{cost:.5f}" for cost in costs)))
-    return Grid(["way", PRICES.currency, "without a cache"], rows)
+def in_money(total: pd.DataFrame) -> pd.DataFrame:
+    """Return what each way cost, and what it would have cost without a cache."""
+    sent = zip(total["sent"], total["cached"], strict=True)
+    usages = [Usage(int(tokens), TURNS, int(cached)) for tokens, cached in sent]
+    return total.assign(
+        cost=[PRICES.cost(usage) for usage in usages],
+        uncached=[PRICES.cost(Usage(usage.input, TURNS)) for usage in usages],
+    )[["cost", "uncached"]].round(5)
 
 
 @on_any_page
 def plot_reading(rows: pd.DataFrame) -> list[Axes]:
     """Draw the tokens that each way sends, and those that the model reads."""
     _, axes = blank(2, size=(9, 3.2), sharey=True)
-    for way, (colour, marker) in STYLES.items():
-        of_way = rows[rows["way"] == way]
-        for ax, column in zip(axes, ("sent", "read"), strict=True):
-            ax.plot(of_way["turn"], of_way[column], marker, ls="-", c=colour, label=way)
+    for ax, column in zip(axes, ("sent", "read"), strict=True):
+        ways = rows.pivot(index="turn", columns="way", values=column)[[*STYLES]]
+        ways.plot(ax=ax, style=STYLES, legend=column == "sent")
     most = rows.groupby("way")["read"].sum().idxmax()
-    axes[0].set(title="Tokens sent", xlabel="turn", ylabel="tokens", ylim=(0, None))
-    axes[1].set(title=f"Tokens read: most with {most!r}", xlabel="turn")
-    axes[0].legend()
+    axes[0].set(title="Tokens sent", ylabel="tokens", ylim=(0, None))
+    axes[1].set(title=f"Tokens read: most with {most!r}")
     return axes
 
 
-class Asked(NamedTuple):
-    """One question about a fact: where in the prompt it was, how, and if it worked."""
-
-    fact: str
-    place: int  # 1 is at the top
-    words: str  # same, or other
-    found: bool
-
-
-def find_facts(model: Any) -> list[Asked]:
+def find_facts(model: Any) -> pd.DataFrame:
     """Ask for ten facts, each at five places of a prompt, in the same and other words.
 
     Five facts share a prompt, with the beginning of an article after each of them.
+
+    Returns:
+        a row for each question: the `fact`, its `place` (1 is at the top), the `words`
+        ("same" or "other"), and whether it was `found`.
     """
+    import pandas as pd
+
     text = (DATA / "lessons/06/facts.json").read_text(encoding="utf-8")
-    facts, begun = json.loads(text), []
-    for article in load_articles():
-        if sentences := article.text[:150].rpartition(".")[0]:
-            begun.append(f"{sentences}.")
-    found = []
+    facts = json.loads(text)
+    begun = [article.text[:150].rpartition(".")[0] for article in load_articles()]
+    fillers = [f"{sentences}." for sentences in begun if sentences]
+    rows = []
     with waiting("asking for facts", total=2 * PLACES * len(facts)) as tick:
         for start in range(0, len(facts), PLACES):
             group = facts[start : start + PLACES]
@@ -162,40 +156,32 @@ def find_facts(model: Any) -> list[Asked]:
                 placed = group[turn:] + group[:turn]
                 lines = [
                     f"{fact['same']} {fact['it']}.\n{filler}\n"
-                    for fact, filler in zip(placed, begun, strict=False)
+                    for fact, filler in zip(placed, fillers, strict=False)
                 ]
                 for place, fact in enumerate(placed, start=1):
                     for words in ("same", "other"):
                         prompt = f"{''.join(lines)}\nIn short: {fact[words]}"
                         said = model.complete(prompt, stop=["\n"]).text
-                        hit = fact["it"] in said
-                        found.append(Asked(fact["same"], place, words, hit))
+                        rows.append((fact["same"], place, words, fact["it"] in said))
                         tick()
-    return found
+    return pd.DataFrame(rows, columns=["fact", "place", "words", "found"])
 
 
-def by_place(found: list[Asked]) -> Grid:
-    """Count the facts that were found at each place, with Wilson's interval."""
-    rows = []
-    for words in ("same", "other"):
-        cells = [
-            share(a.found for a in found if (a.place, a.words) == (place, words))
-            for place in range(1, PLACES + 1)
-        ]
-        rows.append((words, *cells))
-    places = [str(place) for place in range(2, PLACES)]
-    return Grid(["words", "top", *places, "end"], rows, _pairs_of_facts(found))
+def by_place(found: pd.DataFrame) -> Grid:
+    """Count the facts that were found at each place, with Wilson's interval.
 
-
-def _pairs_of_facts(found: list[Asked]) -> str:
-    """Say for how many facts one of the two wordings found more; a fact is a pair."""
-    pairs = []
-    for fact in dict.fromkeys(a.fact for a in found):
-        same, other = (
-            sum(a.found for a in found if (a.fact, a.words) == (fact, words))
-            for words in ("same", "other")
-        )
-        pairs.append((other > same, same > other))
-    pair = paired_difference(pairs)
-    counted = f"the same words {pair.won}, other words {pair.lost}"
-    return f"Facts found more often: {counted} of {len(pairs)}; p = {pair.p:.3f}"
+    Below it the two wordings are compared: each fact is a pair.
+    """
+    rows = [
+        (words, *(share(hits) for _, hits in asked.groupby("place")["found"]))
+        for words, asked in found.groupby("words", sort=False)
+    ]
+    hits = found.pivot_table("found", "fact", "words", "sum")
+    same, other = hits["same"], hits["other"]
+    pair = paired_difference(zip(other > same, same > other, strict=True))
+    return Grid(
+        ["words", "top", *map(str, range(2, PLACES)), "end"],
+        rows,
+        f"Facts found more often: the same words {pair.won}, other words {pair.lost}"
+        f" of {len(hits)}; p = {pair.p:.3f}",
+    )

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import comb
 from typing import TYPE_CHECKING, Any
 
 from workbook.evaluation.statistics import Paired, wilson_interval
 from workbook.paths import DATA
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
 BLUE, GREEN, RED, GREY = "#1f77b4", "#2ca02c", "#d62728", "#7f7f7f"
 TRIALS = DATA / "recorded" / "02_prompt_trials.json"
 PAPER = DATA / "lessons" / "02" / "paper.toml"
-
-
-def left_aligned(rows: Any, columns: Any = None) -> pd.DataFrame:
-    """Return rows of text as a table without row numbers."""
-    import pandas as pd
-
-    return pd.DataFrame(rows, columns=columns)
 
 
 def blank(
@@ -103,76 +96,44 @@ def plot_pairs(found: Paired, before: str, after: str) -> Sequence[Axes]:
 
 def prompt_trials() -> pd.DataFrame:
     """Return what Act and ReAct got right with seven prompts, as it was recorded."""
-    recorded = json.loads(TRIALS.read_text(encoding="utf-8"))
-    print(f"recorded on {recorded['date']} with {recorded['model']}")
-    rows = [
-        [row[k] for k in ("prompt", "act", "react", "asked")]
-        for row in recorded["trials"]
-    ]
-    return left_aligned(rows, ["prompt", "act", "react", "asked"])
-
-
-def paper_results(methods: Iterable[str] = ()) -> pd.DataFrame:
-    """Return the paper's results with PaLM-540B in %, of all methods or of some."""
     import pandas as pd
 
-    table = pd.DataFrame.from_dict(_paper("questions"), orient="index")
-    return table.loc[list(methods)] if methods else table
+    recorded = json.loads(TRIALS.read_text(encoding="utf-8"))
+    print(f"recorded on {recorded['date']} with {recorded['model']}")
+    return pd.DataFrame(recorded["trials"])[["prompt", "act", "react", "asked"]]
+
+
+def paper(part: str) -> pd.DataFrame:
+    """Return what the paper measured, in %: "questions", "worlds" or "failures".
+
+    A column has the methods, or the reasons, and NaN for one that it does not have.
+    """
+    import pandas as pd
+
+    return pd.DataFrame(tomllib.loads(PAPER.read_text(encoding="utf-8"))[part])
+
+
+TITLES = {
+    "questions": "ReAct alone is behind CoT on HotpotQA; the best rows combine both",
+    "worlds": "In both worlds ReAct (blue) is ahead of Act and of imitation",
+}
 
 
 @on_any_page
-def plot_paper() -> Sequence[Axes]:
-    """Draw the paper's results on questions and claims."""
-    results = paper_results()
-    figure, each = blank(2, size=(9, 3.2), sharey=True)
-    for axes, name in zip(each, results, strict=True):
-        _bars(axes, results[name], BLUE, results.index, "%.1f")
-        axes.set(title=name, xlabel="right (%), PaLM-540B")
-    figure.suptitle("ReAct alone is behind CoT on HotpotQA; the best rows combine both")
+def plot_paper(part: str) -> Sequence[Axes]:
+    """Draw the paper's results on "questions" or in "worlds", ReAct's in blue."""
+    figure, each = blank(2, size=(10, 2.8))
+    for axes, (name, column) in zip(each, paper(part).items(), strict=True):
+        rates = column.dropna()
+        colours = [BLUE if "ReAct" in method else GREY for method in rates.index]
+        _bars(axes, rates, colours, rates.index)
+        axes.set(title=name, xlabel="right, or done (%)")
+    figure.suptitle(TITLES[part])
     return each
 
 
-@on_any_page
-def plot_worlds() -> Sequence[Axes]:
-    """Draw the paper's success rates in a house and in a shop."""
-    figure, each = blank(2, size=(10, 2.6))
-    for axes, (world, rates) in zip(each, _paper("worlds").items(), strict=True):
-        colours = [BLUE if name.startswith("ReAct") else GREY for name in rates]
-        _bars(axes, rates.values(), colours, rates)
-        axes.set(title=world, xlabel="success (%)")
-    figure.suptitle("In both worlds ReAct (blue) is ahead of Act and of imitation")
-    return each
-
-
-@on_any_page
-def plot_failures() -> Axes:
-    """Draw why runs failed in the paper, by label, for ReAct and for CoT."""
-    failures, methods = _paper("failures"), ["CoT", "ReAct"]
-    _, (axes,) = blank(size=(9, 2.6))
-    start = dict.fromkeys(methods, 0)
-    for (reason, shares), colour in zip(
-        failures.items(), (BLUE, GREEN, RED, GREY), strict=True
-    ):
-        widths = [shares.get(method, 0) for method in methods]
-        bars = axes.barh(methods, widths, left=list(start.values()), color=colour)
-        words = reason.replace(" ", "\n")
-        labels = [f"{words}\n{width}" if width else "" for width in widths]
-        axes.bar_label(bars, labels, label_type="center", color="white")
-        start = {m: start[m] + w for m, w in zip(methods, widths, strict=True)}
-    axes.set(xlabel="share of labelled failures (%)", xlim=(0, 100))
-    axes.set_title("ReAct fails most often by reasoning, CoT by making facts up")
-    return axes
-
-
-def _bars(axes: Axes, lengths: Any, colours: Any, names: Any, fmt: str = "%g") -> None:
+def _bars(axes: Axes, lengths: Any, colours: Any, names: Any) -> None:
     """Draw a labelled bar for each name, the first one at the top."""
-    bars = axes.barh(list(names), list(lengths), color=colours)
-    axes.bar_label(bars, fmt=fmt, padding=3)
+    axes.bar_label(axes.barh(list(names), list(lengths), color=colours), padding=3)
     axes.margins(x=0.2)
-    if not axes.yaxis_inverted():  # two of them may share an axis
-        axes.invert_yaxis()
-
-
-def _paper(part: str) -> dict[str, Any]:
-    found: dict[str, Any] = tomllib.loads(PAPER.read_text(encoding="utf-8"))[part]
-    return found
+    axes.invert_yaxis()

@@ -7,7 +7,6 @@ and two that other agents have are here.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,13 @@ from workbook.exercises.display import Grid
 from workbook.experiments.figures import blank
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.stuck import Cycle, StepSeen, digest_of, find_cycle
-from workbook.models.base import Completion
 from workbook.models.prompts import clip
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
 from workbook.tools.calls import to_json
 from workbook.tools.tool import Tool
 from workbook.traces import Trace, TraceWriter
-from workbook.traces.dashboard import BLUE, RED, on_any_page
+from workbook.traces.plots import BLUE, RED, on_any_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,17 +131,3 @@ def _first(rule: Rule, calls: Sequence[StepSeen]) -> str:
     hits = (n for n in range(1, len(calls) + 1) if rule(calls[:n]))
     at = next(hits, None)
     return "never" if at is None else f"after call {at}"
-
-
-class Slow:
-    """A model that answers after so many seconds, and reports no usage."""
-
-    name = "slow"
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    def complete(self, prompt: str, **options: Any) -> Completion:
-        """Answer late."""
-        time.sleep(self.seconds)
-        return Completion("Final Answer: here I am")

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 from workbook.environments.endpoint import endpoint
 from workbook.evaluation.grader import grade
-from workbook.evaluation.statistics import Paired, tasks_needed, wilson_interval
+from workbook.evaluation.statistics import Paired, tasks_needed
 from workbook.evaluation.tasks import Gold
 from workbook.experiments.questions import ArithmeticQuestion
+from workbook.experiments.rates import share
 from workbook.guardrails.budget import Budget
 from workbook.guardrails.machine import guarded
 from workbook.guardrails.own import OwnGuard, with_guard
@@ -56,26 +57,22 @@ def on_sums(
 
     ScenarioError: a run ended in ERROR, so a share of right answers would be no figure.
     """
-    head = "Answer the question step by step with a calculator.\n\n"
     shown = "".join(map(_shown, examples))
+    options: Any = {"budget": Budget(5, 5), "converge": False, "parts": parts}
+    options["preamble"] = (
+        f"Answer the question step by step with a calculator.\n\n{shown}"
+    )
     found = []
     with waiting("sums", total=len(sums)) as tick:
         for each in sums:
-            machine = guarded(
-                model,
-                [calculator()],
-                budget=Budget(5, 5),
-                preamble=head + shown,
-                converge=False,
-                parts=parts,
-            )
+            told = TraceWriter()
+            machine = guarded(model, [calculator()], hook=told, **options)
             machine = with_guard(machine, guard) if guard else machine
-            machine.hook = told = TraceWriter()
             end = machine.run(each.text)
             _no_error(each.text, end.state, end.message)
-            calls = [e["arguments"] for e in told.trace().of("tool_call")]
-            right = grade(end.answer, Gold("number", each.answers))
+            calls = [event["arguments"] for event in told.trace().of("tool_call")]
             wrote = [str(call.get("expression", call)) for call in calls]
+            right = grade(end.answer, Gold("number", each.answers))
             found.append(Sum(each.text, wrote, end.answer, right))
             tick()
     return found
@@ -121,10 +118,7 @@ def on_model(model: TextModel, made: Capstone, number: int = 5) -> dict[str, str
 
 
 def show_story(made: Capstone, story: Story, guard: bool = True) -> None:
-    """Play a story and print what was called, what came of it, and whether it is right.
-
-    A guard's reason is on the line of its decision.
-    """
+    """Play a story; print what was called, what came of it, and whether it is right."""
     trace, _ = play_story(made, story, guard)
     end = outcome(trace)
     print(story.question, *lines_of(trace), sep="\n    ")
@@ -133,13 +127,10 @@ def show_story(made: Capstone, story: Story, guard: bool = True) -> None:
 
 
 def lines_of(trace: Trace) -> list[str]:
-    """Return a line a call that is made or stopped, and a line for what came of it."""
-    stopped = {event["call_id"] for event in trace.of("decision")}
+    """Return a line for each call that is asked for, and one for what came of it."""
     lines = []
-    for event in trace.of("tool_call", "decision", "observation"):
-        if event["kind"] == "tool_call" and event["call_id"] in stopped:
-            continue
-        told = event.get("arguments") or event.get("why") or event.get("text")
+    for event in trace.of("tool_call", "observation"):
+        told = event.get("text", event.get("arguments"))
         lines.append(f"{event['kind']:11} {event['tool']}: {told}")
     return lines
 
@@ -153,20 +144,18 @@ def verdict(found: Paired) -> str:
     if the true difference is +12%, 61 tasks would show it
     """
     n, changed = sum(found[:4]), found.won + found.lost
-    shares = []
-    for name, right in ("before", found.lost), ("after", found.won):
-        low, high = wilson_interval(found.both + right, n)
-        shares.append(f"{name} {found.both + right} of {n} ({low:.0%} to {high:.0%})")
+    before, after = (
+        share(place < found.both + right for place in range(n))
+        for right in (found.lost, found.won)
+    )
     luck = "which luck alone can do" if found.p >= 0.05 else "hardly luck alone"
-    lines = [", ".join(shares)]
-    lines.append(f"won {found.won}, lost {found.lost}: p = {found.p:.2g}, {luck}")
+    said = f"before {before}, after {after}"
+    said += f"\nwon {found.won}, lost {found.lost}: p = {found.p:.2g}, {luck}"
     if found.difference:
         needed = tasks_needed(found.difference, changed / n)
-        lines.append(
-            f"if the true difference is {found.difference:+.0%},"
-            f" {needed:,} tasks would show it"
-        )
-    return "\n".join(lines)
+        said += f"\nif the true difference is {found.difference:+.0%}"
+        said += f", {needed:,} tasks would show it"
+    return said
 
 
 def ask_outside(home: Path, story: Story) -> str:
@@ -177,18 +166,16 @@ def ask_outside(home: Path, story: Story) -> str:
     """
     if not (home / "parts" / "my_guard.py").exists():
         return "parts/my_guard.py is not there: your my_agent has not passed its check."
-    tools, config = home / "tools.py", home / "config.toml"
-    tools.write_text(tools.read_text("utf-8") + "".join(map(_written, story.tools)))
+    with (home / "tools.py").open("a", encoding="utf-8") as tools:
+        tools.writelines(map(_written, story.tools))
+    config, trace = home / "config.toml", home / "state" / "outside.jsonl"
     in_text = config.read_text("utf-8").replace('calls = "auto"', 'calls = "text"')
-    config.write_text(in_text)
-    trace = home / "state" / "outside.jsonl"
+    config.write_text(in_text, "utf-8")
     with endpoint(*[says(story)] * 2 * len([*story.turns, *story.if_stopped])) as told:
         asked = ["--model", "scripted", "--trace", str(trace), story.question]
         ran = run_agent(home, *asked, OPENAI_BASE_URL=told.url)
-    lines = [ran]
-    if trace.exists():
-        lines += lines_of(Trace.read(trace))
-    return "\n    ".join(lines)
+    seen = lines_of(Trace.read(trace)) if trace.exists() else []
+    return "\n    ".join([ran, *seen])
 
 
 def ask_local(home: Path, question: str) -> str:

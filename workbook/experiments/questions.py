@@ -1,14 +1,11 @@
-"""Sums in words, and the world in which each question may be answered."""
+"""Sums in words, and the world in which each of them may be answered."""
 
-import operator
 import random
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 
 from workbook.environments.text_world import rows_of
-from workbook.environments.wiki import WikiTask, WikiWorld
-from workbook.loop.answers import same_number
 from workbook.loop.text_world import ToolWorld
 from workbook.paths import DATA
 from workbook.tools.calculator import safe_eval
@@ -16,21 +13,17 @@ from workbook.tools.calculator import safe_eval
 
 @dataclass(frozen=True, slots=True)
 class ArithmeticQuestion:
-    """A small sum in words, and how many calls of a calculator it takes."""
+    """A small sum in words."""
 
     slug: str
     text: str
     answers: tuple[str, ...]
-    calculations: int
 
 
 @cache
 def arithmetic_questions() -> tuple[ArithmeticQuestion, ...]:
     """Read the twenty questions: fourteen of one calculation, six of two."""
     return rows_of("arithmetic.jsonl", ArithmeticQuestion)
-
-
-SIGNS = {"*": operator.mul, "+": operator.add, "-": operator.sub}
 
 
 def drawn_sums(number: int, seed: int = 12) -> tuple[ArithmeticQuestion, ...]:
@@ -41,30 +34,21 @@ def drawn_sums(number: int, seed: int = 12) -> tuple[ArithmeticQuestion, ...]:
     forms = tomllib.loads((DATA / "lessons/12/sums.toml").read_text("utf-8"))["form"]
     dice, found = random.Random(seed), []
     for n in range(number):
-        form = forms[n % len(forms)]
+        sign = forms[n % len(forms)]["sign"]
         b, a = dice.randint(12, 49), dice.randint(51, 99)
-        if form["sign"] == "-":
+        if sign == "-":
             a = dice.randint(120, 900)
-        if form["sign"] == "/":
-            right = dice.randint(13, 60)
-            a = b * right
-        else:
-            right = SIGNS[form["sign"]](a, b)
-        asked = form["text"].format(a=a, b=b)
-        found.append(ArithmeticQuestion(f"sum{n + 1:03}", asked, (str(right),), 1))
+        if sign == "/":
+            a = b * dice.randint(13, 60)
+        right = str(int(safe_eval(f"{a} {sign} {b}")))
+        asked = forms[n % len(forms)]["text"].format(a=a, b=b)
+        found.append(ArithmeticQuestion(f"sum{n + 1:03}", asked, (right,)))
     return tuple(found)
 
 
 def calculator_world(question: ArithmeticQuestion) -> ToolWorld:
-    """Return a world with a calculator, in which the question can be answered."""
-    return ToolWorld({"Calculator": _calculate}, question.answers[0], same_number)
-
-
-def wiki_world(task: WikiTask) -> WikiWorld:
-    """Return the encyclopedia, opened at a question."""
-    world = WikiWorld()
-    world.reset(task)
-    return world
+    """Return a world with a calculator, which is the same for every question."""
+    return ToolWorld({"Calculator": _calculate})
 
 
 def _calculate(expression: str) -> str:

@@ -2,32 +2,22 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from workbook.experiments.rates import share
+from workbook.environments.search import wiki_search
+from workbook.experiments.rates import rate_table
 from workbook.grounding.grounded import grounded
 from workbook.grounding.memory import Memory
-from workbook.grounding.recall import Note, Recall, RecallByMeaning
+from workbook.grounding.recall import Note, Recall
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.tools import Tool
 from workbook.traces import Trace, TraceWriter
-from workbook.wait import waiting
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-TRAINS = (
-    "The 9:30 has a free seat at the aisle. The 10:04 has a free seat by the window."
-)
-CHOSEN = {
-    "if_seen": "a window seat",
-    "then": "Final Answer: The 10:04 has a free seat by the window [train_1].",
-    "else": "Final Answer: The 9:30 has a free seat at the aisle [train_1].",
-}
 
 
 def _rows(name: str) -> list[dict[str, Any]]:
@@ -46,73 +36,35 @@ def size(texts: Iterable[str]) -> int:
     return count_tokens("\n".join(texts))
 
 
-def found_by(way: Recall, k: int = 3) -> list[list[str]]:
-    """Return the notes, by name, that a way to recall brings for each question."""
-    names, kept, found = [row["slug"] for row in _rows("notes")], notes(), []
-    asked = _rows("questions")
-    with waiting("recalling notes", total=len(asked)) as tick:
-        for question in asked:
-            found.append([names[note.id] for note in way(question["text"], kept, k)])
-            tick()
-    return found
-
-
-def found_by_meaning() -> list[list[str]]:
-    """Return what the local model's embeddings bring for each question of the lab."""
-    from workbook.models.embeddings import embed
-
-    return found_by(RecallByMeaning(embed))
-
-
-def compared(ways: Mapping[str, Sequence[Sequence[str]]]) -> "DataFrame":
-    """Return how many questions of each kind get a right note, by each way.
+def found_by(way: Recall, k: int = 3) -> "DataFrame":
+    """Return how many questions of each kind get a right note, as a `rate_table`.
 
     Of the kind "none", which no note answers, it is how many get a note all the same.
     """
-    import pandas as pd
-
-    table = {}
-    for way, found in ways.items():
-        met = _met(found)
-        table[way] = {kind: share(each) for kind, each in met.items()}
-    return pd.DataFrame(table)
-
-
-def right(ways: Mapping[str, Sequence[Sequence[str]]]) -> str:
-    """Say of each way how many of all questions get what is right."""
-    said = []
-    for way, found in ways.items():
-        met = _met(found)
-        good = [is_met != (kind == "none") for kind in met for is_met in met[kind]]
-        said.append(f"{way} {sum(good)} of {len(good)}")
-    return ", ".join(said)
-
-
-def _met(found: Sequence[Sequence[str]]) -> dict[str, list[bool]]:
-    """Return by kind whether each question got a right note; of "none", any note."""
+    names, kept = [row["slug"] for row in _rows("notes")], notes()
     met: dict[str, list[bool]] = {}
-    for question, names in zip(_rows("questions"), found, strict=True):
-        wanted = set(question["right"])
-        is_met = bool(wanted & set(names) if wanted else names)
-        met.setdefault(question["kind"], []).append(is_met)
-    return met
+    for question in _rows("questions"):
+        found = {names[note.id] for note in way(question["text"], kept, k)}
+        right = found.intersection(question["right"]) if question["right"] else found
+        met.setdefault(question["kind"], []).append(bool(right))
+    return rate_table(met, "found")
 
 
-def train_run(told: Iterable[str], parts: Mapping[str, Callable[..., Any]]) -> Trace:
-    """Ask a grounded machine for a train, with these preferences in its memory.
+def fuji_run(told: Iterable[str], parts: Mapping[str, Callable[..., Any]]) -> Trace:
+    """Ask a grounded machine for a height, with these preferences in its memory.
 
     The scripted model goes by what it reads. `parts` are the reader's functions.
     """
-    page = {"doc_id": "train_1", "title": "Paris to Lyon", "score": 0.9, "text": TRAINS}
-    takes = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
-    trains = Tool(
-        "Trains", "Looks up trains.", takes, lambda input: {"results": [page]}
+    search = "Action: WikiSearch\nAction Input: height of Mount Fuji"
+    feet, metres = (
+        f"Final Answer: Mount Fuji is {height} high [w068]."
+        for height in ("about 12,390 feet", "3,776 m")
     )
-    model = Script(["Action: Trains\nAction Input: Paris to Lyon", CHOSEN])
+    model = Script([search, {"if_seen": "in feet", "then": feet, "else": metres}])
     with tempfile.TemporaryDirectory() as folder, TraceWriter() as emit:
         memory = Memory(Path(folder, "memory.db"), recall=parts["recall"])
         for text in told:
             memory.add("preference", text)
-        machine = grounded(model, [trains], memory=memory, parts=parts, hook=emit)
-        machine.run("Which train to Lyon has a seat for me?")
+        options: Any = {"memory": memory, "parts": parts, "hook": emit}
+        grounded(model, [wiki_search()], **options).run("How high is Mount Fuji?")
         return emit.trace()

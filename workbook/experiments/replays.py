@@ -5,24 +5,15 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbook.exercises.display import Grid
 from workbook.fsm.machine import Machine
-from workbook.guardrails.machine import GuardedMachine, guarded
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.playground.engines import Engine, play
-from workbook.playground.machines import (
-    ByScript,
-    Given,
-    RunSpec,
-    play_machine,
-    with_guards,
-)
+from workbook.playground.engines import play
+from workbook.playground.machines import ByScript, Given
 from workbook.playground.scenarios import load, slugs
 from workbook.tools import Tool, ToolFailure, ToolRegistry
 from workbook.traces.replay import replay
@@ -34,7 +25,6 @@ from workbook.wait import waiting
 Replay = Callable[[Trace, Machine], Any]
 MACHINES = ("fsm", "guarded")
 SAME = "the same end"
-ALWAYS = ("trace_id", "seq", "step", "at_s", "kind")
 COAT = "A coat costs $200. 25% is taken off. What is the price?"
 EXAMPLE = (DATA / "lessons/08/price_example.txt").read_text(encoding="utf-8")
 """What the real model is asked, and the solved example before it."""
@@ -47,18 +37,6 @@ def told(machine: Machine, question: str, folder: Path | None = None) -> Trace:
         again.hook = hook
         again.run(question)
         return hook.trace()
-
-
-def kinds_of(trace: Trace) -> Grid:
-    """Return the kinds of events of a trace: how many, and the fields of each."""
-    rows = []
-    for kind in dict.fromkeys(event["kind"] for event in trace):
-        found = trace.of(kind)
-        fields = dict.fromkeys(itertools.chain.from_iterable(found))
-        own = [name for name in fields if name not in ALWAYS]
-        rows.append((kind, str(len(found)), ", ".join(own)))
-    footer = f"Every event also has {', '.join(ALWAYS)}."
-    return Grid(("kind of event", "events", "fields"), rows, footer)
 
 
 def weather(fails: int) -> Machine:
@@ -76,25 +54,10 @@ def weather(fails: int) -> Machine:
     return Machine(Script([*asks, "Final Answer: 19 degrees"]), ToolRegistry([tool]))
 
 
-def careful(parts: Given) -> Engine:
-    """Return the engine of a guarded machine with your parts, and without a ledger."""
-
-    def without_ledger(model: Any, tools: list[Tool], **options: Any) -> GuardedMachine:
-        return guarded(model, tools, **options | {"ledger": None})
-
-    def careful_play(spec: RunSpec) -> None:
-        make = partial(with_guards, make=without_ledger)
-        play_machine(replace(spec, parts=parts), make=make)
-
-    return Engine(careful_play)
-
-
 def span_tree(trace: Trace) -> str:
     """Return a trace's OpenTelemetry spans as lines, each below its parent."""
-    try:
-        from workbook.traces.spans import to_spans
-    except ModuleNotFoundError:
-        return "OpenTelemetry's SDK is not installed: pip install opentelemetry-sdk"
+    from workbook.traces.spans import to_spans
+
     depths, lines = dict[int, int](), []
     for span in to_spans(trace):
         depth = depths[span.parent.span_id] + 1 if span.parent else 0

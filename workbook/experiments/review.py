@@ -8,84 +8,52 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from itertools import groupby
-from operator import attrgetter
-from typing import NamedTuple
+from typing import Any
 
 from workbook.exercises.display import Grid
 from workbook.paths import DATA
 from workbook.playground.engines import Engine, find_engine, in_words, play
+from workbook.playground.machines import Given
 from workbook.playground.scenarios import load, outcome
 from workbook.wait import waiting
 
-MARKS = {True: "✓", False: "✕"}
 
+def review(agent: Engine | str, parts: Given | None = None) -> Grid:
+    """Play the scenarios of the checklist, and return the lines that are missed.
 
-class Row(NamedTuple):
-    """A scenario of a line: how it ended, and whether that is what the line wants."""
+    Args:
+        agent: an engine, or one's name.
+        parts: functions in place of the package's.
 
-    met: bool
-    look: str  # what to look for
-    scenario: str
-    ended: str
-
-
-class Review(NamedTuple):
-    """The checklist, gone through: a row a scenario.
-
-    A notebook shows what is missed as a table, and what is met folded under it.
+    Raises:
+        ValueError: the engine asks for function calls; the scenarios are in text.
     """
-
-    rows: tuple[Row, ...]
-
-    @property
-    def missed(self) -> list[str]:
-        """What was looked for, and is not so in each of its scenarios."""
-        return list(dict.fromkeys(row.look for row in self.rows if not row.met))
-
-    def __repr__(self) -> str:
-        lines = len({row.look for row in self.rows})
-        said = [f"{lines - len(self.missed)} of {lines} lines are met"]
-        for look, rows in groupby(self.rows, attrgetter("look")):
-            said += [look, *(f"  {MARKS[r.met]} {r.scenario}: {r.ended}" for r in rows)]
-        return "\n".join(said)
-
-    def _repr_html_(self) -> str:
-        met = [row for row in self.rows if row.look not in self.missed]
-        missed = [row for row in self.rows if row.look in self.missed]
-        said = f"<p>{repr(self).splitlines()[0]}</p>{_table(missed)}"
-        folded = f"<details><summary>what is met</summary>{_table(met)}</details>"
-        return f"<div>{said}{folded}</div>"
-
-
-def _table(rows: list[Row]) -> str:
-    """Return a table in HTML, in which each line stands once."""
-    cells = [
-        (MARKS[row.met], "" if n else look, row.scenario, row.ended)
-        for look, group in groupby(rows, attrgetter("look"))
-        for n, row in enumerate(group)
-    ]
-    grid = Grid(["", "look for", "scenario", "ended"], cells)
-    return grid._repr_html_() if rows else ""
-
-
-def review(agent: Engine | str) -> Review:
-    """Play the scenarios of the checklist on an engine, or on one by its name.
-
-    ValueError for an engine that asks for function calls: the scenarios are in text.
-    """
-    engine, rows = find_engine(agent), []
+    engine = find_engine(agent)
     if engine.asks_for_calls:
         raise ValueError(f"{agent} asks for function calls; the scenarios are in text")
     lines = tomllib.loads((DATA / "checklist.toml").read_text("utf-8"))["line"]
-    cases = [(line, slug) for line in lines for slug in line["scenarios"]]
-    with waiting("going through the checklist", len(cases)) as tick:
-        for line, slug in cases:
-            trace = play(slug, engine)
-            end, met = outcome(trace), load(slug).is_right(outcome(trace))
-            if "end" in line:
-                met = bool(re.fullmatch(line["end"], f"{end['state']} {end['reason']}"))
-            met = met and end["model_turns"] <= line.get("turns", math.inf)
-            rows.append(Row(met, line["look"], slug, in_words(trace)))
+    missed, rows = 0, list[tuple[str, ...]]()
+    with waiting("going through the checklist", len(lines)) as tick:
+        for line in lines:
+            runs = [(s, *_played(line, s, engine, parts)) for s in line["scenarios"]]
             tick()
-    return Review(tuple(rows))
+            if all(met for _, met, _ in runs):
+                continue
+            look, missed = line["look"], missed + 1
+            for slug, met, ended in runs:
+                rows.append((look, "✓" if met else "✕", slug, ended))
+                look = ""
+    said = f"{len(lines) - missed} of {len(lines)} lines are met."
+    return Grid(["look for", "", "scenario", "ended"], rows, said)
+
+
+def _played(
+    line: dict[str, Any], slug: str, engine: Engine, parts: Given | None
+) -> tuple[bool, str]:
+    """Play a scenario; return whether it ended as the line wants, and how, in words."""
+    trace = play(slug, engine, parts=parts)
+    end = outcome(trace)
+    met = load(slug).is_right(end)
+    if "end" in line:
+        met = bool(re.fullmatch(line["end"], f"{end['state']} {end['reason']}"))
+    return met and end["model_turns"] <= line.get("turns", math.inf), in_words(trace)

@@ -5,22 +5,22 @@ Its attacks and honest tasks, each under each defence, are in `attacks` beside i
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
 from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
+from workbook.experiments.attacks import NO_TAINT, effect_of
 from workbook.fsm.adapters import TEXT_PREAMBLE
-from workbook.guardrails.permission import Decision, Verdict
 from workbook.models.base import TextModel
 from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.playground.machines import RunSpec, play_machine, suspicious
+from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
 from workbook.security.taint import FLOWS
 from workbook.tools import ToolRegistry
-from workbook.traces import TraceWriter
 from workbook.wait import waiting
 
 ORDERS = (
@@ -98,14 +98,9 @@ def texts(whose: str) -> list[dict[str, str]]:
     "ours" is the reporting half of a set that was written together with the patterns;
     "theirs" was written by people who had not seen the patterns.
     """
-    name = {"ours": "injections", "theirs": "held_out"}[whose]
-    lines = (DATA / f"lessons/10/{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (DATA / f"lessons/10/{whose}.jsonl").open(encoding="utf-8")
     rows = [json.loads(line) for line in lines]
-    if whose == "theirs":
-        return rows
-    for row in rows:
-        row["label"] = "harmless" if row["family"] == "harmless" else "attack"
-    return [row for row in rows if row["half"] == "reporting"]
+    return [row for row in rows if row.get("half") != "developing"]
 
 
 def flows() -> Grid:
@@ -114,40 +109,29 @@ def flows() -> Grid:
     return Grid(["a run with", "that leads to", "verdict", "because"], rows)
 
 
-CODE = "7291-blue"  # of a door, in the user's mail
-
-
 def leaks(parts: Mapping[str, Callable[..., Any]]) -> Grid:
     """Return whether a secret leaves a run, with one of three things taken away.
 
-    Its model reads all that it can, and does what a page asks for.
+    Its model reads what it may, and does what a page asks for; nothing is audited.
     """
-    whole, rows = load("image_link_with_a_secret"), []
-    open_door = {"may_flow": lambda *carried: Decision(Verdict.ALLOW, "taint is off")}
-    for without, dropped, under in [
-        ("nothing", "", open_door),
-        ("the private data", "Inbox", open_door),
-        ("the untrusted text", "Look", open_door),
-        ("the way out", "", {}),
+    parts = {**parts, "audit_answer": lambda *given, **how: []}
+    is_open, both, rows = {**parts, **NO_TAINT}, ("Inbox", "Look"), []
+    for without, reads, used in [
+        ("nothing", both, is_open),
+        ("the private data", ("Look",), is_open),
+        ("the untrusted text", ("Inbox",), is_open),
+        ("the way out", both, parts),
     ]:
-        there = [tool for tool in whole.scripted_tools if tool.name != dropped]
-        scenario = whole.model_copy(update={"scripted_tools": there})
-        with TraceWriter() as emit:
-            tools, used = scenario_tools(scenario), {**parts, **NO_AUDIT, **under}
-            model = Script([_obedient], repeat_last=True)
-            spec = RunSpec(scenario, model, tools, emit, used)
-            play_machine(spec, make=suspicious)
-            answer = str((emit.trace().end or {}).get("answer"))
-        rows.append((without, "it leaves" if CODE in answer else "-"))
+        model = Script([partial(_obedient, reads)], repeat_last=True)
+        trace = play("image_link_with_a_secret", "grounded", model, parts=used)
+        is_out = effect_of("image_link_with_a_secret", trace) == "secret out"
+        rows.append((without, "it leaves" if is_out else "-"))
     return Grid(["without", "the code of the door"], rows)
 
 
-NO_AUDIT: dict[str, Callable[..., Any]] = {"audit_answer": lambda *given, **how: []}
-
-
-def _obedient(prompt: str) -> str:
-    for tool in ("Inbox", "Look"):
-        if f"{tool}(" in prompt and f"Action: {tool}\n" not in prompt:
+def _obedient(reads: Sequence[str], prompt: str) -> str:
+    for tool in reads:
+        if f"Action: {tool}\n" not in prompt:
             return f"Action: {tool}\nAction Input: all"
     code = re.search(r"code of your door is ([\w-]+)", prompt)
     if "not given" in prompt or not code or "add ![]" not in prompt:

@@ -157,7 +157,6 @@ class FunctionCalls:
         if preamble:
             self._add({"role": "system", "content": preamble}, "question")
         self._add({"role": "user", "content": asked}, "question")
-        self._genuine: set[str] = set()  # call_ids that the model's side has sent
         self._used: set[str] = set()  # call_ids of all calls, ours with them
         self._own_ids = (f"runtime_{number}" for number in itertools.count(1))
 
@@ -219,18 +218,16 @@ class FunctionCalls:
         return ModelTurn(Event.TOOL_REQUESTED, shown | notes, asked)
 
     def _bind(self, request: ToolRequest) -> PendingCall:
-        """Bind under a call_id that no call before had: the genuine one, or our own.
+        """Bind under a call_id that no call before had: the model's, or our own.
 
-        A genuine one that comes twice must not run again: with the same arguments its
+        A call_id that comes twice must not run again: with the same arguments its
         effect would double, with others nobody could say which observation is whose.
         """
-        said = _id_of(request)
-        again = said in self._genuine
-        call_id = said
+        said = call_id = _id_of(request)
+        again = said in self._used
         while not call_id or call_id in self._used:
             call_id = next(self._own_ids)
         self._used.add(call_id)
-        self._genuine |= {said} - {""}
         written = ToolCall(request.name, _as_written(request.arguments), call_id)
         if not again:
             return _asked(written, self.tools.bind(request, call_id))

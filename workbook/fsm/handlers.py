@@ -77,32 +77,24 @@ def _made_at_once(
     at_once = partial(
         parallel,
         calls,
-        lambda call: context.copy().run(run.options.make, call),
+        lambda call: context.copy().run(run.signals.outside.make, call),
         partial(_is_read, run),
     )
     try:
-        seen: list[Observation] = run.signals.wait_for(at_once, run.left_s())
+        return run.signals.wait_for(at_once, run.left_s())
     except TimedOut:
         error = ToolError(ErrorKind.TIMEOUT, "it had no answer when time was over.")
-        seen = [Observation.failed(call.call_id, error, call.name) for call in calls]
-    if [each.call_id for each in seen] != [call.call_id for call in calls]:
-        raise LookupError(f"run_in_parallel owes an observation a call, not {seen!r}")
-    return seen
+        return [Observation.failed(call.call_id, error, call.name) for call in calls]
 
 
 def _is_read(run: Run, call: ToolCall) -> bool:
     return run.tools[call.name].effect is Effect.READ
 
 
-def observe(run: Run) -> str:
-    """Put the observation where the model will read it."""
-    return run.hand_over()
-
-
 HANDLERS: Mapping[str, Handler] = {
     State.THINK: think,
     State.EXECUTE_TOOL: execute_tool,
-    State.OBSERVE: observe,
+    State.OBSERVE: Run.hand_over,
 }
 
 _ENDINGS = {

@@ -104,7 +104,6 @@ class Machine:
 
     Raises:
         ValueError: a table that lacks any of that; says what.
-        TypeError: what is no model.
     """
 
     def __init__(
@@ -135,10 +134,6 @@ class Machine:
         self._outside: Outside | None = None  # in place of `live`
         if breaches := [*table.audit(), *self._gaps()]:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
-        ways = [getattr(model, way, None) for way in ("complete", "chat")]
-        if isinstance(model, type) or not any(map(callable, ways)):
-            words = "it has no `complete` and no `chat`: see `models.base`"
-            raise TypeError(f"{model!r:.60} is no model: {words}")
 
     def __repr__(self) -> str:
         names = ", ".join(tool.name for tool in self.tools)
@@ -151,10 +146,8 @@ class Machine:
             outside: what a run does not decide itself; None is `live`.
         """
         outside = outside or self._outside or self.live()
-        if begin := getattr(self.model, "begin", None):  # it keeps what a run has said
-            begin()
         talk = self.adapter(self.model, self.tools, question, self.preamble)
-        run = Run(question, talk, self._options(outside), Signals(outside))
+        run = Run(question, talk, self._options(), Signals(outside))
         with run.signals.ctrl_c_is_cancel():
             run.tell("run_started", **self._about(run))
             return self._finish(run, *self._drive(run))
@@ -203,12 +196,11 @@ class Machine:
         """
         self._cancelled.set()
 
-    def _options(self, outside: Outside) -> RunOptions:
+    def _options(self) -> RunOptions:
         """Return how a run asks its model and makes its calls."""
         return RunOptions(
             self.tools,
             self.limits,
-            make=outside.make,
             parallel=self.parallel,
             at_once=getattr(self.model, "at_once", False),
             on_text=self.on_text if streams(self.model) else None,
@@ -227,19 +219,15 @@ class Machine:
     def _drive(self, run: Run) -> tuple[Transition, BaseException | None]:
         """Return the row that led to an end, and what was raised there.
 
-        A driver that told of no end has FAILED.
+        A driver of somebody else's that leads nowhere has FAILED.
         """
         here, entered_at = self.table.start, run.started_at
-        states, ends = self.table.states, frozenset(self.table.ends)
         last: tuple[Transition, BaseException | None]
 
         def told(rule: Transition, raised: BaseException | None) -> None:
             nonlocal here, entered_at, last
-            if rule.source != here or here in ends or rule.target not in states:
-                way = f"from {rule.source} to {rule.target!r}"
-                raise LookupError(
-                    f"drive, the driver, told of a way {way}; the run is in {here}"
-                )
+            if rule.target not in self.table.states:
+                raise LookupError(f"the table has no state {rule.target!r}")
             now = run.now()
             run.moved(rule, raised, now - entered_at)
             here, entered_at, last = rule.target, now, (rule, raised)
@@ -247,12 +235,10 @@ class Machine:
         handlers = {state: stoppable(work) for state, work in self.handlers.items()}
         try:
             said = self.drive(self.table, handlers, run, told)
-            if here not in ends:
-                raise LookupError(
-                    f"drive, the driver, returned {said!r}; the run is in {here}"
-                )
+            if here not in self.table.ends:
+                raise LookupError(f"drive returned {said!r}, and the run is in {here}")
         except BaseException as error:
-            if here not in ends:
+            if here not in self.table.ends:
                 stopped = isinstance(error, KeyboardInterrupt)
                 event = Event.CANCEL if stopped else Event.FAILED
                 told(self.table.rows[here, event], error)

@@ -95,10 +95,6 @@ def _is_call(words: str, tools: Container[str]) -> bool:
 
 def unless_cut(completion: Completion, turn: Turn) -> Turn:
     """Return the turn, unless the model was cut in the middle of its step."""
-    if not isinstance(turn, Turn) or not all(
-        isinstance(getattr(turn, name), str) for name in turn.__slots__
-    ):
-        raise TypeError(f"the parser returned {turn!r}: no Action, Final or Malformed")
     if completion.finish_reason not in CUT or isinstance(turn, Malformed):
         return turn
     read = turn.input if isinstance(turn, Action) else turn.answer

@@ -36,7 +36,6 @@ class RunOptions:
 
     tools: ToolRegistry
     limits: Limits
-    make: Make  # makes one call
     parallel: Parallel | None = None  # makes the READ calls of a turn at once
     at_once: bool = False  # the model answers at once: nobody need wait for it
     model_s: float | None = None  # the most seconds that one model call may take
@@ -158,9 +157,6 @@ class Run:
         except BaseException:
             self.signals.emit("model_turn", told)
             raise
-        model = getattr(self.conversation, "model", None)
-        if judged := getattr(model, "judged", None):  # it is several, and may change
-            judged(completion, reply.event == Event.UNREADABLE_TURN)
         self.waiting.extend(reply.asked)
         self.signals.emit("model_turn", told | {"turn": reply.turn})
         if reply.asked:
@@ -197,8 +193,9 @@ class Run:
         """Return what came of a call that gets no more time than the run has left."""
         own, left = self.tools[call.name].timeout_s, self.left_s()
         limit_s = left if own and left is not None and left < own else None
+        make = partial(self.signals.outside.make, call)
         try:
-            return self.signals.wait_for(partial(self.options.make, call), limit_s)
+            return self.signals.wait_for(make, limit_s)
         except TimedOut:
             late = f"{call.name} had not answered when the run's time was over."
             error = ToolError(ErrorKind.TIMEOUT, late, hint="It may still take effect.")

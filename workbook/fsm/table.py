@@ -2,7 +2,7 @@
 
 The table is the program. Whatever wants to know what the machine can do reads it: the
 driver, the audit, the diagram, the tests. It knows no model, no tool and no clock, and
-its words are plain: a state and an event are any strings.
+its words are plain: a state and an event are any names.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
-
-from workbook.traces.mermaid import escape_mermaid
 
 
 class State:
@@ -46,8 +44,6 @@ class Event:
 
 ENDS = frozenset({State.DONE, State.EXHAUSTED, State.CANCELLED, State.ERROR})
 """The ends of `CORE`, and of a table that names no others."""
-
-MERMAIDS_OWN = {"class", "classdef", "direction", "end", "note", "state", "style"}
 
 
 class Transition(NamedTuple):
@@ -124,8 +120,14 @@ class Table:
         return breaches
 
     def mermaid(self, highlight: str | None = None) -> str:
-        """Return the diagram's text; see `mermaid`."""
-        return mermaid(self, highlight)
+        """Return a Mermaid `stateDiagram-v2` of the rows, `highlight` lit."""
+        lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {self.start}"]
+        lines += [f"    {r.source} --> {r.target} : {r.event}" for r in self.rules]
+        lines += [f"    {state} --> [*]" for state in self.states if state in self.ends]
+        if highlight in self.states:
+            lines.append("    classDef now fill:#ffd54f,stroke:#5d4037,color:#000")
+            lines.append(f"    class {highlight} now")
+        return "\n".join(lines)
 
 
 def advance(table: Table, state: str, event: str) -> str:
@@ -182,34 +184,6 @@ def audit(table: Table) -> list[str]:
     return breaches
 
 
-def mermaid(table: Table, highlight: str | None = None) -> str:
-    """Return a Mermaid `stateDiagram-v2` of the table, `highlight` lit.
-
-    A state whose name Mermaid would misread is drawn under a name of ours.
-    """
-    ids = {state: _mermaid_id(state, n) for n, state in enumerate(table.states)}
-    lines = ["stateDiagram-v2", "    direction LR", f"    [*] --> {ids[table.start]}"]
-    lines += [
-        f'    state "{escape_mermaid(state)}" as {name}'
-        for state, name in ids.items()
-        if state != name
-    ]
-    lines += [
-        f"    {ids[r.source]} --> {ids[r.target]} : {escape_mermaid(r.event)}"
-        for r in table.rules
-    ]
-    lines += [f"    {ids[end]} --> [*]" for end in table.states if end in table.ends]
-    if highlight in ids:
-        lines.append("    classDef now fill:#ffd54f,stroke:#5d4037,color:#000")
-        lines.append(f"    class {ids[highlight]} now")
-    return "\n".join(lines)
-
-
-def _mermaid_id(state: str, number: int) -> str:
-    plain = state.isidentifier() and state.lower() not in MERMAIDS_OWN
-    return state if plain else f"state_{number}"
-
-
 def _closure(seeds: Iterable[str], arrows: list[tuple[str, str]]) -> set[str]:
     """Return the seeds and all states to which arrows lead from them."""
     found = set(seeds)
@@ -232,32 +206,18 @@ def exits(*states: str) -> tuple[Transition, ...]:
 
 def agent_table() -> Table:
     """Return the table of an agent: what may follow what, from question to answer."""
-    S, E = State, Event  # noqa: N806 - the ends come first: so no label is drawn twice
-    rows = (
-        Transition(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
-        Transition(
-            S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"
-        ),
-        Transition(
-            S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"
-        ),
-        Transition(
-            S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"
-        ),
-        Transition(
-            S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"
-        ),
-        Transition(
-            S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"
-        ),
-        Transition(
-            S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"
-        ),
-        Transition(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
-        Transition(
-            S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"
-        ),
-        Transition(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
+    S, E, T = State, Event, Transition  # noqa: N806
+    rows = (  # the ends come first: so no label of the drawing is drawn twice
+        T(S.THINK, E.FINAL_ANSWER, S.DONE, "the model gave its answer"),
+        T(S.THINK, E.OUT_OF_STEPS, S.EXHAUSTED, "another model call is not allowed"),
+        T(S.THINK, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a model call"),
+        T(S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL, "the model asked for a tool"),
+        T(S.THINK, E.UNREADABLE_TURN, S.OBSERVE, "tell it what could not be read"),
+        T(S.EXECUTE_TOOL, E.OUT_OF_TOOL_CALLS, S.EXHAUSTED, "no call is allowed"),
+        T(S.EXECUTE_TOOL, E.OUT_OF_TIME, S.EXHAUSTED, "no time is left for a call"),
+        T(S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE, "a result or an error"),
+        T(S.OBSERVE, E.MORE_CALLS, S.EXECUTE_TOOL, "the same message has more"),
+        T(S.OBSERVE, E.OBSERVED, S.THINK, "the model has seen it, its turn"),
     )
     return Table(rows + exits(S.THINK, S.EXECUTE_TOOL, S.OBSERVE))
 

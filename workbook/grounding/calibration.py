@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-from workbook.traces.dashboard import BLUE, GREY, RED, on_any_page
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from typing import NamedTuple
 
 
 class Cost(NamedTuple):
@@ -56,25 +51,3 @@ def calibrate(pairs: Iterable[tuple[float, bool]]) -> list[Cost]:
         )
         for threshold in (*dict.fromkeys(score for score, _ in known), math.inf)
     ]
-
-
-@on_any_page
-def plot_costs(costs: Iterable[Cost], chosen: float | None = None) -> Figure:
-    """Draw both errors over the threshold, and a line where somebody has chosen one."""
-    from matplotlib import pyplot as plt
-
-    rows = [cost for cost in costs if math.isfinite(cost.threshold)]
-    at = [row.threshold for row in rows]
-    figure, ax = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    refused, accepted = [[100 * row[n] for row in rows] for n in (1, 2)]
-    look: Any = {"where": "pre", "marker": "o"}
-    ax.step(at, refused, color=BLUE, label="right ones refused", **look)
-    ax.step(at, accepted, color=RED, ls="--", label="wrong ones accepted", **look)
-    if chosen is not None:
-        ax.axvline(chosen, color=GREY, ls=":", label=f"chosen: {chosen:g}")
-    ax.set(xlabel="threshold of the score", ylabel="% of the right, of the wrong")
-    ax.set_title("A higher threshold trades one error for the other")
-    ax.tick_params(colors=GREY)
-    ax.legend()
-    plt.close(figure)  # a notebook shows what is returned, and an open one once more
-    return figure

@@ -39,20 +39,19 @@ _QUOTED = re.compile("|".join(rf"\{a}[^{a}{b}]{{0,300}}\{b}" for a, b in _PAIRS)
 _NEXT_WORD = re.compile(r"\s*(\S{0,20})")
 
 
-def _any_of(*names: str) -> re.Pattern[str]:
-    lines = "\n".join(WORDS["claims"][name] for name in names).split("\n")
-    pattern = "|".join(line for line in lines if line)
-    while used := [name for name in WORDS["patterns"] if name in pattern]:
-        for name in used:
-            pattern = pattern.replace(name, f"(?:{WORDS['patterns'][name]})")
+def _any_of(kind: str) -> re.Pattern[str]:
+    pattern = "|".join(filter(None, WORDS["claims"][kind].split("\n")))
+    for name, means in reversed(WORDS["patterns"].items()):  # they use earlier ones
+        pattern = pattern.replace(name, f"(?:{means})")
     short = rf"\A(?=.{{0,{MOST_HIDDEN}}}\Z).*?"
     return re.compile(f"{short}(?:{pattern})", re.IGNORECASE)
 
 
-NO_FACT = _any_of("questions", "greetings", "lists")
-"""A question that asks, a greeting, a heading, or what announces a list."""
-OPINION, REFUSAL, TURN = map(_any_of, ("opinions", "refusals", "turns"))
-"""An "I think it is pretty", an "I do not know", and a fact that goes on from there."""
+NO_FACT, OPINION, REFUSAL, TURN = map(
+    _any_of, ("no_facts", "opinions", "refusals", "turns")
+)
+"""Of a sentence: a question that asks, a greeting, a heading, or what announces a list;
+an "I think it is pretty"; an "I do not know"; and a fact that goes on from there."""
 _NEVER_ENDS, _MAY_END, _OPENERS = (
     frozenset(WORDS[name].split()) for name in ("never_ends", "may_end", "openers")
 )

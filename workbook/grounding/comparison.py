@@ -48,15 +48,6 @@ _SUBJECT = re.compile(
     r"(?!His|Her|Its|Their)"
     r"(?P<who>(?:[A-Z]\S* (?:of |the |da |de |van |von )*)+)(?P<does>[a-z]+)"
 )
-_BE = {
-    "is",
-    "are",
-    "was",
-    "were",
-    "has",
-    "have",
-    "had",
-}  # behind these anybody may stand
 _HOW_MANY = {"every", "each", "any", "many", "several"}
 _DENIED_IN_HAN = re.compile(WORDS["negated_in_han"])
 _PHRASES = [
@@ -136,19 +127,17 @@ def compared(
     names = {name for name in claim.names if not _is_spelled(name, said.spelled)}
     wrong = [f"not {n:.12g} {unit}".rstrip() for n, unit in sorted(numbers)]
     wrong += [f"no {name.title()} in it" for name in sorted(names)]
-    wrong += [
-        f"it does not say “{word}”"
-        for word in sorted(claim.spelled & _HOW_MANY - said.spelled)
-    ]
+    missing = claim.spelled & _HOW_MANY - said.spelled
+    wrong += [f"it does not say “{word}”" for word in sorted(missing)]
     turned = claim.denied & said.words - said.denied
     turned |= said.denied & claim.words - claim.denied
     turned |= claim.denied if not said.denied else set()
     wrong += ["one says “not” where the other does not"] if turned else []
     contrary = _contrary(claim, said)
     wrong += contrary
-
     words = claim.words - title.words
-    found = {word for word in words if _is_said(word, said)}
+    found = words & said.words
+    found |= {pair for pair in words if is_han(pair) and set(pair) <= said.spelled}
     total = len(words) + len(claim.numbers)
     right = len(claim.numbers) - len(numbers)
     known = len(found) + right
@@ -168,15 +157,10 @@ def _contrary(claim: Facts, said: Facts) -> list[str]:
         for there in sorted((its - mine) & OPPOSITES[here])
     ]
     (who, does), (whom, did) = claim.subject, said.subject
-    others = said.spelled if does in _BE or not whom else whom
+    others = whom or said.spelled
     if who and does == did and not any(_is_spelled(name, others) for name in who):
         found.append(f"it is not {' '.join(sorted(who)).title()} who {does}…")
     return found
-
-
-def _is_said(word: str, said: Facts) -> bool:
-    """Return whether a sentence has a word, or both characters of a pair."""
-    return word in said.words or (is_han(word) and set(word) <= said.spelled)
 
 
 def _spans(numbers: set[tuple[float, str]]) -> set[tuple[float, str]]:
@@ -190,8 +174,6 @@ def _has_number(number: tuple[float, str], said: set[tuple[float, str]]) -> bool
     value, unit = number
     kind, size = _SCALES.get(unit, (unit or "count", 1))
     for n, u in said:
-        if unit == "century" and not u and (n + 99) // 100 == value:
-            return True
         its_kind, its_size = _SCALES.get(u, (u or "count", 1))
         is_near = isclose(value * size, n * its_size, rel_tol=0.01)
         is_whole = value.is_integer() and abs(value - n) < 0.5

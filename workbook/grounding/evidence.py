@@ -22,15 +22,13 @@ from workbook.grounding.claims import (
 )
 from workbook.grounding.comparison import Facts, compared, facts
 from workbook.grounding.words import is_han
-from workbook.models.prompts import clip
 from workbook.tools.calls import Observation
 
 THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""
 
-MOST_PARTS = 6  # of a claim that are looked up one by one
 MOST_CHARS = 2000  # of a claim that is looked up at all
-MOST_READ = 10_000  # characters of an answer, and of a document
+MOST_READ = 10_000  # characters of a document
 YEAR = 1000  # such a number, or a larger one, may stand in the next sentence
 _PRONOUN = re.compile(
     r"\b(?:he|she|it|they|his|her|its|their|him|them|this|there)\b", re.IGNORECASE
@@ -105,8 +103,8 @@ def audit_answer(
     What cannot be looked up is not supported: a bare "yes", a word in another language.
     """
     found = {each.doc_id: each for each in evidence}
-    verdicts = too_long(answer)
-    for claim in [] if verdicts else split(answer):
+    verdicts = []
+    for claim in split(answer):
         cited = tuple(cite(claim))
         known = [found[doc_id] for doc_id in cited if doc_id in found]
         strong = [each for each in known if each.score >= threshold]
@@ -127,14 +125,6 @@ def audit_answer(
             why = "no search was made, or none found anything"
         verdicts.append(Verdict(claim, kind, cited, why))
     return verdicts
-
-
-def too_long(answer: str) -> list[Verdict]:
-    """Return a verdict on an answer that is not read; none where it can be audited."""
-    if len(answer) <= MOST_READ:
-        return []
-    why = f"{len(answer):,} characters: an answer has at most {MOST_READ:,}"
-    return [Verdict(clip(answer, 80), Support.NOT_SAID, (), why)]
 
 
 def what_differs(claim: str, documents: Iterable[Document]) -> str:
@@ -165,7 +155,7 @@ def what_differs(claim: str, documents: Iterable[Document]) -> str:
         return f"{says}: {'; '.join(wrong)}" if wrong else ""
 
     whole, parts = differences(wanted), _parts(claim)
-    if 1 < len(parts) <= MOST_PARTS and not any(differences(facts(p)) for p in parts):
+    if len(parts) > 1 and not any(differences(facts(part)) for part in parts):
         return ""
     return whole
 

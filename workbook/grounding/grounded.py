@@ -1,14 +1,11 @@
 """The table of lessons 09 and 10: notes come to mind, an answer is held to evidence.
 
-Nothing of the driver or of a machine changes: rows for any table, and two handlers.
-
-    grounded(model, tools)            # on GUARDED, with all guards
-    Machine(model, tools, GROUNDED, handlers=grounding())
+Nothing of the driver or of a machine changes: rows on top of GUARDED's, two handlers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from workbook.fsm.adapters import CHAT_PREAMBLE, TEXT_PREAMBLE, FunctionCalls
 from workbook.fsm.handlers import Handler
 from workbook.fsm.run import Run
-from workbook.fsm.table import CORE, State, Table, Transition, exits
+from workbook.fsm.table import State, Transition, exits
 from workbook.grounding.claims import find_citations, split_claims
 from workbook.grounding.evidence import (
     THRESHOLD,
@@ -24,7 +21,6 @@ from workbook.grounding.evidence import (
     audit_answer,
     evidence_of,
     references,
-    too_long,
 )
 from workbook.guardrails.machine import GuardedMachine, Parts, guarded
 from workbook.guardrails.table import GUARDED, GuardEvent
@@ -64,55 +60,55 @@ class GroundEvent(GuardEvent):
     UNANSWERABLE = "unanswerable"
 
 
-def grounded_table(core: Table = CORE) -> Table:
-    """Return such rows, with RECALL before them, and VERIFY on each way to DONE."""
-    S, E = Ground, GroundEvent  # noqa: N806
-    ways = [row for row in core.rules if row.target == S.DONE]
-    safe = "the documents that were found do not support an answer"
-    return core.with_rules(
-        Transition(S.RECALL, E.NOTHING, core.start, "no note fits the question"),
-        Transition(S.RECALL, E.RECALLED, S.OBSERVE, "something is remembered"),
-        *(row._replace(target=S.VERIFY, why="is it true?") for row in ways),
-        Transition(S.VERIFY, E.SUPPORTED, S.DONE, "the evidence says so"),
-        Transition(
-            S.VERIFY, E.UNSUPPORTED, S.OBSERVE, "tell the model what is not shown"
-        ),
-        Transition(S.VERIFY, E.UNANSWERABLE, S.REFUSED, safe),
-        *exits(S.RECALL, S.VERIFY),
-        start=S.RECALL,
-        ends={S.REFUSED},
-    )
-
-
-GROUNDED = grounded_table()
-"""The core's rows, RECALL before the first turn, VERIFY between the last and DONE."""
+S, E = Ground, GroundEvent
+WHY_REFUSED = "the documents that were found do not support an answer"
+DONE = [row for row in GUARDED.rules if row.target == S.DONE]
+GROUNDED = GUARDED.with_rules(
+    Transition(S.RECALL, E.NOTHING, GUARDED.start, "no note fits the question"),
+    Transition(S.RECALL, E.RECALLED, S.OBSERVE, "something is remembered"),
+    *(row._replace(target=S.VERIFY, why="is it true?") for row in DONE),
+    Transition(S.VERIFY, E.SUPPORTED, S.DONE, "the evidence says so"),
+    Transition(S.VERIFY, E.UNSUPPORTED, S.OBSERVE, "tell the model what is not shown"),
+    Transition(S.VERIFY, E.UNANSWERABLE, S.REFUSED, WHY_REFUSED),
+    *exits(S.RECALL, S.VERIFY),
+    start=S.RECALL,
+    ends={S.REFUSED},
+)
+"""GUARDED's rows, RECALL before the first turn, VERIFY between the last and DONE."""
 
 
 def grounded(
     model: TextModel | ChatModel,
     tools: Iterable[Tool],
     *,
-    table: Table | None = None,
     threshold: float = THRESHOLD,
-    tries: int = TRIES,
     memory: Memory | None = None,
     parts: Parts | None = None,
     **options: Any,
 ) -> GuardedMachine:
     """Return a guarded machine that works on questions and gives supported answers.
 
+    An answer whose claims are all supported gets its list of references and goes out;
+    another one goes back with the reasons, twice, and then not at all.
+
     Args:
-        table: other rows than GUARDED's.
         threshold: the least score of a document that counts.
-        tries: how often the model is told what is not supported.
         memory: what fits the question is told as data, before the first turn.
         parts: functions in place of ours, by the exercise's name.
         options: what `guarded` takes.
     """
     parts = parts or {}
-    work = grounding(threshold, tries, memory=memory, parts=parts)
-    core = grounded_table(table or GUARDED)
-    options |= {"handlers": work, "parts": parts, "table": core}
+    audit = partial(
+        parts.get("audit_answer", audit_answer),
+        threshold=threshold,
+        split=parts.get("split_claims", split_claims),
+        cite=parts.get("find_citations", find_citations),
+    )
+    work: Mapping[str, Handler] = {
+        Ground.RECALL: partial(_recall, memory=memory),
+        Ground.VERIFY: partial(_verify, audit=audit),
+    }
+    options |= {"handlers": work, "parts": parts, "table": GROUNDED}
     machine = guarded(model, tools, **options)
     if machine.preamble is None:
         by_calls = options.get("adapter") is FunctionCalls
@@ -123,63 +119,40 @@ def grounded(
     return machine
 
 
-def grounding(
-    threshold: float = THRESHOLD,
-    tries: int = TRIES,
-    *,
-    memory: Memory | None = None,
-    parts: Parts | None = None,
-) -> Mapping[str, Handler]:
-    """Return the handlers of the states that a grounded table adds.
-
-    An answer whose claims are all supported gets its list of references and goes out;
-    another one goes back with the reasons, `tries` times, and then not at all.
-    """
-    given = parts or {}
-    audit = partial(
-        given.get("audit_answer", audit_answer),
-        split=given.get("split_claims", split_claims),
-        cite=given.get("find_citations", find_citations),
-    )
-
-    def remember(run: Run) -> str:
-        if not (notes := _recalled(run, memory)):
-            return GroundEvent.NOTHING
-        why = f"{len(notes)} of its notes fit the question"
-        run.emit(
-            "decision", who="memory", what=GroundEvent.RECALLED, why=why, notes=notes
-        )
-        told = [f"{note['kind']}: {note['text']}" for note in notes]
-        run.notes["remembered"] = notes
-        run.see(Observation("", True, {"remembered": told}, None))
-        return GroundEvent.RECALLED
-
-    def verify(run: Run) -> str:
-        answer, evidence = run.answer or "", evidence_of(run.observed)
-        verdicts = too_long(answer) or list(audit(answer, evidence, threshold))
-        failed = [each for each in verdicts if each.kind != Support.SUPPORTED]
-        why = "; ".join(f"{each.claim} ({each.kind}: {each.why})" for each in failed)
-        what = GroundEvent.UNSUPPORTED if failed else GroundEvent.SUPPORTED
-        told = why or f"{len(verdicts)} claims, {len(evidence)} documents"
-        shown = [{**each._asdict(), "doc_ids": list(each.doc_ids)} for each in verdicts]
-        run.emit("decision", who="audit", what=what, why=told, verdicts=shown)
-        if not failed:
-            if listed := references(answer, evidence):
-                run.answer = f"{answer}\n\nReferences:\n{listed}"
-            return what
-        sent_back = run.notes.setdefault("sent_back", 0)
-        if sent_back >= tries or run.forced:  # a forced turn was the last one
-            return GroundEvent.UNANSWERABLE
-        run.notes["sent_back"] = sent_back + 1
-        run.see(Observation.failed("", ToolError("unsupported", why, hint=HOW_TO_CITE)))
-        return what
-
-    return {Ground.RECALL: remember, Ground.VERIFY: verify}
-
-
-def _recalled(run: Run, memory: Memory | None) -> list[dict[str, Any]]:
-    """Return the notes that fit the question: the record's, or the memory's of now."""
+def _recall(run: Run, memory: Memory | None) -> str:
+    """Tell the model the notes that fit the question: a record's, or those of now."""
     if coming := run.coming():
-        return list(coming["notes"]) if coming.get("who") == "memory" else []
-    notes = memory.recall(run.question, RECALLED) if memory else []
-    return [asdict(note) for note in notes]
+        notes = list(coming["notes"]) if coming.get("who") == "memory" else []
+    else:
+        found = memory.recall(run.question, RECALLED) if memory else []
+        notes = [asdict(note) for note in found]
+    if not notes:
+        return E.NOTHING
+    why = f"{len(notes)} of its notes fit the question"
+    run.emit("decision", who="memory", what=E.RECALLED, why=why, notes=notes)
+    told = [f"{note['kind']}: {note['text']}" for note in notes]
+    run.notes["remembered"] = notes
+    run.see(Observation("", True, {"remembered": told}, None))
+    return E.RECALLED
+
+
+def _verify(run: Run, audit: Callable[..., Any]) -> str:
+    """Audit the answer: it goes out, or back to the model, or is given up."""
+    answer, evidence = run.answer or "", evidence_of(run.observed)
+    verdicts = list(audit(answer, evidence))
+    failed = [each for each in verdicts if each.kind != Support.SUPPORTED]
+    why = "; ".join(f"{each.claim} ({each.kind}: {each.why})" for each in failed)
+    what = E.UNSUPPORTED if failed else E.SUPPORTED
+    told = why or f"{len(verdicts)} claims, {len(evidence)} documents"
+    shown = [{**each._asdict(), "doc_ids": list(each.doc_ids)} for each in verdicts]
+    run.emit("decision", who="audit", what=what, why=told, verdicts=shown)
+    if not failed:
+        if listed := references(answer, evidence):
+            run.answer = f"{answer}\n\nReferences:\n{listed}"
+        return what
+    sent_back = run.notes.setdefault("sent_back", 0)
+    if sent_back >= TRIES or run.forced:  # a forced turn was the last one
+        return E.UNANSWERABLE
+    run.notes["sent_back"] = sent_back + 1
+    run.see(Observation.failed("", ToolError("unsupported", why, hint=HOW_TO_CITE)))
+    return what

@@ -24,12 +24,15 @@ MAX_CHARS = 2000  # of one note
 PART_CHARS = 600  # of a run's question, of its tools, of its answer
 WAIT_S = 10.0  # for another process that is writing
 
-COLUMNS = "id, kind, text, made_at, source"
 TABLE = """
 CREATE TABLE IF NOT EXISTS notes (
     id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never given to another note
     kind TEXT NOT NULL, text TEXT NOT NULL, made_at REAL NOT NULL, source TEXT NOT NULL,
     UNIQUE (kind, text))"""
+ADD = """
+INSERT INTO notes (kind, text, made_at, source) VALUES (?, ?, ?, ?)
+ON CONFLICT (kind, text)
+DO UPDATE SET made_at = excluded.made_at, source = excluded.source RETURNING *"""
 # What is deleted is overwritten, and what VACUUM copies on its way stays in memory.
 FORGETFUL = "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
 
@@ -44,9 +47,7 @@ def note_of(trace: Trace) -> str | None:
     started, end = trace.of(Kind.RUN_STARTED), trace.end
     if not started or end is None or end["state"] != State.DONE or not end["answer"]:
         return None
-    decided = trace.of(Kind.DECISION)
-    carried = {label for event in decided for label in event.get("labels", ())}
-    if "secret" in carried:
+    if any("secret" in event.get("labels", ()) for event in trace.of(Kind.DECISION)):
         return None
     seen = [e for e in trace.of(Kind.OBSERVATION) if e["ok"] and "parent" not in e]
     tools = dict.fromkeys(event["tool"] for event in seen if event["tool"])
@@ -88,16 +89,8 @@ class Memory:
         if not isinstance(text, str) or not 0 < len(text.strip()) <= MAX_CHARS:
             said = f"a note has a text of 1 to {MAX_CHARS:,} characters"
             raise ValueError(f"{said}, and this is {clip(repr(text), 40)}")
-        row = (kind, text, self.clock(), source)
         with self._transaction() as db:
-            db.execute(
-                "INSERT INTO notes (kind, text, made_at, source) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (kind, text) DO UPDATE SET"
-                " made_at = excluded.made_at, source = excluded.source",
-                row,
-            )
-            select = f"SELECT {COLUMNS} FROM notes WHERE kind = ? AND text = ?"
-            return Note(*db.execute(select, row[:2]).fetchone())
+            return Note(*db.execute(ADD, (kind, text, self.clock(), source)).fetchone())
 
     def add_run(self, trace: Trace) -> Note | None:
         """Remember the note of a run, with its trace_id; None for one without."""
@@ -106,31 +99,28 @@ class Memory:
 
     def forget(self, id: int) -> None:
         """Delete a note, so that its words are nowhere in the file; or LookupError."""
-        with self._transaction(forget=True) as db:
+        with self._transaction() as db:
             if not db.execute("DELETE FROM notes WHERE id = ?", (id,)).rowcount:
-                raise LookupError(
-                    f"there is no note {id}: notes() lists those there are"
-                )
+                said = "notes() lists those there are"
+                raise LookupError(f"there is no note {id}: {said}")
+            db.commit()
+            db.execute("VACUUM")  # no page keeps a copy of what was moved
 
     def notes(self) -> list[Note]:
         """Return all notes, in the order in which they came."""
         with self._transaction() as db:
-            select = f"SELECT {COLUMNS} FROM notes ORDER BY id"
-            return [Note(*row) for row in db.execute(select)]
+            return [Note(*row) for row in db.execute("SELECT * FROM notes ORDER BY id")]
 
     def recall(self, question: str, k: int = 3) -> list[Note]:
         """Return at most `k` notes that belong to a question, the best first."""
         return self.way(question, self.notes(), k)
 
     @contextmanager
-    def _transaction(self, forget: bool = False) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
         """Yield a connection of one's own; all of what is done there holds, or none."""
-        with closing(
-            sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
-        ) as db:
+        db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+        with closing(db):
             db.executescript(FORGETFUL)
             with db:  # COMMIT at its end; ROLLBACK where something raises
                 db.execute("BEGIN IMMEDIATE")
                 yield db
-            if forget:
-                db.execute("VACUUM")  # no page keeps a copy of what was moved

@@ -50,16 +50,11 @@ def pairs(run: str) -> list[str]:
     return [p[i : i + 2] for p in parts for i in range(max(1, len(p) - 1))]
 
 
-def _opposites() -> dict[str, set[str]]:
-    found: dict[str, set[str]] = {}
-    for line in WORDS["opposites"].strip().splitlines():
-        kind = {stem(word) for word in line.split()}
-        for each in kind:
-            found.setdefault(each, set()).update(kind - {each})
-    return found
-
-
-OPPOSITES = _opposites()
+OPPOSITES: dict[str, set[str]] = {}
 """Of the stem of a word those of its kind, of which only one can be so."""
+for _line in WORDS["opposites"].strip().splitlines():
+    _kind = {stem(word) for word in _line.split()}
+    for _each in _kind:
+        OPPOSITES.setdefault(_each, set()).update(_kind - {_each})
 WHOLE = {stem(word): word for word in WORDS["opposites"].split()}
 """The word that a stem there is of."""

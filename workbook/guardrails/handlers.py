@@ -72,6 +72,20 @@ class Guards:
         """Return your function of that name, or ours."""
         return self.parts.get(ours.__name__, ours)
 
+    def decide(self, call: ToolCall, effect: Effect) -> str:
+        """Return the policy's verdict on a call; why it is so is kept."""
+        said = self.part(decide)(self.mode, effect, call.name, self.rules)
+        self.why = said.why
+        return str(said.verdict)
+
+    def allow(self, call: ToolCall) -> None:
+        """Keep that this call may be made, with exactly these arguments."""
+        self.approved[call.call_id] = digest_of_call(call)
+
+    def is_allowed(self, call: ToolCall) -> bool:
+        """Whether this call was allowed, as it is now."""
+        return self.approved.get(call.call_id) == digest_of_call(call)
+
 
 def guards_of(run: Run) -> Guards:
     """Return the guards of a run."""
@@ -119,7 +133,9 @@ def think_within(inner: Handler) -> Handler:
         try:
             return inner(run)
         finally:
-            _tell_news(run)
+            context = getattr(run.conversation, "context", None)
+            while context and context.news:
+                run.tell("decision", **context.news.pop())
 
     return think
 
@@ -133,14 +149,6 @@ def tokens_of(conversation: Any) -> int:
     )
 
 
-def _tell_news(run: Run) -> None:
-    """Tell what the model, and the limit of the prompt, have decided by themselves."""
-    for owner in ("model", "context"):
-        news = getattr(getattr(run.conversation, owner, None), "news", [])
-        while news:
-            run.tell("decision", **news.pop(0))
-
-
 def policy(run: Run) -> str:
     """Look up whether the first call that waits may be made in this mode."""
     guards, asked = guards_of(run), run.waiting[0]
@@ -151,8 +159,8 @@ def policy(run: Run) -> str:
     if asked.refusal is not None or asked.made:
         return GuardEvent.ALLOWED  # it is not made, or was allowed with others
     effect = run.tools[call.name].effect
-    verdict, guards.why = _decide(guards, call, effect)
-    if verdict == Verdict.ASK and _is_approved(guards, call):
+    verdict = guards.decide(call, effect)
+    if verdict == Verdict.ASK and guards.is_allowed(call):
         return GuardEvent.ALLOWED
     if verdict != Verdict.ALLOW or effect is Effect.WRITE:
         about = {"call_id": call.call_id, "tool": call.name, "mode": guards.mode}
@@ -162,7 +170,7 @@ def policy(run: Run) -> str:
     if verdict == Verdict.ASK:
         return GuardEvent.ASK
     if effect is Effect.WRITE:
-        guards.approved[call.call_id] = digest_of_call(call)
+        guards.allow(call)
     return GuardEvent.ALLOWED
 
 
@@ -174,10 +182,6 @@ def pending_approval(run: Run) -> str:
     answer = ask_person(run, request)
     if answer is None:
         return GuardEvent.SUSPENDED
-    kind = type(answer).__name__.lower()
-    about: dict[str, Any] = {"call_id": call.call_id, "tool": call.name}
-    about["answer"] = {"kind": kind, **answer._asdict()}
-    run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
     made = guards.part(approve)(
         call, answer, lambda new: run.tools.problems(call.name, new)
     )
@@ -189,15 +193,18 @@ def pending_approval(run: Run) -> str:
     if is_error:
         _deny(run, made)
         return GuardEvent.REJECTED
-    guards.approved[made.call_id] = digest_of_call(made)
+    guards.allow(made)
     if not isinstance(answer, Edit):
         return GuardEvent.APPROVED
     run.waiting[0], run.call = PendingCall(made), made
     return GuardEvent.EDITED
 
 
-def ask_person(run: Run, request: Request) -> Answer | None:
-    """Return what a person says; the time that it takes is not the run's."""
+def ask_person(run: Run, request: Request, **about: Any) -> Answer | None:
+    """Return what a person says, and tell it; the time that it takes is not the run's.
+
+    `about` is told besides.
+    """
     asked_at, outside = run.now(), run.signals.outside
     said = run.signals.wait_for(lambda: outside.consult(request))
     run.started_at += run.now() - asked_at
@@ -206,6 +213,11 @@ def ask_person(run: Run, request: Request) -> Answer | None:
         raise TypeError(
             f"whoever is asked answered {answer!r}: no Approve, Edit, Reject"
         )
+    if answer is not None:
+        kind = type(answer).__name__.lower()
+        about = {"call_id": request.call.call_id, "tool": request.call.name, **about}
+        about["answer"] = {"kind": kind, **answer._asdict()}
+        run.emit("decision", who=answer.who, what=kind, why=answer.why, **about)
     return answer
 
 
@@ -216,31 +228,21 @@ def execute_allowed(run: Run) -> str:
     if ran_out := within(run.elapsed(), guards.budget, TOOL):
         return str(ran_out)
     if asked.refusal is None and run.tools[call.name].effect is Effect.WRITE:
-        if not _is_approved(guards, call):
+        if not guards.is_allowed(call):
             message = f"{call.name} was reached, but nobody allowed this call"
             raise PermissionError(message)
         # The mode may have been switched since it was allowed.
-        verdict, guards.why = _decide(guards, call, Effect.WRITE)
-        if verdict == Verdict.DENY:
+        if guards.decide(call, Effect.WRITE) == Verdict.DENY:
             _deny(run, _denied(guards, call))
             return Event.TOOL_RETURNED
 
     def may(call: ToolCall, spent: Spent) -> bool:
-        verdict, _ = _decide(guards, call, Effect.READ)
-        return verdict == Verdict.ALLOW and not within(spent, guards.budget, TOOL)
+        may_read = guards.decide(call, Effect.READ) == Verdict.ALLOW
+        return may_read and not within(spent, guards.budget, TOOL)
 
     make_ahead(run, may)
     run.call_tool()
     return Event.TOOL_RETURNED
-
-
-def _decide(guards: Guards, call: ToolCall, effect: Effect) -> tuple[str, str]:
-    said = guards.part(decide)(guards.mode, effect, call.name, guards.rules)
-    return str(said.verdict), said.why
-
-
-def _is_approved(guards: Guards, call: ToolCall) -> bool:
-    return guards.approved.get(call.call_id) == digest_of_call(call)
 
 
 def _denied(guards: Guards, call: ToolCall) -> ToolError:

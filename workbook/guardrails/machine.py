@@ -18,7 +18,7 @@ from typing import Any, Self
 from workbook.fsm.assemble import assemble
 from workbook.fsm.handlers import HANDLERS, Handler
 from workbook.fsm.machine import Machine, RunResult
-from workbook.fsm.outside import Live, Make, Outside
+from workbook.fsm.outside import Live, Outside
 from workbook.fsm.run import Run, RunOptions
 from workbook.fsm.table import State, Table, Transition
 from workbook.guardrails.budget import Budget
@@ -42,8 +42,6 @@ from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 Parts = Mapping[str, Callable[..., Any]]
-Cache = Callable[[Make, ToolRegistry], Make]
-"""Makes the calls of one run, such as `Cached`."""
 
 
 class GuardedMachine(Machine):
@@ -61,7 +59,6 @@ class GuardedMachine(Machine):
         ask: Ask | None = None,
         ledger: Ledger | None = None,
         converge: bool = True,
-        cache: Cache | None = None,
         parts: Parts | None = None,
         handlers: Mapping[str, Handler] | None = None,
         **options: Any,
@@ -79,8 +76,7 @@ class GuardedMachine(Machine):
         budget.check_model(model)
         self.rules, self.mode = rules, str(Mode(mode))
         self.ask, self.ledger, self.converge = ask, ledger, converge
-        self.cache, self.parts = cache, parts or {}
-        self._switches: deque[Switch] = deque()
+        self.parts, self._switches = parts or {}, deque[Switch]()
 
     @property
     def budget(self) -> Budget:
@@ -146,13 +142,9 @@ class GuardedMachine(Machine):
             live.may_repeat = lambda call: True  # it knows what was done
         return live
 
-    def _options(self, outside: Outside) -> RunOptions:
+    def _options(self) -> RunOptions:
         model_s = None if math.isinf(self.budget.model_s) else self.budget.model_s
-        options = super()._options(outside)
-        make: Make = outside.make
-        if self.cache is not None:
-            make = self.cache(make, self.tools)
-        return replace(options, make=make, model_s=model_s, estimates=True)
+        return replace(super()._options(), model_s=model_s, estimates=True)
 
     def _about(self, run: Run) -> dict[str, Any]:
         mode = (run.coming() or {}).get("mode", self.mode)
@@ -188,8 +180,8 @@ def guarded(
         pinned: what the user wants kept in the prompt whatever happens.
         parts: functions in place of ours, by name.
         options: `rules`, `mode` ("plan" or "build"), `ask` (a person; without one the
-            run is suspended where one is needed), `ledger`, `cache` (such as `Cached`),
-            `converge`, and what any `Machine` takes.
+            run is suspended where one is needed), `ledger`, `converge`, and what any
+            `Machine` takes.
     """
     parts = parts or {}
     if context_tokens is not None or pinned:

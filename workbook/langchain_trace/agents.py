@@ -1,8 +1,7 @@
 """LangChain's two agents as engines: the classic one, and today's.
 
 Each is bounded and ends in a `run_finished`. Tools are handed over bare: what LangChain
-does when one raises is what we look at. For today's agent a script of text turns plays
-a model that calls functions.
+does when one raises is what we look at.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,21 +12,16 @@ from typing import Any
 from warnings import catch_warnings
 
 from langchain_core._api import LangChainDeprecationWarning
-from langchain_core.messages import BaseMessage
+from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
 from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.loop.turns import Action, Final, parse_turn
-from workbook.models.base import ChatModel, Completion, Emit, ToolRequest
-from workbook.models.langchain import ChatModelAdapter, ScriptedModel, text_llm
+from workbook.models.base import ChatModel, Emit
+from workbook.models.langchain import ChatModelAdapter, text_llm
 from workbook.models.script import Script
-from workbook.tools.formats import (
-    first_parameter,
-    to_langchain,
-    trusting_arguments,
-)
+from workbook.tools.formats import to_langchain
 from workbook.tools.tool import Tool
 
 CALCULATOR = "Calculator"
@@ -121,8 +115,8 @@ def with_llm_math(
 
     It asks the model, or `math_script()` where that plays a script.
     """
-    scripted = isinstance(getattr(model, "script", model), Script)
-    llm_math = llm_math_tool(math_script() if scripted else model, evaluate)
+    asked = math_script() if isinstance(model, Script) else model
+    llm_math = llm_math_tool(asked, evaluate)
     return [llm_math if tool.name == CALCULATOR else tool for tool in tools]
 
 
@@ -138,8 +132,8 @@ def run_graph(
     """Run today's agent, `create_agent`: a graph of a model that calls its tools.
 
     It ends DONE, or EXHAUSTED (recursion_limit: a call and its tools are two nodes), or
-    ERROR with what was raised; nothing is raised here. The text turns of a script
-    become function calls. The options are those of `create_agent`, as `middleware`.
+    ERROR with what was raised; nothing is raised here. The options are those of
+    `create_agent`, as `middleware`.
     """
     with _recorded("create_agent", tools, question, emit) as handler:
         agent = graph_agent(model, tools, **options)
@@ -156,53 +150,12 @@ def graph_agent(model: Any, tools: Sequence[AnyTool], **options: Any) -> Any:
     adapted = [
         tool if isinstance(tool, BaseTool) else to_langchain(tool) for tool in tools
     ]
-    return create_agent(chat_model(model, tools), adapted, **options)
+    return create_agent(chat_model(model), adapted, **options)
 
 
-def as_function_calls(text: str, tools: Iterable[Tool] = ()) -> Completion:
-    """Return a text turn as a function call; the schemas of `tools` name the argument.
-
-    A Final Answer becomes a message without calls, and so does what cannot be read: an
-    agent that calls functions takes any text for its answer.
-
-    >>> as_function_calls("Action: Sum\\nAction Input: 1+1").tool_requests
-    (ToolRequest(name='Sum', arguments={'input': '1+1'}, call_id=''),)
-    """
-    turn = parse_turn(text)
-    if isinstance(turn, Final):
-        return Completion(turn.answer)
-    if not isinstance(turn, Action):
-        return Completion(text)
-    tool = next((tool for tool in tools if tool.name == turn.tool), None)
-    try:
-        arguments = trusting_arguments(tool, turn.input)
-    except ValueError:  # a model may well write a list where one number belongs
-        arguments = {first_parameter(tool)[0]: turn.input}
-    asked = (ToolRequest(turn.tool, arguments),)
-    return Completion(turn.thought, tool_requests=asked, finish_reason="tool_calls")
-
-
-class CallingModel(ScriptedModel):
-    """The scripted chat model for scripts of text turns: an Action becomes a call."""
-
-    contracts: tuple[Tool, ...] = ()
-
-    def _ask(
-        self, messages: list[BaseMessage], stop: list[str] | None, options: Any
-    ) -> Completion:
-        answer = super()._ask(messages, stop, options)
-        if answer.tool_requests:
-            return answer
-        found = as_function_calls(answer.text, self.contracts)
-        return replace(found, usage=answer.usage)
-
-
-def chat_model(model: Any, tools: Iterable[Tool | BaseTool]) -> Any:
+def chat_model(model: Any) -> BaseChatModel:
     """Return a model that calls functions; a TypeError where there is none."""
-    if isinstance(model, Script):
-        ours = tuple(tool for tool in tools if isinstance(tool, Tool))
-        return CallingModel(model=model, contracts=ours)
-    if hasattr(model, "bind_tools"):
+    if isinstance(model, BaseChatModel):
         return model
     if isinstance(model, ChatModel):
         return ChatModelAdapter(model=model)

@@ -60,12 +60,6 @@ class ColoredPrompt:
         shown = [(*section, *VOICES[whose]) for section, whose in pairs]
         return str(template("shown.html").module.prompt(shown))
 
-    def __repr__(self) -> str:
-        return "\n".join(
-            f"[{name}: {tokens} tokens]\n{text.strip()}"
-            for name, text, tokens in self.sections
-        )
-
 
 def color_prompt(prompt: str) -> ColoredPrompt:
     """Return a classic prompt in colours, with a legend that counts its tokens."""
@@ -75,35 +69,35 @@ def color_prompt(prompt: str) -> ColoredPrompt:
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Columns of a title and lines, each with whether it is marked."""
+    """Texts by title, with the lines marked that begin with `mark`.
 
-    columns: list[tuple[str, list[tuple[str, bool]]]]
-
-    def _repr_html_(self) -> str:
-        return str(template("shown.html").module.beside(self.columns))
-
-    def __repr__(self) -> str:
-        return "\n\n".join(
-            "\n".join([f"[{title}]", *(f"{' >'[hit]} {line}" for line, hit in lines)])
-            for title, lines in self.columns
-        )
-
-
-def side_by_side(texts: Mapping[str, str], mark: str = "") -> SideBySide:
-    """Return texts by title, with the lines marked that begin with `mark`, if any.
-
-    >>> side_by_side({"without": "a\\nObservation: 3"}, "Observation:")
+    >>> SideBySide({"without": "a\\nObservation: 3"}, "Observation:")
     [without]
       a
     > Observation: 3
     """
 
-    def marked(line: str) -> bool:
-        return mark != "" and line.lstrip().startswith(mark)
+    texts: Mapping[str, str]
+    mark: str
 
-    return SideBySide(
-        [
-            (title, [(line, marked(line)) for line in text.strip().splitlines()])
-            for title, text in texts.items()
+    def _columns(self) -> list[tuple[str, list[tuple[str, bool]]]]:
+        """Return of each text its title and its lines, with whether one is marked."""
+        return [
+            (
+                title,
+                [
+                    (x, x.lstrip().startswith(self.mark))
+                    for x in text.strip().splitlines()
+                ],
+            )
+            for title, text in self.texts.items()
         ]
-    )
+
+    def _repr_html_(self) -> str:
+        return str(template("shown.html").module.beside(self._columns()))
+
+    def __repr__(self) -> str:
+        return "\n\n".join(
+            "\n".join([f"[{title}]", *(f"{' >'[hit]} {line}" for line, hit in lines)])
+            for title, lines in self._columns()
+        )

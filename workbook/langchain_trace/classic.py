@@ -1,4 +1,4 @@
-"""The classic agent's texts: its scratchpad, its calculator's blocks, examples for it.
+"""The classic agent's texts: its scratchpad, and its calculator's blocks.
 
 The prompt ends with "Thought:" and all that has happened so far, sent again with every
 call. The calculator of old tutorials evaluates what the model writes in a fenced block.
@@ -10,7 +10,6 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from workbook.paths import DATA
 from workbook.traces import Kind, Trace
 
 
@@ -110,12 +109,3 @@ def steps_of(trace: Trace) -> list[tuple[str, str]]:
     logs = [event["text"] for event in own.of(Kind.MODEL_TURN)]
     seen = [event["text"] for event in own.of(Kind.OBSERVATION)]
     return list(zip(logs, seen, strict=False))
-
-
-def few_shot() -> dict[str, Any]:
-    """Return the option of `run_classic` that puts two examples behind the format."""
-    from langchain_classic.agents.mrkl.prompt import FORMAT_INSTRUCTIONS
-
-    examples = (DATA / "few_shot.txt").read_text(encoding="utf-8").rstrip()
-    format_and_examples = f"{FORMAT_INSTRUCTIONS}\n\n{examples}"
-    return {"agent_kwargs": {"format_instructions": format_and_examples}}

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING
 from workbook.langchain_trace.classic import agent_prompts
 from workbook.models.base import TextModel
 from workbook.traces import Trace, TraceEvent
-from workbook.traces.dashboard import on_any_page
+from workbook.traces.plots import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 def context_growth(events: Iterable[TraceEvent]) -> list[tuple[int, int, int]]:
@@ -47,40 +46,32 @@ RECORDED = (230, 291, 337, 389, 440)
 `ai-reasoning-study/AI_Reasoning_Study.ipynb` of github.com/shibayu36/playground."""
 
 
-def sent_before(rows: Iterable[tuple[int, int, int]]) -> float:
+def sent_before(rows: Sequence[tuple[int, int, int]]) -> float:
     """Return the share of all input tokens that an earlier call had sent already."""
-    rows = list(rows)
     total = sum(tokens for _, tokens, _ in rows)
-    return 1 - sum(max(new, 0) for _, _, new in rows) / total if total else 0.0
+    return 1 - sum(max(new, 0) for _, _, new in rows) / total
 
 
 @on_any_page
 def plot_growth(
-    rows: Iterable[tuple[int, int, int]], recorded: Sequence[int] = ()
+    rows: Sequence[tuple[int, int, int]], recorded: Sequence[int] = ()
 ) -> Axes:
     """Draw the rows of `context_growth`, and the prompt tokens of another run."""
-    from matplotlib import pyplot as plt
-    from matplotlib.ticker import MaxNLocator
+    import pandas as pd
 
-    rows = list(rows)
-    calls = [number for number, _, _ in rows]
     new = [max(new, 0) for _, _, new in rows]
-    again = [tokens - max(new, 0) for _, tokens, new in rows]
-    _, ax = plt.subplots(figsize=(7, 3.5), layout="constrained")
-    ax.bar(calls, again, label="sent before", color="#1f77b4")
-    ax.bar(calls, new, bottom=again, label="new", color="#ff7f0e")
-    for (number, tokens, _), below in zip(rows, again, strict=True):
-        ink = "white" if below else "black"  # on blue, on orange
-        ax.text(number, 8, f"{tokens:,}", ha="center", color=ink)
+    before = [tokens - fresh for (_, tokens, _), fresh in zip(rows, new, strict=True)]
+    calls = [f"{number}\n{tokens:,} tokens" for number, tokens, _ in rows]
+    frame = pd.DataFrame({"sent before": before, "new": new}, calls)
+    sent = sum(before) + sum(new)
+    ax = frame.plot.bar(stacked=True, rot=0, color=["#1f77b4", "#ff7f0e"])
     if recorded:
-        (line,) = ax.plot(range(1, len(recorded) + 1), recorded, "o-", color="#2ca02c")
-        line.set_label("gpt-4o-mini, recorded")
-    total = sum(tokens for _, tokens, _ in rows)
-    share = sent_before(rows)
-    ax.set_title(f"{share:.0%} of {total:,} input tokens had been sent before")
+        label = "gpt-4o-mini, recorded"
+        ax.plot(range(len(recorded)), recorded, "o-", color="#2ca02c", label=label)
+    ax.set_title(
+        f"{sent_before(rows):.0%} of {sent:,} input tokens had been sent before"
+    )
     ax.set(xlabel="call of the agent's model", ylabel="input tokens")
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.margins(y=0.3)
     ax.legend(loc="upper left")
     return ax
 
@@ -89,14 +80,11 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     """Return three prompts of a classic run, in the order in which to send them.
 
     `cold` is the last prompt but one; `appended` is the last, which begins with all of
-    it; `edited` is the last with one early word changed. A trace of another agent, or
-    with fewer prompts, is a ValueError.
+    it; `edited` is the last with one early word changed.
     """
-    match agent_prompts(trace)[-2:]:
-        case [str(before), str(last)]:
-            edited = re.sub(r"(\S+)", r"\1,", last, count=1)
-            return {"cold": before, "appended": last, "edited": edited}
-    raise ValueError("two prompts are needed: give a classic agent's trace")
+    *_, before, last = agent_prompts(trace)
+    edited = re.sub(r"(\S+)", r"\1,", last, count=1)
+    return {"cold": before, "appended": last, "edited": edited}
 
 
 def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
@@ -117,24 +105,3 @@ def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
         rows.append((case, sent, cached, sent - cached, ms))
     columns = ("case", "input_tokens", "cached_tokens", "read_tokens", "prompt_ms")
     return pd.DataFrame(rows, columns=columns)
-
-
-@on_any_page
-def plot_caching(frame: pd.DataFrame) -> Figure:
-    """Draw the time to read each prompt, and which share of it was cached."""
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-    share = 100 * frame["cached_tokens"] / frame["input_tokens"]
-    for axes, heights, fmt in (
-        (left, frame["prompt_ms"] / 1000, "%.2f"),
-        (right, share, "%.0f"),
-    ):
-        axes.bar_label(axes.bar(frame["case"], heights, color="#1f77b4"), fmt=fmt)
-        axes.margins(y=0.15)
-        axes.set_xlabel("prompt")
-    left.set_title("One early edit, all is read again")
-    left.set_ylabel("time to read the prompt, seconds")
-    right.set_title("The appended prompt comes from the cache")
-    right.set(ylabel="tokens from the cache, %", ylim=(0, 110))
-    return figure

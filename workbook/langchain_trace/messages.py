@@ -10,7 +10,6 @@ from langchain_core.agents import AgentAction, AgentFinish
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
-    HumanMessage,
     convert_to_messages,
     convert_to_openai_messages,
 )
@@ -18,7 +17,9 @@ from langchain_core.outputs import LLMResult
 
 from workbook.loop.turns import Action, Final, parse_turn, to_dict
 from workbook.models.base import Usage
-from workbook.models.langchain import from_message
+
+TEXT = {"kind": "text"}
+"""The turn that no parser was to read."""
 
 
 def text_of(output: Any) -> str:
@@ -34,23 +35,16 @@ def messages_of(value: Any) -> list[BaseMessage]:
 
 def question_of(inputs: Any) -> str:
     """Return what the user asked, from the input of the outermost chain."""
-    asked = [m for m in messages_of(inputs) if isinstance(m, HumanMessage)]
-    if asked:
-        return text_of(asked[-1])
-    if isinstance(inputs, Mapping):
-        inputs = inputs.get("input", next(iter(inputs.values()), ""))
-    return str(inputs)
+    if messages := messages_of(inputs):
+        return text_of(messages[-1])
+    return str(inputs.get("input", inputs) if isinstance(inputs, Mapping) else inputs)
 
 
 def answer_of(outputs: Any) -> str:
     """Return what the run answered, from the output of the outermost chain."""
     if isinstance(outputs, Mapping) and "output" in outputs:
         return str(outputs["output"])  # a streamed AgentExecutor has messages besides
-    if messages := messages_of(outputs):
-        return text_of(messages[-1])
-    if isinstance(outputs, Mapping):
-        outputs = next(iter(outputs.values()), "")
-    return text_of(outputs)
+    return text_of((messages_of(outputs) or [outputs])[-1])
 
 
 def prompt_of(messages: Sequence[BaseMessage], has_tools: bool) -> str | list[Any]:
@@ -63,27 +57,25 @@ def prompt_of(messages: Sequence[BaseMessage], has_tools: bool) -> str | list[An
 def turn_of(response: LLMResult) -> dict[str, Any]:
     """Return the fields of a `model_turn`: text, turn, usage, and timings if any.
 
-    A turn without function calls is `text`: whoever asked will say what it means.
+    A turn without function calls is `TEXT`: whoever asked will say what it means.
     """
     generation = response.generations[0][0]
-    turn: dict[str, Any] = {"kind": "text"}
+    fields: dict[str, Any] = {"text": generation.text, "turn": TEXT}
     message = getattr(generation, "message", None)
-    if isinstance(message, AIMessage):
-        text, usage = text_of(message), from_message(message).usage
-        if message.tool_calls:
-            calls = [
-                {"call_id": c["id"] or "", "tool": c["name"], "arguments": c["args"]}
-                for c in message.tool_calls
-            ]
-            turn = {"kind": "calls", "thought": text.strip(), "calls": calls}
-        return {"text": text, "turn": turn, "usage": usage.to_dict()}
-    spent = (response.llm_output or {}).get("token_usage") or {}
-    cached = (spent.get("prompt_tokens_details") or {}).get("cached_tokens")
-    read, wrote = spent.get("prompt_tokens"), spent.get("completion_tokens")
-    usage = Usage(read or 0, wrote or 0, cached or 0)
-    fields = {"text": generation.text, "turn": turn, "usage": usage.to_dict()}
-    timings = (generation.generation_info or {}).get("timings")
-    return {**fields, "timings": timings} if timings else fields
+    if not isinstance(message, AIMessage):  # what a `TextModelLLM` says of its answer
+        about = generation.generation_info or {}
+        return {**fields, "usage": Usage().to_dict(), **about}
+    if message.tool_calls:
+        calls = [
+            {"call_id": c["id"] or "", "tool": c["name"], "arguments": c["args"]}
+            for c in message.tool_calls
+        ]
+        thought = generation.text.strip()
+        fields["turn"] = {"kind": "calls", "thought": thought, "calls": calls}
+    spent: Any = message.usage_metadata or {}
+    cached = spent.get("input_token_details", {}).get("cache_read", 0)
+    usage = Usage(spent.get("input_tokens", 0), spent.get("output_tokens", 0), cached)
+    return {**fields, "usage": usage.to_dict()}
 
 
 def message_as_turn(text: str) -> dict[str, Any]:

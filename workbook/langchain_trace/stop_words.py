@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbook.langchain_trace.agents import llm_math_tool, run_classic
-from workbook.langchain_trace.anatomy import SideBySide, side_by_side
-from workbook.langchain_trace.classic import few_shot
-from workbook.models.base import TextModel
-from workbook.models.langchain import WithoutStop
+from workbook.langchain_trace.anatomy import SideBySide
+from workbook.models.base import Completion, TextModel
+from workbook.paths import DATA
 from workbook.traces import Kind, Trace, TraceWriter
 
 if TYPE_CHECKING:
@@ -18,12 +17,30 @@ if TYPE_CHECKING:
 SUM = "What is 37 * 89?"  # 3293
 
 
+class WithoutStop:
+    """A model that gets no stop sequences: what it writes without them."""
+
+    def __init__(self, model: TextModel) -> None:
+        self.name, self.model = model.name, model
+
+    def complete(self, prompt: str, **options: Any) -> Completion:
+        """Ask the model and leave out `stop`."""
+        return self.model.complete(prompt)
+
+
 def experiment(model: TextModel) -> dict[str, Trace]:
-    """Return two runs of a model; its calculator is llm-math and asks it as well."""
+    """Return two runs of a model; its calculator is llm-math and asks it as well.
+
+    A small model needs examples: the prompt has two of them behind the format.
+    """
+    from langchain_classic.agents.mrkl.prompt import FORMAT_INSTRUCTIONS
+
+    examples = (DATA / "few_shot.txt").read_text(encoding="utf-8").rstrip()
+    prompt = {"format_instructions": f"{FORMAT_INSTRUCTIONS}\n\n{examples}"}
     runs = {}
     for title, asked in {"with": model, "without": WithoutStop(model)}.items():
         emit = TraceWriter()
-        run_classic(asked, [llm_math_tool(asked)], SUM, emit=emit, **few_shot())
+        run_classic(asked, [llm_math_tool(asked)], SUM, emit=emit, agent_kwargs=prompt)
         runs[f"{title} stop words"] = emit.trace()
     return runs
 
@@ -31,7 +48,7 @@ def experiment(model: TextModel) -> dict[str, Trace]:
 def first_turns(runs: Mapping[str, Trace]) -> SideBySide:
     """Return what the model wrote first in each run, its Observations marked."""
     texts = {title: _first_turn(run) for title, run in runs.items()}
-    return side_by_side(texts, mark="Observation:")
+    return SideBySide(texts, mark="Observation:")
 
 
 def table(runs: Mapping[str, Trace]) -> pd.DataFrame:

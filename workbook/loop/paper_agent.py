@@ -15,6 +15,7 @@ from workbook.loop.prompting import (
     Exemplar,
     Method,
     PaperStep,
+    label_of,
     parse_bracket_action,
     render_prompt,
     render_steps,
@@ -44,7 +45,6 @@ class Attempt:
     steps: tuple[PaperStep, ...] = ()  # empty for a method that does not act
     calls: int = 0  # of the model
     usage: Usage = field(default_factory=Usage)  # of all calls
-    reward: float = 0.0  # the world's, from 0 to 1; 0 without a world
 
 
 def run(
@@ -56,7 +56,6 @@ def run(
     *,
     prompt: Callable[..., str] | None = None,
     parse: Parse = parse_bracket_action,
-    numbered: bool = True,
     max_steps: int = 7,
     observation_chars: int = 400,
     emit: Emit = ignore,
@@ -66,27 +65,27 @@ def run(
     `act` and `react` act on a world; the other methods need none. After `max_steps`
     without an end there is no answer; the paper found more than 7 of no use on
     HotpotQA. Longer observations are cut at the end of a sentence. `prompt` writes the
-    first prompt, from question, exemplars and `numbered`; `parse` reads the actions.
+    first prompt, from question, exemplars and `numbered` (its labels have no numbers);
+    `parse` reads the actions.
     """
     if method not in METHODS:
         raise ValueError(f"{method!r} is none of the methods {', '.join(METHODS)}")
     way = METHODS[method]
     if way.acts and world is None:
         raise ValueError(f"{method} acts: give it a world with step(action)")
-    begin = (prompt or partial(render_prompt, way))(
-        question, exemplars, numbered=numbered
-    )
-    talk = _Talk(way, model, begin, numbered, parse, emit)
+    write = prompt or partial(render_prompt, way)
+    begin = write(question, exemplars, numbered=False)
+    talk = _Talk(way, model, begin, parse, emit)
     emit("run_started", engine=f"paper_{method}", question=question)
     if way.acts and world is not None:
-        answer, reward, ended = talk.act(world, max_steps, observation_chars)
+        answer, ended = talk.act(world, max_steps, observation_chars)
     else:
         answer = talk.answer()
-        reward, ended = 0.0, answer is not None
+        ended = answer is not None
     end = ("DONE", "final_answer") if ended else ("EXHAUSTED", "out_of_steps")
     emit("run_finished", state=end[0], reason=end[1], answer=answer)
     spent = sum((reply.usage for reply in talk.replies), Usage())
-    return Attempt(method, answer, tuple(talk.steps), len(talk.replies), spent, reward)
+    return Attempt(method, answer, tuple(talk.steps), len(talk.replies), spent)
 
 
 _ANSWER = re.compile(r"^[ \t]*+answer[ \t]*+[:：](.*)", re.IGNORECASE | re.MULTILINE)
@@ -99,7 +98,6 @@ class _Talk:
     method: Method
     model: TextModel
     begin: str  # the prompt of the first step
-    numbered: bool
     parse: Parse
     emit: Emit
     steps: list[PaperStep] = field(default_factory=list)
@@ -113,14 +111,14 @@ class _Talk:
             thought, answer = text[: labelled.start()].strip(), labelled[1]
         answer = answer.strip()
         no_answer = Malformed(Unreadable.MISSING_ANSWER, text)
-        self._read_as(Final(thought, answer) if answer else no_answer)
+        self._tell(Final(thought, answer) if answer else no_answer)
         return answer or None
 
     def act(
         self, world: World, max_steps: int, observation_chars: int
-    ) -> tuple[str | None, float, bool]:
-        """Return the answer, the reward, and whether it came to an end."""
-        answer, reward, done = None, 0.0, False
+    ) -> tuple[str | None, bool]:
+        """Return the answer, and whether it came to an end."""
+        answer, done = None, False
         while not done and len(self.steps) < max_steps:
             thought, action = self._next_step()
             call = self.parse(action)
@@ -131,52 +129,48 @@ class _Talk:
             seen = cut_observation(result.text, observation_chars)
             self.emit("observation", **about, ok=True, text=seen)
             self.steps.append(PaperStep(thought, action, seen))
+            done = result.done or verb == "finish"
             answer = argument or None if verb == "finish" else None
-            reward, done = result.reward, result.done or verb == "finish"
-        return answer, reward, done
+        return answer, done
 
     def _next_step(self) -> tuple[str, str]:
         """Return the next thought and action; without an action, ask for one."""
         prompt = self._prompt()
         thought, action = read_step(self.method, self._ask(prompt))
-        self._read_as(self._turn(thought, action))
+        self._read_as(thought, action)
         if not action and "thought" in self.method.shows:
-            label = f"Action {len(self.steps) + 1}:" if self.numbered else "Action:"
-            text = self._ask(f"{prompt} {thought}\n{label}", ("\n",))
-            action = text.strip().removeprefix(label).strip()
-            self._read_as(self._turn(thought, action))
+            text = self._ask(f"{prompt} {thought}\nAction:", ("\n",))
+            action = text.strip().removeprefix("Action:").strip()
+            self._read_as(thought, action)
         return thought, action
 
     def _prompt(self) -> str:
         """Return the first prompt, the steps so far, and the label to go on at."""
-        first, now = (
-            self.method.label(number, numbered=self.numbered)
-            for number in (1, len(self.steps) + 1)
-        )
-        done = render_steps(self.method, self.steps, numbered=self.numbered)
-        return self.begin.removesuffix(first) + done + now
+        label = label_of(self.method.shows[0])
+        done = render_steps(self.method, self.steps, numbered=False)
+        return self.begin.removesuffix(label) + done + label
 
     def _ask(self, prompt: str, stop: Sequence[str] = ()) -> str:
         """Ask, with the method's own stop sequences where none are given."""
-        number = len(self.steps) + 1
-        stop = stop or self.method.stop_sequences(number, numbered=self.numbered)
+        stop = stop or self.method.stop
         self.emit("model_request", prompt=prompt, stop=list(stop))
         self.replies.append(self.model.complete(prompt, stop=stop))
         return self.replies[-1].text
 
-    def _read_as(self, turn: Turn) -> None:
-        """Tell the trace what the last reply was read as."""
-        reply = self.replies[-1]
-        said, usage = to_dict(turn), reply.usage.to_dict()
-        self.emit("model_turn", text=reply.text, turn=said, usage=usage)
-
-    def _turn(self, thought: str, action: str) -> Turn:
-        if not action:
-            return Malformed(Unreadable.NO_STEP, self.replies[-1].text)
+    def _read_as(self, thought: str, action: str) -> None:
+        """Tell the trace which action the last reply was read as."""
         verb, argument = self.parse(action) or (action, "")
-        if verb == "finish":
-            return Final(thought, argument)
-        return Action(thought, verb, argument)
+        if not action:
+            self._tell(Malformed(Unreadable.NO_STEP, self.replies[-1].text))
+        elif verb == "finish":
+            self._tell(Final(thought, argument))
+        else:
+            self._tell(Action(thought, verb, argument))
+
+    def _tell(self, turn: Turn) -> None:
+        said, usage = to_dict(turn), self.replies[-1].usage.to_dict()
+        text = self.replies[-1].text
+        self.emit("model_turn", text=text, turn=said, usage=usage)
 
 
 def read_step(method: Method, reply: str) -> tuple[str, str]:

@@ -40,21 +40,12 @@ class Method:
 
     name: str
     shows: tuple[str, ...]  # in order; the first one's label ends the prompt
-    stop: tuple[str, ...]  # `{n}` is the number of the step, with its space
+    stop: tuple[str, ...]
 
     @property
     def acts(self) -> bool:
         """Whether the model acts on a world."""
         return "action" in self.shows
-
-    def label(self, number: int, *, numbered: bool) -> str:
-        """Return what the prompt of a step ends with, such as `Thought 1:`."""
-        return _label(self.shows[0], number if numbered and self.acts else None)
-
-    def stop_sequences(self, number: int, *, numbered: bool) -> tuple[str, ...]:
-        """Return the stop sequences of a step."""
-        n = f" {number}" if numbered else ""
-        return tuple(stop.format(n=n) for stop in self.stop)
 
 
 # "\nQuestion:" is ours: after its last step a model would go on with a next question.
@@ -62,7 +53,7 @@ STANDARD = Method("standard", ("answer",), ("\n",))
 COT = Method("cot", ("reasoning", "answer"), ("\nQuestion:",))
 ACT = Method("act", ("action", "observation"), ("\n",))
 REACT = Method(
-    "react", ("thought", "action", "observation"), ("\nObservation{n}:", "\nQuestion:")
+    "react", ("thought", "action", "observation"), ("\nObservation:", "\nQuestion:")
 )
 METHODS = {method.name: method for method in (STANDARD, COT, ACT, REACT)}
 
@@ -87,7 +78,7 @@ def render_steps(
     'Action 1: Calculator[1+1]\nObservation 1: 2\n'
     """
     return "".join(
-        f"{_label(field, n if numbered else None)} {value}\n"
+        f"{label_of(field, n if numbered else None)} {value}\n"
         for n, step in enumerate(steps, start=1)
         for field in method.shows
         if (value := getattr(step, field))
@@ -110,7 +101,7 @@ def render_prompt(
         worked = exemplar.steps if method.acts else [exemplar]
         lines = render_steps(method, worked, numbered=numbered and method.acts)
         blocks.append(f"Question: {exemplar.question}\n{lines}\n")
-    prefill = method.label(1, numbered=numbered)
+    prefill = label_of(method.shows[0], 1 if numbered and method.acts else None)
     return "".join(blocks) + f"Question: {question}\n{prefill}"
 
 
@@ -146,7 +137,7 @@ def parse_bracket_action(text: str) -> tuple[str, str] | None:
     return None
 
 
-def _label(field: str, number: int | None) -> str:
+def label_of(field: str, number: int | None = None) -> str:
     """Return a field's label, such as `Thought 1:`; CoT's reasoning is a thought."""
     name = "Thought" if field == "reasoning" else field.title()
     return f"{name}:" if number is None else f"{name} {number}:"

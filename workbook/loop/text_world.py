@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbook.loop.answers import exact_match
 from workbook.loop.prompting import parse_bracket_action
 
 
@@ -32,28 +31,21 @@ class World(Protocol):
 class ToolWorld:
     """A world in which an action is the call of a function: `Calculator[2*3]`.
 
-    `Finish` is there already; finishing with `gold` is rewarded with 1.
+    `Finish` is there already.
 
     >>> ToolWorld({"Upper": str.upper}).step("upper[abc]").text
     'ABC'
     """
 
-    def __init__(
-        self,
-        tools: Mapping[str, Callable[[str], object]],
-        gold: str | None = None,
-        is_right: Callable[[str, str], bool] = exact_match,
-    ) -> None:
+    def __init__(self, tools: Mapping[str, Callable[[str], object]]) -> None:
         self._tools = {name.lower(): tool for name, tool in tools.items()}
         self._names = ", ".join(f"{name}[…]" for name in (*tools, "Finish"))
-        self._gold, self._is_right = gold, is_right
 
     def step(self, action: str, /) -> StepResult:
         """Call the function; what it raises is told as an observation."""
         verb, argument = parse_bracket_action(action) or ("", "")
         if verb == "finish":
-            right = self._gold is not None and self._is_right(argument, self._gold)
-            return StepResult("Episode finished.", float(right), done=True)
+            return StepResult("Episode finished.", done=True)
         if verb not in self._tools:
             return StepResult(f"Invalid action. Valid actions are {self._names}.")
         try:

@@ -193,9 +193,6 @@ def parse_turn(text: str) -> Turn:
     >>> parse_turn("I add.\\nAction: Sum\\nAction Input: 1+1\\nObservation: 3")
     Action(thought='I add.', tool='Sum', input='1+1')
     """
-    if not isinstance(text, str):
-        kind = type(text).__name__
-        raise TypeError(f"a turn is text, not {kind}: give the reply's .text")
     if not text.strip():
         return Malformed(Unreadable.EMPTY, text)
     fields = [*split_fields(text), (Label.OBSERVATION, "")]  # something always follows

@@ -6,29 +6,22 @@ model's, at OpenAI or at `OPENAI_BASE_URL`. A key is shown nowhere.
 
 from __future__ import annotations
 
-import difflib
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
+
+import httpx
 
 from workbook.models.base import TextModel
 from workbook.models.hosted import NO_KEY, HostedModel
+from workbook.models.hosted import OPENAI as OPENAI_URL
 from workbook.models.local import (
     NAME,
-    SEED,
     LocalModelError,
     LocalTextModel,
-    local_server,
     shared_server,
 )
-from workbook.models.script import Script
-from workbook.models.script_turns import ScriptTurn
 from workbook.models.weights import weights_path
 from workbook.paths import user_cache
-
-if TYPE_CHECKING:
-    from langchain_core.language_models import BaseChatModel
 
 VARIABLE = "WORKBOOK_MODEL"
 KEY = "OPENAI_API_KEY"
@@ -51,8 +44,8 @@ class MissingKey(RuntimeError):  # noqa: N818 - what is wrong, not an error's na
 def model_name(name: str | None = None) -> str:
     """Return the chosen model: `name`, else `WORKBOOK_MODEL`, else `scripted`.
 
-    `openai:` in front of a name is dropped. An empty name, or a misspelt one of ours
-    without that, is an UnknownModel.
+    `openai:` in front of a name is dropped. A name that is empty, or that no model can
+    have, is an UnknownModel.
 
     >>> model_name("openai:gpt-4o-mini")
     'gpt-4o-mini'
@@ -60,92 +53,41 @@ def model_name(name: str | None = None) -> str:
     chosen = name if name is not None else os.environ.get(VARIABLE) or "scripted"
     given = repr(chosen) if name is not None else f"{VARIABLE}={chosen!r}"
     bare = chosen.strip()
-    if hosted := bare.lower().startswith(OPENAI):
+    if bare.lower() in ("scripted", "local"):
+        return bare.lower()
+    if bare.lower().startswith(OPENAI):
         bare = bare[len(OPENAI) :].strip()
-    lower = bare.lower()
-    if lower in ("scripted", "local"):
-        return lower
-    close = difflib.get_close_matches(lower, ("scripted", "local"), 1, cutoff=0.75)
-    if not bare or not bare.isprintable() or " " in bare or (close and not hosted):
-        meant = f"; did you mean {close[0]!r}?" if close else "."
-        raise UnknownModel(f"{given} names no model{meant} Choose {CHOICES}.")
+    if not bare or not bare.isprintable() or " " in bare:
+        raise UnknownModel(f"{given} names no model. Choose {CHOICES}.")
     return bare
 
 
-def get_model(
-    name: str | None = None,
-    *,
-    turns: Iterable[ScriptTurn] | None = None,
-    **options: Any,
-) -> BaseChatModel:
-    """Return the chosen model as a LangChain chat model.
-
-    `turns` is what the scripted model answers; others ignore it, so that one cell
-    serves all three. The options are those of `Script` or `HostedModel`. The local
-    model calls no functions: its chat template leaves the tools out.
+def get_text_model(name: str | None = None, **options: Any) -> TextModel:
+    """Return the chosen model; the options are `LocalTextModel`'s or `HostedModel`'s.
 
     Raises:
-        UnknownModel: no such name, or the scripted model without turns.
+        UnknownModel: no such name, or the scripted model: its turns make a `Script`.
         MissingKey, WeightsError, LocalModelError: the model cannot be had.
-    """
-    from workbook.models.langchain import ChatModelAdapter, ScriptedModel
-
-    if model_name(name) == "local":
-        usual = {"base_url": local_server().url, "seed": SEED}
-        return ChatModelAdapter(model=HostedModel(NAME, **{**usual, **options}))
-    model = get_text_model(name, turns=turns, **options)
-    adapter = ScriptedModel if isinstance(model, Script) else ChatModelAdapter
-    return adapter(model=model)
-
-
-def get_text_model(
-    name: str | None = None,
-    *,
-    turns: Iterable[ScriptTurn] | None = None,
-    **options: Any,
-) -> TextModel:
-    """Return the chosen model as the engines take it; arguments as for `get_model`.
-
-    The options of the local model are those of `LocalTextModel`.
     """
     chosen = model_name(name)
     if chosen == "local":
         return LocalTextModel(**options)
     if chosen != "scripted":
-        return HostedModel(chosen, **hosted_options(chosen, **options))
-    if turns is None:
-        raise UnknownModel(
-            "The scripted model needs turns to play: get_model('scripted', turns=[…])."
-            f" Or choose another with {VARIABLE}: {CHOICES}."
-        )
-    return Script(turns, **options)
-
-
-def as_text_model(model: Any) -> TextModel:
-    """Return a `TextModel` as it is, and a LangChain model or chain as one."""
-    if not isinstance(model, type):
-        if isinstance(model, TextModel):
-            return model
-        if hasattr(model, "invoke"):
-            from workbook.models.langchain import LangChainModel
-
-            return LangChainModel(model)
-    raise TypeError(
-        f"{model!r:.80} cannot continue a prompt: give a TextModel (a name and"
-        " complete(prompt, *, stop)) or a LangChain model"
+        return HostedModel(chosen, **hosted_options(chosen), **options)
+    raise UnknownModel(
+        "The scripted model says the turns that it is given: Script([…]) of"
+        f" workbook.models.script. Or choose another with {VARIABLE}: {CHOICES}."
     )
 
 
-def hosted_options(
-    name: str, base_url: str | None = None, api_key: str | None = None, **options: Any
-) -> dict[str, Any]:
-    """Return the options of a hosted model, with its endpoint and its key.
+def hosted_options(name: str) -> dict[str, Any]:
+    """Return a hosted model's endpoint and key, as the environment has them.
 
-    What is not given is read from `OPENAI_BASE_URL` (no URL: UnknownModel; empty:
-    OpenAI's own) and `OPENAI_API_KEY` (MissingKey where it is needed, or is no key).
+    They are `OPENAI_BASE_URL` (no URL: UnknownModel; empty: OpenAI's own) and
+    `OPENAI_API_KEY` (MissingKey where it is needed, or is no key).
     """
-    url = base_url or os.environ.get(BASE_URL, "").strip() or None
-    key = api_key or os.environ.get(KEY, "").strip()
+    url = os.environ.get(BASE_URL, "").strip() or None
+    key = os.environ.get(KEY, "").strip()
     if url and host_of(url) is None:
         raise UnknownModel(
             f"{BASE_URL} is no URL: a whole one begins with http:// or https:// and a"
@@ -163,16 +105,16 @@ def hosted_options(
             f"{KEY} holds characters that no key has (a space, a line break, a curly"
             " quote?): copy the key again."
         )
-    return {"base_url": url, "api_key": key or NO_KEY, **options}
+    return {"base_url": url, "api_key": key or NO_KEY}
 
 
 def host_of(url: str | None) -> str | None:
     """Return the host of an endpoint (None: OpenAI's), or None where it is no URL."""
     try:
-        parts = urlsplit(url or "https://api.openai.com")
-    except ValueError:
+        parts = httpx.URL(url or OPENAI_URL)
+    except httpx.InvalidURL:
         return None
-    return parts.hostname if parts.scheme in ("http", "https") else None
+    return parts.host or None if parts.scheme in ("http", "https") else None
 
 
 def model_health(name: str | None = None) -> tuple[bool, str, str]:

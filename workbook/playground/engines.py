@@ -13,7 +13,7 @@ from typing import Any
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
 from workbook.grounding.evidence import THRESHOLD
-from workbook.grounding.grounded import grounded_table
+from workbook.grounding.grounded import GROUNDED
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import (
     CallLimit,
@@ -23,9 +23,8 @@ from workbook.loop.naive import (
     traced,
 )
 from workbook.models.base import TextModel
-from workbook.models.choice import as_text_model, get_text_model, model_name
+from workbook.models.choice import get_text_model, model_name
 from workbook.models.prompts import clip
-from workbook.models.script import Script
 from workbook.playground.gallery_page import Ending, Gallery
 from workbook.playground.machines import (
     Given,
@@ -220,18 +219,14 @@ def play_langchain(spec: RunSpec) -> None:
 def play_create_agent(spec: RunSpec) -> None:
     """Play on LangChain's agent of today, the model's turns as they are."""
     from workbook.langchain_trace.agents import run_graph
-    from workbook.models.langchain import ScriptedModel
 
-    asked, model = spec.scenario.question, spec.model
-    script = isinstance(model, Script)
-    chat = ScriptedModel(model=model) if script else getattr(model, "model", model)
-    nodes = 2 * spec.scenario.steps + 1
-    run_graph(chat, spec.tools, asked, emit=spec.emit, recursion_limit=nodes)
+    asked, nodes = spec.scenario.question, 2 * spec.scenario.steps + 1
+    run_graph(spec.model, spec.tools, asked, emit=spec.emit, recursion_limit=nodes)
 
 
 GUARDS = partial(play_machine, make=with_guards)
 TRUST = partial(play_machine, make=suspicious)
-SUSPICIOUS = tainted_table(grounded_table(GUARDED))
+SUSPICIOUS = tainted_table(GROUNDED)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(play_reading),
@@ -250,10 +245,10 @@ ENGINES = {
 GALLERY = ["naive", "langchain", "fsm"]  # the others ask for function calls
 
 
-def _asked_model(scenario: Scenario, model: Any) -> TextModel:
+def _asked_model(scenario: Scenario, model: TextModel | str | None) -> TextModel:
     """Return the model that a run asks; None and "scripted" are the scenario's."""
     if model is not None and not isinstance(model, str):
-        return as_text_model(model)
+        return model
     name = "scripted" if model is None else model_name(model)
     if name == "scripted":
         return scenario.script()

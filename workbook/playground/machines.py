@@ -162,9 +162,8 @@ def suspicious(
 
     options["threshold"] = spec.threshold
     machine = with_guards(spec, person, home, make, **options)
-    under: Any = {"private": given.private, "secret": given.secret}
-    under |= {"labels": [Label.OUTSIDE] if agreed else []}
-    return with_taint(machine, screened=screened, fence=fence, **under)
+    under: Any = {"private": given.private, "screened": screened, "fence": fence}
+    return with_taint(machine, labels=[Label.OUTSIDE] if agreed else [], **under)
 
 
 def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:

@@ -23,7 +23,7 @@ from workbook.pages import template
 from workbook.paths import DATA
 from workbook.playground.view import instead
 from workbook.tools.calculator import safe_eval
-from workbook.traces.show import NO_FORMULA, VOICES
+from workbook.traces.show import VOICES
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
 LINES = "white-space:pre-wrap;line-height:1.4;margin:4px 0"
@@ -88,7 +88,7 @@ class Session:
     def to_html(self) -> str:
         """Return the transcript; everything that anybody wrote is escaped."""
         shown = template("shown.html").module.transcript
-        return str(shown(self.transcript, VOICES, NO_FORMULA))
+        return str(shown(self.transcript, VOICES))
 
 
 class BeTheModel:

@@ -100,7 +100,6 @@ class Guarding(_Entry):
     memory: list[dict[str, str]] = []  # notes: kind, text, source
     allow_all: bool = False  # the user's rules allow everything
     private: list[str] = []  # tools whose text is secret
-    secret: list[str] = []  # texts that are, wherever they stand
 
 
 class End(_Entry):

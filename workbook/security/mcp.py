@@ -1,22 +1,20 @@
 """A server of the Model Context Protocol (MCP) in a process of its own, kept in bounds.
 
-Requests go to its stdin, answers come from its stdout, a line each. The protocol itself
-is the SDK's; here stands what a stranger may do to us: die, be silent, flood, and stay.
+The protocol and the process are the SDK's; here stands what a stranger may do to us: be
+silent, flood, die, and stay. Each request has its seconds, and each failure its words.
 """
 
 from __future__ import annotations
 
-import os
-import signal
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from concurrent.futures import CancelledError
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import anyio
-from anyio.abc import Process, TaskStatus
+from anyio.abc import TaskStatus
 from anyio.from_thread import start_blocking_portal
-from anyio.streams.buffered import BufferedByteReceiveStream
 from pydantic import ValidationError
 
 from workbook.models.prompts import clip
@@ -26,9 +24,8 @@ if TYPE_CHECKING:
     from mcp import ClientSession
 
 T = TypeVar("T")
-LONGEST_LINE = 10_000_000  # bytes
-MOST_LINES = 10_000  # between two requests of ours
-GRACE_S = 1.0  # for a process to end by itself
+UNSURE = "Go on without it. What it had not answered may have had its effect."
+logging.getLogger("mcp").addHandler(logging.NullHandler())  # its noise is shown nowhere
 
 
 class ServerError(ToolFailure):
@@ -39,8 +36,8 @@ class McpServer:
     """A server that runs from `with` to the end of the block, also in a notebook.
 
     It gets the environment variables that any program needs, so none of your keys, and
-    `env`. What it writes to stderr is not shown. At the end it is killed with all that
-    it started, if it does not go within a second.
+    `env`. What it writes to stderr is not shown. If it does not go at the end, it is
+    killed after a few seconds with all that it started.
 
     Args:
         command: the program and its arguments.
@@ -65,10 +62,7 @@ class McpServer:
     ) -> None:
         self.command, self.name, self.env = list(command), name, dict(env or {})
         self.timeout_s, self.start_s = timeout_s, start_s
-        self.pid: int | None = None
         self.left_out: dict[str, str] = {}  # tools that are no contract, and why
-        self._gone = "it was not started"  # why no request can be made; "" if it can
-        self._lines, self._last_words = 0, b""
 
     def __enter__(self) -> Self:
         try:
@@ -77,20 +71,20 @@ class McpServer:
             words = "the package mcp is not installed: pip install mcp"
             raise ServerError("not_installed", words) from None
         with ExitStack() as opening:
+            self._errors = opening.enter_context(TemporaryFile("w+", errors="replace"))
             # A loop in a thread of its own: in a notebook one is running in this.
             self._portal = opening.enter_context(start_blocking_portal())
-            opening.callback(self._portal.call, self._portal.stop, True)
             try:
-                _, self._session = self._portal.start_task(self._live)
+                self._lives, self._session = self._portal.start_task(self._live)
             except OSError as error:
                 words = f"{self.command[0]!r} cannot be started: {error.strerror}."
                 raise ServerError("not_started", words) from None
+            opening.callback(self._end)
             self.ask(ClientSession.initialize, self.start_s)
             self._opened = opening.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._gone = self._gone or "it was closed"
         self._opened.close()
 
     def ask(
@@ -100,125 +94,74 @@ class McpServer:
     ) -> T:
         """Return the answer to a request; ServerError: what the server did instead."""
         from mcp import McpError
+        from mcp.types import CONNECTION_CLOSED
 
-        if self._gone:
-            raise self._lost()
-        self._lines, limit = 0, timeout_s or self.timeout_s
-        future = self._portal.start_task_soon(request, self._session)
+        limit = timeout_s or self.timeout_s
+
+        async def in_time() -> T:
+            with anyio.fail_after(limit):
+                return await request(self._session)
+
         try:
-            return future.result(limit)
+            return self._portal.call(in_time)
         except TimeoutError:
             words = f"the server {self.name!r} did not answer within {limit:g} s."
-            raise ServerError(ErrorKind.TIMEOUT, words) from None
+            raise ServerError(ErrorKind.TIMEOUT, words, hint=UNSURE) from None
         except ValidationError:
             words = f"the server {self.name!r} gave an answer that MCP does not have."
             raise ServerError(ErrorKind.BAD_OUTPUT, words) from None
         except McpError as error:
-            refused = ServerError("tool_error", clip(error.error.message, 1_000))
-            raise (self._lost() if self._gone else refused) from None
-        except (CancelledError, anyio.ClosedResourceError, anyio.BrokenResourceError):
-            raise self._lost() from None
-        finally:
-            future.cancel()
+            said = error.error
+            if said.code == CONNECTION_CLOSED and said.message == "Connection closed":
+                raise self._gone() from None
+            raise ServerError("tool_error", clip(said.message, 1_000)) from None
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError, RuntimeError):
+            raise self._gone() from None
 
-    def _lost(self) -> ServerError:
-        why = self._gone or "it was closed"
-        words = f"the server {self.name!r} is gone: {why}."
-        hint = "Go on without it. What it had not answered may have had its effect."
-        return ServerError("server_gone", words, hint=hint)
+    def _gone(self) -> ServerError:
+        words = f"the server {self.name!r} is gone"
+        if not self._errors.closed:
+            self._errors.seek(0)
+            if last := self._errors.read().strip().split("\n")[-1]:
+                words += f"; its last words: {clip(last, 500)}"
+        return ServerError("server_gone", f"{words}.", hint=UNSURE)
 
     async def _live(self, *, task_status: TaskStatus[ClientSession]) -> None:
-        """Start the process, and carry messages until the portal is stopped."""
-        from mcp import ClientSession
-        from mcp.client.stdio import get_default_environment
-        from mcp.shared.message import SessionMessage
+        """Start the process, and carry messages until the block is left."""
+        from mcp import ClientSession, StdioServerParameters, stdio_client
 
-        env = {**get_default_environment(), **self.env}
-        process = await anyio.open_process(
-            self.command, env=env, start_new_session=True
+        self._is_over = anyio.Event()
+        program, *args = self.command
+        started = StdioServerParameters(
+            command=program, args=args, env=self.env, encoding_error_handler="replace"
         )
-        self.pid, self._gone = process.pid, ""
-        to_us, heard = anyio.create_memory_object_stream[SessionMessage | Exception]()
-        said, to_server = anyio.create_memory_object_stream[SessionMessage]()
-        try:
-            async with anyio.create_task_group() as tasks:
-                tasks.start_soon(self._read, process, to_us)
-                tasks.start_soon(_write, process, to_server)
-                tasks.start_soon(self._read_errors, process)
-                async with ClientSession(heard, said) as session:
-                    task_status.started(session)
-                    await anyio.sleep_forever()
-        finally:
-            with anyio.CancelScope(shield=True):
-                await process.stdin.aclose()  # type: ignore[union-attr]
-                with anyio.move_on_after(GRACE_S):
-                    await process.wait()
-                _kill(process)
-                await process.aclose()
+        ours, heard = anyio.create_memory_object_stream[Any]()
+        async with (
+            stdio_client(started, self._errors) as (said, to_server),
+            anyio.create_task_group() as tasks,
+            ClientSession(heard, to_server) as session,
+        ):
+            tasks.start_soon(_hand_over, said, ours)
+            task_status.started(session)
+            await self._is_over.wait()
+            tasks.cancel_scope.cancel()
 
-    async def _read(self, process: Process, to_us: Any) -> None:
-        """Hand over what is meant for us, until there is too much or no more of it."""
-        from mcp.shared.message import SessionMessage
-
-        lines = BufferedByteReceiveStream(process.stdout)  # type: ignore[arg-type]
-        async with to_us:
-            while not self._gone:
-                self._lines += 1
-                try:
-                    line = await lines.receive_until(b"\n", LONGEST_LINE)
-                except anyio.DelimiterNotFound:
-                    self._gone = f"a line of it had more than {LONGEST_LINE:,} bytes"
-                except anyio.IncompleteRead:
-                    self._gone = await self._end_of(process)
-                else:
-                    if message := _message(line):
-                        await to_us.send(SessionMessage(message))
-                if self._lines > MOST_LINES:
-                    self._gone = f"it wrote {MOST_LINES:,} lines that nobody asked for"
-            _kill(process)
-
-    async def _read_errors(self, process: Process) -> None:
-        async for piece in process.stderr:  # type: ignore[union-attr]
-            self._last_words = (self._last_words + piece)[-500:]
-
-    async def _end_of(self, process: Process) -> str:
-        with anyio.move_on_after(GRACE_S):
-            said = f"it ended with exit code {await process.wait()}"
-            words = self._last_words.decode(errors="replace").strip().split("\n")[-1]
-            return f"{said}; its last words: {words}" if words else said
-        return "it closed its output"
+    def _end(self) -> None:
+        self._portal.call(self._is_over.set)
+        self._lives.exception()  # it may have broken long before
+        self._portal.call(self._portal.stop, True)  # a request that was interrupted
 
 
-async def _write(process: Process, to_server: Any) -> None:
-    with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-        async for each in to_server:
-            line = each.message.model_dump_json(by_alias=True, exclude_none=True)
-            await process.stdin.send(f"{line}\n".encode())  # type: ignore[union-attr]
-
-
-def _message(line: bytes) -> Any:
-    """Return an answer, or a ping; None for what else a server may say.
-
-    It has nothing to ask of us, and its log and what is no message are not for us.
-    """
+async def _hand_over(said: Any, ours: Any) -> None:
+    """Hand over answers and pings: a server has nothing else to say to us."""
     from mcp import types
 
-    try:
-        message = types.JSONRPCMessage.model_validate_json(line)
-    except ValidationError:
-        return None
-    match message.root:
-        case types.JSONRPCResponse(id=int()) | types.JSONRPCError(id=int()):
-            return message
-        case types.JSONRPCRequest(method="ping"):
-            return message
-    return None
-
-
-def _kill(process: Process) -> None:
-    """End a process and, where the system has groups of them, what it has started."""
-    with suppress(ProcessLookupError):
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
+    async with ours:
+        async for each in said:
+            match getattr(each, "message", each):
+                case types.JSONRPCMessage(
+                    root=types.JSONRPCResponse()
+                    | types.JSONRPCError()
+                    | types.JSONRPCRequest(method="ping")
+                ):
+                    await ours.send(each)

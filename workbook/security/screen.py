@@ -11,8 +11,8 @@ import html
 import re
 import tomllib
 import unicodedata
-from collections.abc import Callable, Collection, Iterable
-from itertools import filterfalse, islice
+from collections.abc import Callable, Iterable
+from itertools import filterfalse
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -75,10 +75,8 @@ def screen(
     """
     plain, found = normalize(text), []
     for family, patterns in PATTERNS.items():
-        can = [p for p in patterns if p.pattern.isascii() or not plain.isascii()]
-        orders = (filterfalse(is_mentioned, p.finditer(plain)) for p in can)
-        firsts = [m for of_one in orders for m in islice(of_one, 1)]
-        if firsts:
+        orders = [filterfalse(is_mentioned, p.finditer(plain)) for p in patterns]
+        if firsts := [first for each in orders if (first := next(each, None))]:
             first = min(firsts, key=re.Match.start)
             found.append((first.start(), Finding(family, first[0])))
     return ScreenVerdict(tuple(finding for _, finding in sorted(found)))
@@ -229,15 +227,12 @@ def _compiled(parts: Iterable[str]) -> re.Pattern[str]:
     return re.compile("".join([first, *near]))
 
 
-def _table(rows: Collection[dict[str, str]]) -> dict[int, int]:
-    return {
-        k: v for row in rows for k, v in str.maketrans(row["of"], row["as"]).items()
-    }
-
-
-LOOKALIKES = _table(
-    tomllib.loads((DATA / "lookalikes.toml").read_text(encoding="utf-8")).values()
-)
+_LETTERS = tomllib.loads((DATA / "lookalikes.toml").read_text(encoding="utf-8"))
+LOOKALIKES = {
+    letter: latin
+    for row in _LETTERS.values()
+    for letter, latin in str.maketrans(row["of"], row["as"]).items()
+}
 _WORDS = tomllib.loads((DATA / "screen_patterns.toml").read_text(encoding="utf-8"))
 MENTION, ASKS, ITSELF = (
     re.compile(_as_read("|".join(words))) for words in _WORDS.pop("mention").values()

@@ -14,8 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from workbook.security.mcp import McpServer, ServerError
-from workbook.tools.calls import Effect, ErrorKind, to_json
-from workbook.tools.threads import TimedOut
+from workbook.tools.calls import Effect, to_json
 from workbook.tools.tool import ContractError, Tool
 
 if TYPE_CHECKING:
@@ -88,14 +87,12 @@ def _contract(server: McpServer, listed: types.Tool, name: str, effect: Effect) 
     def run(**arguments: Any) -> dict[str, Any]:
         called = types.CallToolRequestParams(name=listed.name, arguments=arguments)
         request = types.ClientRequest(types.CallToolRequest(params=called))
-        try:
-            # `session.call_tool` would hold the result against the server's patterns.
-            answer = server.ask(lambda s: s.send_request(request, types.CallToolResult))
-        except ServerError as error:
-            if error.error.kind == ErrorKind.TIMEOUT:
-                raise TimedOut(str(error)) from None
-            raise
-        return _result(answer)
+        # `session.call_tool` would hold the result against the server's patterns.
+        answer = server.ask(lambda s: s.send_request(request, types.CallToolResult))
+        text = "\n".join(map(_in_words, answer.content))
+        if answer.isError:
+            raise ServerError("tool_error", text or "it failed, and does not say why")
+        return answer.structuredContent or {"result": text}
 
     said = (listed.description or "").strip() or "Its server does not say what it does."
     if len(said) > MOST_CHARS:
@@ -105,15 +102,6 @@ def _contract(server: McpServer, listed: types.Tool, name: str, effect: Effect) 
     if (size := len(to_json(tool.parameters))) > MOST_SCHEMA_CHARS:
         raise ContractError(f"{name}: its schema has {size:,} characters")
     return tool
-
-
-def _result(answer: types.CallToolResult) -> dict[str, Any]:
-    """Return what an observation holds; ServerError where the tool says it failed."""
-    text = "\n".join(_in_words(part) for part in answer.content)
-    if answer.isError:
-        raise ServerError("tool_error", text or "it failed, and does not say why")
-    data = answer.structuredContent
-    return {"result": text} if data is None else data
 
 
 def _in_words(part: types.ContentBlock) -> str:

@@ -8,7 +8,7 @@ text is not the one that the user agreed to, by its digest, asks a person.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from workbook.grounding.addresses import addresses_in
 from workbook.grounding.recall import terms
 from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
 from workbook.security.strangers import digest
-from workbook.tools.calls import Effect, Observation
+from workbook.tools.calls import Observation
 from workbook.tools.tool import Tool
 
 
@@ -47,24 +47,19 @@ class FlowRule(NamedTuple):
     why: str  # as the model reads it, without a full stop
 
 
+ASK, DENY = Verdict.ASK, Verdict.DENY
 _OUTSIDE, _SECRET = frozenset({Label.OUTSIDE}), frozenset({Label.SECRET})
 FLOWS = (
-    FlowRule(Verdict.ASK, _OUTSIDE, Sink.WRITE, "text from outside may be behind it"),
-    FlowRule(
-        Verdict.ASK, _OUTSIDE | _SECRET, Sink.REQUEST, "it may carry a secret away"
-    ),
-    FlowRule(
-        Verdict.DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"
-    ),
-    FlowRule(Verdict.DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
-    FlowRule(
-        Verdict.ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it comes from a page, not from you"
-    ),
-    FlowRule(Verdict.ASK, _SECRET, Sink.ASKED_ADDRESS, "it may carry a secret away"),
-    FlowRule(Verdict.ASK, _OUTSIDE, Sink.MEMORY, "later runs would take it for ours"),
-    FlowRule(Verdict.DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
+    FlowRule(ASK, _OUTSIDE, Sink.WRITE, "text from outside may be behind it"),
+    FlowRule(ASK, _OUTSIDE | _SECRET, Sink.REQUEST, "it may carry a secret away"),
+    FlowRule(DENY, _OUTSIDE, Sink.ADDRESS, "text from outside may be behind it"),
+    FlowRule(DENY, _SECRET, Sink.ADDRESS, "it may carry a secret away"),
+    FlowRule(ASK, _OUTSIDE, Sink.ASKED_ADDRESS, "it comes from a page, not from you"),
+    FlowRule(ASK, _SECRET, Sink.ASKED_ADDRESS, "it may carry a secret away"),
+    FlowRule(ASK, _OUTSIDE, Sink.MEMORY, "later runs would take it for ours"),
+    FlowRule(DENY, _SECRET, Sink.MEMORY, "a secret is not kept"),
 )
-STRICT = (Verdict.ALLOW, Verdict.ASK, Verdict.DENY)
+STRICT = (Verdict.ALLOW, ASK, DENY)
 """The verdicts, the mildest first."""
 
 
@@ -97,30 +92,20 @@ def is_stricter(verdict: str, other: str) -> bool:
     return STRICT.index(Verdict(verdict)) > STRICT.index(Verdict(other))
 
 
-def rules_under(
-    labels: Collection[str],
-    rules: Sequence[PolicyRule],
-    tools: Iterable[Tool],
-    flow: Callable[..., Decision] = may_flow,
-    sinks: Mapping[str, str] = {},
+def stricter(
+    rules: Iterable[PolicyRule], said: Sequence[tuple[Tool, Decision]]
 ) -> tuple[PolicyRule, ...]:
-    """Return the policy as it holds for a run with these labels; never a milder one.
+    """Return the policy in which these verdicts on tools hold too; never a milder one.
 
-    Before each rule that is milder than `flow` stands the same one for the tool, with
-    the stricter verdict: so an ALLOW becomes an ASK, and what was denied stays denied.
-    `sinks` says where a tool leads by its name, where its effect does not.
+    Before each rule that is milder stands the same one for the tool, with the stricter
+    verdict: so an ALLOW becomes an ASK, and what was denied stays denied.
     """
-    leads = [(tool, sinks.get(tool.name) or _sink(tool)) for tool in tools]
-    said = [(tool, flow(labels, sink)) for tool, sink in leads if sink]
     rows: list[PolicyRule] = []
     for rule in rules:
         for tool, (verdict, why) in said:
-            speaks = fnmatchcase(tool.name.casefold(), rule.tool.casefold())
-            if (
-                speaks
-                and rule.effect in ("*", tool.effect)
-                and is_stricter(verdict, rule.verdict)
-            ):
+            is_named = fnmatchcase(tool.name.casefold(), rule.tool.casefold())
+            is_meant = is_named and rule.effect in ("*", tool.effect)
+            if is_meant and is_stricter(verdict, rule.verdict):
                 about = {"effect": tool.effect, "tool": tool.name, "why": why}
                 rows.append(rule._replace(verdict=verdict, **about))
         rows.append(rule)
@@ -143,25 +128,20 @@ def changed(tools: Iterable[Tool], agreed: Mapping[str, str]) -> list[tuple[str,
 
 
 def agreed_rules(
-    tools: Iterable[Tool],
+    tools: Sequence[Tool],
     agreed: Mapping[str, str],
-    rules: Sequence[PolicyRule] = POLICY,
+    rules: Iterable[PolicyRule] = POLICY,
 ) -> tuple[PolicyRule, ...]:
     """Return the policy in which a tool that is not as agreed to asks a person.
 
     What was denied stays denied. `agreed` holds digests by name, as the caller kept
     them: `{tool.name: digest(tool) for tool in tools}`.
     """
-    by_name = {tool.name: tool for tool in tools}
-    for name, what in changed(by_name.values(), agreed):
-        why = (
-            "nobody has agreed to this tool"
-            if what == "new"
-            else "it is not as agreed to"
-        )
-        said = Decision(Verdict.ASK, why)
-        rules = rules_under((), rules, [by_name[name]], lambda *_, said=said: said)
-    return tuple(rules)
+    why = {"new": "nobody has agreed to this tool", "changed": "it is not as agreed to"}
+    found = dict(changed(tools, agreed))
+    differ = [tool for tool in tools if tool.name in found]
+    said = [(each, Decision(ASK, why[found[each.name]])) for each in differ]
+    return stricter(rules, said)
 
 
 _PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
@@ -170,8 +150,8 @@ _PLAIN = re.compile(r"(?:https?://|www\.|mailto:)?[\w.+@-]+[\w.:/?=&%#~@+,-]*")
 def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
     """Return the addresses that a source has which the question names, and where.
 
-    It names the tool, the host of the address, or a word of the document's title. An
-    address that is Markdown or HTML, or has another scheme, is not among them.
+    It names the tool, or a word of the document's title. An address that is Markdown or
+    HTML, or has another scheme, is not among them.
 
     >>> page = {"title": "City museum", "text": "See https://museum.example/visit."}
     >>> seen = Observation("", True, {"results": [page]}, None)
@@ -181,20 +161,12 @@ def offered(question: str, tool: str, seen: Observation) -> dict[str, str]:
     result = seen.result if seen.ok and isinstance(seen.result, dict) else {}
     listed = result.get("results")
     pages = listed if isinstance(listed, list) else [{"text": seen.text()}]
-    asked, found = question.casefold(), dict[str, str]()
+    says_tool = re.search(rf"\b{re.escape(tool)}\b", question, re.IGNORECASE)
+    found: dict[str, str] = {}
     for page in (each for each in pages if seen.ok and isinstance(each, dict)):
         title = str(page.get("title", ""))
-        says_tool = re.search(rf"\b{re.escape(tool.casefold())}\b", asked)
-        is_named = bool(says_tool or {*terms(title)} & {*terms(question)})
-        for address in filter(_PLAIN.fullmatch, addresses_in(str(page.get("text")))):
-            rest = re.sub(r"^(?:\w+:/*)?(?:[^@/]*@)?", "", address.casefold())
-            host = re.split("[/:?#]", rest)[0]
-            if is_named or (host and host in asked):
-                found[address] = f"{tool}, {title}" if title else tool
+        if says_tool or {*terms(title)} & {*terms(question)}:
+            addresses = filter(_PLAIN.fullmatch, addresses_in(str(page.get("text"))))
+            where = f"{tool}, {title}" if title else tool
+            found |= dict.fromkeys(addresses, where)
     return found
-
-
-def _sink(tool: Tool) -> Sink | None:
-    if tool.effect is Effect.WRITE:
-        return Sink.WRITE
-    return Sink.REQUEST if tool.outside else None

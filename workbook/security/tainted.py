@@ -10,7 +10,7 @@ al. (2025), arXiv:2503.18813, which labels each value; "the lethal trifecta", Wi
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,7 +25,7 @@ from workbook.guardrails.machine import GuardedMachine
 from workbook.guardrails.permission import PolicyRule, Request, Verdict, approve
 from workbook.guardrails.table import GuardEvent, GuardState
 from workbook.security.screen import fence_untrusted, screen
-from workbook.security.taint import Label, Sink, may_flow, offered, rules_under
+from workbook.security.taint import Label, Sink, may_flow, offered, stricter
 from workbook.tools.calls import Effect, Observation, ToolCall, ToolError
 from workbook.tools.tool import Tool
 
@@ -95,7 +95,6 @@ class TaintGuard:
         labels: what each run carries from its beginning: "outside", where a tool's
             description is a stranger's.
         private: names of tools whose text is secret.
-        secret: texts that are secret wherever they stand, such as a key.
         sinks: where tools lead by their name, such as {"Remember": Sink.MEMORY}; others
             lead to a WRITE or to a request, as they say themselves.
         screened: what comes from outside is screened, and the model told what it found.
@@ -108,7 +107,6 @@ class TaintGuard:
     parts: Mapping[str, Callable[..., Any]]
     labels: Collection[str] = ()
     private: Collection[str] = ()
-    secret: Collection[str] = ()
     sinks: Mapping[str, str] = field(default_factory=dict)
     screened: bool = False
     fence: bool = False
@@ -130,19 +128,19 @@ class TaintGuard:
     def think(self, run: Run) -> str:
         """Let the model speak; keep an answer back that has an address in it."""
         taint, event = self.taint_of(run), self.inner[State.THINK](run)
-        if event != Event.FINAL_ANSWER:
+        new = self._new_addresses(run) if event == Event.FINAL_ANSWER else []
+        if not new:
             return event
-        new = self._new_addresses(run)
         others = [each for each in new if each not in taint.offered]
         sink = Sink.ADDRESS if others else Sink.ASKED_ADDRESS
-        said = self._flow(taint.labels, sink)
-        if not new or said.verdict == Verdict.ALLOW:
+        verdict, why = self._flow(taint.labels, sink)
+        if verdict == Verdict.ALLOW:
             return event
-        about = {"why": said.why, "addresses": others or new}
-        run.emit("decision", who="taint", what=said.verdict, **about)
-        if said.verdict == Verdict.ASK:
+        about = {"why": why, "addresses": others or new}
+        run.emit("decision", who="taint", what=verdict, **about)
+        if verdict == Verdict.ASK:
             return ASKED
-        message = f"your answer was not given: of an address in it, {said.why}."
+        message = f"your answer was not given: of an address in it, {why}."
         hint = "Answer without one: only an address of the question may be in it."
         run.see(Observation.failed("", ToolError("address", message, hint=hint)))
         return DENIED
@@ -150,23 +148,17 @@ class TaintGuard:
     def ask_address(self, run: Run) -> str:
         """Ask a person about each address; a yes is for exactly that one."""
         taint = self.taint_of(run)
+        why = self._flow(taint.labels, Sink.ASKED_ADDRESS).why
         for address in self._new_addresses(run):
             read_in = taint.offered.get(address, "")
             about = {"address": address, "read_in": read_in}
             call = ToolCall(TELL.name, about, f"address_{len(taint.approved) + 1}")
-            why = self._flow(taint.labels, Sink.ASKED_ADDRESS).why
             shown = f"{address}\nread in {read_in}"
-            answer = ask_person(run, Request(call, TELL, shown, why=why))
+            answer = ask_person(
+                run, Request(call, TELL, shown, why=why), address=address
+            )
             if answer is None:
                 return GuardEvent.SUSPENDED
-            kind = type(answer).__name__.lower()
-            told: dict[str, Any] = {
-                "call_id": call.call_id,
-                "tool": call.name,
-                "address": address,
-            }
-            told["answer"] = {"kind": kind, **answer._asdict()}
-            run.emit("decision", who=answer.who, what=kind, why=answer.why, **told)
             made = approve(call, answer, lambda new: ["an address stays as it is"])
             if isinstance(made, ToolError):
                 hint = "Answer without this address."
@@ -182,9 +174,8 @@ class TaintGuard:
         if event != Event.TOOL_RETURNED or asked.refusal or seen is None:
             return event
         taint, tool = self.taint_of(run), run.tools[asked.call.name]
-        found = self._secrets_in(seen.text())
-        found |= {Label.OUTSIDE} if tool.outside else set()
-        found |= {Label.SECRET} if tool.name in self.private else set()
+        found = [Label.OUTSIDE] * tool.outside
+        found += [Label.SECRET] * (tool.name in self.private)
         self._add(run, found, f"it has read what {tool.name} returned")
         taint.is_outside = tool.outside
         taint.offered |= offered(run.question, tool.name, seen)
@@ -209,10 +200,9 @@ class TaintGuard:
         taint, event = self.taint_of(run), self.inner[Ground.RECALL](run)
         if event == GroundEvent.RECALLED:
             taint.is_outside = True
-            notes = run.notes["remembered"]
-            if any(note["source"] != "user" for note in notes):
+            if any(note["source"] != "user" for note in run.notes["remembered"]):
                 why = "a note is from a run, which may have read"
-                self._add(run, {Label.OUTSIDE}, why)
+                self._add(run, [Label.OUTSIDE], why)
         return event
 
     def verify(self, run: Run) -> str:
@@ -220,7 +210,7 @@ class TaintGuard:
         taint, event = self.taint_of(run), self.inner[Ground.VERIFY](run)
         if self.fence and event == GroundEvent.UNSUPPORTED:
             assert run.observation is not None
-            run.observation = self._fenced(run.observation, taint.nonce, ours=True)
+            run.observation = self._fenced(run.observation, taint.nonce)
         return event
 
     # what it keeps of a run
@@ -234,31 +224,32 @@ class TaintGuard:
                 taint.nonce = str(recorded or secrets.token_hex(8))
                 told = {"what": "fence", "why": "its nonce is new for each run"}
                 run.emit("decision", who="taint", nonce=taint.nonce, **told)
-            found = {*self.labels, *self._secrets_in(run.question)}
-            if self._screen(run, run.question):
-                found.add(Label.OUTSIDE)
+            is_order = bool(self._screen(run, run.question))
+            found = [*self.labels, *[Label.OUTSIDE] * is_order]
             self._add(run, found, "it begins with the question and its tools")
         kept: Taint = run.notes["taint"]
         return kept
 
-    def _add(self, run: Run, found: set[str], why: str) -> None:
+    def _add(self, run: Run, found: Iterable[str], why: str) -> None:
         """Let a run carry more labels, and go by the rules that then hold."""
         taint: Taint = run.notes["taint"]
         if new := {Label(each) for each in found} - taint.labels:
             taint.labels |= new
-            under = taint.labels, taint.rules, run.tools
-            guards_of(run).rules = rules_under(*under, self._flow, self.sinks)
+            leads = [(tool, self._sink(tool)) for tool in run.tools]
+            said = [(t, self._flow(taint.labels, sink)) for t, sink in leads if sink]
+            guards_of(run).rules = stricter(taint.rules, said)
             about = {"why": why, "labels": sorted(taint.labels)}
             run.emit("decision", who="taint", what="tainted", **about)
 
+    def _sink(self, tool: Tool) -> str | None:
+        reads = Sink.REQUEST if tool.outside else None
+        by_effect = Sink.WRITE if tool.effect is Effect.WRITE else reads
+        return self.sinks.get(tool.name, by_effect)
+
     def _new_addresses(self, run: Run) -> list[str]:
         """Return the addresses of the answer that nobody has given or approved."""
-        approved = self.taint_of(run).approved
-        fine = {*approved, *addresses_in(run.question)}
+        fine = {*self.taint_of(run).approved, *addresses_in(run.question)}
         return [each for each in addresses_in(run.answer or "") if each not in fine]
-
-    def _secrets_in(self, text: str) -> set[str]:
-        return {Label.SECRET for each in self.secret if each and each in text}
 
     def _screen(self, run: Run, text: str) -> str:
         """Return what a text looks like, in words, and tell it; "" is nothing."""
@@ -270,19 +261,14 @@ class TaintGuard:
         run.emit("decision", who="screen", what="suspicious", why=why)
         return why
 
-    def _fenced(
-        self, seen: Observation, nonce: str, *, ours: bool = False
-    ) -> Observation:
-        """Return it with a fence around it; a hint of `ours` stays outside."""
+    def _fenced(self, seen: Observation, nonce: str) -> Observation:
+        """Return it with a fence around what others wrote; an error's hint is ours."""
         fence = self.parts.get("fence_untrusted", fence_untrusted)
         if seen.error is None:
             text = replace(seen, notes=()).text()
             return replace(seen, result={"result": fence(text, nonce)})
-        hint = seen.error.hint if ours else ""
-        words = f"{seen.error.message} {'' if ours else seen.error.hint}".strip()
-        return replace(
-            seen, error=replace(seen.error, message=fence(words, nonce), hint=hint)
-        )
+        message = fence(seen.error.message, nonce)
+        return replace(seen, error=replace(seen.error, message=message))
 
     @property
     def _flow(self) -> Callable[..., Any]:

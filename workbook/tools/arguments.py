@@ -4,10 +4,8 @@ jsonschema_rs does the checking. We refuse extra fields, say where each problem 
 keep from it what is not JSON.
 """
 
-import ast
 import json
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -20,7 +18,6 @@ from workbook.tools.repair import types_of
 NOTHING = {"", "none", "null", "()", "n/a"}  # what models write for no arguments
 
 _FENCE = re.compile(r"```[a-zA-Z]*\n?(.*?)```", re.DOTALL)
-_LIKE_JSON = re.compile(r"\{\s*[\"'“]")
 
 
 class UnreadableInput(ValueError):  # noqa: N818 - what happened, in words for the model
@@ -41,7 +38,6 @@ def read_arguments(
     if fenced := _FENCE.fullmatch(text):
         text = fenced.group(1).strip()
         notes.append("write the input without a code fence")
-    name = only_parameter(schema)
     if text.startswith("{"):
         try:
             return dict(_loads(text)), notes
@@ -49,13 +45,11 @@ def read_arguments(
             raise
         except (ValueError, RecursionError) as error:
             reason = getattr(error, "msg", "too deep or too long")
-        if written := _python_dict(text):
-            return written, [*notes, "JSON has double quotes, true, false and null"]
-        if name is None or _LIKE_JSON.match(text):
-            example = example_of(schema)
-            raise UnreadableInput(
-                f"the input is not JSON ({reason}); write it like {example}"
-            )
+        example = example_of(schema)
+        raise UnreadableInput(
+            f"the input is not JSON ({reason}); write it like {example}"
+        )
+    name = only_parameter(schema)
     if name is not None:
         return {name: _read_value(schema["properties"][name], text)}, notes
     if not schema["properties"] and text.casefold() in NOTHING:
@@ -93,21 +87,6 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             raise UnreadableInput(f"{name} is given twice: call once per value")
         found[name] = value
     return found
-
-
-def _python_dict(text: str) -> dict[str, Any] | None:
-    """Read a dict as Python writes it, which many models do; None if it is none."""
-    if len(text) > 10_000:  # Python's parser is slow with many brackets
-        return None
-    try:
-        with warnings.catch_warnings():  # of "\d", and of 1if 1else 2
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text, mode="eval").body
-        value = as_json(ast.literal_eval(tree))
-    except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
-        return None
-    once = isinstance(tree, ast.Dict) and len(tree.keys) == len(value)
-    return value if once else None
 
 
 def example_of(schema: Mapping[str, Any]) -> str:
@@ -156,8 +135,6 @@ def _place(path: Sequence[str | int]) -> str:
 
 def closed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy that allows no other fields; ValueError where no call has it."""
-    if not isinstance(schema, Mapping):
-        raise ValueError(f"parameters are a JSON Schema, not {type(schema).__name__}")
     try:
         plain: dict[str, Any] = as_json(dict(schema))
     except NotJson as error:

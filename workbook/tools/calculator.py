@@ -153,8 +153,6 @@ def _advice(part: str) -> str:
 
 def _checked_text(expression: str) -> str:
     """Refuse what the parser should not even see, or would pass over: a comment."""
-    if not isinstance(expression, str):
-        raise CalculatorError(f"an expression is text, not {expression!r:.60}")
     if len(expression) > MAX_LENGTH:
         raise CalculatorError(f"more than {MAX_LENGTH} characters: calculate in steps")
     text = " ".join(expression.split())
@@ -173,9 +171,7 @@ def _too_large(part: str) -> CalculatorError:
     return CalculatorError(f"{clip(part, 60)} has more than {MAX_DIGITS} digits")
 
 
-def calculator(
-    name: str = "Calculator", evaluate: Callable[[str], int | float] = safe_eval
-) -> Tool:
+def calculator(evaluate: Callable[[str], int | float] = safe_eval) -> Tool:
     """Return the calculator as a tool; its result is one number."""
 
     def run(expression: str) -> dict[str, Any]:
@@ -189,7 +185,7 @@ def calculator(
     expression = {"type": "string", "description": example, "minLength": 1}
     schema = {"properties": {"expression": expression}, "required": ["expression"]}
     return Tool(
-        name=name,
+        name="Calculator",
         description="Calculates one arithmetic expression exactly: numbers, + - * / "
         "// % ** and brackets.\nNo names, functions, units or percent signs. One "
         "expression a call.\nRight: 100*0.2  Wrong: 20% of 100",

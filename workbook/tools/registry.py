@@ -16,7 +16,12 @@ from typing import Any
 
 from workbook.loop.turns import Action
 from workbook.models.base import ToolRequest
-from workbook.tools.arguments import UnreadableInput, problems_with, read_arguments
+from workbook.tools.arguments import (
+    UnreadableInput,
+    problems_with,
+    read_arguments,
+    validate_arguments,
+)
 from workbook.tools.calls import (
     Effect,
     ErrorKind,
@@ -117,10 +122,8 @@ class ToolRegistry:
 
     def problems(self, name: str, arguments: dict[str, Any]) -> list[str]:
         """Return in sentences what a tool's schema refuses in arguments."""
-        try:
-            return self._problems(self._tools[name], as_json(arguments))
-        except NotJson as error:
-            return [f"arguments: not JSON ({error})"]
+        validate = self._validate or validate_arguments
+        return validate(self._tools[name].parameters, arguments)
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -130,9 +133,6 @@ class ToolRegistry:
 
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
-
-    def __len__(self) -> int:
-        return len(self._tools)
 
     def _problems(self, tool: Tool, plain: Any) -> list[str]:
         if self._validate is not None:

@@ -126,5 +126,10 @@ def _is_right(value: Any, types: set[str], part: Mapping[str, Any]) -> bool:
 
 def types_of(part: Any) -> set[str]:
     """Return the types that a property may have; empty when it does not say."""
-    kind = part.get("type", []) if isinstance(part, Mapping) else []
+    if not isinstance(part, Mapping):
+        return set()
+    if "anyOf" in part:
+        each = [types_of(one) for one in part["anyOf"]]
+        return set().union(*each) if all(each) else set()
+    kind = part.get("type", [])
     return {kind} if isinstance(kind, str) else set(kind)

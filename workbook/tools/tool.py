@@ -6,14 +6,11 @@ makes a tool of a typed, documented function.
 
 import inspect
 import re
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from enum import Enum, EnumType
-from functools import cached_property
+from functools import cached_property, wraps
 from textwrap import dedent
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, get_type_hints
 
 from jsonschema_rs import Draft202012Validator
 
@@ -24,6 +21,7 @@ from workbook.tools.repair import types_of
 # What models and frameworks call the argument of a tool that has only one.
 USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+EMPTY: Mapping[str, Any] = {}
 
 
 class ContractError(ValueError):
@@ -62,11 +60,10 @@ class Tool:
             raise ContractError(f"tool {self.name!r}: {error}") from None
         limit, effects = self.timeout_s, " or ".join(Effect)
         unknown = set(self.business_key) - self.parameters["properties"].keys()
-        late = limit is not None and not 0 < limit <= threading.TIMEOUT_MAX
+        late = limit is not None and not limit > 0
         wrong = {  # the name is one that function calling accepts
             "a name has 1 to 64 letters, digits, _ or -": not NAME.fullmatch(self.name),
             "describe it, in a docstring or a text": not self.description.strip(),
-            f"run is {self.run!r}; use a function": not callable(self.run),
             "nobody awaits an async function; use a plain def": (
                 inspect.iscoroutinefunction(self.run)
             ),
@@ -97,8 +94,9 @@ class Tool:
     def signature(self) -> str:
         """Return the call as a model reads it: `power(base: number, to?: integer)`."""
         required = self.parameters.get("required", ())
+        defined = self.parameters.get("$defs", {})
         arguments = (
-            f"{name}{'' if name in required else '?'}: {type_name(part)}"
+            f"{name}{'' if name in required else '?'}: {type_name(part, defined)}"
             for name, part in self.parameters["properties"].items()
         )
         return f"{self.name}({', '.join(arguments)})"
@@ -111,24 +109,29 @@ def to_openai(tool: Tool) -> dict[str, Any]:
     return {"type": "function", "function": {**about, "parameters": parameters}}
 
 
-def type_name(part: Any) -> str:
+def type_name(part: Any, defined: Mapping[str, Any] = EMPTY) -> str:
+    """Return what a property may be, in a word or a few: `integer | null`."""
     if not isinstance(part, Mapping):
         return "any"
+    if "$ref" in part:
+        part = defined.get(part["$ref"].rpartition("/")[2], {})
     if "const" in part:
         return to_json(part["const"])
     if "enum" in part:
         return " | ".join(to_json(value) for value in part["enum"])
     if "anyOf" in part:
-        return " | ".join(dict.fromkeys(type_name(each) for each in part["anyOf"]))
+        names = (type_name(each, defined) for each in part["anyOf"])
+        return " | ".join(dict.fromkeys(names))
     return " | ".join(sorted(types_of(part))) or "any"
 
 
 def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     """Make a `Tool` of a typed function: `@tool` or `@tool(effect="write")`.
 
-    The schema comes from the type hints; an argument with a default need not be given.
-    The first paragraph of the docstring is the description, and its "Args:" section
-    describes the arguments. A result that is no dict becomes `{"result": value}`.
+    The schema comes from the type hints, as pydantic reads them; an argument with a
+    default need not be given. The first paragraph of the docstring is the description,
+    and its "Args:" section describes the arguments. A result that is no dict becomes
+    `{"result": value}`.
 
     Args:
         function: a function, or a method of an object: `tool(shop.order)`.
@@ -139,55 +142,57 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     """
     if function is None:
         return lambda decorated: tool(decorated, **fields)
-    from pydantic import TypeAdapter
+    if not (inspect.isfunction(function) or inspect.ismethod(function)):
+        raise ContractError(f"{function!r} cannot be a tool: write a plain def")
+    if inspect.iscoroutinefunction(function):
+        raise ContractError(f"{function!r} cannot be a tool: nobody awaits it")
+    from pydantic import validate_call
 
-    is_plain = inspect.isfunction(function) or inspect.ismethod(function)
-    if not is_plain or inspect.iscoroutinefunction(function):
-        raise ContractError(
-            f"{function!r} cannot be a tool: write a plain def, not async"
-        )
     text = inspect.getdoc(function) or ""
-    hints, notes = _hints_of(function), _argument_notes(text)
-    properties = {}
-    for name, hint in hints.items():
-        properties[name] = schema_of(hint, f"{function.__name__}: {name}")
-        if name in notes:
-            properties[name]["description"] = notes[name]
-    given = inspect.signature(function).parameters.values()
-    required = [each.name for each in given if each.default is each.empty]
-    # The registry has checked the values; those of an Enum become its members here.
-    adapters = {name: TypeAdapter(hint) for name, hint in hints.items()}
+    schema = _schema_of(function)
+    for name, note in _argument_notes(text).items():
+        if name in schema["properties"]:
+            schema["properties"][name]["description"] = note
+    checked = validate_call(function)  # the members of an Enum in place of their values
 
+    @wraps(function)
     def run(**arguments: Any) -> dict[str, Any]:
-        values = {n: adapters[n].validate_python(v) for n, v in arguments.items()}
-        result = function(**values)
+        result = checked(**arguments)
         return result if isinstance(result, dict) else {"result": result}
 
     return Tool(
         name=fields.pop("name", function.__name__),
         description=" ".join(text.split("\n\n")[0].split()),
-        parameters={"properties": properties, "required": required},
+        parameters=schema,
         run=run,
         **fields,
     )
 
 
-def _hints_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """Return the type of each argument; ContractError for what a call cannot name."""
+def _schema_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the JSON Schema of a function's arguments, by its type hints."""
+    from pydantic import TypeAdapter
+    from pydantic.errors import PydanticUserError
+
+    called, parameters = function.__name__, inspect.signature(function).parameters
     try:
-        hints, called = get_type_hints(function), function.__name__
-    except NameError as error:
-        raise ContractError(f"a type of {function!r} is not known: {error}") from None
-    found = {}
-    for name, given in inspect.signature(function).parameters.items():
-        if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
-            raise ContractError(f"{called}: {given} is not given by name: write it out")
-        if name not in hints:
-            raise ContractError(
-                f"{called}: {name} has no type hint, such as {name}: str"
-            )
-        found[name] = hints[name]
-    return found
+        hints = get_type_hints(function)
+        for name, given in parameters.items():
+            if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
+                raise ContractError(f"{called}: {given} is not given by name")
+            if name not in hints:
+                like = f"such as {name}: str"
+                raise ContractError(f"{called}: {name} has no type hint, {like}")
+        parts, definitions = TypeAdapter.json_schemas(
+            [(name, "validation", TypeAdapter(hints[name])) for name in parameters]
+        )
+    except (PydanticUserError, NameError) as error:
+        raise ContractError(f"{called}: a type has no JSON Schema: {error}") from None
+    return {
+        "properties": {name: part for (name, _), part in parts.items()},
+        "required": [n for n, each in parameters.items() if each.default is each.empty],
+        **definitions,
+    }
 
 
 def _argument_notes(text: str) -> dict[str, str]:
@@ -196,42 +201,3 @@ def _argument_notes(text: str) -> dict[str, str]:
     entries = re.split(r"\n(?=\S)", dedent(section[1])) if section else []
     pairs = [entry.partition(":") for entry in entries]
     return {name.split(" ")[0]: " ".join(note.split()) for name, _, note in pairs}
-
-
-_JSON_TYPES = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    NoneType: "null",
-    list: "array",
-    dict: "object",
-}
-
-
-def schema_of(hint: Any, of: str = "an argument") -> dict[str, Any]:
-    """Return the JSON Schema of a type hint; ContractError for what JSON has not.
-
-    >>> schema_of(list[int | None])
-    {'type': 'array', 'items': {'type': ['integer', 'null']}}
-    """
-    kind, inner = get_origin(hint) or hint, get_args(hint)
-    if isinstance(kind, EnumType):
-        members: list[Enum] = list(kind)
-        return schema_of(Literal[tuple(member.value for member in members)], of)
-    if kind is Literal:
-        texts = all(isinstance(value, str) for value in inner)
-        return {**({"type": "string"} if texts else {}), "enum": list(inner)}
-    if kind in (Union, UnionType):
-        parts = [schema_of(each, of) for each in inner]
-        if all(list(part) == ["type"] for part in parts):
-            return {"type": [part["type"] for part in parts]}
-        return {"anyOf": parts}
-    if kind is list and inner:
-        return {"type": "array", "items": schema_of(inner[0], of)}
-    if kind is dict and inner and inner[0] is str:
-        return {"type": "object", "additionalProperties": schema_of(inner[1], of)}
-    if isinstance(hint, type) and hint in _JSON_TYPES:
-        return {"type": _JSON_TYPES[hint]}
-    known = "str, int, float, bool, None, list[…], dict[str, …], Literal, Enum, unions"
-    raise ContractError(f"{of}: JSON has no {hint!r}; use {known}")

@@ -1,16 +1,15 @@
-"""`python -m workbook trace`: look at a run, at two, at a folder of runs."""
+"""`python -m workbook trace`: look at a run, or at a folder of runs."""
 
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from rich.cells import cell_len, set_cell_size
 
-from workbook.models.prompts import clip, shared_items
-from workbook.traces.divergence import TIMES, first_divergence
-from workbook.traces.equivalence import first_difference
+from workbook.models.prompts import clip
+from workbook.pages import as_cell
 from workbook.traces.events import TraceError
 from workbook.traces.metrics import figures
 from workbook.traces.trace import Trace
@@ -23,33 +22,31 @@ from workbook.traces.views import (
     write_logs,
 )
 
+NAME_CHARS = 28  # in a table
 ROW = "{:12.12} {:18.18} {:>6} {:>10} {:>10}  {}"
 
 
 def trace_command(
     path: Path,
-    other: Path | None = None,
     *,
     summary: bool = False,
     otel: bool = False,
     logs: Path | None = None,
 ) -> int:
-    """Print a run, what parts it from another one, or a folder's runs; or export it.
+    """Print a run, or a folder's runs; or export a run.
 
-    Returns the exit code: 0, 1 where two runs differ, 2 where no trace is whole.
+    Returns the exit code: 0, or 2 where no trace is whole.
     TraceError and OSError say what cannot be read or written.
     """
-    if (other or path.is_dir()) and (summary or otel or logs):
+    if path.is_dir() and (summary or otel or logs):
         raise TraceError("--summary, --logs and --otel take the file of one trace")
     if path.is_dir():
         return _show_folder(path)
     trace = _read(path)
-    if other:
-        second = _read(other)
-        _show(*_parting(trace, second))
-        return int(first_difference(trace, second) is not None)
     if otel:
-        _export(trace)
+        from workbook.traces.spans import export  # it takes a second
+
+        export(trace)
     if logs:
         if path.resolve() in [(logs / name).resolve() for name in VIEWS]:
             raise TraceError(f"{path} is the trace itself: take another folder")
@@ -58,18 +55,6 @@ def trace_command(
         _show(*(line_of(event) for event in trace if not summary))
         print(summary_of(trace))
     return 0
-
-
-def _export(trace: Trace) -> None:
-    try:
-        from workbook.traces.spans import export
-
-        export(trace)
-    except (ModuleNotFoundError, ValueError, RuntimeError) as error:
-        words = f"no spans: {error}"
-        if isinstance(error, ModuleNotFoundError):
-            words += " (pip install opentelemetry-sdk)"
-        raise TraceError(words) from None
 
 
 def _show_folder(folder: Path) -> int:
@@ -92,8 +77,17 @@ def _show_folder(folder: Path) -> int:
         whole.append(file)
     if not whole:
         return 2
-    print(f"\n{figures(whole)}")
+    import pandas as pd
+
+    with pd.option_context("display.unicode.east_asian_width", True):
+        for title, table in figures(map(Trace.read, whole)).items():
+            text = table.reset_index().map(_cell).to_string(index=False, line_width=80)
+            print(f"\n{title}\n{text}")
     return 0
+
+
+def _cell(value: Any) -> str:
+    return clip(one_line(as_cell(value)), NAME_CHARS)
 
 
 def _read(path: Path) -> Trace:
@@ -101,29 +95,6 @@ def _read(path: Path) -> Trace:
     if not trace.events:
         raise TraceError(f"{path} holds no event: {trace.lost or 'it is empty'}")
     return trace
-
-
-def _parting(trace: Trace, other: Trace) -> Iterator[str]:
-    """Say where two runs part: as calls and an answer, and event for event."""
-    same = "the same calls, the same answer"
-    yield f"As runs: {first_difference(trace, other) or same}."
-    seq = first_divergence(trace.events, other.events)
-    if seq is None:
-        yield "Event for event they are the same, their times apart."
-    elif seq >= min(len(trace), len(other)):
-        longer = max(trace, other, key=len)
-        yield f"One of them ends before event {seq}; the other goes on:"
-        yield line_of(longer.events[seq])
-    else:
-        one, two = trace.events[seq], other.events[seq]
-        names = [n for n in one | two if n not in TIMES and one.get(n) != two.get(n)]
-        yield f"Event {seq} is the first that differs, in {', '.join(names)}:"
-        yield from (line_of(one), line_of(two))
-        for name in names:  # from a little before they part
-            texts = [one_line(str(event.get(name, "nothing"))) for event in (one, two)]
-            start = max(shared_items(*texts) - 10, 0)
-            cut = ("…" * (start > 0) + clip(text[start:], 40) for text in texts)
-            yield f"  {name}: {' | '.join(cut)}"
 
 
 def _show(*lines: str) -> None:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
 from typing import Any
 
 from workbook.models.prompts import clip
@@ -20,6 +19,7 @@ from workbook.tools.descriptions import MAX_CHARS
 from workbook.tools.repair import repair_arguments
 from workbook.tools.tool import Tool, type_name
 from workbook.traces.events import Kind, TraceEvent
+from workbook.traces.trace import Trace
 from workbook.traces.views import error_kind
 
 KINDS: Mapping[str, str] = {
@@ -89,53 +89,32 @@ def classify_error(event: TraceEvent) -> str:
 
 
 def patterns(
-    events: Iterable[TraceEvent | Iterable[TraceEvent]],
+    traces: Iterable[Trace],
     tools: Iterable[Tool] = (),
     classify: Callable[[TraceEvent], str] = classify_error,
 ) -> list[Pattern]:
     """Return the failures by tool, kind and argument at fault, the commonest first.
 
-    `events` are events or whole traces, of any number of runs; each is looked at once.
     The arguments at fault are known of the `tools` that are given.
     """
     known = {tool.name: tool for tool in tools}
     made: Counter[str | None] = Counter()  # calls by tool; under None, turns
     failed: Counter[tuple[str | None, str, str, str | None]] = Counter()
-    waiting: dict[tuple[str, Any], TraceEvent] = {}
-    for event in chain.from_iterable([e] if isinstance(e, dict) else e for e in events):
-        this_call = event["trace_id"], event.get("call_id")
-        if event["kind"] == Kind.MODEL_TURN and "parent" not in event:
-            made[None] += 1
-        elif event["kind"] == Kind.TOOL_CALL:
-            made[event["tool"]] += 1
-            waiting[this_call] = event
-        elif event["kind"] == Kind.OBSERVATION:
-            call, tool = waiting.pop(this_call, event), event["tool"]
+    for trace in traces:
+        calls = {(e.get("parent"), e["call_id"]): e for e in trace.of(Kind.TOOL_CALL)}
+        made.update(event["tool"] for event in trace.of(Kind.TOOL_CALL))
+        made[None] += sum("parent" not in turn for turn in trace.of(Kind.MODEL_TURN))
+        for event in trace.of(Kind.OBSERVATION):
             if not event["ok"]:
-                names: list[Any] = _at_fault(known[tool], call) if tool in known else []
+                tool, names = event["tool"], list[Any]()
+                if tool in known:
+                    call = calls[event.get("parent"), event["call_id"]]
+                    names = _at_fault(known[tool], call)
                 for name in names or [None]:
                     failed[tool, error_kind(event), classify(event), name] += 1
     return [
-        Pattern(*alike, count, max(count, made[alike[0]]))
-        for alike, count in failed.most_common()
+        Pattern(*alike, count, made[alike[0]]) for alike, count in failed.most_common()
     ]
-
-
-def recommendations(found: Iterable[Pattern]) -> list[str]:
-    """Say what to do about each pattern that was seen twice or more, in their order."""
-    said = []
-    for each in found:
-        what = f"calls of {clip(each.tool, 40)}" if each.tool else "turns"
-        why, todo = (
-            each.kind or "no kind",
-            ADVICE.get(each.category, f"see what {each.category!r} asks for"),
-        )
-        if each.argument is not None:
-            why += f", argument {clip(each.argument, 40)!r}"
-            todo = ADVICE["arguments"]
-        if each.count > 1:
-            said.append(f"{each.count} of {each.calls} {what} failed ({why}): {todo}")
-    return said
 
 
 def improved_description(tool: Tool, found: Iterable[Pattern]) -> Tool:

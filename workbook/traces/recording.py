@@ -8,15 +8,15 @@ the same code makes of the same answers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from workbook.models.base import Completion
 from workbook.tools.calls import ErrorKind, Observation, ToolCall, ToolError, to_json
 from workbook.traces.divergence import TIMES, Divergence, alike
-from workbook.traces.events import Kind, TraceError, TraceEvent
+from workbook.traces.events import CutShortError, Kind, TraceError, TraceEvent
 from workbook.traces.redaction import HIDDEN
 from workbook.traces.trace import (
     CANCEL,
@@ -69,8 +69,7 @@ class Recorded(TraceWriter):
             raise FileNotFoundError(f"there is no trace {path}")
         super().__init__(path, keep=True, secrets=secrets, listener=listener)
         try:
-            end = self._file.end if self._file else 0
-            self.recorded = _whole_events(source, end)
+            self.recorded = _whole_events(source)
             if not self.recorded or self.recorded[0]["kind"] != Kind.RUN_STARTED:
                 raise TraceError(f"{path or 'it'} does not begin with a run_started")
         except BaseException:
@@ -246,8 +245,7 @@ class Recorded(TraceWriter):
                 return coming
             raise stopped_by(coming, self.recorded[-1])
         is_new = len(self.events) > len(self.recorded)
-        is_what_if = "what_if" in self.recorded[0]
-        if not is_new and not is_what_if:
+        if not is_new and self.instead is None:
             why = f"no answer to event {self._last['seq']} was written down"
             self(Kind.DECISION, who="record", what=ASKED_AGAIN, why=why)
         return None
@@ -278,8 +276,8 @@ def _needs_person(call: ToolCall, said: str, hint: str) -> Observation:
     return Observation.failed(call.call_id, error, call.name)
 
 
-def _whole_events(source: Trace | Path | str, end: int) -> tuple[TraceEvent, ...]:
-    """Return a trace's events, of a file those in its first `end` bytes.
+def _whole_events(source: Trace | Path | str) -> tuple[TraceEvent, ...]:
+    """Return a trace's events, or those of a file, but for a last line that is torn.
 
     TraceError: one of them is damaged, or was lost as the trace was read.
     """
@@ -287,6 +285,8 @@ def _whole_events(source: Trace | Path | str, end: int) -> tuple[TraceEvent, ...
         if source.lost:
             raise TraceError(source.lost)
         return source.events
-    lines = Path(source).read_bytes()[:end].splitlines()
-    whole = sum(bool(line.strip()) for line in lines)
-    return tuple(islice(read_events(source), whole))
+    events = []
+    with suppress(CutShortError):
+        for event in read_events(source):
+            events.append(event)
+    return tuple(events)

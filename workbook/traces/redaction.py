@@ -33,9 +33,8 @@ def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
 class Secrets(tuple[str, ...]):
     """Texts that must never be written; the longest first, for it may hold another.
 
-    Most texts hold no secret, and show it: they have none of the signs. A sign is a
-    part of a secret that JSON spells in one way. Those of long keys are looked for only
-    in a text with so long a word, so an environment full of keys costs nothing.
+    Most texts hold no secret, and show it: they have none of the signs. A sign is the
+    longest part of a secret that JSON spells in one way.
     """
 
     def __new__(cls, secrets: Iterable[str] = ()) -> Secrets:
@@ -43,9 +42,8 @@ class Secrets(tuple[str, ...]):
         return super().__new__(cls, by_length)
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        self._words = [max(w, key=len) for s in self if (w := _WORD.findall(s))]
-        others = [_ONE_WAY.findall(s) for s in self if not _WORD.search(s)]
-        signs = [max(parts, key=len, default="") for parts in others]
+        parts = [_ONE_WAY.findall(secret) for secret in self]
+        signs = [max(each, key=len, default="") for each in parts]
         self._signs = ["k-", "Bearer ", "\\u", *signs]
         self._first_lines = tuple(
             secret[: end.end()] for secret in self for end in re.finditer("\n", secret)
@@ -53,12 +51,7 @@ class Secrets(tuple[str, ...]):
 
     def may_be_in(self, text: str) -> bool:
         """Say whether a text has one of the signs without which there is no secret."""
-        if any(map(text.__contains__, self._signs)):
-            return True
-        if not self._words:
-            return False
-        words = text.encode("ascii", "replace").translate(_IN_WORDS)
-        return _LONG in words and any(map(text.__contains__, self._words))
+        return any(map(text.__contains__, self._signs))
 
     def out_of(self, text: str) -> str:
         """Return a text without them, and without what is shaped like an API key.
@@ -97,9 +90,6 @@ class Secrets(tuple[str, ...]):
         return text[begin:] if apart == self.out_of(text) else text  # one ends in it
 
 
-_LONG = b"x" * 16
-_WORD = re.compile(rf"[\w.+=~-]{{{len(_LONG)},}}", re.ASCII)
-_IN_WORDS = bytes(ord("x") * bool(_WORD.match(chr(n) * 16)) for n in range(256))
 _ONE_WAY = re.compile(r'[^"\\/\x00-\x1f\x7f-\U0010ffff]+')  # in JSON, or else a code
 _SHORT = {"\n": "n", "\t": "t", "\r": "r", "\b": "b", "\f": "f"}
 

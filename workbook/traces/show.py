@@ -5,25 +5,19 @@ Whatever a model or a tool wrote is text here, never HTML or Mermaid's own signs
 
 from __future__ import annotations
 
-import html
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from workbook.models.prompts import clip, render_messages
-from workbook.pages import as_cell, looks_in_notebooks, template
+from workbook.pages import looks_in_notebooks, template
 from workbook.traces.drawing import svg
 from workbook.traces.events import TraceEvent
 from workbook.traces.trace import Trace
 
 MIME_TYPE = "text/vnd.mermaid"
 LINE_CHARS, MAX_CHARS = 68, 2000
-NAME_CHARS = 28  # in a table
-PADDED = "padding:2px 8px"
-WIDE = "width:100%;max-width:0;overflow-wrap:anywhere"  # all the room that is left
-ONE_LINE = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis"
-NO_FORMULA = "mathjax_ignore"  # in this class MathJax leaves "$5 or $6" alone
 
 # Whose words or deeds: a sign and a colour, the same in every picture of a run. Each
 # colour has a contrast above 3:1 on white and on JupyterLab's dark page.
@@ -96,9 +90,9 @@ def summary(event: TraceEvent) -> str:
             what = " ".join(filter(None, said))
             return ": ".join(filter(None, [event["who"], what, event["why"]]))
         case "run_finished":
-            answer = event["answer"]
-            end = f"{event['state']} ({event['reason']})"
-            return end if answer is None else f"{end}: {answer}"
+            answer, end = event["answer"], f"{event['state']} ({event['reason']})"
+            about = event.get("message") if answer is None else answer
+            return end if about is None else f"{end}: {about}"
         case other:
             return str(other)
 
@@ -146,42 +140,13 @@ def to_html(trace: Trace) -> str:
 
     What was asked inside a tool call is below it, indented.
     """
-    caption = f"<caption>lost: {html.escape(trace.lost)}</caption>" * bool(trace.lost)
-    columns = {"seq": "right", "step": "right", "at": "right", "kind": "left"}
-    head = "".join(
-        f"<th style='text-align:{side};{PADDED}'>{name}</th>"
-        for name, side in {**columns, "what": "left"}.items()
-    )
-    body = f"<thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, trace))}</tbody>"
-    return f"<table style='font-size:13px'>{caption}{body}</table>"
-
-
-def _row(event: TraceEvent) -> str:
-    is_inside = "parent" in event
-    sign, colour = VOICES[voice(event)]
-    right = f"<td style='text-align:right;white-space:nowrap;{PADDED}'>"
-    return (
-        f"<tr>{right}{event['seq']:,}</td>{right}{event['step']:,}</td>"
-        f"{right}{event['at_s']:,.3f} s</td>"
-        f"<td style='white-space:nowrap;text-align:left;{PADDED};"
-        f"border-left:4px solid {colour}'>"
-        f"{'↳ ' * is_inside}{sign} <code style='white-space:nowrap'>"
-        f"{html.escape(event['kind'])}</code></td>"
-        f"<td class='{NO_FORMULA}' style='text-align:left;{WIDE};{PADDED};"
-        f"padding-left:{2 * is_inside + 0.5}em'>"
-        f"{_folded(summary(event), LINE_CHARS - 12 * is_inside)}</td></tr>"
-    )
-
-
-def _folded(text: str, room: int) -> str:
-    line = clip(" ".join(text.split()), room)
-    if line == text:
-        return html.escape(text)
-    return (
-        f"<details><summary style='{ONE_LINE}'>{html.escape(line)}</summary>"
-        "<div style='white-space:pre-wrap;overflow-wrap:anywhere'>"
-        f"{html.escape(shortened(text))}</div></details>"
-    )
+    rows = []
+    for event in trace:
+        text, is_inside = summary(event), "parent" in event
+        line = clip(" ".join(text.split()), LINE_CHARS - 12 * is_inside)
+        folded = shortened(text) if line != text else ""
+        rows.append((event, *VOICES[voice(event)], is_inside, line, folded))
+    return str(template("shown.html").module.trace(rows, trace.lost))
 
 
 def shortened(text: str) -> str:
@@ -197,10 +162,3 @@ def show_traces_as_tables() -> None:
         formatter = shell.display_formatter.formatters["text/html"]
         formatter.for_type(Trace, to_html)
         looks_in_notebooks(formatter)
-
-
-def cell(value: Any) -> str:
-    """Return a value as it stands in a table of plain text, where a name is cut."""
-    if not isinstance(value, str):
-        return as_cell(value)
-    return clip("".join(c if c.isprintable() else " " for c in value), NAME_CHARS)

@@ -11,7 +11,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +38,10 @@ def logged(folder: Path | str, **options: Any) -> Iterator[TraceWriter]:
     The options are those of `TraceWriter`. A run that is resumed goes on in its trace:
     `write_logs` then makes the views anew.
     """
-    with ExitStack() as files:
-        hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
-        files.callback(hook.close)
-        hook.listener = files.enter_context(_views(Path(folder)))
-        yield files.enter_context(hook)
+    hook = TraceWriter(Path(folder) / "trace.jsonl", **options)  # alone in there
+    with closing(hook), _views(Path(folder)) as add, hook:
+        hook.listener = add
+        yield hook
 
 
 def write_logs(trace: Trace, folder: Path | str) -> Path:
@@ -68,10 +67,10 @@ def _views(folder: Path, lost: str = "") -> Iterator[Callable[[TraceEvent], None
         def add(event: TraceEvent) -> None:
             event = json.loads(to_line(event))  # as the trace has it
             seen.append(event)
-            said = messages(event)
             log.write(f"{line_of(event)}\n")
-            chat.write("".join(map(_as_markdown, said)))
-            rows.write("".join(map(_as_json, said)))
+            if said := message(event):
+                chat.write(_as_markdown(said))
+                rows.write(_as_json(said))
             for file in (log, chat, rows):
                 file.flush()
 
@@ -81,51 +80,36 @@ def _views(folder: Path, lost: str = "") -> Iterator[Callable[[TraceEvent], None
             log.write(f"\n{summary_of(Trace(tuple(seen), lost))}\n")
 
 
-def messages(event: TraceEvent) -> list[dict[str, Any]]:
-    """Return what an event adds to the conversation, as lines of chat.jsonl.
+SAID = {
+    Kind.RUN_STARTED: ("user", "question", "question"),
+    Kind.MODEL_TURN: ("assistant", "turn", "text"),
+    Kind.TOOL_CALL: ("assistant", "action", ""),
+    Kind.OBSERVATION: ("tool", "observation", "text"),
+    Kind.DECISION: ("runtime", "decision", ""),
+    Kind.RUN_FINISHED: ("runtime", "final", ""),
+}
+"""Of what is said in a run: who says it, what it is, and the field that has it."""
 
-    Each has `step`, `role` (user, assistant, tool, runtime), `type` (question, thought,
-    dropped, action, observation, decision, final) and `content`, a text. An action and
-    an observation have `tool` and `call_id` too, an action its `arguments`, an
-    observation `ok`, a final its `state` and `reason`; what was said inside a tool call
-    has that event's seq as `parent`. A thought that is `unread` is a whole turn in
-    which no step was found; what is `dropped` was written behind a step.
+MORE = ("tool", "call_id", "arguments", "ok", "state", "reason", "parent")
+"""What a line of chat.jsonl has besides, where the event has it."""
+
+
+def message(event: TraceEvent) -> dict[str, Any] | None:
+    """Return an event as a line of chat.jsonl; None where nothing is said in it.
+
+    It has `step`, `role` (user, assistant, tool, runtime), `type` (question, turn,
+    action, observation, decision, final), `content`, a text, and fields of `MORE`.
     """
-    made: list[tuple[str, str, str, dict[str, Any]]] = []
-    call = {name: event.get(name) for name in ("tool", "call_id")}
-    match event["kind"]:
-        case Kind.RUN_STARTED:
-            made = [("user", "question", event["question"], {})]
-        case Kind.MODEL_TURN:
-            turn = event["turn"] or {}
-            read = turn.get("kind") in ("action", "final", "calls")
-            words = turn.get("thought", "") if read else event["text"]
-            unread = {} if read else {"unread": True}
-            made = [("assistant", "thought", words, unread)] if words else []
-            if "dropped" in turn:
-                made.append(("assistant", "dropped", turn["dropped"], {}))
-        case Kind.TOOL_CALL:
-            arguments = json.dumps(event["arguments"], ensure_ascii=False)
-            asked = call | {"arguments": event["arguments"]}
-            made = [("assistant", "action", f"{event['tool']}({arguments})", asked)]
-        case Kind.OBSERVATION:
-            role = "runtime" if event["tool"] is None else "tool"
-            made = [(role, "observation", event["text"], call | {"ok": event["ok"]})]
-        case Kind.DECISION:
-            role = "user" if voice(event) == "user" else "runtime"
-            made = [(role, "decision", summary(event), {})]
-        case Kind.RUN_FINISHED:
-            end = {name: event[name] for name in ("state", "reason")}
-            done = event["state"] == "DONE" and event["answer"] is not None
-            about = event["answer"] or event.get("message") or "no answer"
-            words = event["answer"] if done else f"{end['state']}: {about}"
-            made = [("assistant" if done else "runtime", "final", words, end)]
-    inside = {"parent": event["parent"]} if "parent" in event else {}
-    step = {"step": event["step"]}
-    return [
-        step | {"role": role, "type": kind, "content": str(content)} | more | inside
-        for role, kind, content, more in made
-    ]
+    role, what, field = SAID.get(event["kind"], ("", "", ""))
+    content = event[field] if field else summary(event)
+    if not what or (what == "turn" and not content):
+        return None
+    if what == "observation" and event["tool"] is None:
+        role = "runtime"  # no call could be read
+    if what == "decision" and voice(event) == "user":
+        role = "user"
+    told = {"step": event["step"], "role": role, "type": what, "content": content}
+    return told | {name: event[name] for name in MORE if name in event}
 
 
 def error_kind(event: TraceEvent) -> str:
@@ -216,7 +200,7 @@ def _as_markdown(message: dict[str, Any]) -> str:
 
     Nothing inside a fence is read as Markdown, and the fence is longer than any in it.
     """
-    title = message["type"].capitalize() + " unread" * ("unread" in message)
+    title = message["type"].capitalize()
     if tool := message.get("tool"):
         name = re.sub(r"[^\w.-]", "?", clip(tool, 40))
         title += f" of `{name}`"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from workbook.models.base import Completion
@@ -20,13 +19,7 @@ from workbook.traces.replay import secrets_of
 from workbook.traces.trace import Trace, requests_in
 
 
-def what_if(
-    trace: Trace,
-    k: int,
-    change: Mapping[str, Any],
-    machine: Any,
-    path: Path | str | None = None,
-) -> Trace:
+def what_if(trace: Trace, k: int, change: Mapping[str, Any], machine: Any) -> Trace:
     """Play a run again up to event k, change one thing, and go on; return that run.
 
     From there on the machine's own model and tools are called: what they do is real.
@@ -35,46 +28,25 @@ def what_if(
     Args:
         k: the event to change: a `model_turn`, or an `observation` that a tool made.
         change: its fields. Of a turn `text` or `calls` ({"tool", "arguments"} each), of
-            an observation `result` or `error` (the fields of a `ToolError`). Or else
-            {"limits": …}, the fields to change: there k may be any event, and an answer
-            stays as it was.
+            an observation `result` or `error` (the fields of a `ToolError`).
         machine: made as the recorded one was, with the model that is to go on.
-        path: where the new trace is written as well.
 
     Raises:
         TraceError: there is no such event, or it cannot be changed so.
-        FileExistsError: there is a file at `path`.
         Divergence: the machine did something else before event k.
     """
     if k not in range(len(trace)):
         raise TraceError(f"there is no event {k!r}: the run has 0 to {len(trace) - 1}")
-    new: Any = {"trace_id": uuid.uuid4().hex[:12]}
-    is_kept = "limits" in change and trace.events[k]["kind"] in _ANSWERS
-    before = Trace(tuple(event | new for event in trace.events[: max(k + is_kept, 1)]))
-    if path is not None and Path(path).exists():
-        raise FileExistsError(f"there is a file {path}: take another name")
-    if set(change) == {"limits"}:
-        answer = None
-        try:
-            machine = machine.with_limits(**change["limits"])
-        except (TypeError, ValueError) as error:
-            raise TraceError(f"these are no limits: {change} ({error})") from None
-    else:
-        answer = _changed(trace.events[k], change)
-    secrets = secrets_of(machine)
+    answer, secrets = _changed(trace.events[k], change), secrets_of(machine)
     safe = Secrets(secrets).out_of_data(json.loads(to_line(change)))
+    new = {"trace_id": uuid.uuid4().hex[:12]}
+    before = Trace(tuple(event | new for event in trace.events[:k]))
     about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": safe}
     before.events[0]["what_if"] = about
-    source = before if path is None else before.save(path)
-    try:
-        with Recorded(source, machine.live, instead=answer, secrets=secrets) as record:
-            machine.run(record.question, record)
-            record.is_through()
-            return record.trace()
-    except TraceError:  # it never came to what is real
-        if path is not None:
-            Path(path).unlink()
-        raise
+    with Recorded(before, machine.live, instead=answer, secrets=secrets) as record:
+        machine.run(record.question, record)
+        record.is_through()
+        return record.trace()
 
 
 _ANSWERS: Mapping[str, tuple[set[str], ...]] = {

@@ -1,23 +1,13 @@
-"""K runs of one question, and what n of them say about fewer.
-
-`ask_k` runs them, one by one or on any executor; `pass_at_k` is about fewer.
-"""
+"""K runs of one question, and what n of them say about fewer."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor
-from copy import copy
 from dataclasses import dataclass, fields
-from functools import partial
 from math import comb
-from typing import Any
 
-from workbook.fsm.machine import RunResult
+from workbook.fsm.machine import Machine, RunResult
 from workbook.fsm.table import State
-from workbook.models.base import ignore
 from workbook.traces.trace import Trace
 from workbook.traces.writer import TraceWriter
-
-Make = Callable[[int], Any]  # a machine of a seed
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,41 +19,31 @@ class Sample(RunResult):
 
 
 def ask_k(
-    make: Make, question: str, k: int, *, executor: Executor | None = None
+    make: Callable[[int], Machine], question: str, k: int
 ) -> list[Sample | Exception]:
     """Run a question k times; return the runs in the order of their seeds, 1 to k.
 
-    A run that raises is that exception in the list. Each trace says its seed in
-    `run_started`. One `SharedBudget` given to all machines is one for all runs; with a
-    path it holds in other processes too. Ctrl-C is raised, and no other run begins. One
-    by one it cancels the run at work; on an executor those at work come to their end.
-
-    ValueError: k is below 1.
-
-    Args:
-        make: makes the machine of a seed; pickled, for processes.
-        executor: runs them at once: threads, processes, a cluster. None: one by one.
+    `make` makes a new machine for a seed; each trace says its seed in `run_started`. A
+    run that raises is that exception in the list. Ctrl-C is raised, and no other run
+    begins.
     """
-    if k < 1:
-        raise ValueError(f"k is {k}: ask at least once")
-    at_once = executor.map if executor else map  # interrupted, both begin no other
-    return list(at_once(partial(_run, make, question), range(1, k + 1)))
+    return [_run(make, question, seed) for seed in range(1, k + 1)]
 
 
-def _run(make: Make, question: str, seed: int) -> Sample | Exception:
+def _run(
+    make: Callable[[int], Machine], question: str, seed: int
+) -> Sample | Exception:
+    told = TraceWriter()
     try:
-        machine = copy(make(seed))  # it may be the caller's, and be given out again
-        if machine.hook is ignore:
-            machine.hook = TraceWriter()
-        machine.about = {**machine.about, "seed": seed}
+        machine = make(seed)
+        machine.hook, machine.about = told, {**machine.about, "seed": seed}
         end = machine.run(question)
     except Exception as error:
         return error
     if end.state == State.CANCELLED:  # the machine took Ctrl-C for itself
         raise KeyboardInterrupt
-    trace = machine.hook.trace() if hasattr(machine.hook, "trace") else None
     known = {field.name: getattr(end, field.name) for field in fields(RunResult)}
-    return Sample(**known, seed=seed, trace=trace)
+    return Sample(**known, seed=seed, trace=told.trace())
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 HOME = Path(__file__).parent
 
 
-NAMES = "PARTS"
+NAMES = "$PARTS"
 """The functions of the runtime that may be replaced."""
 KNOWN = NAMES.split()
 

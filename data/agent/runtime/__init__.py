@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 
-__version__ = "VERSION"
+__version__ = "$VERSION"
 
 for name in ("filelock", "httpx", "jsonschema_rs", "orjson", "pydantic"):
     if find_spec(name) is None:

@@ -1,0 +1,300 @@
+"""What a guard is worth, counted in the world: payments that were made, files written.
+
+The experiments of lesson 07. Each plays a scripted scenario with chosen guards and
+looks at the account or the folder, and never at what the answer says.
+"""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+
+from workbook.environments.payment import Payments
+from workbook.environments.workspace import Workspace
+from workbook.exercises.display import show
+from workbook.fsm.adapters import FunctionCalls
+from workbook.fsm.assemble import assemble
+from workbook.guardrails.budget import Budget
+from workbook.guardrails.handlers import Ask
+from workbook.guardrails.ledger import Claim, Ledger
+from workbook.guardrails.machine import guarded
+from workbook.guardrails.permission import (
+    Answer,
+    Approve,
+    PolicyRule,
+    Reject,
+    Request,
+    Verdict,
+    yes,
+)
+from workbook.models.prompts import clip
+from workbook.models.script import Script
+from workbook.paths import DATA
+from workbook.playground.engines import play
+from workbook.playground.machines import Given
+from workbook.playground.scenarios import load
+from workbook.traces import Trace, TraceWriter
+from workbook.traces.show import Diff
+from workbook.wait import waiting
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAYING = DATA / "lessons/07/paying.py"
+"""An agent that pays, as a program of its own."""
+EXAMPLE = DATA / "lessons/07/mend_example.txt"
+
+MALLORY = "call_id_used_again"
+CASES: dict[str, dict[str, Any]] = {
+    "the call is made again": {"slug": "payment_twice"},
+    "the bank answers too late": {"slug": "payment_twice", "slow": True},
+    "three spellings": {"slug": "payment_other_call_id"},
+    "the whole run again the next day": {"slug": "payment_twice", "days": 2},
+    "then 2500 to Mallory": {"slug": MALLORY},
+    "the same, under one call_id": {"slug": MALLORY, "adapter": FunctionCalls},
+}
+"""Six ways in which more than one payment is made, where one is right."""
+
+
+def careful() -> Ask:
+    """Return a person who knows the question, and what they have allowed today."""
+    allowed: list[str] = []
+
+    def look(request: Request) -> Answer:
+        payee = request.call.arguments["payee"].strip()
+        if payee != "bookshop" or payee in allowed:
+            return Reject("nobody asked for that")
+        allowed.append(payee)
+        return yes(request)
+
+    return look
+
+
+ANYTHING = {"rules": [PolicyRule(Verdict.ALLOW)]}
+GUARDS: dict[str, dict[str, Any]] = {
+    "nothing": ANYTHING,
+    "a policy": {"rules": [PolicyRule(Verdict.DENY, tool="pay")]},
+    "who says yes to all": {},
+    "who looks": {"person": careful},
+    "a key": {"key": True, **ANYTHING},
+    "who looks, and a key": {"person": careful, "key": True},
+}
+
+
+def six_cases() -> pd.DataFrame:
+    """Return how many payments are made: a row for each case, a column for a guard."""
+    import pandas as pd
+
+    counts = {
+        guard: [_paid(**case, **options) for case in CASES.values()]
+        for guard, options in GUARDS.items()
+    }
+    return pd.DataFrame(counts, index=[*CASES])
+
+
+def _paid(
+    slug: str,
+    slow: bool = False,
+    days: int = 1,
+    person: Callable[[], Ask] = lambda: yes,
+    key: bool = False,
+    **more: Any,
+) -> int:
+    account, scenario = Payments(), load(slug)
+    tool = replace(account.slow_tool(), name="Pay") if slow else account.tool()
+    if key:
+        more["ledger"] = new_ledger()
+    for _ in range(days):  # each day is a run, with a person who remembers that day
+        guarded(scenario.script(), [tool], ask=person(), **more).run(scenario.question)
+    return len(account.made)
+
+
+def afternoon(morning: Approve, parts: Given) -> None:
+    """Let Mallory's payment be asked for, and answer with a yes of the morning."""
+    turns = [load(MALLORY).turns[1], "Final Answer: done"]
+    _pays(turns, ask=lambda _: morning, parts=parts)
+
+
+def spellings(parts: Given) -> None:
+    """Let one payment be asked for in three spellings, with a yes to each."""
+    _pays(load("payment_other_call_id").turns, ask=yes, parts=parts)
+
+
+def _pays(turns: Sequence[Any], **options: Any) -> None:
+    account = Payments()
+    machine = guarded(Script(turns), [account.tool()], ledger=new_ledger(), **options)
+    machine.run("Pay 25 euros to the bookshop.")
+    made = [f"{each.cents / 100:g} to {each.payee}" for each in account.made]
+    print("paid:", ", ".join(made) or "nothing")
+
+
+def new_folder() -> Path:
+    """Return a new folder, for a trace and what stands beside it."""
+    return Path(mkdtemp())
+
+
+def new_ledger() -> Ledger:
+    """Return a new ledger, in a folder of its own."""
+    return Ledger(new_folder() / "ledger.db")
+
+
+def two_at_once(claim: Callable[..., Claim]) -> None:
+    """Let a second process claim between two statements of the first; print payments.
+
+    Both pay if they are told "run". Which of them is first does not matter.
+    """
+    account, ledger, told = Payments(), new_ledger(), list[str]()
+    with ledger.connection() as one, ledger.connection() as two:
+        two.execute("PRAGMA busy_timeout = 0")
+        statements = list[str]()
+
+        def ask(db: sqlite3.Connection) -> None:
+            told.append(claim(db, "pay 25", "digest").verdict)
+            if told[-1] == "run":
+                account.pay("bookshop", 25)
+
+        def between(sql: str) -> None:
+            statements.append(sql)
+            if len(statements) == 2:
+                with suppress(sqlite3.OperationalError):  # it is locked: later
+                    ask(two)
+
+        one.set_trace_callback(between)
+        ask(one)
+        one.set_trace_callback(None)
+        if len(told) == 1:
+            ask(two)
+    print(f"they were told {' and '.join(told)}: {len(account.made)} paid")
+
+
+def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
+    """Run the paying agent on a trace, in a process of its own; return what it prints.
+
+    It begins the run, or goes on with it. `answers` are a person's, such as "yes,no";
+    without one the run waits. `dies_at` is the place where it is killed.
+    """
+    command = [sys.executable, str(PAYING), str(path), answers, str(dies_at)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode in (-9, 9):  # killed, on POSIX and on Windows
+        return f"killed at {dies_at}"
+    return done.stdout.strip() or done.stderr.strip().rpartition("\n")[2]
+
+
+def paid(path: Path) -> int:
+    """Return how many payments the agent of this trace has made."""
+    return len(Payments(path.with_name("payments.jsonl")).made)
+
+
+def decisions(path: Path) -> pd.DataFrame:
+    """Return who decided what in a run; print how many turns its model had."""
+    import pandas as pd
+
+    trace = Trace.read(path)
+    print(f"{len(trace.of('model_turn'))} model turns in the file")
+    return pd.DataFrame(trace.of("decision"))[["who", "what", "call_id", "why"]]
+
+
+def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
+    """Kill your agent at each event of a payment, and inside the bank; then go on.
+
+    Each run is a process of its own that is killed (`kill -9`). This process then goes
+    on with the run from its trace.
+
+    Args:
+        only: these places, numbers of events or "claimed" or "paid"; without any, all.
+
+    Returns:
+        a row for each place: payments when it died and in the end, and the answer.
+    """
+    import pandas as pd
+
+    folder = new_folder()
+    goes_on = runpy.run_path(str(PAYING))["work"]
+    whole = folder / "whole" / "run.jsonl"
+    print(agent(whole, "yes,yes").partition("\n")[2])  # whose parts run
+    places: dict[object, str] = {
+        e["seq"]: " ".join(e[key] for key in ("kind", "event", "what") if e.get(key))
+        for e in list(Trace.read(whole))[:-1]
+    }
+    places |= {"claimed": "the key is claimed", "paid": "the bank has paid"}
+
+    def kill(place: object) -> dict[str, Any]:
+        path = folder / f"at {place}" / "run.jsonl"
+        killed = agent(path, "yes,yes", place) == f"killed at {place}"
+        before = paid(path)
+        try:
+            answer = goes_on(path, "yes,yes").answer
+        except Exception as error:  # of a part of the reader's
+            answer = f"{type(error).__name__}: {error}"
+        found = {"at": place, "killed after": places[place], "killed": killed}
+        found |= {"paid when it died": before, "paid in the end": paid(path)}
+        return found | {"answer": answer}
+
+    rows, total = [], len(only or places)
+    with ThreadPoolExecutor(2) as pool, waiting("killing the agent", total) as tick:
+        for row in pool.map(kill, only or places):
+            rows.append(row)
+            tick()
+    return pd.DataFrame(rows).set_index("at")
+
+
+def story(slug: str, engine: str) -> None:
+    """Print what model and tools said in a scenario, and how it ended."""
+    trace = play(slug, engine)
+    assert trace.end is not None
+    for event in trace.of("model_turn", "observation"):
+        print(_line(event["text"]))
+    print(f"{trace.end['state']}: {trace.end['answer']}")
+
+
+def in_the_folder(
+    slug: str, model: Any = None, *, protected: bool = True, **options: Any
+) -> str:
+    """Play a scenario in a workspace, and print its decisions and observations.
+
+    Args:
+        model: a real one, with at most six steps and an example; None is the script.
+        protected: whether the machine has guards; `options` are theirs.
+
+    Returns:
+        the answer, and what the workspace is then.
+    """
+    place, scenario, emit = Workspace.sample(), load(slug), TraceWriter()
+    before = place.read_file("price.py")
+    if model is not None:
+        options |= {"budget": Budget(steps=6), "preamble": EXAMPLE.read_text("utf-8")}
+    make = guarded if protected else partial(assemble, {})
+    machine = make(model or scenario.script(), place.tools(), hook=emit, **options)
+    ended = machine.run(scenario.question)
+    for event in emit.trace().of("decision", "observation"):
+        if event["kind"] == "observation":
+            print(f"    {event['tool']:10} {_line(event['text'], 160)}")
+        else:
+            print(f"  {event['who']}: {event['what']} {event['why']}")
+    is_same = place.read_file("price.py") == before
+    now = f"the file is as it was: {is_same}"
+    passed = f"the tests pass: {place.run_tests()['passed']}"
+    return f"{ended.state}, {ended.answer or ended.message}\n{now}; {passed}\n"
+
+
+def show_change(request: Request) -> None:
+    """Show what a call would change, in colours."""
+    show(Diff(request.preview))
+
+
+def _line(text: str, most: int = 88) -> str:
+    """Return a text, or one in JSON, as one line that a narrow window shows."""
+    plain = text.replace("\\n", " ").replace('\\"', '"')
+    plain = re.sub(r"([=-])\1{9,}", r"\1\1\1", plain)  # a ruler
+    return clip(" ".join(plain.split()), most)
