@@ -59,7 +59,7 @@ def test_lesson_03_shows_what_the_framework_says(ran):
     columns = lesson.output("first_turns(runs)").locator(".workbook-side-by-side pre")
     expect(columns.nth(0)).not_to_contain_text("Observation:")
     expect(columns.nth(1)).to_contain_text("Observation:")
-    expect(lesson.output("plot_caching(frame)").locator("img")).to_be_visible()
+    expect(lesson.output("growth.plot_growth(").locator("img")).to_be_visible()
 
 
 def test_lesson_04_refuses_arguments(ran):
