@@ -42,7 +42,8 @@ def test_only_what_has_a_fix_is_shown(monkeypatch):
     ("name", "health", "fix"),
     [
         (None, Health.WELL, ""),
-        ("scriptde", Health.BROKEN, "did you mean 'scripted'"),
+        ("gpt 4", Health.BROKEN, "names no model"),
+        ("scriptde", Health.BROKEN, "or WORKBOOK_MODEL=scripted"),
         ("local", Health.NOTE, "fetch-model"),  # lessons run on recorded results
     ],
 )

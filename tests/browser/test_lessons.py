@@ -48,7 +48,7 @@ def test_lesson_03_shows_what_the_framework_says(ran):
     expect(lesson.page.locator("table", has_text=hidden).first).to_be_visible()
     expect(lesson.page.locator("table mjx-container")).to_have_count(0)
 
-    prompt = lesson.output("color_prompt(first)").locator(".workbook-prompt")
+    prompt = lesson.output("ColoredPrompt(first)").locator(".workbook-prompt")
     expect(prompt).to_contain_text("question: 25")
     tools = prompt.locator('pre span[title="tools"]')
     expect(tools).to_contain_text("Calculator(")
@@ -59,7 +59,7 @@ def test_lesson_03_shows_what_the_framework_says(ran):
     columns = lesson.output("first_turns(runs)").locator(".workbook-side-by-side pre")
     expect(columns.nth(0)).not_to_contain_text("Observation:")
     expect(columns.nth(1)).to_contain_text("Observation:")
-    expect(lesson.output("growth.plot_growth(").locator("img")).to_be_visible()
+    expect(lesson.output("plot_growth(rows").locator("img")).to_be_visible()
 
 
 def test_lesson_04_refuses_arguments(ran):

@@ -12,7 +12,7 @@ EACH_WORLD = pytest.mark.parametrize("name", WORLDS)
 TASKS = {name: tasks(name) for name in WORLDS}
 VERBS = (
     *("search[{}]", "lookup[{}]", "finish[{}]", "click[{}]", "think: {}", "{}"),
-    *("go to {}", "open {}", "close {}", "take {} from {}", "put {} in/on {}"),
+    *("go to {}", "take {} from {}", "put {} in/on {}"),
     *("clean {} with {}", "heat {} with {}", "look", "inventory"),
 )
 WORDS = ("", "desk 1", "cup 1", "the Moon", "[[", "]", "富士山", "mug", "p05", "back")
@@ -26,12 +26,12 @@ any_action = st.text(max_size=30) | st.builds(
 
 @EACH_WORLD
 @settings(max_examples=100, deadline=None)
-@given(data=st.data(), seed=st.integers(0, 5))
-def test_any_string_is_a_legal_call(name, data, seed):
+@given(data=st.data())
+def test_any_string_is_a_legal_call(name, data):
     """any string gets a text and a reward from 0 to 1, the same one each time"""
     task = data.draw(st.sampled_from(TASKS[name]))
     actions = data.draw(st.lists(any_action, max_size=12))
-    world, other = make_world(name, seed), make_world(name, seed)
+    world, other = make_world(name), make_world(name)
     assert world.reset(task) == other.reset(task)
     for number, action in enumerate(actions, start=1):
         result = world.step(action)

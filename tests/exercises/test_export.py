@@ -14,7 +14,7 @@ from tests.endpoint import endpoint
 from tests.learner import RAISES, solve, spoil
 from workbook.exercises.catalogue import CourseError, exercises
 from workbook.exercises.closure import closure, imported, modules, tree_of
-from workbook.exercises.export import TEMPLATES, export, packed
+from workbook.exercises.export import NOT_OURS, TEMPLATES, export, packed
 from workbook.exercises.your_agent import path_of, write
 from workbook.models.base import ToolRequest
 
@@ -210,13 +210,7 @@ def test_the_closure_follows_imports_wherever_they_are(tmp_path):
         "workbook.fsm.table",
     }
     rooms = {name.split(".")[1] for name in found if "." in name}
-    assert not rooms & {
-        "exercises",
-        "playground",
-        "grading",
-        "evaluation",
-        "environments",
-    }
+    assert not rooms & NOT_OURS
     tops = {each.partition(".")[0] for m in found for each in imported(tree_of(m))}
     assert not tops & {"langchain", "IPython", "ipywidgets", "pytest"}
     assert found <= modules().keys()

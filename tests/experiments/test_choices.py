@@ -9,18 +9,10 @@ from workbook.experiments.choices import (
     TOOLS,
     choose,
     first_call,
-    lab_data,
     menus,
     one_of,
 )
 from workbook.models.script import Script
-
-
-def test_each_tool_has_twelve_questions_of_its_own():
-    """No tool is asked for more often than another, and no question twice."""
-    questions = lab_data("which_tool")
-    assert [(name, len(questions[name])) for name in NAMES] == [(n, 12) for n in NAMES]
-    assert len({each for asked in questions.values() for each in asked}) == 36
 
 
 def test_a_swapped_menu_has_the_text_of_the_next_tool():

@@ -11,7 +11,6 @@ from workbook.experiments.experiment import (
 )
 from workbook.experiments.questions import (
     ArithmeticQuestion,
-    arithmetic_questions,
     calculator_world,
     drawn_sums,
 )
@@ -99,13 +98,6 @@ def test_two_methods_are_compared_on_the_same_questions():
         *(False, "", "Calculator[2+3]", "5", "Calculator[2+3]"),
         *(True, "I multiply.", "Calculator[2*3]", "", "Finish[6]"),
     ]
-
-
-def test_the_twenty_questions_are_twenty_sums():
-    """Twenty questions with different names, each answered by one number."""
-    questions = arithmetic_questions()
-    assert len({q.slug for q in questions}) == len(questions) == 20
-    assert all(same_number(q.answers[0], q.answers[0]) for q in questions)
 
 
 def test_drawn_sums_are_the_same_each_time():

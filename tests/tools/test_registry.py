@@ -209,6 +209,11 @@ def test_a_result_is_an_observation(registry):
     assert seen.text() == '{"volts": 1.5, "range": "1V", "seconds": 2}'
 
 
+class Speechless(Exception):  # noqa: N818 - one that cannot be shown
+    def __str__(self):
+        raise RuntimeError("no words")
+
+
 LONG = "\ud800" + "x" * 100_000
 
 
@@ -219,6 +224,7 @@ LONG = "\ud800" + "x" * 100_000
         (ToolFailure("busy", "no.", True), "no. The same call may work later."),
         (ToolFailure("busy", LONG, hint=LONG), "Error (busy): ?xxx"),
         (TimedOut("no answer within 1 s"), "Error (timeout): Any did not answer in"),
+        (Speechless(), "Error (tool_raised): Any raised Speechless:"),
         (KeyError(LONG), "Error (tool_raised): Any raised KeyError:"),
         (SystemExit(3), "Error (tool_raised): Any raised SystemExit: 3"),
     ],

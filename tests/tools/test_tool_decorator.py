@@ -74,17 +74,19 @@ def test_a_call_takes_values_as_the_hints_have_them():
     seen: list[Any] = []
 
     class Shop:
-        def order(self, size: Size, more: list[Size] | None = None) -> dict:
+        def order(
+            self, size: Size, more: list[Size] | None = None, n: int | None = 1
+        ) -> dict:
             """Order shirts."""
-            seen.append((size, more))
+            seen.append((size, more, n))
             return {"ordered": 1}
 
     order = tool(Shop().order)
-    types = 'size: "s" | "l", more?: array | null'
+    types = 'size: "s" | "l", more?: array | null, n?: integer | null'
     assert order.signature() == f"order({types})"
     assert call(order, size="s", more=["l"]).result == {"ordered": 1}
-    assert call(order, size="l").result == {"ordered": 1}
-    assert seen == [(Size.SMALL, [Size.LARGE]), (Size.LARGE, None)]
+    assert call(order, size="l", n="12").result == {"ordered": 1}  # repaired
+    assert seen == [(Size.SMALL, [Size.LARGE], 1), (Size.LARGE, None, 12)]
 
 
 def no_hint(n): ...

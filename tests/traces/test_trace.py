@@ -138,7 +138,6 @@ def test_a_file_cut_at_any_byte_is_read_up_to_there(path):
         ({"kind": "x"}, "line 2: 'x' is not a kind of event"),
         ({"kind": "tool_call"}, "this tool_call has no call_id, tool, arguments"),
         ({"seq": 7}, "seq is 7, expected 1: an event is missing"),
-        ({"kept": "all"}, "kept is of type str, not int"),
         ({"prompt": 5}, "prompt is of type int, not str | list"),
         ({"notes": None}, "notes is of type NoneType, not list"),
         ({"trace_id": "other"}, "it is of another run, other"),

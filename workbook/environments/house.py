@@ -1,7 +1,8 @@
-"""A household in text: rooms, places that open and close, and things to carry.
+"""A household in text: rooms, places in them, and things to carry.
 
 What the house has is in `data/environments/house.toml`; where the things lie at first
-is drawn from the seed. The idea is ALFWorld's (Shridhar et al. 2021, arXiv:2010.03768).
+is drawn, for each task anew. The idea is ALFWorld's (Shridhar et al. 2021,
+arXiv:2010.03768).
 """
 
 import random
@@ -76,17 +77,15 @@ class HouseWorld(TextWorld[HouseTask]):
     """Put things in their places; the reward is 1.0 as soon as the goal holds."""
 
     forms = (
-        "go to …, take … from …, open …, close …, put … in/on …, clean … with …, "
-        "heat … with …, cool … with …, look, inventory, think: …"
+        "go to …, take … from …, put … in/on …, clean … with …, heat … with …, "
+        "cool … with …, look, inventory, think: …"
     )
     here: str
     things: list[Thing]
-    closed: set[str]
 
     def _begin(self, task: HouseTask) -> str:
         self.here = ""
-        self.closed = {p for p in PLACES if kind_of(p) in HOUSE["closable"]}
-        self.things = lay_out(random.Random(f"{self.seed}:{task.slug}"), task)
+        self.things = lay_out(random.Random(f"0:{task.slug}"), task)
         rooms = " ".join(f"{r.capitalize()}: {', '.join(p)}." for r, p in ROOMS.items())
         return f"You are in the hall of a house. {rooms} Your task: {task.text}."
 
@@ -122,12 +121,14 @@ class HouseWorld(TextWorld[HouseTask]):
     def _look(self) -> str:
         if not self.here:
             return "You are not at any place. Use: go to …"
-        return f"You are at {self.here}. {self._contents()}"
+        things = [str(thing) for thing in self.things if thing.place == self.here]
+        seen = f"{self._into().capitalize()} it: {', '.join(things) or 'nothing'}."
+        return f"You are at {self.here}. {seen}"
 
     def _take(self, thing: str, place: str) -> str:
         held = self._held()
         _unless(not held, f"your hands are full with {held and held.name}")
-        self._must_reach(place)
+        self._must_be_at(place)
         lying = {each.name: each for each in self.things if each.place == place}
         _unless(thing in lying, f"there is no {echo(thing)!r} at {place}")
         lying[thing].place = None
@@ -135,19 +136,9 @@ class HouseWorld(TextWorld[HouseTask]):
 
     def _put(self, thing: str, place: str) -> str:
         held = self._must_hold(thing)
-        self._must_reach(place)
+        self._must_be_at(place)
         held.place = place
         return f"You put {thing} {self._into()} {place}."
-
-    def _swing(self, verb: str, name: str) -> str:
-        self._must_be_at(name)
-        closable = kind_of(self.here) in HOUSE["closable"]
-        _unless(closable, f"{self.here} cannot be opened or closed")
-        state = "closed" if self.here in self.closed else "open"
-        _unless(not state.startswith(verb), f"{self.here} is already {state}")
-        self.closed ^= {self.here}
-        seen = f" {self._contents()}" if verb == "open" else ""
-        return f"You {verb} {self.here}.{seen}"
 
     def _treat(self, verb: str, thing: str, place: str) -> str:
         how = HOUSE["treatments"][verb]
@@ -163,10 +154,6 @@ class HouseWorld(TextWorld[HouseTask]):
     def _must_be_at(self, name: str) -> None:
         _unless(name == self.here, f"you are not at {echo(name)!r}")
 
-    def _must_reach(self, name: str) -> None:
-        self._must_be_at(name)
-        _unless(self.here not in self.closed, f"{self.here} is closed")
-
     def _must_hold(self, name: str) -> Thing:
         held = self._held()
         if held is None or held.name != name:
@@ -176,12 +163,6 @@ class HouseWorld(TextWorld[HouseTask]):
     def _held(self) -> Thing | None:
         return next((thing for thing in self.things if thing.place is None), None)
 
-    def _contents(self) -> str:
-        if self.here in self.closed:
-            return "It is closed."
-        things = [str(thing) for thing in self.things if thing.place == self.here]
-        return f"{self._into().capitalize()} it: {', '.join(things) or 'nothing'}."
-
     def _into(self) -> str:
         return "in" if kind_of(self.here) in HOUSE["insides"] else "on"
 
@@ -189,7 +170,6 @@ class HouseWorld(TextWorld[HouseTask]):
 _VERBS: dict[str, Callable[..., str]] = {
     r"go to (.*)": HouseWorld._go,
     r"take (.*) from (.*)": HouseWorld._take,
-    r"(open|close) (.*)": HouseWorld._swing,
     r"put (.*?) (?:in/on|into|onto|in|on) (.*)": HouseWorld._put,
     r"(clean|heat|cool) (.*) with (.*)": HouseWorld._treat,
     r"look": HouseWorld._look,

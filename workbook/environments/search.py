@@ -50,8 +50,6 @@ class LocalSearch:
     pairs of characters, with the same formula.
     """
 
-    name = "local"
-
     def __init__(self, articles: Iterable[Article]) -> None:
         self._articles = sorted(articles, key=lambda article: article.doc_id)
         self._rows = [(normalise(a.title), normalise(a.text)) for a in self._articles]

@@ -1,6 +1,6 @@
 """What every text world here has in common: a task, a step, and an answer to anything.
 
-A world never raises for what an agent wrote; the same seed, task and actions give the
+A world never raises for what an agent wrote; the same task and actions give the
 same texts, as in ReAct's experiments (arXiv:2210.03629).
 """
 
@@ -21,12 +21,12 @@ RowT = TypeVar("RowT")
 
 
 class TextWorld(ABC, Generic[TaskT]):
-    """The bookkeeping that the three worlds share; chance is drawn from the seed."""
+    """The bookkeeping that the three worlds share."""
 
     forms: str  # the verbs of this world, told to an agent that used another
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed, self.steps, self.done = seed, 0, False
+    def __init__(self) -> None:
+        self.steps, self.done = 0, False
         self.task: TaskT | None = None
 
     def reset(self, task: TaskT) -> str:

@@ -85,8 +85,8 @@ class WikiWorld(TextWorld[WikiTask]):
 
     forms = "search[entity], lookup[string], finish[answer]"
 
-    def __init__(self, seed: int = 0, lookup: Lookup = lookup_next) -> None:
-        super().__init__(seed)
+    def __init__(self, lookup: Lookup = lookup_next) -> None:
+        super().__init__()
         self._next = lookup
 
     def _begin(self, task: WikiTask) -> str:

@@ -11,9 +11,9 @@ WORLDS: dict[str, Any] = {"wiki": WikiWorld, "house": HouseWorld, "shop": ShopWo
 TASKS: dict[str, Any] = {"wiki": wiki_tasks, "house": house_tasks, "shop": shop_tasks}
 
 
-def make_world(name: str, seed: int = 0, **parts: Any) -> TextWorld[Any]:
+def make_world(name: str, **parts: Any) -> TextWorld[Any]:
     """Build a world: `wiki` (which may take a `lookup`), `house` or `shop`."""
-    world: TextWorld[Any] = WORLDS[name](seed, **parts)
+    world: TextWorld[Any] = WORLDS[name](**parts)
     return world
 
 

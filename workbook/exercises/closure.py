@@ -72,14 +72,17 @@ def imported(tree: ast.AST) -> Iterator[str]:
 
 
 def closure(texts: Iterable[str]) -> set[str]:
-    """Return all modules of the package that texts import, and those import in turn."""
+    """Return all modules of the package that texts import, and those import in turn.
+
+    A room's own `__init__` is one of them where something imports from the room itself.
+    """
     todo = [name for text in texts for name in imported(ast.parse(text))]
     found: set[str] = set()
     while todo:
         name = todo.pop()
         if name in modules() and name not in found:
             found.add(name)
-            todo += [name.rpartition(".")[0], *imported(tree_of(name))]
+            todo += imported(tree_of(name))
     return found
 
 

@@ -39,14 +39,9 @@ RECORD = ".exported.json"
 RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
 BESIDE = "renewed, and what you had changed is beside it (.yours)"
 NOT_OURS = {
-    "exercises",
-    "playground",
-    "experiments",
-    "grading",
-    "evaluation",
-    "environments",
+    "exercises", "playground", "experiments", "grading", "evaluation", "environments",
     "langchain_trace",
-}
+}  # fmt: skip
 """Rooms of the course that no exported agent needs."""
 
 CAPSTONE, ADDED = "my_agent", ("my_tool", "my_guard")

@@ -16,7 +16,6 @@ from workbook.playground.engines import play
 from workbook.playground.machines import ByScript, Given
 from workbook.playground.scenarios import load, slugs
 from workbook.tools import Tool, ToolFailure, ToolRegistry
-from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
 from workbook.traces.views import logged, totals
 from workbook.traces.writer import TraceWriter
@@ -24,7 +23,6 @@ from workbook.wait import waiting
 
 Replay = Callable[[Trace, Machine], Any]
 MACHINES = ("fsm", "guarded")
-SAME = "the same end"
 COAT = "A coat costs $200. 25% is taken off. What is the price?"
 EXAMPLE = (DATA / "lessons/08/price_example.txt").read_text(encoding="utf-8")
 """What the real model is asked, and the solved example before it."""
@@ -86,35 +84,30 @@ def recorded_gallery(
     return runs
 
 
-def over_the_gallery(yours: Replay) -> Grid:
-    """Play every scenario on both machines, and each trace again with two replays.
+def over_the_gallery(again: Replay) -> Grid:
+    """Play every scenario on both machines, and each trace again.
 
     Below the table is how many came to the recorded end; its rows are the others.
     """
-    functions = {"your replay": yours, "the workbook's": replay}
-    rows, counts = [], dict.fromkeys(functions, 0)
-    cases = list(itertools.product(slugs(), MACHINES))
+    rows, cases = [], list(itertools.product(slugs(), MACHINES))
     with waiting("playing the scenarios again", len(cases)) as tick:
         for slug, engine in cases:
             person = ByScript(load(slug).guards.answers)  # it keeps the machine, too
             trace = play(slug, engine, person=person)
-            ends = {n: _end(f, trace, person.machine) for n, f in functions.items()}
-            for name, end in ends.items():
-                counts[name] += end == SAME
-            if set(ends.values()) != {SAME}:
-                rows.append((slug, engine, *ends.values()))
+            if end := _other_end(again, trace, person.machine):
+                rows.append((slug, engine, end))
             tick()
-    said = [f"{name}: {n} of {len(cases)} to {SAME}" for name, n in counts.items()]
-    return Grid(("scenario", "engine", *functions), rows, "; ".join(said))
+    said = f"your replay: {len(cases) - len(rows)} of {len(cases)} to the same end"
+    return Grid(("scenario", "engine", "your replay"), rows, said)
 
 
-def _end(again: Replay, trace: Trace, machine: Machine) -> str:
+def _other_end(again: Replay, trace: Trace, machine: Machine) -> str:
     try:
         state = again(trace, machine).state
     except Exception as error:  # a learner's may raise anything
         at = getattr(error, "seq", None)
         return type(error).__name__ + (f" at event {at}" if at is not None else "")
-    return SAME if state == totals(trace)["state"] else f"another end: {state}"
+    return "" if state == totals(trace)["state"] else f"another end: {state}"
 
 
 ASKED_AGAIN = {"model_request": "the model", "tool_call": "the tool"}

@@ -158,12 +158,16 @@ class Machine:
         Args:
             trace_id: the run's; None is the hook's, or a new one.
         """
-        make, stop, new_id = self.tools.run, self._cancelled, uuid.uuid4().hex[:12]
-        of_hook: str = getattr(self.hook, "trace_id", new_id)
-        ends = make, self.hook, self.clock, stop.is_set, stop.clear
-        live = Live(*ends, trace_id or of_hook)
-        live.may_repeat = lambda call: self.tools[call.name].effect is Effect.READ
-        return live
+        of_hook: str = getattr(self.hook, "trace_id", uuid.uuid4().hex[:12])
+        return Live(
+            make=self.tools.run,
+            tell=self.hook,
+            now=self.clock,
+            stopped=self._cancelled.is_set,
+            done=self._cancelled.clear,
+            trace_id=trace_id or of_hook,
+            may_repeat=lambda call: self.tools[call.name].effect is Effect.READ,
+        )
 
     def again(self, say: Callable[[], Completion], observe: Make, tell: Emit) -> Self:
         """Return a copy with its ends in your hands: no model and no tool is called.
@@ -173,9 +177,9 @@ class Machine:
             observe: what comes of a call.
             tell: the hook.
         """
-        again = copy(self)
-        ends: Any = {"complete": lambda ask: say(), "make": observe, "tell": tell}
-        again._outside = replace(self.live(), **ends)
+        again, live = copy(self), self.live()
+        live.complete, live.make, live.tell = lambda ask: say(), observe, tell
+        again._outside = live
         return again
 
     def resume(self, path: Path | str) -> RunResult:
@@ -264,8 +268,15 @@ class Machine:
         message = rule.why
         if error is not None:
             message = "".join(traceback.format_exception_only(error)).strip()
-        about = run.spent, run.signals.outside.trace_id, message, run.forced
-        return RunResult(rule.target, rule.event, answer, *about)
+        return RunResult(
+            state=rule.target,
+            reason=rule.event,
+            answer=answer,
+            spent=run.spent,
+            trace_id=run.signals.outside.trace_id,
+            message=message,
+            forced=run.forced,
+        )
 
     def _gaps(self) -> list[str]:
         """Return what the table lacks to be run, honest as it may be."""

@@ -154,11 +154,10 @@ class Run:
         told: dict[str, Any] = {"text": self.text, "turn": None, "usage": usage}
         try:
             reply = self.conversation.read(completion)
-        except BaseException:
+            told["turn"] = reply.turn
+            self.waiting.extend(reply.asked)
+        finally:
             self.signals.emit("model_turn", told)
-            raise
-        self.waiting.extend(reply.asked)
-        self.signals.emit("model_turn", told | {"turn": reply.turn})
         if reply.asked:
             self.call = reply.asked[0].call
         if reply.problem is not None:

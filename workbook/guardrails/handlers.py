@@ -272,9 +272,9 @@ def observe_cycles(run: Run) -> str:
             stuck, guards.warned = guards.warned, True
             notes = (*observation.notes, f"{cycle.words()} Do something else.")
             run.observation = replace(observation, notes=notes)
-    run.hand_over()
+    event = run.hand_over()
     if stuck:
         return GuardEvent.REPEATED
-    if run.forced and not run.waiting:
+    if run.forced and event == GuardEvent.OBSERVED:
         return GuardEvent.NOT_CONVERGED
-    return GuardEvent.MORE_CALLS if run.waiting else GuardEvent.OBSERVED
+    return event

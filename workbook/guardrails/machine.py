@@ -135,10 +135,14 @@ class GuardedMachine(Machine):
         if self.ask is not None:
             live.consult = self.ask
         if self.ledger is not None:
-            key = self.parts.get("idempotency_key", idempotency_key)
-            claiming = self.parts.get("claim", claim)
-            about = self.ledger, self.tools, live.trace_id, live.make
-            live.make = once(*about, key=key, claim=claiming)
+            live.make = once(
+                self.ledger,
+                self.tools,
+                live.trace_id,
+                live.make,
+                key=self.parts.get("idempotency_key", idempotency_key),
+                claim=self.parts.get("claim", claim),
+            )
             live.may_repeat = lambda call: True  # it knows what was done
         return live
 
@@ -148,8 +152,9 @@ class GuardedMachine(Machine):
 
     def _about(self, run: Run) -> dict[str, Any]:
         mode = (run.coming() or {}).get("mode", self.mode)
-        goes_by = self.rules, self.converge, self.parts, self._switches
-        run.notes["guards"] = Guards(self.budget, mode, *goes_by)
+        run.notes["guards"] = Guards(
+            self.budget, mode, self.rules, self.converge, self.parts, self._switches
+        )
         return super()._about(run) | {"mode": mode}
 
     def _finish(

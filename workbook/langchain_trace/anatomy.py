@@ -46,25 +46,22 @@ def split_prompt(prompt: str) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class ColoredPrompt:
-    """A prompt in sections (name, text, tokens), coloured in a notebook."""
+    """A classic prompt in colours, with a legend that counts its tokens."""
 
-    sections: tuple[tuple[str, str, int], ...]
+    prompt: str
+
+    def _tokens(self) -> dict[str, int]:
+        return {name: count_tokens(text) for name, text in split_prompt(self.prompt)}
 
     def share(self, name: str) -> float:
         """Return how much of the prompt's tokens a section has, from 0 to 1."""
-        sizes = {name: tokens for name, _, tokens in self.sections}
-        return sizes[name] / sum(sizes.values())
+        return self._tokens()[name] / sum(self._tokens().values())
 
     def _repr_html_(self) -> str:
-        pairs = zip(self.sections, _WHOSE, strict=True)
-        shown = [(*section, *VOICES[whose]) for section, whose in pairs]
+        sizes = self._tokens()
+        pairs = zip(split_prompt(self.prompt), _WHOSE, strict=True)
+        shown = [(n, text, sizes[n], *VOICES[whose]) for (n, text), whose in pairs]
         return str(template("shown.html").module.prompt(shown))
-
-
-def color_prompt(prompt: str) -> ColoredPrompt:
-    """Return a classic prompt in colours, with a legend that counts its tokens."""
-    sections = split_prompt(prompt)
-    return ColoredPrompt(tuple((*each, count_tokens(each[1])) for each in sections))
 
 
 @dataclass(frozen=True)

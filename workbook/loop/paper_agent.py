@@ -120,8 +120,7 @@ class _Talk:
         """Return the answer, and whether it came to an end."""
         answer, done = None, False
         while not done and len(self.steps) < max_steps:
-            thought, action = self._next_step()
-            call = self.parse(action)
+            thought, action, call = self._next_step()
             verb, argument = call or (action, "")
             about = {"call_id": f"call_{len(self.steps) + 1}", "tool": verb}
             self.emit("tool_call", **about, arguments={"input": argument})
@@ -133,16 +132,16 @@ class _Talk:
             answer = argument or None if verb == "finish" else None
         return answer, done
 
-    def _next_step(self) -> tuple[str, str]:
-        """Return the next thought and action; without an action, ask for one."""
+    def _next_step(self) -> tuple[str, str, tuple[str, str] | None]:
+        """Return the next thought, action, and call; without an action, ask for one."""
         prompt = self._prompt()
         thought, action = read_step(self.method, self._ask(prompt))
-        self._read_as(thought, action)
+        call = self._read_as(thought, action)
         if not action and "thought" in self.method.shows:
             text = self._ask(f"{prompt} {thought}\nAction:", ("\n",))
             action = text.strip().removeprefix("Action:").strip()
-            self._read_as(thought, action)
-        return thought, action
+            call = self._read_as(thought, action)
+        return thought, action, call
 
     def _prompt(self) -> str:
         """Return the first prompt, the steps so far, and the label to go on at."""
@@ -157,15 +156,17 @@ class _Talk:
         self.replies.append(self.model.complete(prompt, stop=stop))
         return self.replies[-1].text
 
-    def _read_as(self, thought: str, action: str) -> None:
-        """Tell the trace which action the last reply was read as."""
-        verb, argument = self.parse(action) or (action, "")
+    def _read_as(self, thought: str, action: str) -> tuple[str, str] | None:
+        """Parse the action of the last reply, and tell the trace."""
+        call = self.parse(action)
+        verb, argument = call or (action, "")
         if not action:
             self._tell(Malformed(Unreadable.NO_STEP, self.replies[-1].text))
         elif verb == "finish":
             self._tell(Final(thought, argument))
         else:
             self._tell(Action(thought, verb, argument))
+        return call
 
     def _tell(self, turn: Turn) -> None:
         said, usage = to_dict(turn), self.replies[-1].usage.to_dict()

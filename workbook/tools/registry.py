@@ -157,14 +157,9 @@ class ToolRegistry:
         return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
-def call_tool(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-    """Call the function of a tool and return what it returns.
-
-    Raises:
-        ToolFailure: it did not come back in time, or says itself why it failed.
-    """
-    # What a tool does to its own copy changes neither a trace nor the next attempt.
-    arguments = as_json(dict(arguments))
+def _output(tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    """Return what a tool's function returns; ToolFailure where it took too long."""
+    arguments = as_json(dict(arguments))  # a copy: the tool may change its own
     try:
         return call_with_timeout(tool.run, arguments, tool.timeout_s)
     except TimedOut:
@@ -192,18 +187,16 @@ def _invalid_arguments(
 
 def _made(tool: Tool, call: ToolCall) -> Observation:
     """Make a call; ToolFailure where its output is not the JSON that was promised."""
-    output, limit = call_tool(tool, call.arguments), tool.max_output_chars
-    try:
-        seen = Observation(
-            call.call_id, True, as_json(output), None, call.name, call.notes
-        )
-    except NotJson as error:
-        raise _bad_output(tool, f"what is not JSON ({error})") from None
+    output, limit = _output(tool, call.arguments), tool.max_output_chars
     if not isinstance(output, dict):
         raise _bad_output(tool, f"{type(output).__name__}, not a dict")
-    if len(seen.text()) > limit:
-        wrong = f"{len(seen.text())} characters; the limit is {limit}"
-        raise _bad_output(tool, wrong)
+    try:
+        result = as_json(output)
+    except NotJson as error:
+        raise _bad_output(tool, f"what is not JSON ({error})") from None
+    seen = Observation(call.call_id, True, result, None, call.name, call.notes)
+    if (size := len(seen.text())) > limit:
+        raise _bad_output(tool, f"{size} characters; the limit is {limit}")
     return seen
 
 

@@ -61,7 +61,10 @@ def call_with_timeout(
 
 def failed(call: ToolCall, error: BaseException) -> Observation:
     """Return the observation of a call that raised."""
-    words = clipped(str(error), 300)
+    try:
+        words = clipped(str(error), 300)
+    except Exception:  # an error can be broken itself
+        words = "it cannot say why"
     said = f"{call.name} raised {type(error).__name__}: {words}."
     hint = "Try other arguments, or go on without this tool."
     raised = ToolError(ErrorKind.TOOL_RAISED, said, hint=hint)

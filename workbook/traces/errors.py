@@ -45,7 +45,7 @@ ADVICE: Mapping[str, str] = {
     "unsettled": "find out whether it was done, before anybody calls it again",
     "tool": "fix the tool",
     "answer": "look at what the run had read, and why that did not carry the answer",
-    "transient": "if the tool only reads, let it try again by itself (with_retries)",
+    "transient": "if the tool only reads, make the call again after a pause",
     "own kind": "read the tool's own word for it, and give it a category",
     "not recorded": "record the error as data: this trace has its words only",
 }
@@ -125,18 +125,13 @@ def improved_description(tool: Tool, found: Iterable[Pattern]) -> Tool:
     an attacker's. Of the rarest patterns those are left out for which 1,024 characters
     have no room.
     """
-    plain = plain_description(tool)
+    before = r"(.*\S.*)\n\[Often wrong: [^\n]*\]"  # the block is the last line
+    found_block = re.fullmatch(before, tool.description, re.DOTALL)
+    plain = found_block[1] if found_block else tool.description
     said = list(dict.fromkeys(_warnings(tool, found)))
     while said and len(plain + _block(said)) > MAX_CHARS:
         said.pop()
     return replace(tool, description=plain + _block(said))
-
-
-def plain_description(tool: Tool) -> str:
-    """Return a tool's description without the block of warnings."""
-    pattern = r"(.*\S.*)\n\[Often wrong: [^\n]*\]"  # the block is the last line
-    found = re.fullmatch(pattern, tool.description, re.DOTALL)
-    return found[1] if found else tool.description
 
 
 def _block(said: list[str]) -> str:

@@ -228,11 +228,6 @@ class Recorded(TraceWriter):
                 return
             self.events.append(coming)
 
-    @property
-    def _last(self) -> TraceEvent:
-        """What the machine itself told last."""
-        return next(filter(_is_its_own, reversed(self.events)))
-
     def _answer(self, wanted: str) -> TraceEvent | None:
         """Return the recorded answer; None where the live one is to be asked.
 
@@ -246,7 +241,8 @@ class Recorded(TraceWriter):
             raise stopped_by(coming, self.recorded[-1])
         is_new = len(self.events) > len(self.recorded)
         if not is_new and self.instead is None:
-            why = f"no answer to event {self._last['seq']} was written down"
+            last = next(filter(_is_its_own, reversed(self.events)))
+            why = f"no answer to event {last['seq']} was written down"
             self(Kind.DECISION, who="record", what=ASKED_AGAIN, why=why)
         return None
 

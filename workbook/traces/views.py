@@ -60,7 +60,9 @@ def _views(folder: Path, lost: str = "") -> Iterator[Callable[[TraceEvent], None
     with ExitStack() as files:
         names = [folder / name for name in VIEWS]
         log, chat, rows = [
-            files.enter_context(name.open("w", encoding="utf-8", newline="\n"))
+            files.enter_context(
+                name.open("w", buffering=1, encoding="utf-8", newline="\n")
+            )
             for name in names
         ]
 
@@ -71,8 +73,6 @@ def _views(folder: Path, lost: str = "") -> Iterator[Callable[[TraceEvent], None
             if said := message(event):
                 chat.write(_as_markdown(said))
                 rows.write(_as_json(said))
-            for file in (log, chat, rows):
-                file.flush()
 
         try:
             yield add
