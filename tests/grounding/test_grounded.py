@@ -11,7 +11,6 @@ from workbook.grounding.grounded import GROUNDED, TRIES, grounded
 from workbook.guardrails.budget import Budget
 from workbook.models.base import ToolRequest
 from workbook.models.script import Script
-from workbook.playground import play as play_scenario
 from workbook.traces.writer import TraceWriter
 
 SEARCH = "Action: WikiSearch\nAction Input: height of Mount Fuji"
@@ -95,22 +94,13 @@ def test_the_last_turn_is_not_sent_back():
 
 
 def test_your_audit_is_a_part():
-    """another audit decides, and gets the threshold and the other parts"""
+    """another audit decides, and gets the other parts"""
     asked = []
 
-    def lenient(answer, evidence, threshold, split, cite):
-        asked.append((threshold, split(answer), cite(answer)))
+    def lenient(answer, evidence, split, cite):
+        asked.append((split(answer), cite(answer)))
         return []
 
     parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
-    end, _ = play(text_turns(["A b"]), parts=parts, threshold=0.9)
-    assert (end.state, asked) == ("DONE", [(0.9, ["A", "b"], ["A", " ", "b"])])
-
-
-@pytest.mark.parametrize(("threshold", "kind"), [(0.1, "supported"), (0.9, "weak")])
-def test_the_threshold_that_is_given_is_the_one_that_runs(threshold, kind):
-    """a scenario's run audits with the reader's threshold"""
-    trace = play_scenario("good_sources", "grounded", threshold=threshold)
-    audits = [e for e in trace.of("decision") if e["who"] == "audit"]
-    assert {each["kind"] for each in audits[0]["verdicts"]} == {kind}
-    assert (trace.end["state"] == "DONE") == (kind == "supported")
+    end, _ = play(text_turns(["A b"]), parts=parts)
+    assert (end.state, asked) == ("DONE", [(["A", "b"], ["A", " ", "b"])])

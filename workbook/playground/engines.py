@@ -12,7 +12,6 @@ from typing import Any
 
 from workbook.exercises.your_agent import Parts
 from workbook.fsm import CORE, FunctionCalls, Table
-from workbook.grounding.evidence import THRESHOLD
 from workbook.grounding.grounded import GROUNDED
 from workbook.guardrails.table import GUARDED
 from workbook.loop.naive import (
@@ -73,7 +72,6 @@ def play(
     path: Path | str | None = None,
     listener: Listener = lambda event: None,
     person: Person | None = None,
-    threshold: float = THRESHOLD,
 ) -> Trace:
     """Play a scenario (see `slugs()`) on one of `ENGINES`, or yours; return its trace.
 
@@ -84,13 +82,11 @@ def play(
         path: where the trace is written as well, as JSONL.
         listener: told each event; a KeyboardInterrupt that it raises stops the run.
         person: sits before the run, where a machine plays it.
-        threshold: the least score of a document that counts, where answers are audited.
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
     with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
-        given = (parts or {}, person, threshold)
-        chosen.play(RunSpec(scenario, asked, tools, emit, *given))
+        chosen.play(RunSpec(scenario, asked, tools, emit, parts or {}, person))
         _say_whose(parts)
         return emit.trace()
 

@@ -10,7 +10,6 @@ from workbook.exercises.your_agent import PartBroken
 from workbook.fsm import Limits, Machine, assemble
 from workbook.fsm.adapters import TEXT_PREAMBLE, TextTurns
 from workbook.fsm.reading import Conversation
-from workbook.grounding.evidence import THRESHOLD
 from workbook.grounding.grounded import grounded
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import recall
@@ -78,7 +77,6 @@ class RunSpec:
     emit: TraceWriter
     parts: Given = field(default_factory=dict)
     person: Person | None = None  # the scenario's own by default
-    threshold: float = THRESHOLD
 
 
 def plain(spec: RunSpec, person: Person, home: Path, **options: Any) -> Machine:
@@ -160,7 +158,6 @@ def suspicious(
         rules = agreed_rules(theirs, agreed, rules) if digests else rules
         return grounded(*of, rules=rules, memory=memory, **more)
 
-    options["threshold"] = spec.threshold
     machine = with_guards(spec, person, home, make, **options)
     under: Any = {"private": given.private, "screened": screened, "fence": fence}
     return with_taint(machine, labels=[Label.OUTSIDE] if agreed else [], **under)
