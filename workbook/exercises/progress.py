@@ -106,19 +106,21 @@ def progress() -> Grid:
 
 
 def reset(slug: str | None = None) -> str:
-    """Forget your progress in one exercise, or in all, and say what was done.
+    """Set aside your progress in one exercise, or in all, and say where it is.
 
     Notebooks stay as they are. Parts of your agent, and what was known of your
-    progress, go to a folder `removed`.
+    progress, go to a folder of their own in `removed`.
     """
     slugs = [find(slug).slug] if slug else [*exercises()]
-    with changed() as known:
-        aside = user_data() / "removed"
-        aside.mkdir(exist_ok=True)
-        before = {name: asdict(known.pop(name)) for name in slugs if name in known}
-        if before:
-            (aside / "progress.json").write_text(json.dumps(before, indent=1), "utf-8")
-        for path in filter(Path.exists, map(path_of, slugs)):
-            os.replace(path, aside / path.name)
     what = f"your progress in {slug or 'all exercises'}"
-    return f"Forgotten: {what}. Your notebooks stay; the rest is set aside in {aside}."
+    aside = user_data() / "removed" / f"{datetime.now(UTC):%Y-%m-%d_%H%M%S_%f}"
+    with changed() as known:
+        before = {name: asdict(known.pop(name)) for name in slugs if name in known}
+        paths = [path for path in map(path_of, slugs) if path.exists()]
+        if not before and not paths:
+            return f"There is nothing of {what}."
+        aside.mkdir(parents=True)
+        (aside / "progress.json").write_text(json.dumps(before, indent=1), "utf-8")
+        for path in paths:
+            os.replace(path, aside / path.name)
+    return f"Set aside in {aside}: {what}. Your notebooks stay."
