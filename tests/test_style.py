@@ -34,7 +34,8 @@ def test_notebooks_are_stripped():
     run = subprocess.run(
         [BIN / "nbstripout", "--verify", *notebooks], capture_output=True, text=True
     )
-    assert run.returncode == 0, run.stdout + run.stderr
+    told = "run `nbstripout` on these notebooks:\n"
+    assert run.returncode == 0, told + run.stdout + run.stderr
 
 
 LEARNER, TESTS = ROOT / "requirements.txt", ROOT / "tests" / "requirements.txt"

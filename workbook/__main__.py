@@ -224,7 +224,7 @@ COMMANDS: dict[str, tuple[Callable[..., int], str]] = {
     ),
     "serve-model": (_serve_model, "one local model for all learners of a machine"),
     "trace": (_trace, "look at a run, or at a folder of runs"),
-    "reset": (_reset, "forget your progress in one exercise, or in all"),
+    "reset": (_reset, "begin anew, in one exercise or in all; your code is set aside"),
 }
 
 if __name__ == "__main__":

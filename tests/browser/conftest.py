@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Error, expect, sync_playwright
 
+from tests.learner import answer_to
 from workbook.exercises.catalogue import exercises
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +42,7 @@ START_TIMEOUT_MS = 120_000  # a cold machine reads every file for the first time
 CELL_TIMEOUT_MS = 120_000
 expect.set_options(timeout=30_000)
 HERE = Path(__file__).parent
+REFUSED = re.compile("· (wrong|your code raised) ·")
 # A stub that is solved, hints, a widget; then a gallery, a player and a plot.
 BY_DEFAULT = {
     "test_lesson_00_from_the_menu_to_a_solved_exercise",
@@ -179,24 +181,6 @@ class LessonPage:
         cell.locator(".cm-content").click()
         self.page.keyboard.press("Control+Enter")
 
-    def pictures(self, name):
-        """Take a picture of each output where somebody wants them."""
-        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            areas = self.page.locator(".jp-CodeCell .jp-Cell-outputArea")
-            for number in range(areas.count()):
-                area = areas.nth(number)
-                if area.is_visible() and area.inner_html():
-                    area.scroll_into_view_if_needed()
-                    area.screenshot(path=Path(folder) / f"{name}_{number:02}.png")
-
-    def pictures_in_both_themes(self, name):
-        """Take the pictures in dark, then in light, where somebody wants them."""
-        if os.environ.get("WORKBOOK_SCREENSHOTS"):
-            for theme in ("Dark", "Light"):
-                self.choose_theme(f"JupyterLab {theme}")
-                self.pictures(f"{name}_{theme.lower()}")
-
     def run_all(self):
         """Choose Run All Cells from the menu and wait for the last code cell.
 
@@ -226,15 +210,22 @@ class LessonPage:
         stubs = self.page.locator(".workbook-report", has_text="not attempted")
         expect(stubs).to_have_count(self.exercises)
 
-    def solve(self, slug, wrong, right, *, message):
+    def solve(self, slug, wrong="return 'wrong'", message=(REFUSED,)):
         """Type a wrong answer, read its message, then solve the exercise."""
         check = f"{slug} = check({slug})"
         expect(self.output(check)).to_contain_text("not attempted")
+        wrong = f"def {slug}(*args, **options):\n    {wrong}\n"
         self.type_into(f"def {slug}(", f"{wrong}\n\n{check}")
         for words in message:
             expect(self.output(check)).to_contain_text(words)
-        self.type_into(f"def {slug}(", f"{right}\n\n{check}")
+        self.type_into(f"def {slug}(", f"{answer_to(slug)}\n\n{check}")
         expect(self.output(check)).to_contain_text("passed")
+
+    def player(self, words):
+        """Return the player that the cell with these words shows."""
+        root = self.output(words).locator(".player")
+        root.scroll_into_view_if_needed()
+        return PlayerPage(root)
 
     def wait_for_kernel(self):
         """Wait until the kernel has started and is idle.
@@ -266,6 +257,35 @@ class LessonPage:
                 self.page.keyboard.press("Escape")
         expect(chosen).to_have_count(1)
 
+    def both_themes(self):
+        """Choose one theme after the other, and the light one in the end."""
+        try:
+            for theme in ("JupyterLab Dark", "JupyterLab Light"):
+                self.choose_theme(theme)
+                yield theme
+        finally:
+            self.choose_theme("JupyterLab Light")
+
+    def restart_kernel(self):
+        """Choose Restart Kernel from the menu."""
+        self.page.get_by_role("menuitem", name="Kernel", exact=True).click()
+        label = self.page.locator(".lm-Menu-itemLabel")
+        label.get_by_text("Restart Kernel…", exact=True).click()
+        self.page.locator(".jp-Dialog .jp-mod-accept").click()
+
+    def save(self):
+        """Save the notebook by its key."""
+        self.page.keyboard.press("Escape")
+        self.page.keyboard.press("Control+s")
+        expect(self.page.locator(".jp-mod-dirty")).to_have_count(0)
+
+    def save_and_open_anew(self):
+        """Save the notebook, end its kernel, and open it again."""
+        self.save()
+        self.page.evaluate(END_SESSIONS)
+        self.page.reload()
+        self.page.wait_for_selector(".jp-CodeCell .cm-content")
+
     def dialogs(self):
         """Return what open dialogs say; a learner sees none."""
         return self.page.locator("dialog").all_inner_texts()
@@ -286,11 +306,15 @@ def open_lesson(lab, browser):
 
 
 @pytest.fixture
-def lesson(request, open_lesson):
-    """The lesson that a file is about, its `LESSON`, after Run All."""
-    lesson = open_lesson(request.module.LESSON)
-    lesson.run_all()
-    return lesson
+def ran(open_lesson):
+    """Return a function that opens a lesson and runs all of it."""
+
+    def ran(name, **looks):
+        lesson = open_lesson(name, **looks)
+        lesson.run_all()
+        return lesson
+
+    return ran
 
 
 @contextmanager
@@ -320,43 +344,43 @@ PLAYS = "from workbook.playground import player"
 START_MS = 60_000  # a kernel that starts while others do
 
 READABLE = 4.5  # the contrast that WCAG asks of text, at the least
-CONTRASTS = """(root, selector) => {
+LUMINANCE = """
     const rgb = text => text.match(/[\\d.]+/g).map(Number);
-    const solid = text => rgb(text).length < 4 || rgb(text)[3] > 0.5;
-    const paper = e => {
-        while (e && !solid(getComputedStyle(e).backgroundColor)) e = e.parentElement;
-        return e ? getComputedStyle(e).backgroundColor : "rgb(255, 255, 255)";
-    };
     const light = colour => {
         const [r, g, b] = rgb(colour).map(c => c / 255).map(
             c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
         return 0.2126 * r + 0.7152 * g + 0.0722 * b;
     };
-    return [...root.querySelectorAll(selector)].map(e => {
-        const two = [light(getComputedStyle(e).color), light(paper(e))];
+    const contrast = (one, other) => {
+        const two = [light(one), light(other)];
         return (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
-    });
+    };
+    const solid = text => rgb(text).length < 4 || rgb(text)[3] > 0.5;
+    const paper = e => {
+        while (e && !solid(getComputedStyle(e).backgroundColor)) e = e.parentElement;
+        return e ? getComputedStyle(e).backgroundColor : "rgb(255, 255, 255)";
+    };"""
+CONTRASTS = f"""(root, selector) => {{
+    {LUMINANCE}
+    return [...root.querySelectorAll(selector)].map(
+        e => contrast(getComputedStyle(e).color, paper(e)));
+}}"""
+END_SESSIONS = """async () => {
+    const page = document.getElementById("jupyter-config-data");
+    const config = JSON.parse(page.textContent);
+    const headers = {Authorization: `token ${config.token}`};
+    const api = config.baseUrl + "api/sessions";
+    for (const one of await (await fetch(api, {headers})).json())
+        await fetch(`${api}/${one.id}`, {method: "DELETE", headers});
 }"""
 
 
 class PlayerPage:
     """A player that a notebook shows."""
 
-    def __init__(self, lesson, call, cell=CELL):
-        self.lesson, self.page = lesson, lesson.page
-        self.root = self.page.locator(".player")
-        if self.root.count():  # of the test before
-            lesson.type_into(PLAYS, PLAYS)
-            expect(self.root).to_have_count(0)
-        shown = self.page.locator(".cm-content", has_text=PLAYS).count()
-        lesson.type_into(PLAYS if shown else cell, f"{PLAYS}\n{call}")
-        for _ in range(4):  # a kernel that is still connecting drops what is run
-            try:
-                expect(self.root).to_be_visible(timeout=START_MS / 4)
-                break
-            except AssertionError:
-                lesson.run(PLAYS)
-        expect(self.root).to_be_visible(timeout=START_MS)
+    def __init__(self, root):
+        self.root, self.page = root, root.page
+        self.form = root.locator(".approval")
         self.status = self.root.locator("[role=status]")
         self.now = self.root.locator("tr[aria-current=step]")
 
@@ -382,19 +406,23 @@ class PlayerPage:
         assert len(contrasts) >= parts
         assert min(contrasts) > READABLE
 
-    def picture(self, name):
-        """Take a picture where somebody wants one."""
-        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.set_viewport_size({"width": 1440, "height": 1200})
-            self.root.evaluate("e => e.scrollIntoView({block: 'center'})")
-            self.root.screenshot(path=Path(folder) / f"{name}.png")
 
-    def picture_of_window(self, name):
-        """Take a picture of the window where somebody wants one."""
-        if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            self.page.screenshot(path=Path(folder) / f"{name}.png")
+def play_in(lesson, call, cell=CELL):
+    """Type a call of `player` over a cell, and return the player that comes."""
+    root = lesson.page.locator(".player")
+    if root.count():  # of the test before
+        lesson.type_into(PLAYS, PLAYS)
+        expect(root).to_have_count(0)
+    shown = lesson.page.locator(".cm-content", has_text=PLAYS).count()
+    lesson.type_into(PLAYS if shown else cell, f"{PLAYS}\n{call}")
+    for _ in range(4):  # a kernel that is still connecting drops what is run
+        try:
+            expect(root).to_be_visible(timeout=START_MS / 4)
+            break
+        except AssertionError:
+            lesson.run(PLAYS)
+    expect(root).to_be_visible(timeout=START_MS)
+    return PlayerPage(root)
 
 
 @pytest.fixture(scope="module")
@@ -410,6 +438,6 @@ def show(tab):
 
     def show(call):
         tab.page.set_viewport_size(SIZE)
-        return PlayerPage(tab, call)
+        return play_in(tab, call)
 
     return show

@@ -7,10 +7,9 @@ import nbformat
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import CONTRASTS
+from tests.browser.conftest import CELL, CONTRASTS, LUMINANCE, READABLE
 
-CELL = "be_the_model()"  # a cell of lesson 00 that the tests write over
-READABLE, SMALLEST = 4.5, 12  # contrast of letters, as WCAG AA asks; their pixels
+SMALLEST = 12  # pixels of a letter
 DRAWN = """import pandas as pd
 from workbook import your_agent
 from workbook.fsm.table import CORE
@@ -26,27 +25,18 @@ SAID_ABOVE = "e => getComputedStyle(e, '::before').content"
 PARTS = ".gallery :is(b, small, span, button), .workbook-agent code, table td, pre span"
 # Of each label in a picture: its contrast on its box, or else on the page, and the
 # height of its letters as they are shown.
-MEASURED = """svg => {
-    const rgb = text => text.match(/[\\d.]+/g).map(Number);
-    const light = colour => {
-        const [r, g, b] = rgb(colour).map(c => c / 255).map(
-            c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
-        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const notebook = document.querySelector(".jp-Notebook");
-    const page = getComputedStyle(notebook).backgroundColor;
-    const style = e => getComputedStyle(e);
-    const under = label => {
+MEASURED = f"""svg => {{
+    {LUMINANCE}
+    const under = label => {{
         const box = label.parentElement.querySelector(":scope > rect");
-        return box ? style(box).fill : page;
-    };
+        return box ? getComputedStyle(box).fill : paper(svg);
+    }};
     const scale = svg.clientWidth / svg.viewBox.baseVal.width;
-    return [...svg.querySelectorAll("text")].map(e => {
-        const two = [light(style(e).fill), light(under(e))];
-        const contrast = (Math.max(...two) + 0.05) / (Math.min(...two) + 0.05);
-        return [contrast, parseFloat(style(e).fontSize) * scale];
-    });
-}"""
+    return [...svg.querySelectorAll("text")].map(e => {{
+        const {{fill, fontSize}} = getComputedStyle(e);
+        return [contrast(fill, under(e)), parseFloat(fontSize) * scale];
+    }});
+}}"""
 
 
 def test_what_is_shown_follows_the_theme(open_lesson):
@@ -56,21 +46,17 @@ def test_what_is_shown_follows_the_theme(open_lesson):
     lesson.type_into(CELL, DRAWN)
     pictures = lesson.page.locator(".workbook-diagram svg")
     expect(pictures).to_have_count(3, timeout=60_000)
-    try:
-        for theme in ("JupyterLab Dark", "JupyterLab Light"):
-            lesson.choose_theme(theme)
-            for picture in pictures.all():
-                contrasts, sizes = zip(*picture.evaluate(MEASURED), strict=True)
-                assert len(sizes) > 12
-                assert min(contrasts) > READABLE
-                assert min(sizes) > SMALLEST - 0.1
-                assert picture.locator("..").bounding_box()["height"] <= 720
-            shown = lesson.output('your_agent("05")')
-            contrasts = shown.evaluate(CONTRASTS, PARTS)
-            assert len(contrasts) > 20
+    for _ in lesson.both_themes():
+        for picture in pictures.all():
+            contrasts, sizes = zip(*picture.evaluate(MEASURED), strict=True)
+            assert len(sizes) > 12
             assert min(contrasts) > READABLE
-    finally:
-        lesson.choose_theme("JupyterLab Light")
+            assert min(sizes) > SMALLEST - 0.1
+            assert picture.locator("..").bounding_box()["height"] <= 720
+        shown = lesson.output('your_agent("05")')
+        contrasts = shown.evaluate(CONTRASTS, PARTS)
+        assert len(contrasts) > 20
+        assert min(contrasts) > READABLE
 
 
 def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
@@ -90,25 +76,13 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     expect(choices).to_be_hidden()
     texts = lesson.page.locator(".jp-OutputArea details.instead")
     expect(texts.first).to_be_hidden()  # beside what lives it is not needed
-    lesson.page.keyboard.press("Escape")
-    lesson.page.keyboard.press("Control+s")
-    expect(lesson.page.locator(".jp-mod-dirty")).to_have_count(0)
-    restart_the_kernel(lesson.page)
+    lesson.save()
+    lesson.restart_kernel()
     dead = lesson.page.locator(".jp-OutputArea-output > .jupyter-widgets-disconnected")
     expect(dead).to_have_count(3)
     for widget in dead.all():
         assert "run this cell again" in widget.evaluate(SAID_ABOVE).lower()
-    lesson.page.evaluate(
-        """async () => {
-            const config = JSON.parse(
-                document.getElementById("jupyter-config-data").textContent);
-            const headers = {Authorization: `token ${config.token}`};
-            const api = config.baseUrl + "api/sessions";
-            for (const one of await (await fetch(api, {headers})).json())
-                await fetch(`${api}/${one.id}`, {method: "DELETE", headers});
-        }"""
-    )
-    lesson.page.reload()
+    lesson.save_and_open_anew()
     expect(texts).to_have_count(2, timeout=60_000)
     expect(lesson.page.locator(".player")).to_have_count(0)
     expect(choices).to_be_visible()
@@ -118,14 +92,6 @@ def test_a_saved_notebook_has_the_text_of_its_widgets(open_lesson):
     expect(texts.nth(0)).to_contain_text("A product costs $100.")
     expect(texts.nth(1).get_by_text("observation", exact=True).first).to_be_visible()
     expect(texts.nth(1).locator("svg")).to_be_visible()
-    lesson.pictures("reopened")
-
-
-def restart_the_kernel(page):
-    page.get_by_role("menuitem", name="Kernel", exact=True).click()
-    item = page.locator(".lm-Menu-itemLabel")
-    item.get_by_text("Restart Kernel…", exact=True).click()
-    page.locator(".jp-Dialog .jp-mod-accept").click()
 
 
 @pytest.fixture

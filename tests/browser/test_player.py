@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PlayerPage
+from tests.browser.conftest import play_in
 from workbook.playground.engines import LOCAL_TOKENS
 
 MEND = 'player("mend_the_test", engine="guarded")'
@@ -20,30 +20,16 @@ READ = (
 READ += ", [role=status], .pin, .states text, .jupyter-button:enabled"
 
 
-class Asked:
-    """The form of a player that waits for an answer."""
-
-    def __init__(self, page):
-        self.page, self.root = page, page.root.locator(".approval")
-        self.arguments = self.root.get_by_role("textbox", name="arguments")
-        self.why = self.root.get_by_role("textbox", name="why")
-        self.problem = self.root.get_by_role("alert")
-
-    def press(self, name):
-        self.root.get_by_role("button", name=name, exact=True).click()
-
-
 @pytest.fixture
 def asked(show):
-    """Return a function that plays a run until it asks: the player and its form."""
+    """Return a function that plays a run until it asks, and returns the player."""
 
     def asked(call=MEND):
         page = show(call)
         page.press("Run")
-        form = Asked(page)
-        expect(form.root).to_be_visible(timeout=20_000)
+        expect(page.form).to_be_visible(timeout=20_000)
         page.expect_status("waits for you: write_file")
-        return page, form
+        return page
 
     return asked
 
@@ -71,7 +57,6 @@ def test_run_step_back_and_the_keyboard(show):
         keyboard.press("ArrowRight")
     page.expect_status("9 of")
     expect(page.root.locator("mark.new")).to_contain_text("Observation: 20")
-    page.picture("player")
     cells = page.page.locator(".jp-Notebook .jp-CodeCell").count()
     choice = page.root.get_by_role("combobox").first
     choice.focus()
@@ -95,10 +80,10 @@ def test_html_that_a_tool_brings_is_text(show):
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_it_is_readable_and_fits(show, theme):
+def test_it_is_readable_and_fits(tab, show, theme):
     """In either theme, at 1024 and 1280: contrast, letters, height, nothing sideways"""
     page = show(MEND)
-    page.lesson.choose_theme(theme)
+    tab.choose_theme(theme)
     page.press("Turn", "Turn")
     page.expect_status("the run goes on")
     page.expect_readable(READ, 30)
@@ -107,16 +92,13 @@ def test_it_is_readable_and_fits(show, theme):
         assert page.root.bounding_box()["height"] <= 720
         assert min(page.root.evaluate(LETTERS)) >= 12
         assert page.root.evaluate(SIDEWAYS) == []
-        page.picture_of_window(f"player_{theme[-5:].strip()}_{width}")
     page.press("Run")
-    form = Asked(page)
-    expect(form.root).to_be_visible()
-    form.arguments.fill("{")
-    form.press("Approve the edit")
-    expect(form.problem).to_contain_text("not JSON")
+    expect(page.form).to_be_visible()
+    page.form.get_by_role("textbox", name="arguments").fill("{")
+    page.press("Approve the edit")
+    expect(page.form.get_by_role("alert")).to_contain_text("not JSON")
     parts = ".approval .code, .approval textarea, .approval .jupyter-button"
     page.expect_readable(f"{parts}, .approval [role=alert] div, .approval .heading", 10)
-    page.picture_of_window(f"asks_{theme[-5:].strip()}")
 
 
 @pytest.mark.parametrize("engine", ["naive", "fsm", "langchain", "grounded"])
@@ -133,34 +115,36 @@ def test_it_has_a_screen_s_height_on_every_engine(show, engine):
 
 def test_a_call_that_is_approved_is_made_by_keyboard(asked):
     """A diff is shown; from the form Tab leads to Approve, and Enter answers"""
-    page, form = asked()
-    expect(form.root).to_contain_text("-    return listed * (1 - off / 100 + on_top")
-    expect(form.root).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
+    page = asked()
+    expect(page.form).to_contain_text("-    return listed * (1 - off / 100 + on_top")
+    expect(page.form).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
     page.expect_lit("PENDING_APPROVAL")
-    expect(form.arguments).to_be_focused()
+    expect(page.form.get_by_role("textbox", name="arguments")).to_be_focused()
     page.page.keyboard.press("Tab")
     page.page.keyboard.type("looks right")
     page.page.keyboard.press("Tab")
     page.page.keyboard.press("Enter")
     page.expect_status(": DONE")
     expect(page.root.locator(".events")).to_contain_text("Now both tests pass")
-    expect(form.root).to_be_hidden()
+    expect(page.form).to_be_hidden()
 
 
 def test_an_edit_refused_not_now_and_later_on(asked):
     """A text that breaks the schema stays; after Not now, Continue asks again"""
-    page, form = asked()
-    form.arguments.fill('{"path": 3, "text": ""}')
-    form.press("Approve the edit")
-    expect(form.problem).to_contain_text('3 is not of type "string"')
-    expect(form.arguments).to_have_value('{"path": 3, "text": ""}')
-    form.press("Not now")
+    page = asked()
+    arguments = page.form.get_by_role("textbox", name="arguments")
+    arguments.fill('{"path": 3, "text": ""}')
+    page.press("Approve the edit")
+    problem = page.form.get_by_role("alert")
+    expect(problem).to_contain_text('3 is not of type "string"')
+    expect(arguments).to_have_value('{"path": 3, "text": ""}')
+    page.press("Not now")
     page.expect_status(": PENDING")
     page.expect_lit("PENDING")
     page.press("Continue")
-    expect(form.root).to_be_visible()
-    form.why.fill("I do not want that")
-    form.press("Reject")
+    expect(page.form).to_be_visible()
+    page.form.get_by_role("textbox", name="why").fill("I do not want that")
+    page.press("Reject")
     page.expect_status(": DONE")
     expect(page.root.locator(".events")).to_contain_text("I could not mend it")
 
@@ -184,14 +168,10 @@ def test_without_its_kernel_it_says_so(open_lesson):
     lesson = open_lesson("01_naive_loop")
     errors = []
     lesson.page.on("pageerror", lambda error: errors.append(str(error)))
-    page = PlayerPage(lesson, MEND, cell='before = gallery(["naive"]')
+    page = play_in(lesson, MEND, cell='before = gallery(["naive"]')
     sign = "e => getComputedStyle(e, '::before').content"
     assert page.root.evaluate(sign) == "none"
-    page.page.get_by_role("menuitem", name="Kernel", exact=True).click()
-    label = page.page.locator(".lm-Menu-itemLabel")
-    label.get_by_text("Restart Kernel…", exact=True).click()
-    page.page.locator(".jp-Dialog .jp-mod-accept").click()
+    lesson.restart_kernel()
     expect(page.button("Run")).to_be_hidden()
     assert "Run this cell again" in page.root.evaluate(sign)
-    page.picture_of_window("player_dead")
     assert errors == []

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PlayerPage, pages
+from tests.browser.conftest import pages, play_in
 
 SIZE = {"width": 1280, "height": 720}
 SMALLEST_PX = 22
@@ -41,12 +41,18 @@ IN_FRONT = """root => [[5, 5], [1275, 715], [640, 400]].every(at =>
 
 
 @pytest.fixture(scope="module")
-def shown(lab, browser):
-    """A player that fills a small projector's window, shared by the tests here."""
+def lesson(lab, browser):
+    """A lesson in a small projector's window, shared by the tests here."""
     with pages(lab, browser) as open_:
-        shown = PlayerPage(open_("00_start_here", size=SIZE), CALL)
-        shown.button("Present").click()
-        yield shown
+        yield open_("00_start_here", size=SIZE)
+
+
+@pytest.fixture(scope="module")
+def shown(lesson):
+    """A player that fills the window."""
+    shown = play_in(lesson, CALL)
+    shown.button("Present").click()
+    return shown
 
 
 def expect_in_view(shown):
@@ -69,7 +75,6 @@ def test_by_keyboard_alone_to_the_end_of_a_run(shown):
         expect_in_view(shown)
     expect(shown.root.locator(".question")).to_contain_text("Question:")
     expect(form.get_by_role("button", name="Approve A")).to_be_visible()
-    shown.picture_of_window("present_asks")
     keyboard.press("a")
     expect(form).to_be_hidden()
     for number in range(18, 30):
@@ -82,7 +87,6 @@ def test_by_keyboard_alone_to_the_end_of_a_run(shown):
     assert [words.split(":")[0] for words in pins.all_inner_texts()] == [
         *("★ the page asks", "★ a person is asked", "★ paid", "★ the end")
     ]
-    shown.picture_of_window("present_end")
 
 
 def test_the_other_keys(shown):
@@ -110,13 +114,13 @@ def test_nothing_reaches_the_notebook_behind(shown):
 
 
 @pytest.mark.parametrize("theme", ["JupyterLab Dark", "JupyterLab Light"])
-def test_light_and_dark_and_back(shown, theme):
+def test_light_and_dark_and_back(lesson, shown, theme):
     """Esc gives the notebook back, P fills the window; readable in either theme"""
     keyboard = shown.page.keyboard
     keyboard.press("Escape")
     expect(shown.button("Present")).to_be_visible()
     assert not shown.root.evaluate(IN_FRONT)
-    shown.lesson.choose_theme(theme)
+    lesson.choose_theme(theme)
     shown.button("Present").focus()
     keyboard.press("p")
     expect(shown.button("Present Esc")).to_be_visible()
@@ -129,12 +133,11 @@ def test_light_and_dark_and_back(shown, theme):
     keyboard.press("r")
     shown.expect_status("of 2")
     shown.expect_readable(".who, .said div, .pin, [role=status], .events td", 4)
-    shown.picture_of_window(f"present_{theme[-5:].strip()}")
 
 
-def test_be_the_model_fills_the_window_too(shown):
+def test_be_the_model_fills_the_window_too(lesson, shown):
     """P makes it large, letters in the box stay letters, Esc gives the notebook back"""
-    lesson, page = shown.lesson, shown.page
+    page = shown.page
     page.keyboard.press("Escape")
     lesson.type_into(
         "import player",
@@ -149,7 +152,6 @@ def test_be_the_model_fills_the_window_too(shown):
     assert root.evaluate(IN_FRONT)
     root.get_by_role("textbox").fill("Final Answer: 88")
     expect(page.locator("[data-status=idle]").first).to_be_attached()
-    shown.picture_of_window("present_be_the_model")
     root.get_by_role("button", name="Send my turn").click()
     expect(root).to_contain_text("stopped after 1 turn")
     page.keyboard.press("Escape")

@@ -1,8 +1,6 @@
 """A cell that waits says so in JupyterLab, in place, and leaves nothing behind."""
 
-import os
 import re
-from pathlib import Path
 
 from playwright.sync_api import expect
 
@@ -22,7 +20,5 @@ def test_a_wait_is_said_while_it_lasts(open_lesson):
     shown = lesson.output("asking the model")
     expect(shown).to_contain_text("of 40, ", timeout=30_000)
     expect(shown).to_contain_text("s left  (■ stops it)")
-    if folder := os.environ.get("WORKBOOK_SCREENSHOTS"):
-        lesson.page.screenshot(path=Path(folder) / "waiting.png")
     expect(shown).to_contain_text("after", timeout=30_000)
     expect(shown).to_have_text(re.compile(r"^\s*before\s+after\s*$"))

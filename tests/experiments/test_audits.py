@@ -12,7 +12,7 @@ from workbook.grounding.recall import recall
 from workbook.models.script import Script
 from workbook.playground import play
 
-HELD_OUT = audits.labelled()
+HELD_OUT = audits.labelled(audit_answer)
 
 
 def test_the_set_is_large_enough():
@@ -27,7 +27,7 @@ def test_the_set_is_large_enough():
 
 def test_most_of_what_is_wrong_is_refused_and_little_of_what_is_right():
     """Of the lesson's claims: so many of the wrong, so few of the right."""
-    share = audits.rates(HELD_OUT, audits.refuses(audit_answer))["share"]
+    share = audits.rates(HELD_OUT)["share"]
     assert share["recall"] >= 0.8
     assert share["false refusal"] <= 0.1
 
@@ -37,31 +37,30 @@ def test_most_of_what_is_wrong_is_refused_and_little_of_what_is_right():
 )
 def test_a_word_matcher_errs_where_the_lesson_says_so(begins, out):
     """A true claim in other words is refused, swapped roles are accepted."""
-    row, *_ = audits.that_begins(HELD_OUT, begins)
-    assert audits.refuses(audit_answer)(row) is out
+    [row] = [row for row in HELD_OUT if row["claim"].startswith(begins)]
+    assert row["refused"] is out
     assert (row["is"] == "supported") is out
 
 
 def test_the_rates_are_shares_of_their_own_kind():
     """Of three wrong claims one is missed, of two right ones one is refused."""
-    rows = [{"is": "unsupported", "out": out} for out in (True, True, False)]
-    rows += [{"is": "supported", "out": out} for out in (True, False)]
-    found = audits.rates(rows, lambda row: row["out"])
+    rows = [{"is": "unsupported", "refused": out} for out in (True, True, False)]
+    rows += [{"is": "supported", "refused": out} for out in (True, False)]
+    found = audits.rates(rows)
     names = ["recall", "false acceptance", "false refusal", "precision"]
     assert list(found.index) == names
     assert found["number"].tolist() == [2, 1, 1, 2]
     assert found["of"].tolist() == [3, 3, 2, 3]
-    found = audits.rates([{"is": "unsupported"}], lambda row: False)
+    found = audits.rates([{"is": "unsupported", "refused": False}])
     assert list(found.index) == names[:2]  # without a refusal there is no precision
 
 
 def test_a_claim_is_refused_unless_it_is_supported():
     """One verdict that is not SUPPORTED refuses a claim; no claim, no refusal."""
-    kinds = {"weak": True, "supported": False}
-    audited = [[Verdict("", Support(kind), (), "")] for kind in kinds]
-    for verdicts, out in zip([*audited, []], [*kinds.values(), False], strict=True):
-        refuses = audits.refuses(lambda answer, found: verdicts)  # noqa: B023
-        assert refuses(HELD_OUT[0]) is out
+    audited = [[Verdict("", Support(kind), (), "")] for kind in ("weak", "supported")]
+    for verdicts, out in zip([*audited, []], [True, False, False], strict=True):
+        rows = audits.labelled(lambda answer, found: verdicts)  # noqa: B023
+        assert rows[0]["refused"] is out
 
 
 def test_half_is_a_bad_threshold_here():
@@ -106,9 +105,11 @@ def test_answers_of_a_model_are_audited():
 def test_a_note_that_belongs_is_met_and_nothing_is_right_where_none_does():
     """What brings all notes meets each question, and is wrong where none belongs."""
     everything = recalls.found_by(lambda question, notes, k: list(notes))
-    nothing = recalls.found_by(lambda question, notes, k: [])
-    assert everything["found"].tolist() == [21, 19, 10]
-    assert nothing["found"].tolist() == [0, 0, 0]
+    ways = {"all": everything, "no": recalls.found_by(lambda question, notes, k: [])}
+    table = recalls.compared(ways)
+    assert table["all"]["none"].startswith("10 of 10")
+    assert table["no"]["paraphrase"].startswith("0 of 19")
+    assert recalls.right(ways) == "all 40 of 50, no 10 of 50"
     assert 0 < recalls.size(["a train"]) < recalls.size(["a train", "another"])
 
 

@@ -1,4 +1,4 @@
-"""Effects are counted in the world: with each guard, at each kill, after a stop."""
+"""Effects are counted in the world: with each guard, and at each kill."""
 
 import sqlite3
 

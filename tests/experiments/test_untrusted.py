@@ -3,7 +3,6 @@
 from workbook.experiments.untrusted import (
     PAGES,
     by_order,
-    flows,
     in_a_fence,
     leaks,
     obeyed,
@@ -60,12 +59,6 @@ def test_the_sets_have_attacks_and_harmless_texts():
         assert min(labels.count("attack"), labels.count("harmless")) >= 60
         assert {row["language"] for row in texts(whose)} == LANGUAGES
     assert {row["half"] for row in texts("ours")} == {"reporting"}
-
-
-def test_each_rule_of_taint_is_a_row():
-    """Labels, where it leads, the verdict, the reason"""
-    rows = flows().rows
-    assert ("outside and secret", "request", "ask") in [row[:3] for row in rows]
 
 
 def test_a_leak_needs_all_three():

@@ -1,4 +1,4 @@
-"""The table: what follows what, whether it is honest, and how it is drawn."""
+"""The table: what follows what, and whether it is honest."""
 
 import re
 

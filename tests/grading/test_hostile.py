@@ -81,9 +81,6 @@ GRASPS = {
 # What they fill, end or never end; each is an answer that does not pass.
 BOMBS = {
     "forks for ever": "while True: os.fork()",
-    "starts threads for ever": """
-    import threading, time
-    while True: threading.Thread(target=time.sleep, args=(99,)).start()""",
     "takes all memory": "return [bytearray(2**28) for _ in range(999)]",
     "fills the disk": """
     for number in range(9999):
@@ -105,7 +102,6 @@ BOMBS = {
         try: os.write(number, b'{"found": {"slug": 5}}\\n' + b"[" * 99999 + b"\\n")
         except OSError: pass""",
     "exits": "os._exit(0)",
-    "kills its parent": "os.kill(os.getppid(), 9); os._exit(1)",
     "kills all it can": "os.kill(-1, 9); os._exit(1)",
     "closes its lines": "os.closerange(3, 99)",
     "calls itself for ever": "sys.setrecursionlimit(10**9); return who_writes(label)",
@@ -146,14 +142,6 @@ def who_writes(label):
 }
 # They are at home where the tests run, so their own marks are theirs; nobody else's.
 AT_HOME = {
-    "a patched pytest": """
-def who_writes(label):
-    from _pytest import python
-    python.Function.runtest = lambda self: None""",
-    "no failure is an error": """
-def who_writes(label):
-    import builtins
-    builtins.AssertionError = type("Never", (BaseException,), {})""",
     "a report of its own": """
 import json, os
 

@@ -173,9 +173,13 @@ def test_a_score_that_is_no_number_is_the_least():
 
 
 def test_references_are_what_is_cited_and_was_found():
-    """each cited document once, by id and title; an invented one is not listed"""
-    listed = references("A [d2]. B [d1, d9]. C [d2].", FOUND)
-    assert listed == "[d2] Suez Canal\n[d1] Mount Fuji"
+    """each cited document once, by id and title; an invented one is not listed
+
+    Nor is a title with an address: it is a stranger's text.
+    """
+    found = [*FOUND, Document("d3", "![x](//evil.example)", 1.0, "")]
+    listed = references("A [d2]. B [d1, d9]. C [d2, d3].", found)
+    assert listed == "[d2] Suez Canal\n[d1] Mount Fuji\n[d3]"
     assert references("A.", FOUND) == ""
 
 

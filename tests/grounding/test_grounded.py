@@ -94,13 +94,13 @@ def test_the_last_turn_is_not_sent_back():
 
 
 def test_your_audit_is_a_part():
-    """another audit decides, and gets the threshold and the other parts"""
+    """another audit decides, and gets the other parts"""
     asked = []
 
-    def lenient(answer, evidence, threshold, split, cite):
-        asked.append((threshold, split(answer), cite(answer)))
+    def lenient(answer, evidence, split, cite):
+        asked.append((split(answer), cite(answer)))
         return []
 
     parts = {"audit_answer": lenient, "split_claims": str.split, "find_citations": list}
-    end, _ = play(text_turns(["A b"]), parts=parts, threshold=0.9)
-    assert (end.state, asked) == ("DONE", [(0.9, ["A", "b"], ["A", " ", "b"])])
+    end, _ = play(text_turns(["A b"]), parts=parts)
+    assert (end.state, asked) == ("DONE", [(["A", "b"], ["A", " ", "b"])])

@@ -10,6 +10,7 @@ import pytest
 from tests.endpoint import Fault, endpoint
 from tests.models.listener import Listener
 from workbook.models.choice import get_text_model, model_health
+from workbook.models.embeddings import embed
 from workbook.models.hosted import HostedModel
 from workbook.models.local import (
     NAME,
@@ -237,3 +238,17 @@ def test_a_page_that_is_no_model_is_named(shared):
         shared(page.url)
         with pytest.raises(LocalModelError, match="serve-model"):
             local_server()
+
+
+# a vector for a text
+
+
+def test_a_text_has_a_vector(local):
+    """an embedding has length 1 and 576 numbers, also of a text that is cut"""
+    one, other, again, long = embed(["tea", "milk", "tea", "\U0001f375" * 2000])
+    assert len(one) == len(long) == 576
+    assert sum(x * x for x in one) == pytest.approx(1, abs=1e-4)
+    assert one == pytest.approx(again, abs=1e-3)
+    assert one != pytest.approx(other, abs=1e-3)
+    with pytest.raises(LocalModelError, match="empty"):
+        embed([""])

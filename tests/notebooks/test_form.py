@@ -51,7 +51,8 @@ def test_a_notebook_fits_into_its_hour(lesson):
     most = (LAB if lesson.lab else LESSON) | MORE.get(lesson.slug, {})
     found = sizes(read(lesson.notebook).cells)
     over = [f"{k}: {n}, at most {most[k]}" for k, n in found.items() if n > most[k]]
-    assert over == [], "shorten the notebook"
+    told = "shorten the notebook, or move an exercise into a lab"
+    assert not over, f"{'; '.join(over)}: {told}"
 
 
 @each
@@ -60,7 +61,7 @@ def test_the_first_cell_says_what_one_will_be_able_to_do(lesson):
     kind, number = ("lab", "Lab to lesson") if lesson.lab else ("lesson", "Lesson")
     place = f"{number} {lesson.slug[:2]} · {lesson.minutes} minutes"
     head, first = f"# {lesson.title}\n\n*{place}*\n\n", read(lesson.notebook).cells[0]
-    assert first.source.startswith(head)
+    assert first.source.startswith(head), f"begin the first cell with {head!r}"
     assert f"\n\nAfter this {kind} you can\n\n- " in first.source
 
 
@@ -80,7 +81,7 @@ def test_the_last_cells_say_what_was_built_and_what_comes_next(lesson):
         said = [f"[{s[:2]} · {lessons()[s].title}]({s}.ipynb)" for s in following[:1]]
         said += [f"[{lessons()[lab].title}](labs/{lab}.ipynb)" for lab in labs]
         missing = [link for link in said if link not in last.source]
-        assert missing == [], "add these links to the last cell"
+        assert not missing, f"add to the last cell: {' '.join(missing)}"
     linked = set(re.findall(r"\]\(([\w./]+)\.ipynb\)", last.source))
     assert wanted <= linked
 

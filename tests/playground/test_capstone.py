@@ -1,6 +1,5 @@
 """Capstones that are good, that are not, and that break: the check says which."""
 
-import runpy
 import threading
 from dataclasses import replace
 from random import Random
@@ -17,7 +16,6 @@ from workbook.guardrails.machine import guarded
 from workbook.guardrails.own import with_guard
 from workbook.models.base import ToolRequest, ignore
 from workbook.models.script import Script
-from workbook.paths import ROOT
 from workbook.playground.capstone import my_agent as good
 from workbook.playground.capstone import play_story
 from workbook.playground.scenarios import ScenarioError
@@ -25,7 +23,6 @@ from workbook.tools import ToolRegistry
 from workbook.traces import Trace, TraceWriter
 from workbook.traces.replay import replay
 
-BAD = runpy.run_path(str(ROOT / "tests/wrong_answers/my_agent.py"))
 DANGER = good().story(Random(1), True)  # euros at a rate that the model makes up
 SAFE = good().story(Random(1), False)
 
@@ -35,20 +32,6 @@ def test_honest_agents_of_other_kinds_pass(make):
     """text, numbers, a WRITE, a refusal, Japanese: whatever the story is about"""
     report = run_tests(find("my_agent"), make)
     assert report.outcome is Outcome.PASSED, str(as_message(report))
-
-
-@pytest.mark.parametrize(
-    ("name", "failed"),
-    [
-        ("hides_a_loop_in_its_tool", ["test_no_loop_is_hidden"]),
-        ("has_a_guard_that_never_fires", ["test_the_guard_holds"]),
-        ("has_its_answer_ready", ["test_the_answer_is_the_tools"]),
-    ],
-)
-def test_three_agents_get_their_verdicts(name, failed):
-    """a hidden loop, an idle guard and a ready answer fail, each in its rule alone"""
-    report = run_tests(find("my_agent"), BAD[name])
-    assert [failure.test for failure in report.failures] == failed
 
 
 def with_tool(run):

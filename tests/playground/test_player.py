@@ -12,8 +12,8 @@ from workbook.models.script import Script
 from workbook.playground.engines import ENGINES, GALLERY, in_words, play
 from workbook.playground.person import You, answered, shown_arguments
 from workbook.playground.render import TEXTS
-from workbook.playground.scenarios import ScenarioError, slugs
-from workbook.playground.view import Form, model_options
+from workbook.playground.scenarios import ScenarioError
+from workbook.playground.view import model_options
 from workbook.playground.watch import player
 from workbook.tools.calls import ToolCall
 from workbook.tools.tool import Tool
@@ -314,13 +314,6 @@ def test_why_a_run_has_no_answer_is_on_the_page(engine):
     assert "no answer" in shown.view.page["now"].value
 
 
-@pytest.mark.parametrize(("slug", "wing"), [("page_pays", "trust"), ("drift", "")])
-def test_the_scenarios_of_its_wing_can_be_chosen(slug, wing):
-    """Beside a scenario stand those of its wing of the gallery"""
-    shown = player(slug, "grounded")
-    assert list(shown.view.choices["scenario"].options) == slugs(wing)
-
-
 @pytest.mark.parametrize("engine", ENGINES)
 def test_wherever_a_run_is_stopped_it_has_one_end(engine):
     """Whatever the engine is doing when the stop comes, its trace ends, and once"""
@@ -354,15 +347,6 @@ def test_a_stop_in_the_middle_of_a_turn_keeps_what_was_written(engine):
     assert turn["usage"]["output"] > 0
     assert trace.end["state"] == "CANCELLED"
     assert trace.of("tool_call") == []
-
-
-def test_what_is_being_written_is_on_view():
-    """The pieces of a turn are shown as they come, as text"""
-    shown = player("price_question", "guarded")
-    shown.events += play("price_question", "guarded").events[:2]
-    shown._hear("Thought: <b>")
-    shown._seek(2)
-    assert "Thought: &lt;b&gt;▏" in shown.view.page["turn"].value
 
 
 # What a person is asked.
@@ -519,19 +503,6 @@ def test_what_is_pressed_becomes_an_answer():
         ("approve", '{"path": "b"}', "press Approve the edit"),
     ):
         assert words in answered(request, said, text, "")
-
-
-def test_a_text_stays_as_long_as_the_call_is_the_same():
-    """An edit that comes back refused stands there as it was; another call is new"""
-    form = Form(print)
-    form.show(asked(path="a"))
-    form.arguments.value = '{"path": 3}'
-    form.show(None)
-    form.show(asked(path="a")._replace(problem="3 is no string"))
-    assert form.arguments.value == '{"path": 3}'
-    assert "3 is no string" in form.about.value
-    form.show(asked(path="b"))
-    assert json.loads(form.arguments.value) == {"path": "b"}
 
 
 # In front of a class.

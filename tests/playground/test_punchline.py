@@ -31,7 +31,7 @@ DEMOS = re.findall(r'player\("(\w+)", "(\w+)"', CODE)
 
 
 def shown(entries, events):
-    return [f"{pin.label}: {pin.text}" for pin in pins(entries, events)]
+    return [f"{label}: {text}" for label, text in pins(entries, events)]
 
 
 @pytest.mark.parametrize("slug", slugs())

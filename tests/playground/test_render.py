@@ -70,24 +70,16 @@ def test_before_the_first_event_the_engine_is_drawn_and_nothing_else(table):
     assert page["pins"] == page["now"] == ""
 
 
-def test_a_page_follows_from_what_it_is_given(traces):
-    """The same events and place are the same page, whatever was shown before"""
-    trace = traces["fsm"]
-    pages = [render(trace.events, n, CORE) for n in range(len(trace) + 1)]
-    assert [render(trace.events, n, CORE) for n in (20, 3)] == [pages[20], pages[3]]
-
-
 def test_a_machine_s_state_follows_its_transitions(traces):
     """The lit state is where the last transition led"""
     round_ = ["THINK", "EXECUTE_TOOL", "OBSERVE"]
     assert walk(traces["fsm"]) == [*round_ * 4, "THINK", "DONE"]
 
 
-@pytest.mark.parametrize("engine", ["naive", "langchain"])
-def test_a_loop_has_phases(traces, engine):
+def test_a_loop_has_phases(traces):
     """An engine without states shows what it is doing; nested calls are its tool's"""
     round_ = ["ASK_MODEL", "READ_TURN", "RUN_TOOL", "APPEND"]
-    assert walk(traces[engine]) == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
+    assert walk(traces["langchain"]) == [*round_ * 4, "ASK_MODEL", "READ_TURN", "DONE"]
 
 
 @pytest.mark.parametrize("engine", GALLERY)
@@ -245,10 +237,9 @@ def test_what_a_tool_brings_is_text_everywhere(engine):
     assert not re.search(r"<(img|script)", page)
 
 
-@pytest.mark.parametrize("engine", ["grounded", "grounded_calls"])
-def test_what_is_tainted_is_shown_from_there_on(engine):
+def test_what_is_tainted_is_shown_from_there_on():
     """From the event on that says so the labels are on view; going back takes them"""
-    trace = play("image_link_with_a_secret", engine)
+    trace = play("image_link_with_a_secret", "grounded")
     first, second = (e["seq"] for e in trace.of("decision") if e["what"] == "tainted")
     shown = [at(trace, n, "events") for n in (first, first + 1, second + 1, first)]
     assert [TAINTED in page for page in shown] == [False, True, True, False]
@@ -256,10 +247,9 @@ def test_what_is_tainted_is_shown_from_there_on(engine):
     assert f"{TAINTED} outside, secret</b>" in shown[2]
 
 
-@pytest.mark.parametrize("engine", ["grounded", "grounded_calls"])
-def test_what_came_from_outside_is_marked(engine):
+def test_what_came_from_outside_is_marked():
     """Where the model is told what others wrote, there alone the list has a mark"""
-    trace = play("image_link_with_a_secret", engine)
+    trace = play("image_link_with_a_secret", "grounded")
     _, _, looked, *_ = (event["seq"] for event in trace.of("model_request"))
     marked = [
         n for n in range(len(trace)) if "it is from outside" in at(trace, n + 1, "now")

@@ -95,11 +95,10 @@ def call(request):
             return write(json.dumps({"jsonrpc": "2.0", "id": request["id"], **refused}))
         case "parts":
             image = {"type": "image", "mimeType": "image/png", "data": "QUJD"}
-            kept = {"uri": "file:///a.bin", "mimeType": "a/b", "blob": "QUJD"}
             link = {"type": "resource_link", "uri": "http://a.example/", "name": "a"}
-            read = {"uri": "file:///a.txt", "text": "a page"}
-            read, kept = ({"type": "resource", "resource": r} for r in (read, kept))
-            return answer(request, content=[said, image, link, kept, read])
+            page = {"uri": "file:///a.txt", "text": "a page"}
+            read = {"type": "resource", "resource": page}
+            return answer(request, content=[said, image, link, read])
         case "env":
             said["text"] = " ".join(sorted(os.environ))
     return answer(request, content=[said])

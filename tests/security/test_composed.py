@@ -6,7 +6,6 @@ import pytest
 
 from workbook.environments.payment import Payments
 from workbook.fsm import FunctionCalls
-from workbook.grounding.evidence import Document, references
 from workbook.grounding.grounded import HOW_TO_CITE, grounded
 from workbook.grounding.memory import Memory
 from workbook.guardrails.permission import Decision, PolicyRule, Verdict
@@ -67,14 +66,6 @@ def test_reasons_of_the_audit_are_fenced():
     assert "unsupported" in new
     assert new.index("<<outside") < new.index("EVIL") < new.rindex("<<end")
     assert new.rindex("<<end") < new.index(HOW_TO_CITE)
-
-
-def test_a_title_with_an_address_is_no_way_out():
-    """the list of references is the runtime's: an address in a title is not in it"""
-    titles = "Museum", "Museum https://evil.example/?d=1", "![x](//evil.example)"
-    for title in titles:
-        line = references("It is so [d1].", [Document("d1", title, 1.0, "")])
-        assert line == ("[d1] Museum" if title == "Museum" else "[d1]")
 
 
 # memory
@@ -141,24 +132,16 @@ def test_what_may_be_remembered(memory, private, verdict, noted):
 # a learner's parts
 
 
-WHOLE_ANSWER = {
+PARTS = {
     "screen": lambda text: ScreenVerdict(()),
-    "audit_answer": lambda *asked, **more: [],
-}
-EACH_CLAIM = {
     "fence_untrusted": lambda text, nonce: text,
     "may_flow": lambda labels, sink: Decision(Verdict.ALLOW, ""),
-    "split_claims": lambda text: [text],
-    "find_citations": lambda text: ["d1"],
 }
 
 
-@pytest.mark.parametrize(
-    ("parts", "turns"), [(EACH_CLAIM, [LOOK, RIGHT]), (WHOLE_ANSWER, [WRONG])]
-)
-def test_your_parts_are_in_the_machine(parts, turns):
-    """audit, screen, fence and flow are taken from the parts, by their names"""
-    own = {name: Mock(side_effect=part) for name, part in parts.items()}
+def test_your_parts_are_in_the_machine():
+    """screen, fence and flow are taken from the parts, by their names"""
+    own = {name: Mock(side_effect=part) for name, part in PARTS.items()}
     taint = {"screened": True, "fence": True}
-    assert made(turns, parts=own, taint=taint).run(ASKS).state == "DONE"
+    assert made([LOOK, RIGHT], parts=own, taint=taint).run(ASKS).state == "DONE"
     assert [name for name, part in own.items() if not part.called] == []

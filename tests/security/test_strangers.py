@@ -169,9 +169,8 @@ def test_what_is_not_text():
     """what a model cannot read here is said in words"""
     with hostile("parts") as server:
         lines = call(from_mcp(server), text="hi").text().splitlines()
-    wanted = ["text", "image/png", "http://a.example/", "a/b", "a page"]
-    assert [w for w, line in zip(wanted, lines, strict=True) if w not in line] == []
-    assert (lines[0], lines[-1]) == ('{"text": "hi"}', "a page")
+    link = "(a link: http://a.example/)"
+    assert lines == ['{"text": "hi"}', "(image, not shown)", link, "a page"]
 
 
 def test_it_gets_no_key(monkeypatch):
@@ -217,22 +216,14 @@ def test_ctrl_c():
     assert not psutil.pid_exists(pid)
 
 
-def test_two_servers():
-    """two servers at once; a name that is taken gets its server's name before it"""
-    with hostile("fine") as one, hostile("fine") as other:
-        tools = from_mcp(one, taken=["Calculator"])
-        both = [*tools, *from_mcp(other, taken=[tool.name for tool in tools])]
-        assert [tool.name for tool in both] == ["echo", "hostile_echo"]
-        assert all(call(both, tool.name, text="hi").ok for tool in both)
-
-
 def test_names_become_ours():
-    """whatever a server calls its tools, each gets a name that a model can call"""
-    with hostile("names") as server:
-        tools = from_mcp(server)
+    """each tool gets a name that a model can call; a taken one, its server's too"""
+    with hostile("names") as one, hostile("fine") as other:
+        tools = from_mcp(one, taken=["Calculator"])
+        tools += from_mcp(other, taken=[tool.name for tool in tools])
         names = [tool.name for tool in tools]
         assert names[:4] == ["echo", "hostile_Echo", "a_b__", "tool"]
-        assert len({name.casefold() for name in names}) == 5
+        assert (len(names), *other.left_out) == (5, "echo")
         assert all(call(tools, name, text="hi").ok for name in names)
 
 
@@ -257,7 +248,7 @@ def test_schemas_that_no_contract_can_keep():
 def test_of_too_much_the_beginning_is_read():
     """of an endless list a hundred tools, of a long description what it has first"""
     with hostile("pages", timeout_s=10) as server:
-        assert len(from_mcp(server)) == 100
+        assert [tool.name for tool in from_mcp(server)] == ["echo", "hostile_echo"]
     with hostile("long") as server:
         (tool,) = from_mcp(server)
     assert len(tool.description) < MOST_CHARS + 50

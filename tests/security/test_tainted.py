@@ -23,7 +23,6 @@ from workbook.traces import TraceWriter
 from workbook.traces.divergence import Divergence
 from workbook.traces.replay import replay
 from workbook.traces.trace import Trace
-from workbook.traces.what_if import what_if
 
 SITE = "https://museum.example/visit"
 ANYTHING = (PolicyRule(Verdict.ALLOW, why="the user allows all of it"),)
@@ -102,16 +101,12 @@ def test_a_write_needs_a_person_once_something_was_read():
 
 
 @pytest.mark.parametrize(
-    ("first", "question", "adapter"),
-    [
-        (LOOK, f"What does {SITE} say?", None),
-        (LOOKS, f"What does {SITE} say?", FunctionCalls),
-        (SUM, "A run that has read nothing: where?", None),
-    ],
+    ("first", "question"),
+    [(LOOK, f"What does {SITE} say?"), (SUM, "A run that has read nothing: where?")],
 )
-def test_an_address_may_stand_there(first, question, adapter):
+def test_an_address_may_stand_there(first, question):
     """an address of the question may be in the answer; without a label, any may"""
-    end, *_ = play([first, f"Final Answer: {SITE}"], question, adapter=adapter)
+    end, *_ = play([first, f"Final Answer: {SITE}"], question)
     assert end.state == "DONE"
     assert SITE in end.answer
 
@@ -258,12 +253,8 @@ def test_a_run_that_waits_is_gone_on_with(tmp_path):
     assert len({e["nonce"] for e in decisions(trace, "taint") if "nonce" in e}) == 1
 
 
-def test_what_a_record_is_of():
-    """not of a machine without taint; with one page changed, the rest is played on"""
+def test_a_record_is_of_a_machine_under_taint():
+    """a machine without taint does something else than the record"""
     _, trace, _ = play([LOOK, PAY, "Final Answer: 12"], ask=no, fence=True)
     with pytest.raises(Divergence):
         replay(trace, machine_of([], World(), taint=False))
-    seq = trace.of("observation")[0]["seq"]
-    machine = machine_of(["Final Answer: 13"], World(), ask=no, fence=True)
-    changed = what_if(trace, seq, {"result": {"result": "13 euro"}}, machine)
-    assert changed.end["answer"] == "13"

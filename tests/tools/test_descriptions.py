@@ -67,8 +67,9 @@ def test_a_quantity_needs_a_unit(text, part, problems):
 def test_our_own_tools(name):
     """every tool of the workbook follows its own rules, and its examples are true"""
     tool = builtin_tool(name)
-    told = f"correct the first paragraph of its docstring: {tool.description}"
-    assert (lint_description(tool), lint_examples(tool)) == ([], []), told
+    found = "; ".join([*lint_description(tool), *lint_examples(tool)])
+    asked = "correct the first paragraph of its docstring, up to the empty line"
+    assert not found, f"{name}: {found}: {asked}: {tool.description}"
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ def test_a_notebook_gets_a_picture_and_any_page_the_text():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (GRAPH, ["Two", "THINK", "the end", "a; b"]),
+        (GRAPH, ["Two", "THINK", "the ", "end", "a; b"]),
         (SPOKEN, ["Two", "User", "a <b>", "2+2?", "4"]),
         ("graph TD;\n    a --> b;\n    a -.-> a;", ["a", "b"]),
     ],
@@ -112,13 +112,10 @@ def test_what_each_live_state_does_is_drawn_once():
     """cancel and failure are two arrows of any state, and all events are there"""
     shown = [each.text for each in picture_of(CORE.mermaid()).iter(f"{SVG}text")]
     told = ", ".join(shown).split(", ")
-    assert [told.count(name) for name in ("cancel", "failed")] == [1, 1]
-    assert "any live state" in told
+    assert [told.count(name) for name in ("cancel", "failed", "any live ")] == [1] * 3
     assert {str(rule.event) for rule in CORE.rules} <= set(told)
     two = Table(TURNSTILE.rules, ends={"OPEN"})
-    assert (
-        "any live state" not in Mermaid(two.mermaid())._repr_mimebundle_()["text/html"]
-    )
+    assert "any live" not in Mermaid(two.mermaid())._repr_mimebundle_()["text/html"]
 
 
 def test_a_long_message_is_cut_to_its_column():

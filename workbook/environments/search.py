@@ -152,8 +152,8 @@ def search_tool(name: str, about: str, run: Callable[..., Any], **limits: Any) -
     number = {"type": "integer", "minimum": 1, "maximum": 10}
     asked = {"properties": {"query": text, "k": number}, "required": ["query"]}
     aliases = dict.fromkeys(("q", "question", "input"), "query")
-    limits |= {"aliases": aliases, "repeatable": True}
-    return Tool(name, f"{about} {usage}", asked, run, **limits)
+    words = f"{about} {usage}"
+    return Tool(name, words, asked, run, aliases=aliases, **limits)
 
 
 def wiki_search() -> Tool:

@@ -24,7 +24,7 @@ def read_log() -> Tool:
     which = {"type": "string", "maxLength": 100}
     schema = {"properties": {"which": which}, "required": ["which"]}
     limits: dict[str, Any] = {"timeout_s": None, "max_output_chars": 1_000_000}
-    return Tool("ReadLog", about, schema, _run, repeatable=True, **limits)
+    return Tool("ReadLog", about, schema, _run, **limits)
 
 
 def _run(which: str) -> dict[str, str]:

@@ -66,8 +66,8 @@ class Workspace:
         known: Any = {"look_up": self.written, "preview": self.preview}
         known |= {"repeatable": True}
         return [
-            Tool("list_files", LIST, {}, self.list_files, repeatable=True),
-            Tool("read_file", READ, ONE, self.read_file, repeatable=True),
+            Tool("list_files", LIST, {}, self.list_files),
+            Tool("read_file", READ, ONE, self.read_file),
             Tool("write_file", WRITE, BOTH, self.write_file, Effect.WRITE, **known),
             Tool("run_tests", TEST, {}, self.run_tests, timeout_s=self.tests_s + 10),
         ]

@@ -53,13 +53,12 @@ def told(trace: Trace) -> list[str]:
     """Return what was said about an answer, line by line: model, audit, end."""
     lines = [str(trace.of("run_started")[0]["question"])]
     for event in trace.of("model_turn", "decision"):
-        if "Final Answer:" in event.get("text", ""):
-            answer = sentences(event["text"].partition("Final Answer:")[2].strip())
-            lines += [f"  model: {sentence}" for sentence in answer]
-        elif event.get("who") == "audit":
-            why = [f" · {each['why']}" for each in event["verdicts"]
-                   if each["kind"] != Support.SUPPORTED]  # fmt: skip
-            lines.append(f"  audit: {event['what']}{''.join(why)}")
+        if event.get("who") == "audit":
+            failed = [v for v in event["verdicts"] if v["kind"] != Support.SUPPORTED]
+            why = "".join(f" · {each['why']}" for each in failed)
+            lines.append(f"  audit: {event['what']}{why}")
+        answer = event.get("text", "").partition("Final Answer:")[2]
+        lines += [f"  model: {sentence}" for sentence in sentences(answer)]
     end = trace.end or {}
     return [*lines, f"{end['state']}: {end['answer'] or end['message']}"]
 
@@ -74,15 +73,17 @@ def search_offline(query: str) -> dict[str, Any]:
     return web_search(client).run(query=query, k=1)
 
 
-def labelled() -> list[dict[str, Any]]:
-    """Read claims of people who had not seen the audit, each with what it `is`.
+def labelled(audit: Audit) -> list[dict[str, Any]]:
+    """Return claims of people who had not seen the audit, and whether it refused them.
 
-    A row has the claim, the doc_id of its article, a label and a form; `is` says
-    "supported" or "unsupported", whatever is wrong with it.
+    A row has the claim, the doc_id of its article, a label, a form, and what it `is`,
+    "supported" or "unsupported". It cites its article, and the article is the evidence.
     """
-    rows = map(json.loads, (FOLDER / "held_out.jsonl").open(encoding="utf-8"))
-    kinds = {True: "supported", False: "unsupported"}
-    return [{**row, "is": kinds[row["label"] == "supported"]} for row in rows]
+    rows = [json.loads(line) for line in (FOLDER / "held_out.jsonl").open("rb")]
+    for row in rows:
+        verdicts = audit(f"{row['claim']} [{row['doc_id']}]", [article_of(row)])
+        row["refused"] = any(each.kind != Support.SUPPORTED for each in verdicts)
+    return rows
 
 
 def article_of(row: Row) -> Document:
@@ -91,38 +92,14 @@ def article_of(row: Row) -> Document:
     return Document(page.doc_id, page.title, 1.0, page.text)
 
 
-def that_begins(rows: Iterable[Row], begins: str) -> tuple[Row, str, Document]:
-    """Return the labelled claim that begins so: its row, its text, its article."""
-    [row] = [row for row in rows if row["claim"].startswith(begins)]
-    return row, row["claim"], article_of(row)
-
-
-def refuses(audit: Audit) -> Callable[[Row], bool]:
-    """Return a function that says whether an audit refuses a labelled claim.
-
-    The claim cites its article, and the article is the evidence. Each claim is audited
-    once, however often it is asked.
-    """
-    known: dict[str, bool] = {}
-
-    def is_refused(row: Row) -> bool:
-        if row["claim"] not in known:
-            verdicts = audit(f"{row['claim']} [{row['doc_id']}]", [article_of(row)])
-            is_out = any(each.kind != Support.SUPPORTED for each in verdicts)
-            known[row["claim"]] = is_out
-        return known[row["claim"]]
-
-    return is_refused
-
-
-def rates(rows: Iterable[Row], is_refused: Callable[[Row], bool]) -> "DataFrame":
+def rates(rows: Iterable[Row]) -> "DataFrame":
     """Return the four rates of a check, each with its interval as in `refusals`.
 
-    >>> rows = [{"is": "supported", "n": 1}, {"is": "unsupported", "n": 2}]
-    >>> rates(rows, lambda row: row["n"] > 1)["share"].to_dict()
+    >>> rows = [{"is": "supported", "refused": False}]
+    >>> rates([*rows, {"is": "unsupported", "refused": True}])["share"].to_dict()
     {'recall': 1.0, 'false acceptance': 0.0, 'false refusal': 0.0, 'precision': 1.0}
     """
-    said = [(row["is"] == "unsupported", is_refused(row)) for row in rows]
+    said = [(row["is"] == "unsupported", row["refused"]) for row in rows]
     of_wrong = [is_out for is_wrong, is_out in said if is_wrong]
     counts = {
         "recall": of_wrong,

@@ -2,19 +2,20 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workbook.environments.search import wiki_search
-from workbook.experiments.rates import rate_table
+from workbook.experiments.rates import share
 from workbook.grounding.grounded import grounded
 from workbook.grounding.memory import Memory
-from workbook.grounding.recall import Note, Recall
+from workbook.grounding.recall import Note, Recall, RecallByMeaning
 from workbook.models.prompts import count_tokens
 from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.traces import Trace, TraceWriter
+from workbook.wait import waiting
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,18 +37,56 @@ def size(texts: Iterable[str]) -> int:
     return count_tokens("\n".join(texts))
 
 
-def found_by(way: Recall, k: int = 3) -> "DataFrame":
-    """Return how many questions of each kind get a right note, as a `rate_table`.
+def found_by(way: Recall, k: int = 3) -> list[list[str]]:
+    """Return the notes, by name, that a way to recall brings for each question."""
+    names, kept, found = [row["slug"] for row in _rows("notes")], notes(), []
+    asked = _rows("questions")
+    with waiting("recalling notes", total=len(asked)) as tick:
+        for question in asked:
+            found.append([names[note.id] for note in way(question["text"], kept, k)])
+            tick()
+    return found
+
+
+def found_by_meaning() -> list[list[str]]:
+    """Return what the local model's embeddings bring for each question of the lab."""
+    from workbook.models.embeddings import embed
+
+    return found_by(RecallByMeaning(embed))
+
+
+def compared(ways: Mapping[str, Sequence[Sequence[str]]]) -> "DataFrame":
+    """Return how many questions of each kind get a right note, by each way.
 
     Of the kind "none", which no note answers, it is how many get a note all the same.
     """
-    names, kept = [row["slug"] for row in _rows("notes")], notes()
+    import pandas as pd
+
+    table = {}
+    for way, found in ways.items():
+        met = _met(found)
+        table[way] = {kind: share(each) for kind, each in met.items()}
+    return pd.DataFrame(table)
+
+
+def right(ways: Mapping[str, Sequence[Sequence[str]]]) -> str:
+    """Say of each way how many of all questions get what is right."""
+    said = []
+    for way, found in ways.items():
+        met = _met(found)
+        good = [is_met != (kind == "none") for kind in met for is_met in met[kind]]
+        said.append(f"{way} {sum(good)} of {len(good)}")
+    return ", ".join(said)
+
+
+def _met(found: Sequence[Sequence[str]]) -> dict[str, list[bool]]:
+    """Return by kind whether each question got a right note; of "none", any note."""
     met: dict[str, list[bool]] = {}
-    for question in _rows("questions"):
-        found = {names[note.id] for note in way(question["text"], kept, k)}
-        right = found.intersection(question["right"]) if question["right"] else found
-        met.setdefault(question["kind"], []).append(bool(right))
-    return rate_table(met, "found")
+    for question, names in zip(_rows("questions"), found, strict=True):
+        wanted = set(question["right"])
+        is_met = bool(wanted & set(names) if wanted else names)
+        met.setdefault(question["kind"], []).append(is_met)
+    return met
 
 
 def fuji_run(told: Iterable[str], parts: Mapping[str, Callable[..., Any]]) -> Trace:

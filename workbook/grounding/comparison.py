@@ -33,14 +33,11 @@ HAN_SHARE = 0.6  # where the words are pairs of characters: a name has several
 
 _NOT = frozenset(WORDS["negations"].split())
 UNITS = first_of_line("units")
-_DIGITS = dict(pair.split("=") for pair in WORDS["numbers"].split())
-_NUMBER_WORD = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _UNIT = "|".join(sorted(map(re.escape, UNITS), key=len, reverse=True))
 _NUMBER = re.compile(
     rf"(\d+(?:,\d{{3}})*(?:\.\d+)?)(?:st|nd|rd|th)?[\s-]?(?:({_UNIT})(?![a-z]))?",
     re.IGNORECASE,
 )
-_TENS = re.compile(r"\b([2-9]0)[- ]([1-9])\b")  # forty-two
 _HAN_NUMBER = re.compile("[一二三四五六七八九十百千]{2,}")
 _WORD = re.compile(rf"[{HAN}]+|[ァ-ヺー]+|(?:(?![{HAN}\u3040-\u30ff])[^\W\d_])+")
 _SUBJECT = re.compile(
@@ -54,11 +51,7 @@ _PHRASES = [
     (re.compile(old, re.IGNORECASE), new)
     for old, new in (line.split(" => ") for line in WORDS["phrases"].splitlines())
 ]
-_SCALES = {
-    unit: (kind, float(factor))
-    for kind, *units in map(str.split, WORDS["scales"].splitlines())
-    for unit, factor in (each.split("=") for each in units)
-}
+_SCALES: dict[str, tuple[str, float]] = WORDS["scales"]
 
 
 class Facts(NamedTuple):
@@ -83,13 +76,11 @@ def facts(sentence: str) -> Facts:
     for phrase, plain in _PHRASES:
         text = phrase.sub(plain, text)
     text = _HAN_NUMBER.sub(lambda number: str(_han_number(number[0])), text)
-    text = _NUMBER_WORD.sub(lambda word: _DIGITS[word[0].lower()], text)
-    text = _TENS.sub(lambda found: str(int(found[1]) + int(found[2])), text)
     found = Facts(set(), set(), set(), set(), set(), _subject(text))
     for number, unit in _NUMBER.findall(text):
         value = float(number.replace(",", ""))
         found.numbers.add((value, UNITS.get(unit.lower(), "")))
-    text = re.sub(r"[’']s?\b", " ", re.sub(r"n[’']t\b", " not", _NUMBER.sub(" ", text)))
+    text = re.sub(r"[’']s?\b", " ", _NUMBER.sub(" ", text))
     behind_not, denied_in_han = False, _DENIED_IN_HAN.search(text)
     for word in _WORD.findall(text):
         if is_han(word):

@@ -16,7 +16,6 @@ from workbook.fsm.run import Run
 from workbook.fsm.table import State, Transition, exits
 from workbook.grounding.claims import find_citations, split_claims
 from workbook.grounding.evidence import (
-    THRESHOLD,
     Support,
     audit_answer,
     evidence_of,
@@ -81,7 +80,6 @@ def grounded(
     model: TextModel | ChatModel,
     tools: Iterable[Tool],
     *,
-    threshold: float = THRESHOLD,
     memory: Memory | None = None,
     parts: Parts | None = None,
     **options: Any,
@@ -92,7 +90,6 @@ def grounded(
     another one goes back with the reasons, twice, and then not at all.
 
     Args:
-        threshold: the least score of a document that counts.
         memory: what fits the question is told as data, before the first turn.
         parts: functions in place of ours, by the exercise's name.
         options: what `guarded` takes.
@@ -100,7 +97,6 @@ def grounded(
     parts = parts or {}
     audit = partial(
         parts.get("audit_answer", audit_answer),
-        threshold=threshold,
         split=parts.get("split_claims", split_claims),
         cite=parts.get("find_citations", find_citations),
     )

@@ -40,19 +40,20 @@ FORGETFUL = "PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;"
 def note_of(trace: Trace) -> str | None:
     """Return a run's question, the tools that answered it, and its answer; or None.
 
-    None unless it ended in DONE, with an answer, and a tool's result: nothing else has
-    shown that it works. That it is right, nobody has checked. None as well for a run
-    that had read a secret: what is remembered is told again.
+    None unless it ended in DONE, and a tool had a result: nothing else has shown that
+    it works. That it is right, nobody has checked. None as well for a run that had read
+    a secret: what is remembered is told again.
     """
-    started, end = trace.of(Kind.RUN_STARTED), trace.end
-    if not started or end is None or end["state"] != State.DONE or not end["answer"]:
+    if trace.end is None or trace.end["state"] != State.DONE:
         return None
     if any("secret" in event.get("labels", ()) for event in trace.of(Kind.DECISION)):
         return None
     seen = [e for e in trace.of(Kind.OBSERVATION) if e["ok"] and "parent" not in e]
-    tools = dict.fromkeys(event["tool"] for event in seen if event["tool"])
-    parts = (started[0]["question"], ", ".join(tools), end["answer"])
-    return " → ".join(clip(part, PART_CHARS) for part in parts) if tools else None
+    if not (tools := dict.fromkeys(event["tool"] for event in seen if event["tool"])):
+        return None
+    question = trace.of(Kind.RUN_STARTED)[0]["question"]
+    parts = question, ", ".join(tools), trace.end["answer"]
+    return " → ".join(clip(part, PART_CHARS) for part in parts)
 
 
 class Memory:

@@ -1,4 +1,4 @@
-"""Which notes belong to a question? Those that share its words.
+"""Which notes belong to a question? By the words that they share, or by their meaning.
 
 A note is data, whoever wrote it: nothing here follows what it says.
 """
@@ -11,6 +11,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import mul, sub
+from statistics import fmean
 
 from workbook.grounding.words import HAN, STOP, WORDS, fold, pairs, stem
 
@@ -84,3 +86,37 @@ def recall(question: str, notes: Sequence[Note], k: int = 3) -> list[Note]:
             scored.append((score, note))
     scored.sort(key=lambda pair: (-pair[0], -pair[1].made_at))
     return [note for _, note in scored[: max(k, 0)]]
+
+
+class RecallByMeaning:
+    """A recall by embeddings: the notes whose vectors point where the question's does.
+
+    What all notes have in common is taken away first, then the cosine is compared;
+    embeddings of a language model all point much the same way. Something is always
+    nearest: notes are returned to any question. A vector is kept as long as its note.
+
+    Source: Mu et al., "All-but-the-Top" (2018), arXiv:1702.01417, the first step.
+    """
+
+    def __init__(self, embed: Callable[[list[str]], list[list[float]]]) -> None:
+        self.embed = embed
+        self.vectors: dict[str, list[float]] = {}
+
+    def __call__(self, question: str, notes: Sequence[Note], k: int = 3) -> list[Note]:
+        """Return the `k` nearest notes, the nearest first."""
+        if not notes or not question.strip():
+            return []
+        new = list({note.text for note in notes} - set(self.vectors))
+        asked, *found = self.embed([question, *new])
+        known = {**self.vectors, **dict(zip(new, found, strict=True))}
+        self.vectors = {note.text: known[note.text] for note in notes}
+        common = [fmean(axis) for axis in zip(*self.vectors.values(), strict=True)]
+        near = {t: _cosine(asked, v, common) for t, v in self.vectors.items()}
+        ranked = sorted(notes, key=lambda note: (-near[note.text], -note.made_at))
+        return ranked[: max(k, 0)]
+
+
+def _cosine(one: list[float], other: list[float], origin: list[float]) -> float:
+    """Return the cosine between two vectors, as seen from a third one."""
+    a, b = list(map(sub, one, origin)), list(map(sub, other, origin))
+    return sum(map(mul, a, b), 0.0) / (math.hypot(*a) * math.hypot(*b) or 1.0)

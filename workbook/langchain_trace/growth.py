@@ -80,7 +80,7 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     """Return three prompts of a classic run, in the order in which to send them.
 
     `cold` is the last prompt but one; `appended` is the last, which begins with all of
-    it; `edited` is the last with one early word changed.
+    it; `edited` is the last with a comma after its first word.
     """
     *_, before, last = agent_prompts(trace)
     edited = re.sub(r"(\S+)", r"\1,", last, count=1)

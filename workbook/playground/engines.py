@@ -4,7 +4,7 @@ Each gets the same question, tools and model; what it does with them, a trace sh
 """
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,7 +42,7 @@ from workbook.playground.scenarios import (
     slugs,
 )
 from workbook.security.tainted import tainted_table
-from workbook.tools.formats import trusting_function
+from workbook.tools.formats import BoundTools, trusting_function
 from workbook.tools.tool import Tool
 from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
 from workbook.wait import waiting
@@ -144,17 +144,17 @@ def in_words(trace: Trace) -> str:
 def play_naive(spec: RunSpec) -> None:
     """Play on the loop of lesson 01."""
     loop = spec.parts.get("naive_loop", naive_loop)
-    _to_its_end(traced(loop, spec.emit), spec, spec.scenario.steps)
+    _to_its_end(traced(loop, spec.emit), spec, _trusting(spec.tools))
 
 
-def play_reading(spec: RunSpec) -> None:
-    """Play on the loop of lesson 01 that has a parser."""
+def play_reading(spec: RunSpec, engine: str = "reading") -> None:
+    """Play on the loop with a parser, or on that behind a registry of its tools."""
     places = {"parse_turn": "parse", "build_history": "history"}
     read: Any = {
         a: spec.parts[name] for name, a in places.items() if name in spec.parts
     }
-    loop = partial(reading_loop, **read)
-    _to_its_end(traced(loop, spec.emit, "reading"), spec, spec.scenario.steps)
+    tools = _trusting(spec.tools) if engine == "reading" else BoundTools(spec.tools)
+    _to_its_end(traced(partial(reading_loop, **read), spec.emit, engine), spec, tools)
 
 
 def run_loop(
@@ -174,7 +174,7 @@ def run_loop(
     with TraceWriter() as emit:
         run = partial(traced(loop, emit), instructions=instructions)
         _to_its_end(
-            run, RunSpec(scenario, model, scenario_tools(scenario), emit), calls
+            run, RunSpec(scenario, model, [], emit), loop_tools(scenario), calls
         )
         return emit.trace()
 
@@ -188,9 +188,11 @@ def _trusting(tools: list[Tool]) -> dict[str, Callable[[str], str]]:
     return {tool.name: trusting_function(tool) for tool in tools}
 
 
-def _to_its_end(run: Any, spec: RunSpec, calls: int) -> None:
+def _to_its_end(
+    run: Any, spec: RunSpec, tools: Mapping[str, Any], calls: int | None = None
+) -> None:
     """Run a traced loop; whatever it raises ends the run, and is noted as its end."""
-    model, tools = CallLimit(spec.model, calls), _trusting(spec.tools)
+    model = CallLimit(spec.model, calls or spec.scenario.steps)
     try:
         run(model, tools, spec.scenario.question)
     except (Exception, KeyboardInterrupt) as error:
@@ -224,6 +226,7 @@ SUSPICIOUS = tainted_table(GROUNDED)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(play_reading),
+    "registry": Engine(partial(play_reading, engine="registry")),
     "langchain": Engine(play_langchain),
     "fsm": Engine(play_machine, CORE),
     "guarded": Engine(GUARDS, GUARDED),

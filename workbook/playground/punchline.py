@@ -6,7 +6,7 @@ stays. This module knows events, and no page.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -48,13 +48,6 @@ class Punchline(BaseModel):
 DEFAULT = (Punchline(label="the end", kind=Kind.RUN_FINISHED),)
 
 
-class Pin(NamedTuple):
-    """One thing that stays in view."""
-
-    label: str
-    text: str
-
-
 def told(event: Mapping[str, Any]) -> str:
     """Return an event's own words, without what a list of events adds to them."""
     if event["kind"] == Kind.MODEL_TURN:
@@ -67,17 +60,14 @@ def told(event: Mapping[str, Any]) -> str:
     return text
 
 
-def pins(entries: Sequence[Punchline], seen: Iterable[TraceEvent]) -> list[Pin]:
-    """Return what stays in view of the events that have been seen, at most `MOST`."""
-    found: list[Pin] = []
+def pins(
+    entries: Sequence[Punchline], seen: Iterable[TraceEvent]
+) -> list[tuple[str, str]]:
+    """Return what stays in view, at most `MOST`: of each its label and its text."""
+    found: list[tuple[str, str]] = []
     events = list(seen)
     for entry in entries:
         texts = [text for event in events if (text := entry.found(event)) is not None]
         numbered = list(enumerate(texts, start=1))[-1 if entry.latest else 0 :]
-        found += [Pin(_numbered(entry.label, n), text) for n, text in numbered]
+        found += [(entry.label.replace("{n}", str(n)), text) for n, text in numbered]
     return found if len(found) <= MOST else [found[0], *found[1 - MOST :]]
-
-
-def _numbered(label: str, number: int) -> str:
-    """Return a label with its number: 1 time, 2 times."""
-    return re.sub(r"\b1 times\b", "1 time", label.replace("{n}", str(number)))

@@ -175,13 +175,8 @@ def read_scenario(path: Path) -> Scenario:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ScenarioError(f"{path.name} is not TOML: {error}") from None
-    return as_scenario(data, path.stem, path.name)
-
-
-def as_scenario(data: Mapping[str, Any], slug: str, place: str = "") -> Scenario:
-    """Make a scenario of what its file would say; ScenarioError as `read_scenario`."""
     try:
-        scenario = Scenario.model_validate({**data, "slug": slug})
+        scenario = Scenario.model_validate({**data, "slug": path.stem})
         read_turns(scenario.turns)  # tells a wrong turn by its number in the file
         turns = [turn for entry in scenario.turns for turn in _written_out(entry)]
         scenario = scenario.model_copy(update={"turns": turns})
@@ -191,7 +186,7 @@ def as_scenario(data: Mapping[str, Any], slug: str, place: str = "") -> Scenario
         told = "; ".join(_in_words(**problem) for problem in error.errors())
     except (TypeError, ValueError) as error:
         told = str(error)
-    raise ScenarioError(f"{place or slug} does not hold together: {told}")
+    raise ScenarioError(f"{path.name} does not hold together: {told}")
 
 
 def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator
-from itertools import count
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from workbook.security.mcp import McpServer, ServerError
@@ -49,9 +48,13 @@ def from_mcp(
     tools, names = [], {name.casefold() for name in taken}
     server.left_out.clear()
     for each in listed:
-        name = next(n for n in _names(server, each) if n.casefold() not in names)
-        effect = Effect.READ if each.name in reads else Effect.WRITE
+        name = _plain(each.name)
+        if name.casefold() in names:
+            name = _plain(f"{server.name}_{name}")
         try:
+            if name.casefold() in names:
+                raise ContractError(f"there is already a tool named {name!r}")
+            effect = Effect.READ if each.name in reads else Effect.WRITE
             tools.append(_contract(server, each, name, effect))
             names.add(name.casefold())
         except ContractError as error:
@@ -71,14 +74,9 @@ async def _listed(session: ClientSession) -> list[types.Tool]:
     return found[:MOST_TOOLS]
 
 
-def _names(server: McpServer, listed: types.Tool) -> Iterator[str]:
-    """Yield the tool's name as a contract may have it, then others for it."""
-    name, ours = (
-        re.sub(r"[^\w-]", "_", n, flags=re.A) for n in (listed.name, server.name)
-    )
-    yield name[:64] or "tool"
-    yield f"{ours[:20]}_{name[:40]}"
-    yield from (f"{ours[:20]}_{name[:30]}_{n}" for n in count(2))
+def _plain(name: str) -> str:
+    """Return a name as a contract may have it."""
+    return re.sub(r"[^A-Za-z0-9_-]", "_", name)[:64] or "tool"
 
 
 def _contract(server: McpServer, listed: types.Tool, name: str, effect: Effect) -> Tool:
@@ -109,10 +107,6 @@ def _in_words(part: types.ContentBlock) -> str:
     match part.model_dump():
         case {"type": "text", "text": str(text)} | {"resource": {"text": str(text)}}:
             return text
-        case {"mimeType": what, "data": data} | {
-            "resource": {"mimeType": what, "blob": data}
-        }:
-            return f"({what}: {len(data):,} characters of base64, not shown)"
         case {"uri": uri}:
             return f"(a link: {uri})"
     return f"({part.type}, not shown)"

@@ -6,10 +6,12 @@ LangChain is imported by the function that needs it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from workbook.tools.calls import ToolFailure, as_json, result_text
+from workbook.loop.turns import Action
+from workbook.tools.calls import ToolError, ToolFailure, as_json, result_text
+from workbook.tools.registry import ToolRegistry
 from workbook.tools.tool import Tool
 
 if TYPE_CHECKING:
@@ -47,6 +49,26 @@ def to_langchain(tool: Tool, *, text: bool = False) -> BaseTool:
         args_schema=as_json(tool.parameters),
         handle_tool_error=True,
     )
+
+
+class BoundTools(dict[str, Callable[[str], str]]):
+    """Tools as functions of text that never raise, behind one registry.
+
+    Any name can be asked for: of a tool that is not there, the registry says so.
+    """
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self.registry = ToolRegistry(tools)
+        super().__init__({tool.name: self[tool.name] for tool in self.registry})
+
+    def __missing__(self, name: str) -> Callable[[str], str]:
+        return lambda text: self._observed(Action("", name, text))
+
+    def _observed(self, asked: Action) -> str:
+        bound = self.registry.bind(asked)
+        seen = bound if isinstance(bound, ToolError) else self.registry.run(bound)
+        failed = isinstance(seen, ToolError) or not seen.ok
+        return FailedText(seen.text()) if failed else seen.text()
 
 
 def trusting_function(tool: Tool) -> Callable[[str], str]:

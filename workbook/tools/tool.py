@@ -51,7 +51,7 @@ class Tool:
     look_up: Callable[..., dict[str, Any] | None] | None = None  # the result of a call
     # that had its effect; None where it cannot tell
     business_key: tuple[str, ...] = ()  # arguments that name one operation
-    repeatable: bool = False  # once more gives the same and does no harm
+    repeatable: bool = False  # a WRITE that does no harm once more
     preview: Callable[..., str] | None = None  # what a person sees who is to approve
 
     def __post_init__(self) -> None:

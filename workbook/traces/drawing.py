@@ -172,7 +172,7 @@ def picture(
         above, below = (sorted(sides.get((name, on), ())) for on in (True, False))
         most = max(len(above), len(below))
         lines = lines_of(name)
-        width = max(max(map(width_of, lines)) + 12, PORT * (most + 1))
+        width = max(max(map(width_of, lines)) + 10, PORT * (most + 1))
         for side in (above, below):
             for n, (_, arrow, out) in enumerate(side, start=1):
                 ports[arrow, out] = x + width * n / (len(side) + 1)
@@ -198,12 +198,12 @@ def picture(
 
 
 def lines_of(name: str) -> list[str]:
-    """Return a name in two lines, where it is two words.
+    """Return a name in two lines, where it is of several words.
 
     >>> lines_of("PENDING_APPROVAL")
     ['PENDING_', 'APPROVAL']
     """
-    first, sign, rest = name.partition("_")
+    first, sign, rest = name.partition("_") if "_" in name else name.rpartition(" ")
     return [first + sign, rest] if first and rest else [name]
 
 

@@ -25,7 +25,7 @@ from workbook.traces.views import error_kind
 KINDS: Mapping[str, str] = {
     "invalid_arguments": "arguments",
     **dict.fromkeys(("unreadable_turn", "unknown_tool", "duplicate_call_id"), "turn"),
-    **dict.fromkeys(("denied", "stale_approval", "one_at_a_time"), "refused"),
+    **dict.fromkeys(("denied", "stale_approval"), "refused"),
     **dict.fromkeys(("unauthorized", "forbidden"), "access"),  # HTTP's 401 and 403
     **dict.fromkeys(("cancelled", "budget", "run_ended", "withdrawn"), "stopped"),
     "KeyboardInterrupt": "stopped",  # as LangChain's traces have it

@@ -5,12 +5,6 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-RIGHT = (
-    "def who_writes(label):\n"
-    '    return "runtime" if label == "Observation" else "model"'
-)
-WRONG = 'def who_writes(label):\n    return "model"'
-
 
 def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
     """Run all, be the model, answer wrongly, read why, solve it, look at a hint."""
@@ -37,7 +31,7 @@ def test_lesson_00_from_the_menu_to_a_solved_exercise(open_lesson):
     expect(widget.get_by_role("button", name="Send my turn")).to_be_disabled()
 
     message = ["returned", "who_writes('Observation')"]
-    lesson.solve("who_writes", WRONG, RIGHT, message=message)
+    lesson.solve("who_writes", 'return "model"', message)
     lesson.type_into("hint(who_writes)", "hint(who_writes)")
     expect(hints).to_contain_text("hint 1 of 3")
 
@@ -58,18 +52,6 @@ def test_keys_after_a_button_go_into_the_box(open_lesson):
         lesson.page.keyboard.type("xx")
         expect(box).to_have_value(re.compile("xx"))
         assert cells.count() == before
-
-
-def test_lesson_01_runs_and_shows_its_gallery(open_lesson):
-    """Run all: no error, the plots and the gallery's first column stand on the page."""
-    lesson = open_lesson("01_naive_loop")
-    lesson.run_all()
-    expect(lesson.output('before = gallery(["naive"]')).to_contain_text(
-        "EXHAUSTED (call_limit)"
-    )
-    plots = lesson.page.locator(".workbook-plot")
-    expect(plots).to_have_count(2)
-    expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
 
 
 def test_the_gallery_is_whole_at_1024(open_lesson):

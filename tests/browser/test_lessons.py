@@ -1,0 +1,219 @@
+"""Each lesson in JupyterLab: it runs, shows what it is about, and takes an answer."""
+
+import re
+
+from playwright.sync_api import expect
+
+
+def assert_fits(lesson, shown):
+    """It ends before the right edge, and nobody has to scroll sideways."""
+    box = shown.bounding_box()
+    assert box["x"] + box["width"] <= lesson.page.viewport_size["width"]
+    assert shown.evaluate("e => e.scrollWidth - e.clientWidth") <= 1
+
+
+def test_lesson_01_shows_its_gallery(ran):
+    """The plots and the gallery's first column stand on the page"""
+    lesson = ran("01_naive_loop")
+    gallery = lesson.output('before = gallery(["naive"]')
+    expect(gallery).to_contain_text("EXHAUSTED (call_limit)")
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(2)
+    expect(lesson.output("parse_turn = check(")).to_contain_text("not attempted")
+
+
+def test_lesson_02_measures_four_methods(ran):
+    """Four rows of marks, a table, three plots"""
+    lesson = ran("02_react_prompting")
+    experiment = lesson.output("trials = four_methods(model, questions)")
+    expect(experiment).to_contain_text(re.compile(r"react {4}[✓·]{20}"))
+    expect(experiment.locator("table tbody tr")).to_have_count(4)
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(3)
+    lesson.solve("parse_bracket_action")
+
+
+def test_lesson_03_shows_what_the_framework_says(ran):
+    """The log unfolds, the prompt is in colours, the diagrams are drawn"""
+    lesson = ran("03_langchain_debug_trace")
+    log = lesson.output("DebugLog()").locator(".workbook-log")
+    expect(log.locator("details")).to_have_count(54)
+    places = ["first prompt", "turn", "tool", "scratchpad"]
+    expect(log.locator("summary b")).to_have_text(places)
+    scratchpad = log.locator("details", has=log.page.locator("b", has_text=places[-1]))
+    expect(scratchpad.locator("pre")).to_be_hidden()
+    scratchpad.locator("summary").click()
+    expect(scratchpad.locator("pre")).to_contain_text("Observation: Answer: 20.0")
+
+    expect(lesson.output("the agent's own").locator("table")).to_be_visible()
+    hidden = "Question: ${Question with math problem.}"  # two of them are no formula
+    expect(lesson.page.locator("table", has_text=hidden).first).to_be_visible()
+    expect(lesson.page.locator("table mjx-container")).to_have_count(0)
+
+    prompt = lesson.output("ColoredPrompt(first)").locator(".workbook-prompt")
+    expect(prompt).to_contain_text("question: 25")
+    tools = prompt.locator('pre span[title="tools"]')
+    expect(tools).to_contain_text("Calculator(")
+    assert tools.evaluate("s => getComputedStyle(s).backgroundColor").startswith("rgba")
+
+    drawn = lesson.output("Mermaid(draw(trace))").locator(".workbook-diagram").first
+    expect(drawn.locator(".message")).to_have_count(28)
+    columns = lesson.output("first_turns(runs)").locator(".workbook-side-by-side pre")
+    expect(columns.nth(0)).not_to_contain_text("Observation:")
+    expect(columns.nth(1)).to_contain_text("Observation:")
+    expect(lesson.output("plot_growth(rows").locator("img")).to_be_visible()
+
+
+def test_lesson_04_refuses_arguments(ran):
+    """What a tool refuses, and why, is in the tables"""
+    lesson = ran("04_tools_as_contracts")
+    expect(lesson.output('rows.append(("none"')).to_contain_text("unexpected")
+    repaired = lesson.output("ToolRegistry([factorial()]), 'Factorial'")
+    expect(repaired).to_contain_text("n has 3 values: call once per value")
+    expect(lesson.output("parts=mine")).to_contain_text("DONE")
+    lesson.solve("validate_arguments")
+
+
+def test_lesson_05_from_the_loop_to_the_gallery(ran):
+    """On a small screen diagrams, gallery and player are seen whole"""
+    lesson = ran("05_state_machine", size={"width": 1024, "height": 768})
+    for words in ("small.mermaid(", "table.mermaid("):
+        drawn = lesson.output(words).locator(".workbook-diagram")
+        expect(drawn).to_be_visible()
+        assert_fits(lesson, drawn)
+    gallery = lesson.output("endings = gallery(").locator(".gallery")
+    expect(gallery).to_contain_text("CANCELLED (cancel)")
+    assert 5 < gallery.locator(".marked").count() < 20  # what changed, on top
+    expect(gallery.get_by_text("A made-up Observation")).to_be_visible()
+    expect(gallery.get_by_text("The price question", exact=True)).to_be_hidden()
+    assert_fits(lesson, gallery)
+    player = lesson.player('player("price_question"')
+    assert_fits(lesson, player.root)
+    player.press(*["Step"] * 4)
+    player.expect_status("4 of 33 events: EXECUTE_TOOL")
+    player.press("Run")
+    player.expect_status("DONE")
+    lesson.solve("advance")
+
+
+def test_lesson_06_from_the_gallery_to_the_player(ran):
+    """Rows that guards changed are marked; a run is seen to be stuck"""
+    lesson = ran("06_guardrails")
+    shown = lesson.output("endings = gallery(")
+    expect(shown).to_contain_text("ends otherwise:")
+    assert shown.locator(".marked").count() > 5
+    expect(shown.locator(".chip.stuck").first).to_be_visible()
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    player = lesson.player('player("ping_pong"')
+    player.press("Run")
+    player.expect_status("STUCK")
+    lesson.solve("within_budget")
+    limits = "limits = Budget(steps=30"
+    lesson.run(limits)
+    expect(lesson.output(limits)).to_contain_text("yours: within_budget")
+
+
+def test_lesson_07_from_two_payments_to_the_person(ran):
+    """A plan changes nothing; a test is mended under your eyes, or is not"""
+    lesson = ran("07_permission")
+    expect(lesson.output("effects.six_cases")).to_contain_text("who looks")
+    expect(lesson.output("effects.killed_everywhere")).to_contain_text("not known")
+    player = lesson.player('player("mend_the_test"')
+    mode, form = player.root.get_by_label("mode", exact=True), player.form
+    events, not_mended = player.root.locator(".events"), "I could not mend it"
+    mode.select_option("plan")
+    player.press("Run")
+    player.expect_status(": DONE")
+    expect(events).to_contain_text(not_mended)
+    player.press("Reset")
+    mode.select_option("build")
+    player.press("Run")
+    expect(form).to_contain_text("+    return listed * (1 - off / 100) * (1 +")
+    arguments = form.get_by_role("textbox", name="arguments")
+    asked = arguments.input_value()
+    arguments.fill("no JSON")
+    player.press("Approve the edit")
+    expect(form.get_by_role("alert")).to_contain_text("This is not JSON")
+    arguments.fill(asked)
+    player.press("Approve")
+    player.expect_status(": DONE")
+    expect(events).to_contain_text("Now both tests pass")
+    guess = lesson.output("alone = predict").get_by_role("button", name="a key")
+    guess.click()
+    expect(guess).to_have_class(re.compile("mod-active"))
+    lesson.solve("decide")
+
+
+def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
+    """What was found in traces is shown"""
+    lesson = ran("08_traces_and_replay")
+    expect(lesson.output("folder = Path(mkdtemp())")).to_contain_text("trace.jsonl")
+    expect(lesson.output("except Divergence")).to_contain_text("event 34, a model_turn")
+    expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
+    expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 36 runs")
+    lesson.solve("first_divergence")
+
+
+def test_lesson_09_from_a_claim_to_a_rate(ran):
+    """Four ways round, the held-out set, the plot"""
+    lesson = ran("09_grounding")
+    expect(lesson.output("first_idea) for answer")).to_contain_text("it was")
+    expect(lesson.output("audits.audited(")).to_contain_text("not what it says")
+    expect(lesson.output("for threshold in")).to_contain_text("REFUSED")
+    expect(lesson.output("audits.rates(")).to_contain_text("false refusal")
+    expect(lesson.output("audits.rates(")).to_contain_text("paraphrased")
+    plot = lesson.page.locator(".workbook-plot")
+    for theme in lesson.both_themes():
+        ink = "invert(1) hue-rotate(180deg)" if "Dark" in theme else "none"
+        expect(plot).to_have_css("filter", ink)
+    lesson.solve("split_claims")
+
+
+def test_lesson_10_from_a_page_that_wants_money_to_what_it_costs(ran):
+    """A tainted run asks you about the payment"""
+    lesson = ran("10_untrusted")
+    expect(lesson.output("refusals(kinds")).to_contain_text("harmless, question")
+    expect(lesson.output("attack_table(")).to_contain_text("secret out")
+    expect(lesson.output("honest_table(")).to_contain_text("waits")
+    player = lesson.player('player("page_pays"')
+    player.press("Run")
+    expect(player.form).to_contain_text("Mallory")
+    player.form.get_by_role("textbox", name="why").fill("nobody asked for that")
+    player.press("Reject")
+    player.expect_status(": DONE")
+    events = player.root.locator(".events")
+    expect(events).to_contain_text("Adults pay 12 euro [page_1]")
+    lesson.solve("may_flow")
+
+
+def test_lesson_11_from_five_runs_to_an_exercise(ran):
+    """Runs are counted, and plotted"""
+    lesson = ran("11_self_consistency")
+    expect(lesson.output("for verify in [")).to_contain_text("the verifier chose it")
+    expect(lesson.output("for verify in [")).to_contain_text("within 0.2 s")
+    expect(lesson.page.locator(".workbook-plot")).to_have_count(1)
+    lesson.solve("pass_at_k")
+
+
+def test_lesson_12_from_a_grader_that_lies_to_two_versions_in_pairs(ran):
+    """Graders, and two versions in pairs"""
+    lesson = ran("12_evaluation")
+    expect(lesson.output("silence is safe")).to_contain_text("an empty answer")
+    expect(lesson.output("120 blind")).to_contain_text("of 120")
+    expect(lesson.output("after 40:")).to_contain_text("won 8, lost 0")
+    lesson.solve("wilson_interval")
+
+
+def test_lesson_13_from_a_figure_to_verdicts_of_ones_own(ran):
+    """The open claims have no verdict"""
+    lesson = ran("13_read_the_claims")
+    expect(lesson.output("verdicts = [")).to_contain_text("not judged yet")
+    lesson.solve("my_verdicts")
+
+
+def test_lesson_14_to_an_agent_of_ones_own(ran):
+    """A guard makes the difference; the agent is exported"""
+    lesson = ran("14_your_agent")
+    expect(lesson.output("by_heart), danger=True")).to_contain_text("1 of 20 end right")
+    exported = re.compile("Your agent is in|No part of the agent is yours")
+    expect(lesson.output('"export", str(home)')).to_contain_text(exported)
+    expect(lesson.output("ask_outside")).to_contain_text("has not passed its check")
+    lesson.solve("my_agent")
