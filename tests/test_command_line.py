@@ -1,6 +1,7 @@
 """python -m workbook."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -107,12 +108,20 @@ def test_progress_is_a_table(capsys):
     assert "1 of " in out
 
 
-def test_a_command_that_is_stopped_says_so(monkeypatch, capsys):
-    """Ctrl-C ends a command without a traceback"""
+@pytest.mark.parametrize(
+    ("raised", "code", "words"),
+    [
+        (KeyboardInterrupt(), 130, "\nstopped\n"),
+        (PermissionError(13, "Permission denied", "x"), 2, "x: Permission denied\n"),
+        (shutil.Error("no copy"), 2, "the output: no copy\n"),
+    ],
+)
+def test_a_command_that_is_stopped_says_so(monkeypatch, capsys, raised, code, words):
+    """Ctrl-C, and what the disk refuses, end a command without a traceback"""
 
     def stopped(slug):
-        raise KeyboardInterrupt
+        raise raised
 
     monkeypatch.setattr("workbook.exercises.progress.reset", stopped)
-    assert leave("reset") == 130
-    assert capsys.readouterr().err == "\nstopped\n"
+    assert leave("reset") == code
+    assert capsys.readouterr().err == words

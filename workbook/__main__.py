@@ -28,15 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `… | head` has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
     except _for_people() as error:
         print(error, file=sys.stderr)
         return 2
     except OSError as error:
-        print(f"{error.filename or 'the output'}: {error.strerror}", file=sys.stderr)
+        why = error.strerror or error
+        print(f"{error.filename or 'the output'}: {why}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
-        print("\nstopped", file=sys.stderr)
-        return 130
 
 
 def _for_people() -> tuple[type[Exception], ...]:

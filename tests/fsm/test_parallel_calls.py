@@ -133,6 +133,17 @@ def test_a_cancel_reaches_all():
     assert [e["error"]["kind"] for e in observed] == ["cancelled"] * 3
 
 
+@pytest.mark.parametrize("order", [reversed, lambda seen: [1, 2]])
+def test_an_observation_is_never_another_calls(order):
+    """a run_in_parallel that mixes observations up, or loses one, ends the run"""
+    told = TraceWriter()
+    machine = at_once(["Read"] * 2, [noting([])], plain, hook=told)
+    machine.parallel = lambda *asked: [*order(run_in_parallel(*asked))]
+    assert machine.run("?").state == "ERROR"
+    observed = told.trace().of("observation")
+    assert [event["error"]["kind"] for event in observed] == ["run_ended"] * 2
+
+
 def test_a_guard_of_ones_own_is_asked_before_each_call():
     """what it refuses is not made, also where calls may be made at once"""
     made = []

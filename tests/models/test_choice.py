@@ -78,6 +78,7 @@ def test_the_scripted_model_is_made_of_its_turns():
         ("m", {URL: "h:1"}, None, "OPENAI_BASE_URL is no URL"),
         ("m", {URL: "http://"}, None, "OPENAI_BASE_URL is no URL"),
         ("m", {URL: "http://h:port"}, None, "OPENAI_BASE_URL is no URL"),
+        ("m", {URL: "http://xn--zzzz.com"}, None, "OPENAI_BASE_URL is no URL"),
     ],
 )
 def test_what_is_said_about_a_model_is_what_happens(

@@ -162,6 +162,30 @@ def test_every_request_has_a_cap(own, asked, cap):
     assert HostedModel("m").options["max_completion_tokens"] == 512
 
 
+USAGES = [
+    {"prompt_tokens": -(10**9)},
+    {"prompt_tokens": None},
+    {"completion_tokens": "many"},
+    {"prompt_tokens_details": {"cached_tokens": 10**6}},
+    {"prompt_tokens_details": "none"},
+]
+
+
+@pytest.mark.parametrize("usage", USAGES, ids=str)
+def test_usage_that_cannot_be_is_none(usage):
+    """a good answer is not lost because its tokens were counted wrongly"""
+    with endpoint("done", usage=usage) as server:
+        answer = ours(server.url).complete("?")
+    assert (answer.text, answer.usage) == ("done", Usage())
+
+
+@pytest.mark.parametrize("url", ["http://localhost:port/v1", "http://[::1/v1"])
+def test_an_address_that_is_none_is_named(url):
+    """what cannot be an endpoint's address is said so, with one that could"""
+    with pytest.raises(HostedModelError, match="is no address of an endpoint"):
+        HostedModel("fake", base_url=url)
+
+
 def test_usage_that_cannot_be_widens_no_budget():
     """what was counted wrongly is estimated, and the trace says so"""
     calls = [ToolRequest("Calculator", {"expression": f"{n}+1"}) for n in range(9)]

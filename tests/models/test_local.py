@@ -180,6 +180,13 @@ def test_a_file_that_is_no_model_is_refused(tmp_path):
         LocalServer(str(tmp_path / "bad.gguf"))
 
 
+def test_a_library_that_cannot_be_loaded_is_named(monkeypatch):
+    """where xllamacpp cannot be imported, one line says how to get it"""
+    monkeypatch.setitem(sys.modules, "xllamacpp", None)
+    with pytest.raises(LocalModelError, match="run `pip install xllamacpp`"):
+        LocalServer("any.gguf")
+
+
 # one server for a class
 
 

@@ -62,6 +62,7 @@ def registry():
         ({"parameters": {"properties": {"n": True}}}, "properties.n is True"),
         ({"timeout_s": 0}, "timeout_s is 0"),
         ({"timeout_s": float("nan")}, "timeout_s is nan"),
+        ({"timeout_s": float("inf")}, "timeout_s is inf"),
         ({"effect": "rewrite"}, "effect is 'rewrite'; use read or write"),
         ({"run": awaited}, "nobody awaits"),
         ({"business_key": ("invoice",)}, "invoice"),

@@ -81,10 +81,13 @@ def _made_at_once(
         partial(_is_read, run),
     )
     try:
-        return run.signals.wait_for(at_once, run.left_s())
+        seen: list[Observation] = run.signals.wait_for(at_once, run.left_s())
     except TimedOut:
         error = ToolError(ErrorKind.TIMEOUT, "it had no answer when time was over.")
-        return [Observation.failed(call.call_id, error, call.name) for call in calls]
+        seen = [Observation.failed(call.call_id, error, call.name) for call in calls]
+    if [each.call_id for each in seen] != [call.call_id for call in calls]:
+        raise LookupError(f"run_in_parallel owes an observation a call, not {seen!r}")
+    return seen
 
 
 def _is_read(run: Run, call: ToolCall) -> bool:

@@ -112,9 +112,9 @@ def host_of(url: str | None) -> str | None:
     """Return the host of an endpoint (None: OpenAI's), or None where it is no URL."""
     try:
         parts = httpx.URL(url or OPENAI_URL)
-    except httpx.InvalidURL:
+        return parts.host or None if parts.scheme in ("http", "https") else None
+    except (httpx.InvalidURL, ValueError):  # idna refuses a host with a ValueError
         return None
-    return parts.host or None if parts.scheme in ("http", "https") else None
 
 
 def model_health(name: str | None = None) -> tuple[bool, str, str]:

@@ -67,7 +67,11 @@ class HostedModel:
         self.cap = "max_tokens" if base_url else "max_completion_tokens"
         usual = {"model": name, "temperature": 0, self.cap: max_tokens}
         self.options = {**usual, **options}
-        url = httpx.URL(base_url or OPENAI)
+        try:
+            url = httpx.URL(base_url or OPENAI)
+        except httpx.InvalidURL as error:
+            said = f"{base_url!r} is no address of an endpoint: {error}."
+            raise HostedModelError(f"{said} One looks like {OPENAI}.") from None
         self._client = httpx.Client(
             base_url=url,
             trust_env=url.host not in LOOPBACK,  # no proxy is between
@@ -216,11 +220,13 @@ def _completion(message: Any, reason: str | None, usage: Any) -> Completion:
 
 
 def _usage(said: Any) -> Usage:
-    """Return the tokens that were reported, as they were, if any."""
-    if not said:
+    """Return the tokens that were reported; none where no model can have counted so."""
+    try:
+        cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        usage = Usage(said["prompt_tokens"], said["completion_tokens"], cached)
+    except (LookupError, TypeError, AttributeError):
         return Usage()
-    cached = (said.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
-    return Usage(said["prompt_tokens"], said["completion_tokens"], cached)
+    return usage if usage.holds else Usage()
 
 
 def _arguments(written: str) -> dict[str, Any]:

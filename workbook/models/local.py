@@ -93,8 +93,12 @@ class LocalServer(ModelServer):
     """
 
     def __init__(self, weights: str, port: int = 0) -> None:
-        import xllamacpp
-
+        try:
+            import xllamacpp
+        except ImportError as error:
+            raise LocalModelError(
+                f"xllamacpp cannot be imported ({error}): run `pip install xllamacpp`"
+            ) from error
         params = xllamacpp.CommonParams()
         params.model.path = weights
         params.model_alias = {NAME}

@@ -6,6 +6,7 @@ makes a tool of a typed, documented function.
 
 import inspect
 import re
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
@@ -60,7 +61,7 @@ class Tool:
             raise ContractError(f"tool {self.name!r}: {error}") from None
         limit, effects = self.timeout_s, " or ".join(Effect)
         unknown = set(self.business_key) - self.parameters["properties"].keys()
-        late = limit is not None and not limit > 0
+        late = limit is not None and not 0 < limit <= threading.TIMEOUT_MAX
         wrong = {  # the name is one that function calling accepts
             "a name has 1 to 64 letters, digits, _ or -": not NAME.fullmatch(self.name),
             "describe it, in a docstring or a text": not self.description.strip(),
