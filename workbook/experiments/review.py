@@ -51,7 +51,7 @@ def _played(
     line: dict[str, Any], slug: str, engine: Engine, parts: Given | None
 ) -> tuple[bool, str]:
     """Play a scenario; return whether it ended as the line wants, and how, in words."""
-    trace = play(slug, engine, parts=parts)
+    trace = play(slug, engine, parts=dict(parts or {}))
     end = outcome(trace)
     met = load(slug).is_right(end)
     if "end" in line:
