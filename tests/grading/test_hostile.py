@@ -159,6 +159,11 @@ HOSTILE |= {**FORGED, **AT_HOME}
 WITNESSES = ("a witness", "z witness")
 
 
+def mark_of(base):
+    """Return a name that no other run has: memory outlives a suite that was killed."""
+    return f"{base.name}_{os.getpid()}"
+
+
 class Machine:
     """What notebooks would like to reach, and who has been reached."""
 
@@ -170,13 +175,13 @@ class Machine:
         self.called, server = [], socket.create_server(("127.0.0.1", 0))
         named, abstract = (socket.socket(socket.AF_UNIX) for _ in range(2))
         named.bind(str(base / "s"))
-        abstract.bind(f"\0{base.name}")
+        abstract.bind(f"\0{mark_of(base)}")
         for line in (server, named, abstract):
             line.listen()
             threading.Thread(target=self._listen, args=(line,), daemon=True).start()
         self.known = {
             "HOME": self.home, "OUT": self.out, "CLASS": self.folder, "ROOT": ROOT,
-            "MARK": base.name, "KEY": f"sk-{base.name}", "PID": os.getpid(),
+            "MARK": mark_of(base), "KEY": f"sk-{base.name}", "PID": os.getpid(),
             "SOCKET": base / "s", "PORT": server.getsockname()[1], "FILE": file,
         }  # fmt: skip
 
@@ -194,7 +199,7 @@ class Machine:
 def machine(tmp_path_factory):
     """A machine with secrets, servers and a key in its environment."""
     base = tmp_path_factory.mktemp("m")
-    shared = SharedMemory(base.name, create=True, size=8)
+    shared = SharedMemory(mark_of(base), create=True, size=8)
     with (
         tempfile.NamedTemporaryFile("w", dir="/tmp") as file,
         pytest.MonkeyPatch.context() as patch,

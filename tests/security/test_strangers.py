@@ -47,15 +47,20 @@ def call(tools, name="echo", **arguments):
     return registry.run(bound)
 
 
+OTHERS = set()
+"""What this process had started before a test: the workers of other tests."""
+
+
 def started():
-    """Return the processes that this one has started, and that have not ended."""
-    children = psutil.Process().children(recursive=True)
+    """Return the processes that a test has started, and that have not ended."""
+    children = set(psutil.Process().children(recursive=True)) - OTHERS
     return [p for p in children if p.is_running() and p.status() != "zombie"]
 
 
 @pytest.fixture(autouse=True)
 def little_patience(monkeypatch):
     """Wait a fifth of a second for a server to end by itself."""
+    OTHERS.update(psutil.Process().children(recursive=True))
     monkeypatch.setattr("mcp.client.stdio.PROCESS_TERMINATION_TIMEOUT", 0.2)
 
 
