@@ -1,0 +1,105 @@
+"""Guards together: all of them in their order, one of your own, and handing over."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from typing import Any
+
+from .budget import Budget, budget
+from .calls import ErrorKind, Observation, ToolCall
+from .context import context
+from .guard import Guard
+from .permission import POLICY, SUSPENDED, Mode, Person, PolicyRule, permission
+from .stuck import stuck
+from .table import Transition, exits
+
+HAND_OVER = "HAND_OVER"
+STOPPED = "was stopped by a guard"
+"""What the model reads of a call that a guard of yours has stopped."""
+OwnGuard = Callable[[ToolCall, Sequence[Observation]], str | None]
+"""Says why a call may not be made, after what was observed; None lets it pass."""
+
+
+def all_guards(
+    limits: Budget = Budget(),  # noqa: B008 - frozen
+    person: Person | None = None,
+    mode: str = Mode.BUILD,
+    rules: Sequence[PolicyRule] = POLICY,
+    *,
+    converge: bool = True,
+    context_tokens: float | None = None,
+    pinned: Sequence[str] = (),
+) -> list[Guard]:
+    """Return the guards of an agent: context, stuck, budget, permission."""
+    first = []
+    if context_tokens is not None or pinned:
+        first = [context(context_tokens or float("inf"), pinned)]
+    return [*first, stuck(), budget(limits, converge), permission(person, mode, rules)]
+
+
+def own_guard(guard: OwnGuard) -> Guard:
+    """Return a guard that asks a function of yours before each call; it only looks."""
+
+    def ask(run: Any) -> str | None:
+        asked = run.waiting[0]
+        if asked.refusal is not None:
+            return None
+        why = guard(*deepcopy((asked.call, tuple(run.observed))))
+        if why is None:
+            return None
+        if not isinstance(why, str) or not why.strip():
+            raise TypeError(f"your guard returned {why!r}: it owes a reason, or None")
+        about = {"tool": asked.call.name, "call_id": asked.call.call_id}
+        run.journal.emit("decision", who="guard", what="deny", why=why, **about)
+        run.refuse(ErrorKind.DENIED, f"{asked.call.name} {STOPPED}: {why}.")
+        return "denied"
+
+    row = Transition("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not")
+    return Guard("guard", {"EXECUTE_TOOL": ask}, [row])
+
+
+def hand_over(
+    person: Callable[[list[dict[str, Any]]], str | None] | None = None,
+    refusals: int = 3,
+) -> Guard:
+    """Return a guard that waits for a person after so many failed calls of one tool.
+
+    The person gets what was tried ({"tool", "arguments", "error"} each), and returns
+    what the model is to read, or None: the run is suspended.
+    """
+
+    def look(run: Any) -> str | None:
+        since = run.observed[run.notes.get("handed_over", 0) :][-refusals:]
+        is_one_tool = len({seen.tool for seen in since} - {""}) == 1
+        failed = len(since) == refusals and not any(seen.ok for seen in since)
+        return "handed_over" if failed and is_one_tool else None
+
+    def ask(run: Any) -> str:
+        tried = [
+            {
+                "tool": seen.tool,
+                "arguments": run.calls[seen.call_id].arguments,
+                "error": seen.text(),
+            }
+            for seen in run.observed[-refusals:]
+        ]
+
+        def live() -> dict[str, Any]:
+            answer = run.in_flight.wait(lambda: person and person(tried), None)
+            why = f"{tried[0]['tool']} has failed {refusals} times"
+            about = {"who": "person", "what": "handed over", "why": why, "tried": tried}
+            return about | {"answer": answer}
+
+        answer = run.journal.receive("decision", live)["answer"]
+        if answer is None:
+            return "suspended"
+        run.notes["handed_over"] = len(run.observed)
+        run.parts.append({"role": "note", "text": f"A person answers: {answer}"})
+        return "answered"
+
+    rows = [
+        Transition("THINK", "handed_over", HAND_OVER, "a person has to look"),
+        Transition(HAND_OVER, "answered", "THINK", "a person has answered"),
+        Transition(HAND_OVER, "suspended", SUSPENDED, "nobody answers now"),
+        *exits(HAND_OVER),
+    ]
+    return Guard("hand_over", {"THINK": look}, rows, {HAND_OVER: ask}, {}, [SUSPENDED])

@@ -1,0 +1,273 @@
+"""A model behind an endpoint that speaks OpenAI's chat completions.
+
+OpenAI's own, Ollama's, vLLM's: each has its dialect. We read what any of them sends,
+and put what went wrong into one sentence, without the key.
+"""
+
+import json
+import re
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from itertools import chain
+from typing import Any
+
+import httpx
+
+from .calls import clip
+from .messages import CUT
+from .model import Model, Request, Response, ToolRequest, Usage
+
+OPENAI = "https://api.openai.com/v1"
+NO_KEY = "none-needed"  # for an endpoint of one's own
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LONGEST_WAIT_S = 30.0
+OLD_CAP, CAP = "max_tokens", "max_completion_tokens"  # two names of one field
+UNASKED = {"temperature", "stop", "stream_options", OLD_CAP}  # some refuse these
+ONCE = {"role", "id", "type", "name"}  # fields that are not sent in pieces
+MESSAGE_FIELDS = {"role", "content", "tool_calls", "refusal", "annotations", "audio"}
+CALL_FIELDS = {"id", "type", "function", "index"}
+BROKEN = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+"""What reading an answer raises that is no chat completion, or no JSON."""
+
+
+class HostedModelError(RuntimeError):
+    """The endpoint refused, did not answer, or sent no chat completion."""
+
+
+class HostedModel(Model):
+    """A hosted model, asked with messages, or with a text as one message of the user.
+
+    `timeout_s` is how long the endpoint may stay silent, `retries` how often a busy one
+    is asked again. `options` are more fields of the request; temperature is 0 unless
+    given, and None leaves a field to the endpoint.
+    """
+
+    streams = True
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        base_url: str | None = None,
+        api_key: str = NO_KEY,
+        max_tokens: int = 512,
+        timeout_s: float = 300,
+        retries: int = 2,
+        **options: Any,
+    ) -> None:
+        self.name, self.max_tokens, self.options = name, max_tokens, options
+        self.retries, self._key = retries, api_key
+        # OpenAI's models know the cap by its new name, most other servers by the old.
+        self._left_out = set() if base_url else {OLD_CAP}
+        try:
+            url = httpx.URL(base_url or OPENAI)
+        except httpx.InvalidURL as error:
+            wrong = f"{base_url!r} is no address of an endpoint: {error}."
+            raise HostedModelError(f"{wrong} One looks like {OPENAI}.") from None
+        self._client = httpx.Client(
+            base_url=url,
+            trust_env=url.host not in LOOPBACK,  # no proxy is between
+            headers={"Authorization": f"Bearer {api_key}"},
+            timeout=timeout_s,
+            # A connection that is kept may be closed by a server while we write to it.
+            limits=httpx.Limits(max_keepalive_connections=0),
+        )
+
+    def respond(self, request: Request) -> Response:
+        """Return the next message; HostedModelError says in a sentence why not."""
+        answer = _Answer()
+        try:
+            with closing(self._asked(request)) as reply:
+                for text in map(answer.add, chunks(reply)):
+                    if text and request.on_text and request.on_text(text):
+                        answer.finish = "cancelled"
+                        break
+            return answer.response(request.stop)
+        except HostedModelError as error:
+            what, words = error.args
+        except httpx.TimeoutException as error:
+            what = f"has not answered within {self._client.timeout.read:g} s"
+            words = type(error).__name__
+        except httpx.RequestError as error:
+            what = f"does not answer ({type(error).__name__}); see OPENAI_BASE_URL"
+            words = error
+        except BROKEN as error:
+            what, words = "sent what is no chat completion", repr(error)
+        line = " ".join(str(words).replace(self._key, "[secret]").split())
+        host = self._client.base_url.host
+        raise HostedModelError(f"{host} {what}: {clip(line, 200)}")
+
+    def _asked(self, request: Request) -> httpx.Response:
+        """Return the reply, not read yet; ask again where it is busy or takes less."""
+        tried = 0
+        while True:
+            body = self._body(request)
+            sent = self._client.build_request("POST", "chat/completions", json=body)
+            reply = self._client.send(sent, stream=True)
+            if reply.is_success:
+                return reply
+            status, words = reply.status_code, reply.read().decode(errors="replace")
+            if status in (400, 422) and self._leave_out(body, words):
+                continue
+            is_busy = status in (408, 429) or status >= 500
+            if not is_busy or tried == self.retries:
+                raise HostedModelError(f"answered {status}", error_message(words))
+            asked = reply.headers.get("Retry-After", "")
+            wait_s = float(asked) if re.fullmatch(r"\d+\.?\d*", asked) else 2.0**tried
+            time.sleep(min(wait_s, LONGEST_WAIT_S))
+            tried += 1
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        text_alone = [{"role": "user", "content": request.text}]
+        cap = CAP if OLD_CAP in self._left_out else OLD_CAP
+        caps = [self.options.get(cap, self.max_tokens), request.max_tokens]
+        body = {"model": self.name, "temperature": 0, **self.options}
+        body["messages"] = request.messages if request.chat else text_alone
+        body["tools"] = [*request.tools] or None
+        body[cap] = min((most for most in caps if most is not None), default=None)
+        if request.stop:
+            body["stop"] = [*request.stop]
+        if request.on_text:
+            body |= {"stream": True, "stream_options": {"include_usage": True}}
+        sent = {name: value for name, value in body.items() if value is not None}
+        return {n: value for n, value in sent.items() if n not in self._left_out}
+
+    def _leave_out(self, body: dict[str, Any], refusal: str) -> bool:
+        """Leave out what a refusal names and no option asked for, if there is any."""
+        sent = body.keys() & UNASKED - self.options.keys()
+        named = {name for name in sent if re.search(rf"\b{name}\b", refusal)}
+        self._left_out |= named
+        return bool(named)
+
+
+class _Answer:
+    """What has been sent of an answer, in many pieces or in one."""
+
+    def __init__(self) -> None:
+        self.message: dict[str, Any] = {}
+        self.finish, self.usage = "", None
+
+    def add(self, chunk: dict[str, Any]) -> str:
+        """Add a chunk, and return the text that it brought."""
+        if error := chunk.get("error"):
+            raise HostedModelError("sent an error", error)
+        self.usage = chunk.get("usage") or self.usage
+        choice: dict[str, Any] = next(iter(chunk.get("choices") or []), {})
+        self.finish = choice.get("finish_reason") or self.finish
+        if "message" in choice and "delta" not in choice:
+            self.message, self.finish = choice["message"], self.finish or "stop"
+            return _words(self.message.get("content"))
+        delta = choice.get("delta") or {}
+        text = _words(delta.get("content"))
+        _add(self.message, {**delta, "content": text})
+        return text
+
+    def response(self, stop: Sequence[str]) -> Response:
+        """Return what was sent; a call that was cut is no call."""
+        text, refusal = _words(self.message.get("content")), self.message.get("refusal")
+        if refusal or self.finish == "content_filter":
+            words = refusal or text or "content_filter"
+            raise HostedModelError("refused", words)
+        if not self.finish:
+            raise ValueError("it broke off before its end")
+        for sequence in stop:  # some leave it out, or are not asked for it
+            text = text.partition(sequence)[0]
+        calls = tuple(
+            ToolRequest(
+                function.get("name"),
+                function.get("arguments"),
+                call.get("id") or "",
+                _others(call, CALL_FIELDS),
+            )
+            for call in self.message.get("tool_calls") or ()
+            for function in [call.get("function") or {}]
+            if self.finish not in CUT or _is_whole(function.get("arguments"))
+        )
+        extra = _others(self.message, MESSAGE_FIELDS)
+        return Response(text, _usage(self.usage), calls, self.finish, extra)
+
+
+def _add(fields: dict[str, Any], piece: dict[str, Any]) -> None:
+    """Add a piece of a message, or of a call in it: texts and lists grow."""
+    for name, value in piece.items():
+        before: Any = fields.get(name)
+        if name == "tool_calls":
+            for call in value or ():
+                _add(_call_of(fields.setdefault(name, []), call), call)
+        elif isinstance(value, dict) and isinstance(before, dict):
+            _add(before, value)
+        elif type(before) in (str, list) and type(before) is type(value):
+            fields[name] = before or value if name in ONCE else before + value
+        elif value not in (None, ""):
+            fields[name] = value
+
+
+def _call_of(calls: list[dict[str, Any]], piece: dict[str, Any]) -> dict[str, Any]:
+    """Return the call of a piece, which may have no index, or repeat id and name."""
+    index, call_id = piece.get("index"), piece.get("id")
+    near = [call for call in calls if index in (None, call.get("index"))]
+    same = [call for call in near if call_id and call.get("id") == call_id]
+    is_named = bool((piece.get("function") or {}).get("name"))
+    begins = is_named and (call_id or index is None) and not same
+    if begins or not near:
+        calls.append({})
+        return calls[-1]
+    return (same or near)[-1]
+
+
+def _others(fields: dict[str, Any], known: set[str]) -> dict[str, Any]:
+    """Return the fields that nobody here knows; they go back as they came."""
+    return {n: v for n, v in fields.items() if n not in known and v is not None}
+
+
+def _words(content: Any) -> str:
+    """Return the text of a message, which may be in parts; thinking is left out."""
+    if isinstance(content, list):
+        content = "".join(p["text"] for p in content if p.get("type") == "text")
+    # A character may have been cut in two.
+    return (content or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _is_whole(arguments: Any) -> bool:
+    try:
+        read = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(read, dict)
+
+
+def _usage(reported: Any) -> Usage:
+    """Return the tokens that were reported; none where no model can have counted so."""
+    try:
+        cached = (reported.get("prompt_tokens_details") or {}).get("cached_tokens") or 0
+        usage = Usage(reported["prompt_tokens"], reported["completion_tokens"], cached)
+    except BROKEN:
+        return Usage()
+    return usage if usage.holds else Usage()
+
+
+def chunks(reply: httpx.Response) -> Iterator[dict[str, Any]]:
+    """Yield the chunks of a streamed reply; one that is not streamed is one chunk."""
+    rest, other, is_streamed = b"", [], False
+    for piece in chain(reply.iter_bytes(), [b"\n"]):
+        *lines, rest = re.split(rb"\r\n|\r|\n", rest + piece)  # and at nothing else
+        for line in lines:
+            if not line.startswith(b"data:"):
+                other.append(line)
+                continue
+            data, is_streamed = line[5:].strip(), True
+            if data == b"[DONE]":  # some keep the connection open
+                return
+            if data.startswith(b"{"):
+                yield json.loads(data)
+    if not is_streamed:
+        yield json.loads(b"\n".join(other))
+
+
+def error_message(words: str) -> str:
+    """Return the message in an error's body, or the body."""
+    try:
+        return str(json.loads(words)["error"]["message"])
+    except BROKEN:
+        return words

@@ -1,0 +1,314 @@
+"""The journal: a run meets the outside through it, and nowhere else.
+
+`emit` writes what a run decided itself; where there is a record, it is compared.
+`receive` returns a response from outside: the record's, or a live one, written down. A
+`signal` comes unasked, between two states. So a replay is a run with a record, to
+resume is a record that ends early, and what-if is a record with one line changed.
+"""
+
+import json
+import os
+import threading
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NoReturn, Self
+
+import orjson
+
+from .calls import recordable
+from .secret import HIDDEN, patterns, secrets_in
+from .trace import ENVELOPE, SCHEMA, Event, EventFile, Kind, Trace, TraceError, seal
+from .waiting import TimedOut
+
+
+class Failed(RuntimeError):
+    """A model or a person raised something; the text is what it was."""
+
+
+class Divergence(TraceError):  # noqa: N818 - what happened, not an error's name
+    """A run does something else than its record.
+
+    `seq` is the first such event, `expected` the record's and `found` the run's; None
+    where one of them had ended.
+    """
+
+    def __init__(self, seq: int, expected: Event | None, found: Event | None) -> None:
+        self.seq, self.expected, self.found = seq, expected, found
+        recorded, new = _differing(expected, found), _differing(found, expected)
+        super().__init__(f"event {seq} of the record is {recorded}; this run has {new}")
+
+
+def _differing(event: Event | None, other: Event | None) -> str:
+    """Return an event's kind and the fields in which it differs, in a line."""
+    if event is None:
+        return "ended"
+    other = other or {}
+    fields = {n: v for n, v in event.items() if n not in ENVELOPE and other.get(n) != v}
+    return f"{event['kind']} {fields}"[:300] if fields else f"{event['kind']}"
+
+
+class Journal:
+    """A line of JSON an event; a record answers before its end.
+
+    Args:
+        path: the file to write; None keeps the events in memory.
+        record: events of an earlier run.
+        resumed: the signal at the record's end; None: a replay ends there.
+        secrets: texts that are never written; None: those of the environment.
+        listener: called with each event that is new.
+        clock: counts seconds, from any origin.
+
+    Raises:
+        TraceError: the file has something in it, or another process writes it.
+    """
+
+    def __init__(
+        self,
+        path: Path | str | EventFile | None = None,
+        record: Sequence[Event] = (),
+        *,
+        resumed: Event | None = None,
+        secrets: Iterable[str] | None = None,
+        listener: Callable[[Event], object] | None = None,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.file = path if isinstance(path, EventFile) else path and EventFile(path)
+        if self.file and not record and self.file.end:
+            self.file.close()
+            raise TraceError(f"{path} is there: take another path, or resume its run")
+        self.record, self.resumed, self.listener = record, resumed, listener
+        self.is_replay = bool(record) and resumed is None
+        self.trace_id = record[0]["trace_id"] if record else uuid.uuid4().hex[:12]
+        self.seq, self.step, self.at_s, self.moved_s = 0, 0, 0.0, 0.0
+        self.clock = clock
+        self.began = clock() - (record[-1]["at_s"] if record else 0.0)
+        self.lines, self.waiting = list[bytes](), 0  # and how many are not in the file
+        self.sent_size, self.sent = 0, ""  # characters, or messages, of the last prompt
+        self.just_resumed = self.was_resumed = False
+        self.broken: BaseException | None = None  # why nothing more can be written
+        self.diverged: Divergence | None = None
+        self.signals = deque[Event]()  # of the user, not taken yet
+        self.early = list[Event]()  # signals of a record, while there is no run yet
+        self.on_signal: Callable[[Event], object] = self.early.append
+        secrets = secrets_in(os.environ) if secrets is None else secrets
+        self.signs, self.secrets = patterns(secrets)
+        self.lock = threading.RLock()
+        self.has_end = False  # the last event is a run_finished
+
+    def emit(self, kind: str, /, **fields: Any) -> int:
+        """Write an event of the run's own, or compare it with the record; return `seq`.
+
+        A `model_request` without `kept` has its whole prompt, with it what is new.
+        """
+        with self.lock:
+            return self._emit(kind, fields)
+
+    def _emit(self, kind: str, fields: dict[str, Any]) -> int:
+        was = self.record[self.seq] if self.seq < len(self.record) else None
+        if self.diverged or self.broken:
+            if self.broken and kind in (Kind.TRANSITION, Kind.RUN_FINISHED):
+                return self.seq  # the file is left as if the process had been killed
+            raise self.diverged or self.broken  # type: ignore[misc]
+        event, line = self._event(kind, fields, was)
+        if was is not None:
+            if (found := json.loads(line)) != was:
+                self.diverge(was, found)
+            self.seq, self.has_end = self.seq + 1, kind == Kind.RUN_FINISHED
+            self._take_recorded_signals()
+            return self.seq - 1
+        if self.is_replay:
+            self.diverge(None, json.loads(line))
+        self.seq, self.has_end = self.seq + 1, kind == Kind.RUN_FINISHED
+        if "signal" not in fields:
+            self.just_resumed = False
+        self.lines.append(line)
+        self.waiting += 1
+        try:
+            if kind != Kind.TRANSITION:  # that one goes out with the next line
+                self.flush()
+            if self.listener is not None:
+                self.listener(json.loads(line))
+        except KeyboardInterrupt:  # of the listener: the user stops the run
+            self.signals.append({"what": "cancel"})
+        except Exception as error:
+            self.broken, self.just_resumed = error, False
+            raise
+        return self.seq - 1
+
+    def _event(
+        self, kind: str, fields: dict[str, Any], was: Event | None
+    ) -> tuple[Event, bytes]:
+        """Return the next event, and its line without secrets."""
+        at_s = round(self.clock() - self.began, 6) if was is None else was["at_s"]
+        self.at_s = at_s
+        is_request = kind == Kind.MODEL_REQUEST
+        if is_request:
+            fields = self._only_new(**fields)
+            self.step += "parent" not in fields
+        elif kind == Kind.TRANSITION:
+            fields["elapsed_s"] = round(at_s - self.moved_s, 6)
+            self.moved_s = at_s
+        elif kind == Kind.RUN_STARTED and "schema" not in fields:
+            fields = {
+                "schema": SCHEMA,
+                "started_unix_s": round(time.time(), 3),
+            } | fields
+        event = {"trace_id": self.trace_id, "seq": self.seq, "step": self.step}
+        event |= {"at_s": at_s, "kind": kind, **fields}
+        try:
+            line = orjson.dumps(event)
+        except TypeError:
+            line = _dumps(event)
+        for sign in self.signs:
+            if sign in line:
+                line = self.secrets.sub(HIDDEN.encode(), line)
+                if is_request:
+                    event = json.loads(line)
+                break
+        if is_request and "parent" not in fields:
+            self.sent_size = event["kept"] + len(event["prompt"])
+        return event, line
+
+    def _only_new(
+        self, prompt: Any, kept: int | None = None, **fields: Any
+    ) -> dict[str, Any]:
+        """Return a request's fields: the new part of its prompt, and what it follows."""
+        if "parent" in fields:
+            kept = 0
+        elif kept is None:  # the whole prompt, and the last one was whole, too
+            kept = shared_items(self.sent, prompt) if self.sent else 0
+            self.sent, prompt = prompt, prompt[kept:]
+        elif kept:
+            kept = self.sent_size  # as it was written, without secrets
+        return {"prompt": prompt, "kept": kept, **fields}
+
+    def receive(
+        self, kind: str, live: Callable[[], Mapping[str, Any]], **about: Any
+    ) -> Event:
+        """Return a response from outside, and write it down with the fields `about`.
+
+        What stops a response is a decision in its place, and stops it in a replay:
+
+        Raises:
+            TimedOut, KeyboardInterrupt: as the live one did.
+            Failed: it raised something else.
+        """
+        was = self.record[self.seq] if self.seq < len(self.record) else None
+        if was is not None:
+            if was["kind"] != kind and "stopped" not in was:
+                self.diverge(was, {"kind": kind, **about})
+            kind = was["kind"]
+            response = {name: was[name] for name in was if name not in ENVELOPE}
+        elif self.is_replay or self.broken or self.diverged:
+            response = {**about}
+        else:
+            try:
+                response = about | recordable(live())
+            except (TimedOut, KeyboardInterrupt, Exception) as error:
+                kind, response = Kind.DECISION, _stop(error)
+        self.emit(kind, **response)
+        if "stopped" not in response:
+            return response
+        if response["what"] == "raised":
+            raise Failed(response["why"])
+        raise TimedOut if response["what"] == "timed_out" else KeyboardInterrupt
+
+    def take_signals(self) -> None:
+        """Write down what the user has signalled, and let the run act on it."""
+        while self.signals and self.seq >= len(self.record) and not self.is_replay:
+            signal = self.signals.popleft()
+            self._write_signal(signal)
+
+    def _write_signal(self, signal: Event) -> None:
+        about = {"who": "user", "why": "the user asked for it", "signal": True}
+        fields = recordable(about | signal)
+        self.emit(Kind.DECISION, **fields)
+        self._act_on(fields)
+
+    def _take_recorded_signals(self) -> None:
+        size = len(self.record)
+        while self.seq < size and "signal" in (was := self.record[self.seq]):
+            self.seq, self.at_s = self.seq + 1, was["at_s"]
+            self._act_on({n: v for n, v in was.items() if n not in ENVELOPE})
+        if self.seq == size and self.resumed is not None:
+            signal, self.resumed = self.resumed, None
+            self._write_signal(signal)
+
+    def _act_on(self, signal: Event) -> None:
+        if signal["what"] in ("resumed", "what_if"):
+            self.just_resumed = self.was_resumed = True
+        self.on_signal(signal)
+
+    def diverge(self, was: Event | None, found: Event) -> NoReturn:
+        """Raise the first difference, and keep it: no event comes after it."""
+        self.diverged = Divergence(self.seq, was, found)
+        raise self.diverged
+
+    def flush(self) -> None:
+        """Write the lines that wait."""
+        if self.file and self.waiting:
+            self.file.write(b"".join(map(seal, self.lines[-self.waiting :])))
+        self.waiting = 0
+
+    def trace(self) -> Trace:
+        """Return the events so far."""
+        return Trace((*self.record[: self.seq], *map(json.loads, self.lines)))
+
+    def close(self) -> None:
+        """Write what waits; a record of which something is left diverges here."""
+        if self.file:
+            if not self.broken:
+                self.flush()
+            self.file.close()
+        if self.diverged:
+            raise self.diverged
+        if self.seq < len(self.record):
+            raise Divergence(self.seq, self.record[self.seq], None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        """Close the journal; what left the block is the end of its run, ERROR."""
+        if isinstance(error, BaseException) and not self.has_end and not self.broken:
+            reason = type(error).__name__
+            end = {"state": "ERROR", "reason": reason, "answer": None}
+            self.emit(Kind.RUN_FINISHED, **end, message=str(error))
+        self.close()
+
+
+def _stop(error: BaseException) -> Event:
+    """Return the decision that stands where a response was stopped."""
+    what, why = "raised", f"{type(error).__name__}: {error}".strip(": ")
+    if isinstance(error, TimedOut):
+        what, why = "timed_out", "no response in time"
+    if isinstance(error, KeyboardInterrupt):
+        what, why = "cancelled", "the user did not want to wait"
+    return {"who": "runtime", "what": what, "why": recordable(why), "stopped": True}
+
+
+def _dumps(event: Event) -> bytes:
+    """Return a line of what orjson refuses: long numbers, half characters, objects."""
+    text = json.dumps(recordable(event), ensure_ascii=False, separators=(",", ":"))
+    return text.encode()
+
+
+def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:
+    """Return how many characters two texts, or items two lists, share from the start.
+
+    >>> shared_items("Thought: a", "Thought: b")
+    9
+    """
+    if isinstance(before, str) and isinstance(after, str):
+        is_longer = after.startswith(before)  # nothing is copied
+    else:
+        is_longer = after[: len(before)] == before
+    if is_longer:
+        return len(before)
+    for number, (one, other) in enumerate(zip(before, after, strict=False)):
+        if one != other:
+            return number
+    return len(after)

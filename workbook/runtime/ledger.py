@@ -1,0 +1,239 @@
+"""What was done: claimed before the effect, settled after it, so that it is had once.
+
+Of a claim that a crash left unsettled nothing is known: the call is not made again; its
+tool is asked, or a person. At most once, and reconciled: both ends make it "exactly".
+"""
+
+import json
+import sqlite3
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from .calls import Effect, ErrorKind, Observation, ToolCall, ToolError
+from .tools import Tool
+
+COLUMNS = "key TEXT PRIMARY KEY, digest TEXT NOT NULL, result TEXT"
+WAIT_S = 10.0  # for another process that is writing
+OTHER = "{key} was claimed by a call with other arguments; this one was not made."
+UNKNOWN = "unknown: {tool} was begun, and nobody knows whether it was done ({key})."
+DONE_BEFORE = "it was done before, and is not done again"
+UNKNOWN_AFTER = ("timeout", "tool_raised", "bad_output", "needs_person")
+"""After these errors a WRITE may have had its effect; otherwise its tool refused."""
+
+Wait = Callable[[Callable[[], Any], float | None], Any]
+
+
+class LedgerError(RuntimeError):
+    """The file of a ledger cannot be read or written: nothing can be claimed."""
+
+
+class Claim(NamedTuple):
+    """What a ledger answers to whoever wants to do something."""
+
+    verdict: str  # "run", "done", "unknown", or "other": claimed for other arguments
+    result: dict[str, Any] | None = None  # of what is done
+
+
+def plain(value: Any) -> Any:
+    """Return JSON data in one spelling: 25 for 25.0, text in NFKC, no outer spaces.
+
+    >>> plain({"payee": " Ａda", "amount": 25.0, "tags": ["a "]})
+    {'payee': 'Ada', 'amount': 25, 'tags': ['a']}
+    """
+    if isinstance(value, dict):
+        return {name: plain(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [plain(part) for part in value]
+    if isinstance(value, str):
+        return unicodedata.normalize("NFKC", value).strip()
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def idempotency_key(call: ToolCall, business_key: Sequence[str] = ()) -> str:
+    """Return what two calls share that mean one operation: the tool and its arguments.
+
+    Where the call has all arguments that `business_key` names, they alone count.
+    """
+    counts = call.arguments
+    if business_key and all(name in counts for name in business_key):
+        counts = {name: counts[name] for name in business_key}
+    return json.dumps([call.name, plain(counts)], sort_keys=True)
+
+
+def claim(db: sqlite3.Connection, key: str, digest: str) -> Claim:
+    """Claim a key, and say whether its effect may happen now.
+
+    `db` is in autocommit mode and has the table `claims(key, digest, result)`; `result`
+    is JSON, and NULL until it is settled.
+    """
+    insert = "INSERT OR IGNORE INTO claims (key, digest) VALUES (?, ?)"
+    if db.execute(insert, (key, digest)).rowcount == 1:  # nobody can come between
+        return Claim("run")
+    select = "SELECT digest, result FROM claims WHERE key = ?"
+    row = db.execute(select, (key,)).fetchone()
+    if row is None:  # it was given back after the first statement
+        return claim(db, key, digest)
+    if row[0] != digest:
+        return Claim("other")
+    return Claim("unknown") if row[1] is None else Claim("done", json.loads(row[1]))
+
+
+def settle(db: sqlite3.Connection, key: str, result: dict[str, Any] | None) -> None:
+    """Keep the result of a claimed key; None gives it back: there was no effect."""
+    if result is None:
+        db.execute("DELETE FROM claims WHERE key = ? AND result IS NULL", (key,))
+    else:
+        update = "UPDATE claims SET result = ? WHERE key = ?"
+        db.execute(update, (json.dumps(result), key))
+
+
+class Ledger:
+    """A SQLite file for any number of threads and processes; may be a LedgerError.
+
+    `across_runs`: what was done in one run is not done again in another; otherwise that
+    holds only for tools with a `business_key`.
+    """
+
+    def __init__(self, path: Path | str, across_runs: bool = True) -> None:
+        self.path, self.across_runs = Path(path), across_runs
+        with self.connection() as db:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute(f"CREATE TABLE IF NOT EXISTS claims ({COLUMNS})")
+
+    @contextmanager
+    def connection(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection of one's own, in autocommit mode, for `claim`, `settle`."""
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+            with closing(db):
+                db.execute("PRAGMA synchronous = FULL")  # a claim outlives a power cut
+                yield db
+        except (sqlite3.Error, OSError) as error:
+            raise LedgerError(
+                f"the ledger {self.path} cannot be read or written: {error}. Nothing is"
+                " begun without it: restore a copy. Deleting it lets earlier writes"
+                " happen again."
+            ) from error
+
+    def settle(self, keys: Sequence[str], result: dict[str, Any] | None) -> None:
+        """Settle all keys of a call, or none of them."""
+        with self.connection() as db:
+            db.execute("BEGIN")
+            for key in keys:
+                settle(db, key, result)
+            db.execute("COMMIT")
+
+
+class Make:
+    """How a machine makes a call: each time that it is asked for.
+
+    `is_settled`: a call that was lost may be made again; somebody knows what was done.
+    """
+
+    is_settled = False
+
+    def __call__(self, run: Any, call: ToolCall, wait: Wait) -> Observation:
+        """Make a call, and return what came of it."""
+        seen: Observation = run.tools.run(call, wait)
+        return seen
+
+    def settled(self, run: Any, call: ToolCall, seen: Observation) -> None:
+        """Take note of what came of a call, now or in a record."""
+
+
+class Once(Make):
+    """Makes a WRITE once, and a READ each time; `ledger`: None is the run's memory.
+
+    A WRITE has two keys: its call_id in this run, and what it does; the second only
+    where once more does harm (it is not `repeatable`). What is unknown is never made:
+    the tool's `look_up` knows, or the error is of kind `needs_person`.
+    """
+
+    def __init__(self, ledger: Ledger | None = None) -> None:
+        self.ledger, self.is_settled = ledger, ledger is not None
+
+    def __call__(self, run: Any, call: ToolCall, wait: Wait) -> Observation:
+        """Make a call, or return what is known of it."""
+        tool = run.tools[call.name]
+        if tool.effect is not Effect.WRITE:
+            return super().__call__(run, call, wait)
+        whole = _spelled_out(tool, call)
+        if self.ledger is None:
+            done = run.notes.get("done", {})
+            known = None if tool.repeatable else done.get(self._key(run, tool, whole))
+            return _done(call, known) if known else super().__call__(run, call, wait)
+        keys, found = self._claim(self.ledger, run, tool, whole)
+        if found.verdict == "other":
+            return _not_done(call, ErrorKind.DENIED, OTHER.format(key=keys[-1]))
+        if found.verdict == "run":
+            seen = super().__call__(run, call, wait)
+        else:
+            result = found.result
+            if found.verdict == "unknown":
+                result = _looked_up(tool, whole, wait)
+            if result is None:
+                why = UNKNOWN.format(tool=call.name, key=keys[-1])
+                return _not_done(call, ErrorKind.NEEDS_PERSON, why)
+            seen = _done(call, result)
+        if seen.error is None or seen.error.kind not in UNKNOWN_AFTER:
+            self.ledger.settle(keys, seen.result)
+        return seen
+
+    def _claim(
+        self, ledger: Ledger, run: Any, tool: Tool, whole: ToolCall
+    ) -> tuple[list[str], Claim]:
+        """Claim a call's keys; return those up to the one that decides, and its claim."""
+        digest = run.part(idempotency_key)(whole)
+        keys = [json.dumps(["call", run.id, whole.call_id])]
+        if not tool.repeatable:
+            operation = self._key(run, tool, whole)
+            in_all = ledger.across_runs or tool.business_key
+            in_run = json.dumps(["operation", run.id, operation])
+            keys.append(operation if in_all else in_run)
+        with ledger.connection() as db:
+            for number, key in enumerate(keys, start=1):
+                found: Claim = run.part(claim)(db, key, digest)
+                if found.verdict == "other":
+                    return keys[:number], found
+        return keys, found
+
+    def _key(self, run: Any, tool: Tool, whole: ToolCall) -> str:
+        key: str = run.part(idempotency_key)(whole, tool.business_key)
+        return key
+
+    def settled(self, run: Any, call: ToolCall, seen: Observation) -> None:
+        """Keep in memory what a WRITE has done."""
+        tool = run.tools[call.name]
+        if self.ledger is None and seen.ok and tool.effect is Effect.WRITE:
+            key = self._key(run, tool, _spelled_out(tool, call))
+            run.notes.setdefault("done", {})[key] = seen.result
+
+
+def _spelled_out(tool: Tool, call: ToolCall) -> ToolCall:
+    """Return the call with the defaults of the schema that it leaves out."""
+    parts = tool.parameters["properties"].items()
+    defaults = {name: part["default"] for name, part in parts if "default" in part}
+    return replace(call, arguments=defaults | call.arguments)
+
+
+def _looked_up(tool: Tool, call: ToolCall, wait: Wait) -> Any:
+    if tool.look_up is not None:
+        with suppress(Exception):  # the other side does not answer: it cannot tell
+            return wait(partial(tool.look_up, **call.arguments), tool.timeout_s)
+    return None
+
+
+def _done(call: ToolCall, result: dict[str, Any]) -> Observation:
+    notes = (*call.notes, DONE_BEFORE)
+    return Observation(call.call_id, True, result, None, call.name, notes)
+
+
+def _not_done(call: ToolCall, kind: str, message: str) -> Observation:
+    error = ToolError(kind, message, hint="Do not call it again: tell the user.")
+    return Observation.failed(call.call_id, error, call.name)

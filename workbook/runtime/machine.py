@@ -1,0 +1,367 @@
+"""The machine: a table with the rows of its guards, the work of the states, a driver."""
+
+import json
+import traceback
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from .budget import Limits, Spent
+from .calls import Observation, ToolCall, recordable
+from .guard import Guard, Handler
+from .journal import Failed, Journal
+from .ledger import Make, Once
+from .messages import (
+    CHAT_PREAMBLE,
+    TEXT_PREAMBLE,
+    Part,
+    message_of,
+    render_messages,
+    text_of,
+)
+from .model import Request, Response
+from .run import HANDLERS, Run
+from .table import CORE, Event, State, Table, Transition, drive
+from .tools import Tool, ToolRegistry, to_openai
+from .trace import ENVELOPE, Trace
+from .trace import Event as TraceEvent
+
+BYTES_PER_TOKEN = 3  # where a model cannot count: an estimate, and no ceiling
+RESUMED = ("SUSPENDED", State.EXHAUSTED, State.CANCELLED, State.ERROR)
+"""The states from which a run can go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """How a run ended."""
+
+    state: str  # one of the table's ends
+    reason: str  # the event that led there
+    answer: str | None  # the model's when the run is DONE, otherwise None
+    message: str  # the reason in words; in ERROR, what was raised
+    run: Run
+
+    @property
+    def spent(self) -> Spent:
+        """What the run has used up."""
+        return self.run.spent
+
+    @property
+    def trace(self) -> Trace:
+        """The events of the run."""
+        return self.run.journal.trace()
+
+
+class Machine:
+    """A model, its tools and its guards, and the table that says what may follow what.
+
+    Args:
+        model: has `respond(request)`; see `model.Model`.
+        tools: what it may call, or a registry of them.
+        guards: asked in this order.
+        limits: the most that a run may spend; a `budget` guard has its own.
+        chat: the model calls functions; otherwise it writes steps in words.
+        parts: functions in place of ours, by name: `think`, `drive`, `decide`, …
+        table: other rows than `agent_table()`.
+        handlers: other work of states.
+        preamble: the text before the question; None is the usual one.
+        make: how a call is made; None is once, by a ledger in memory.
+        on_text: gets the pieces of a turn, of a model that streams.
+        parallel: READs of one turn are made at once.
+        about: fields that `run_started` has besides, such as a seed.
+
+    Raises:
+        ValueError: a table that cannot be run, or a budget that nothing keeps.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        tools: Iterable[Tool],
+        guards: Sequence[Guard] | None = None,
+        *,
+        limits: Limits = Limits(),  # noqa: B008 - frozen
+        chat: bool = False,
+        parts: Mapping[str, Callable[..., Any]] | None = None,
+        table: Table | None = None,
+        handlers: Mapping[str, Handler] | None = None,
+        preamble: str | None = None,
+        make: Make | None = None,
+        on_text: Callable[[str], object] | None = None,
+        parallel: bool = False,
+        about: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.model, self.chat, self.parts = model, chat, parts or {}
+        self.tools = tools if isinstance(tools, ToolRegistry) else self._registry(tools)
+        self.guards, self.make = [*(guards or ())], make or Once()
+        self.on_text, self.parallel = on_text, parallel
+        self.preamble, self.about = preamble, dict(about or {})
+        self.at_once = getattr(model, "at_once", False)
+        self.streams = getattr(model, "streams", False)
+        self.schemas = [to_openai(tool) for tool in self.tools] if chat else []
+        about_tools = {"role": "system", "text": json.dumps(self.schemas)}
+        self.schemas_size = self.count(about_tools, False) if chat else 0
+        self.settings = {"limits": limits.to_dict()} | {
+            guard.name: dict(guard.settings) for guard in self.guards if guard.settings
+        }
+        self.running: Run | None = None
+        self.early = deque[TraceEvent]()  # signals before a run
+        self.listener: Callable[[TraceEvent], object] | None = None
+        self._lay_out(table, handlers or {})
+
+    def _registry(self, tools: Iterable[Tool]) -> ToolRegistry:
+        validate = self.parts.get("validate_arguments")
+        repair = self.parts.get("repair_arguments")
+        return ToolRegistry(tools, validate=validate, repair=repair)
+
+    def _lay_out(self, table: Table | None, handlers: Mapping[str, Handler]) -> None:
+        """Put the guards' rows into the table, and their questions before the work."""
+        table = table or self.parts.get("agent_table", lambda: CORE)()
+        work: dict[str, Handler] = {**HANDLERS}
+        for guard in self.guards:
+            table = table.with_rules(*guard.rows, ends=guard.ends)
+            work |= guard.work
+        own = {n: self.parts[n] for n in ("advance", "audit") if n in self.parts}
+        self.table = table.using(**own)
+        if think := self.parts.get("think"):
+            work[State.THINK] = think
+        work |= handlers
+        self.asks = {
+            state: [guard.ask[state] for guard in self.guards if state in guard.ask]
+            for state in work
+        }
+        self.handlers = {state: self._guarded(state, work[state]) for state in work}
+        if breaches := [*self.table.audit(), *self._gaps()]:
+            raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
+
+    def __repr__(self) -> str:
+        names = ", ".join(tool.name for tool in self.tools)
+        return f"<machine with {names or 'no tools'}, on {self.model!r}>"
+
+    def count(self, part: Part, chat: bool) -> int:
+        """Return how many tokens a part has, as the model counts them, or an estimate."""
+        text = render_messages([message_of(part)]) if chat else text_of(part)
+        if count := getattr(self.model, "count", None):
+            return int(count(text))
+        return -(-len(text.encode(errors="replace")) // BYTES_PER_TOKEN)
+
+    def ask_guards(self, state: str, run: Run) -> str | None:
+        """Return the first event of a guard before the work of a state, or None."""
+        for ask in self.asks.get(state, ()):
+            if (event := ask(run)) is not None:
+                return event
+        return None
+
+    def _guarded(self, state: str, handler: Handler) -> Handler:
+        """Return a handler that acts on signals and asks the guards before its work."""
+
+        def work(run: Run) -> str:
+            if run.journal.signals:
+                run.journal.take_signals()
+            if run.cancelled:
+                return Event.CANCEL
+            if run.held is not None and state == State.EXECUTE_TOOL:
+                held, run.held = run.held, None
+                return held
+            return self.ask_guards(state, run) or handler(run)
+
+        return work
+
+    def run(
+        self,
+        question: str = "",
+        path: Path | str | None = None,
+        history: Sequence[Part] = (),
+        *,
+        journal: Journal | None = None,
+    ) -> RunResult:
+        """Work on a question until an end is reached, or a person is waited for.
+
+        Args:
+            path: of the trace; without it the events stay in memory.
+            history: parts of an earlier conversation, such as `result.run.parts`.
+
+        Raises nothing on the way but a TraceError: the journal cannot be used.
+        """
+        journal = journal or Journal(path, listener=self.listener)
+        started = recordable(self._start(question, history))
+        try:
+            started = journal.receive("run_started", lambda: started)
+        except Exception:
+            if journal.broken is None:  # a disk that is full ends the run in ERROR
+                raise
+        if journal.is_replay:
+            self._compare(journal, started)
+        run = self.running = Run(self, journal, started)
+        journal.signals.extend(self.early)
+        self.early.clear()
+        with run.in_flight.ctrl_c_is_cancel():
+            self._run(run)
+        self.running = None
+        journal.close()
+        last = run.last
+        answer = run.answer if last.target == State.DONE else None
+        return RunResult(last.target, last.event, answer, run.message, run)
+
+    def _run(self, run: Run) -> None:
+        table, journal = self.table, run.journal
+        while True:
+            self._follow(table, run)
+            state = run.last.target
+            goes_on = journal.just_resumed and state in RESUMED
+            if state != "SUSPENDED" and not goes_on:  # or it died before its end
+                self._emit_end(run)
+                goes_on = journal.just_resumed and state in RESUMED
+            if not goes_on:
+                return
+            start = State.OBSERVE if run.unread else run.last.source
+            table = replace(self.table, start=start)
+
+    def _start(self, question: str, history: Sequence[Part]) -> dict[str, Any]:
+        """Return what a run begins with: what a person has asked for, and set."""
+        before = [part for part in history if part["role"] != "system"]
+        preamble = self.preamble
+        if preamble is None:
+            in_text = TEXT_PREAMBLE.format(tools=self.tools.describe())
+            preamble = CHAT_PREAMBLE if self.chat else in_text
+        if preamble:
+            before = [{"role": "system", "text": preamble}, *before]
+        about = {"engine": "fsm", "question": question, "chat": self.chat}
+        about |= {
+            "tools": [tool.name for tool in self.tools],
+            "settings": self.settings,
+        }
+        return about | {"before": before} | self.about
+
+    def _compare(self, journal: Journal, started: TraceEvent) -> None:
+        """Let a replay diverge at its beginning where the machine is another one."""
+        history = [part for part in started["before"] if part["role"] != "system"]
+        now = started | recordable(self._start(started["question"], history))
+        if any(now[name] != started[name] for name in ("chat", "settings", "before")):
+            journal.diverge(journal.record[0], journal.record[0] | now)
+
+    def _follow(self, table: Table, run: Run) -> None:
+        """Let the driver follow the table, and write down each row that it takes."""
+        run.last = Transition("", "", table.start)
+
+        def moved(row: Transition, raised: BaseException | None) -> None:
+            run.last, run.message = row, row.why
+            about: dict[str, Any] = row._asdict()
+            if raised is not None and row.event == Event.FAILED:
+                run.message = _in_words(raised)
+            if run.call is not None:
+                about |= {"tool": run.call.name, "call_id": run.call.call_id}
+            if not (run.waiting or run.unread):
+                run.call = None
+            run.journal.emit("transition", **about)
+
+        try:
+            self.parts.get("drive", drive)(table, self.handlers, run, moved)
+            if run.last.target not in table.ends:
+                raise LookupError(f"drive ended in {run.last.target}, which is no end")
+        except BaseException as error:
+            if not run.journal.diverged and run.last.target not in table.ends:
+                stopped = isinstance(error, KeyboardInterrupt)
+                event = Event.CANCEL if stopped else Event.FAILED
+                moved(self.table.rows[run.last.target, event], error)
+        if run.journal.diverged:
+            raise run.journal.diverged
+
+    def _emit_end(self, run: Run) -> None:
+        """Write the end of a run; where that fails, its end is ERROR."""
+        last, spent = run.last, run.elapsed()
+        used = {"steps": spent.steps, "tool_calls": spent.tool_calls}
+        used |= {"wall_s": round(spent.wall_s, 6), "usage": spent.usage.to_dict()}
+        end: dict[str, Any] = {"state": last.target, "reason": last.event}
+        end["answer"] = run.answer if last.target == State.DONE else None
+        end |= {"message": run.message, "spent": used}
+        end |= {"forced": True} if run.forced else {}
+        try:
+            run.journal.emit("run_finished", **end)
+        except Exception:
+            if run.journal.diverged:
+                raise
+        if (broken := run.journal.broken) and not run.journal.has_end:
+            run.last = Transition(last.source, Event.FAILED, State.ERROR)
+            run.message = _in_words(broken)
+
+    def signal(self, what: str, **fields: Any) -> None:
+        """Signal something to the run: it acts on it between two states."""
+        run = self.running
+        (run.journal.signals if run else self.early).append({"what": what, **fields})
+
+    def cancel(self) -> None:
+        """End the run: from any thread, before it began, or while a call hangs."""
+        if (run := self.running) is None:
+            self.signal("cancel")
+        else:
+            run.in_flight.cancel()
+
+    def again(
+        self,
+        say: Callable[[], Response],
+        observe: Callable[[ToolCall], Observation],
+        tell: Callable[..., object],
+    ) -> Self:
+        """Return a copy with its outside in your hands: no model, no tool is called.
+
+        Args:
+            say: returns what the model responds next.
+            observe: returns what comes of a call.
+            tell: gets the kind and the fields of each event.
+        """
+
+        def listener(event: TraceEvent) -> None:
+            fields = {n: v for n, v in event.items() if n not in ENVELOPE}
+            tell(event["kind"], **fields)
+
+        again = copy(self)
+        again.model, again.make = _Supplied(self.model, say), _Observed(observe)
+        again.listener, again.on_text, again.early = listener, None, deque()
+        return again
+
+    def _gaps(self) -> list[str]:
+        """Return what the table lacks to be run, honest as it may be."""
+        ends, rows = self.table.ends, self.table.rows
+        if self.table.start in ends:
+            return [f"it starts in {self.table.start}, which is an end"]
+        gaps = []
+        for state in (state for state in self.table.states if state not in ends):
+            gaps += [] if state in self.handlers else [f"{state} has no handler"]
+            for event in (Event.CANCEL, Event.FAILED):
+                row = rows.get((state, event))
+                if row is None or row.target not in ends:
+                    gaps.append(f"{state} needs a row for {event} that leads to an end")
+        return gaps
+
+
+class _Supplied:
+    """A model whose turns a function supplies; it counts as the model does."""
+
+    def __init__(self, model: Any, say: Callable[[], Response]) -> None:
+        self.name, self.say = model.name, say
+        if count := getattr(model, "count", None):
+            self.count = count
+
+    def respond(self, request: Request) -> Response:
+        return self.say()
+
+
+class _Observed(Make):
+    """Makes no call: a function supplies what comes of it."""
+
+    def __init__(self, observe: Callable[[ToolCall], Observation]) -> None:
+        self.observe = observe
+
+    def __call__(self, run: Run, call: ToolCall, wait: Any) -> Observation:
+        return self.observe(call)
+
+
+def _in_words(error: BaseException) -> str:
+    """Return what was raised, as Python prints it."""
+    if isinstance(error, Failed):  # by a model or a person: it is in words already
+        return str(error)
+    return "".join(traceback.format_exception_only(error)).strip()

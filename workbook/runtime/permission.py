@@ -1,0 +1,319 @@
+"""Permission: what the policy allows, and what a person's approval is worth.
+
+The policy looks at the mode, at what a tool does to the world, and at its name: never
+at what a model or a page says. An approval is for one call as it was shown: for its
+call_id and a digest of its tool and arguments.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from .calls import Effect, ErrorKind, ToolCall, ToolError, clip, to_json
+from .guard import Guard
+from .messages import Asked
+from .table import Transition, exits
+from .tools import Tool
+
+STALE = "stale_approval"
+"""The kind of error of an approval that was given for another call."""
+EDITS = 3  # answers that are refused, of one call
+PENDING_APPROVAL, SUSPENDED = "PENDING_APPROVAL", "SUSPENDED"
+
+
+class Mode(StrEnum):
+    """What the user lets the agent do; only the user changes it."""
+
+    PLAN = "plan"
+    BUILD = "build"
+
+
+class Verdict(StrEnum):
+    """What the policy says of a call. ASK: a person decides."""
+
+    ALLOW = "allow"
+    ASK = "ask"
+    DENY = "deny"
+
+
+class PolicyRule(NamedTuple):
+    """One rule: the verdict on calls in this mode, of this effect, of such a tool.
+
+    `tool` is a pattern as in a shell, such as "git_*", in any case. "*" is any.
+    """
+
+    verdict: str
+    mode: str = "*"
+    effect: str = "*"
+    tool: str = "*"
+    why: str = "a rule says so"  # as the model reads it, without a full stop
+
+
+class Decision(NamedTuple):
+    """What was decided, and why."""
+
+    verdict: Verdict
+    why: str
+
+
+POLICY = (
+    PolicyRule(Verdict.ALLOW, effect=Effect.READ, why="reading changes nothing"),
+    PolicyRule(Verdict.DENY, Mode.PLAN, Effect.WRITE, why="a plan changes nothing"),
+    PolicyRule(Verdict.ASK, Mode.BUILD, Effect.WRITE, why="it changes something"),
+)
+"""What holds where the user has no other rules."""
+
+
+def decide(
+    mode: str, effect: str, tool: str, rules: Sequence[PolicyRule] = POLICY
+) -> Decision:
+    """Return the verdict of the first rule that matches, and why.
+
+    Without one, a WRITE is denied, and about anything else a person is asked.
+    """
+    for rule in rules:
+        if (
+            rule.mode in ("*", mode)
+            and rule.effect in ("*", effect)
+            and fnmatchcase(tool.casefold(), rule.tool.casefold())
+        ):
+            return Decision(Verdict(rule.verdict), rule.why)
+    verdict = Verdict.DENY if effect == Effect.WRITE else Verdict.ASK
+    return Decision(verdict, "no rule speaks of it")
+
+
+class Request(NamedTuple):
+    """What a person is asked about."""
+
+    call: ToolCall
+    tool: Tool
+    preview: str  # what the call would do, such as a diff
+    problem: str = ""  # what was wrong with the answer before, if it was refused
+    why: str = ""  # they are asked, as the rule says it
+
+
+class Approve(NamedTuple):
+    """Make this call, and no other one."""
+
+    call_id: str
+    digest: str  # see `digest_of_call`
+    who: str = "person"
+    why: str = ""
+
+
+class Edit(NamedTuple):
+    """Make the call with these arguments in place of its own."""
+
+    arguments: dict[str, Any]
+    call_id: str = ""  # "" is the one that was asked about
+    who: str = "person"
+    why: str = ""
+
+
+class Reject(NamedTuple):
+    """Do not make the call."""
+
+    why: str = ""
+    who: str = "person"
+
+
+Answer = Approve | Edit | Reject
+LATER = None
+"""Nobody answers now: the run waits in its trace."""
+Person = Callable[[Request], Answer | None]
+_KINDS: Mapping[str, Callable[..., Answer]] = {
+    "approve": Approve,
+    "edit": Edit,
+    "reject": Reject,
+}
+
+
+def digest_of_call(call: ToolCall) -> str:
+    """Return what stands for a tool with exactly these arguments, in any order of keys.
+
+    They are compared as JSON: 1, 1.0, true and "1" are four different arguments.
+    """
+    text = json.dumps([call.name, call.arguments], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def approve(
+    call: ToolCall, answer: Answer, problems: Callable[[dict[str, Any]], list[str]]
+) -> ToolCall | ToolError:
+    """Return the call that may be made after a person's answer, or why there is none.
+
+    `problems` returns what is wrong with edited arguments.
+    """
+    match answer:
+        case Reject():
+            why = f": {answer.why}" if answer.why else ""
+            message = f"{answer.who} said no to {call.name}{why}."
+            hint = "It was not called. Do not ask for the same again."
+            return ToolError(ErrorKind.DENIED, message, hint=hint)
+        case Approve(call.call_id, digest) if digest == digest_of_call(call):
+            return call
+        case Edit(arguments, "" | call.call_id):
+            if found := problems(arguments):
+                message = f"the edited arguments are not valid: {'; '.join(found)}."
+                return ToolError(ErrorKind.INVALID_ARGUMENTS, message)
+            shown = clip(to_json(arguments), 200)
+            note = f"{answer.who} changed the arguments to {shown}"
+            return replace(call, arguments=arguments, notes=(*call.notes, note))
+    is_this = answer.call_id == call.call_id
+    other = "other arguments" if is_this else f"call {answer.call_id!r}"
+    message = f"the approval is for {other}, and not for {call.name} as it is asked."
+    hint = f"Look at {call.call_id!r} again, and approve what you see."
+    return ToolError(STALE, message, hint=hint)
+
+
+def yes(request: Request) -> Approve:
+    """Approve every call, where nobody is to be asked."""
+    return Approve(request.call.call_id, digest_of_call(request.call), who="yes")
+
+
+def no(request: Request) -> Reject:
+    """Reject every call, where nobody is to be asked."""
+    return Reject("whatever it is", who="no")
+
+
+def permission(
+    person: Person | None = None,
+    mode: str = Mode.BUILD,
+    rules: Sequence[PolicyRule] = POLICY,
+) -> Guard:
+    """Return the guard: a policy before each call, and a state in which a person decides.
+
+    Without a person, the run is suspended where one is needed.
+    """
+
+    def pending_approval(run: Any) -> str:
+        return _pending_approval(run, person)
+
+    T, S = Transition, PENDING_APPROVAL  # noqa: N806
+    rows = [
+        T("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not"),
+        T("EXECUTE_TOOL", "ask", S, "a rule says: ask a person"),
+        T(S, "approved", "EXECUTE_TOOL", "a person allows it"),
+        T(S, "edited", "EXECUTE_TOOL", "a person changed the call"),
+        T(S, "edit_refused", S, "it breaks a rule"),
+        T(S, "rejected", "OBSERVE", "tell the model why not"),
+        T(S, "suspended", SUSPENDED, "nobody answers now"),
+        *exits(S),
+    ]
+    settings = {"mode": str(Mode(mode)), "rules": [[*map(str, rule)] for rule in rules]}
+    asks, work = {"EXECUTE_TOOL": _policy}, {S: pending_approval}
+    return Guard("permission", asks, rows, work, settings, [SUSPENDED])
+
+
+def set_mode(
+    machine: Any, mode: str, who: str = "user", why: str = "the user said so"
+) -> None:
+    """Change the mode of a machine, of its run from the next state on.
+
+    Only a person does this: no tool and no turn of the model leads here.
+    """
+    settings = {**machine.settings["permission"], "mode": str(Mode(mode))}
+    machine.settings = machine.settings | {"permission": settings}
+    if machine.running:
+        about = {"who": who, "why": why, "mode": settings["mode"]}
+        machine.signal("mode", **about, settings={"permission": settings})
+
+
+def _policy(run: Any) -> str | None:
+    """Look up whether the first call that waits may be made."""
+    asked = run.waiting[0]
+    call, policy = asked.call, run.settings["permission"]
+    if asked.refusal is not None:
+        return None
+    tool, mode = run.tools[call.name], policy["mode"]
+    rules = run.notes.get("rules") or [PolicyRule(*rule) for rule in policy["rules"]]
+    verdict, why = run.part(decide)(mode, tool.effect, call.name, rules)
+    digest = digest_of_call(call) if verdict == Verdict.ASK else ""
+    if digest and run.notes.get("approved") == (call.call_id, digest):
+        return None
+    about = {"who": "policy", "what": str(verdict), "why": why}
+    about |= {"call_id": call.call_id, "tool": call.name, "mode": mode}
+    if verdict == Verdict.ASK:
+        more = {"arguments": call.arguments, "digest": digest}
+        event = run.journal.receive(
+            "decision", lambda: about | more | {"preview": preview(tool, call)}
+        )
+        run.notes["preview"], run.notes["why"] = event["preview"], why
+        return "ask"
+    if verdict == Verdict.DENY or tool.effect is Effect.WRITE:
+        run.journal.emit("decision", **about)
+    if verdict == Verdict.DENY:
+        hint = "Nothing was done. Only the user can change the mode or the rules."
+        message = f"{call.name} may not be called in {mode} mode: {why}."
+        run.refuse(ErrorKind.DENIED, message, hint)
+        return "denied"
+    return None
+
+
+def preview(tool: Tool, call: ToolCall) -> str:
+    """Return what a person is shown of a call: the tool's own words, or arguments."""
+    if tool.preview is None:
+        return to_json(call.arguments)
+    try:
+        return tool.preview(**call.arguments)
+    except Exception as error:  # it says what it can, and never ends a run
+        return f"{to_json(call.arguments)} (no preview: {error})"
+
+
+def _pending_approval(run: Any, person: Person | None) -> str:
+    """Ask a person about the call, and do what the answer makes of it."""
+    call, notes = run.waiting[0].call, run.notes
+    problem = notes.pop("problem", "")
+    tool = run.tools[call.name]
+    request = Request(call, tool, notes["preview"], problem, notes["why"])
+    answer = ask_person(run, person, request)
+    if answer is None:
+        return "suspended"
+    made = run.part(approve)(
+        call, answer, lambda new: run.tools.problems(call.name, new)
+    )
+    edits = notes.pop("edits", 0) + 1
+    if isinstance(made, ToolError):
+        if not isinstance(answer, Reject) and edits < EDITS:
+            notes["edits"], notes["problem"] = edits, made.text()
+            return "edit_refused"
+        run.refuse(made.kind, made.message, made.hint)
+        return "rejected"
+    notes["approved"] = (made.call_id, digest_of_call(made))
+    run.waiting[0], run.call = Asked(made), made
+    return "edited" if isinstance(answer, Edit) else "approved"
+
+
+def ask_person(
+    run: Any, person: Person | None, request: Request, **about: Any
+) -> Answer | None:
+    """Return a person's answer, written down; the time that it takes is not the run's."""
+    asked_at = run.journal.at_s
+    call = {"call_id": request.call.call_id, "tool": request.call.name, **about}
+
+    def live() -> Mapping[str, Any]:
+        answer = run.in_flight.wait(lambda: person(request) if person else None, None)
+        if answer is None:
+            why = "nobody answers now"
+            return {
+                "who": "person",
+                "what": "later",
+                "why": why,
+                **call,
+                "answer": None,
+            }
+        if not isinstance(answer, Answer):
+            raise TypeError(f"a person answered {answer!r}: no Approve, Edit, Reject")
+        kind = type(answer).__name__.lower()
+        about = {"who": answer.who, "what": kind, "why": answer.why, **call}
+        return about | {"answer": {"kind": kind, **answer._asdict()}}
+
+    given = run.journal.receive("decision", live)["answer"]
+    run.waited_s += run.journal.at_s - asked_at
+    return given and _KINDS[given["kind"]](
+        **{n: given[n] for n in given if n != "kind"}
+    )

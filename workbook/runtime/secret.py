@@ -1,0 +1,58 @@
+"""What is never written into a trace: values of the environment, shapes of keys."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+
+HIDDEN = "[secret]"
+"""What is written in place of a secret."""
+
+_NAMES = re.compile(
+    r"SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|API_?KEY|ACCESS_KEY"
+    r"|(?:^|_)(?:KEY|TOKEN|PASS|PAT)S?(?:_?\d+)?$|_PWD$",
+    re.IGNORECASE,
+)
+_SHAPES = (
+    rb"\b[spr]k-[\w-]{16,}",
+    rb"\b[spr]k_(?:live|test)_\w{10,}",
+    rb"\bxox[a-z]-[\w-]{10,}",
+    rb"\bAIza[\w-]{30,}",
+    rb"(?<=\bBearer )[\w.~+/-]{12,}=*",
+    rb"(?<=://)[^\s:/@\"\\]+:[^\s:/@\"\\]+(?=@)",
+)
+_SIGNS = (b"k-", b"k_", b"xox", b"AIza", b"Bearer ", b"://")
+
+
+def secrets_in(environ: Mapping[str, str]) -> list[str]:
+    """Return the values that must never be written: keys, tokens, passwords."""
+    named = [value.strip() for name, value in environ.items() if _NAMES.search(name)]
+    return [value for value in named if len(value) >= 8]
+
+
+def patterns(secrets: Iterable[str]) -> tuple[list[bytes], re.Pattern[bytes]]:
+    """Return signs, one of which a line with a secret has, and what finds secrets in it.
+
+    A secret is found as JSON spells it, also in the JSON of a text that is JSON itself.
+    """
+    longest_first = sorted(filter(None, secrets), key=len, reverse=True)
+    plain = [re.findall(r"[ -!#-.0-[\]-~]+", secret) for secret in longest_first]
+    signs = [max(runs, key=len, default="").encode() for runs in plain]
+    spelled = [form for secret in longest_first for form in _spellings(secret)]
+    found = [
+        *(re.escape(form.encode("utf-8", "replace")) for form in spelled),
+        *_SHAPES,
+    ]
+    return [*_SIGNS, *signs], re.compile(b"|".join(found))
+
+
+def _spellings(secret: str) -> list[str]:
+    """Return a text as it is written in JSON, in JSON in JSON, and once deeper."""
+    forms = [secret]
+    for _ in range(3):
+        escaped = [
+            json.dumps(form, ensure_ascii=ascii_only)[1:-1]
+            for form in forms
+            for ascii_only in (False, True)
+        ]
+        forms = list(dict.fromkeys([*forms, *escaped]))
+    return sorted(forms, key=len, reverse=True)

@@ -1,0 +1,252 @@
+"""A trace: the events of a run in order, and how a file of them is read.
+
+Each line of a file is one event as JSON, with a checksum as its last field. A last line
+that is half there was being written as its process died: it is left out.
+"""
+
+import json
+import os
+import stat
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from .calls import clip
+
+Event = dict[str, Any]
+SCHEMA = 3
+CRC = b',"crc":'
+
+
+class Kind(StrEnum):
+    """What can happen in a run."""
+
+    RUN_STARTED = "run_started"
+    TRANSITION = "transition"
+    MODEL_REQUEST = "model_request"
+    MODEL_TURN = "model_turn"
+    TOOL_CALL = "tool_call"
+    OBSERVATION = "observation"
+    DECISION = "decision"  # of a guard, a person, or the user
+    RUN_FINISHED = "run_finished"
+
+
+ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
+"""What each event has: `step` counts the agent's model calls, `at_s` the seconds."""
+REQUIRED = {
+    Kind.RUN_STARTED: ("engine", "question"),
+    Kind.TRANSITION: ("source", "event", "target", "why", "elapsed_s"),
+    Kind.MODEL_REQUEST: ("prompt", "kept"),
+    Kind.MODEL_TURN: ("text", "usage"),
+    Kind.TOOL_CALL: ("call_id", "tool", "arguments"),
+    Kind.OBSERVATION: ("call_id", "tool", "ok", "text"),
+    Kind.DECISION: ("who", "what", "why"),
+    Kind.RUN_FINISHED: ("state", "reason", "answer"),
+}
+"""What each kind has besides.
+
+A request has what is new: `prompt` is the text, or the list of messages, that follows
+the first `kept` characters, or messages, of the one before; `Trace.prompt` puts the
+whole together. An event inside another one (a tool that asks the model again) has that
+one's `seq` as its `parent`; such a request is whole.
+"""
+
+
+class TraceError(ValueError):
+    """A trace that cannot be read or written."""
+
+
+class CutShortError(TraceError):
+    """The last line has no end: its process died while it wrote, or writes still."""
+
+
+def seal(line: bytes) -> bytes:
+    """Return a line of JSON with its checksum (CRC-32) and its end."""
+    return b"%s%s%d}\n" % (line[:-1], CRC, zlib.crc32(line))
+
+
+def read_event(line: bytes, seq: int) -> Event:
+    """Return the event of a whole line; TraceError: it is not as it was written."""
+    try:
+        text, _, crc = line.rpartition(CRC)
+        event = json.loads(text + b"}") if text else None
+        if not isinstance(event, dict):
+            raise ValueError("it has no checksum")
+    except (ValueError, RecursionError) as error:
+        raise TraceError(f"it is no event ({error})") from None
+    if crc != b"%d}\n" % zlib.crc32(text + b"}"):
+        raise TraceError("it is not as it was written: its checksum differs")
+    kind = event.get("kind")
+    if kind not in REQUIRED:
+        raise TraceError(f"{kind!r} is not a kind of event")
+    if missing := [n for n in (*ENVELOPE, *REQUIRED[Kind(kind)]) if n not in event]:
+        raise TraceError(f"this {kind} has no {', '.join(missing)}")
+    if event.get("schema", SCHEMA) != SCHEMA:
+        raise TraceError(f"it has schema {event['schema']}; this is {SCHEMA}")
+    if event["seq"] != seq:
+        raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
+    return event
+
+
+def read_events(path: Path | str) -> Iterator[Event]:
+    """Yield the events of a file as they are read; each that is whole is yielded.
+
+    TraceError: the first damage, CutShortError: a last line without its end.
+    """
+    trace_id = None
+    with open_regular(path) as file:
+        for seq, line in enumerate(file):
+            where = f"{path}, line {seq + 1}"
+            if not line.endswith(b"\n"):
+                raise CutShortError(f"{where}: cut short while it was written")
+            try:
+                event = read_event(line, seq)
+                if trace_id not in (None, event["trace_id"]):
+                    raise TraceError(f"it is of another run, {event['trace_id']}")
+            except TraceError as error:
+                raise TraceError(f"{where}: {error}") from None
+            trace_id = event["trace_id"]
+            yield event
+
+
+def open_regular(path: Path | str, mode: str = "rb") -> Any:
+    """Open a file; TraceError where the path is a device, a pipe or a folder."""
+    path = Path(path)
+    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+        raise TraceError(f"{path} is no regular file: take another path")
+    return path.open(mode, buffering=-1 if mode == "rb" else 0)
+
+
+@dataclass(frozen=True, repr=False)
+class Trace:
+    """A run that was recorded: its events in order.
+
+    `lost` is what of its file could not be read, and is empty otherwise.
+    """
+
+    events: Sequence[Event]
+    lost: str = ""
+
+    @classmethod
+    def read(cls, path: Path | str) -> "Trace":
+        """Read a file up to its end, or to the first damage.
+
+        TraceError where no event stands before the damage: it is no trace.
+        """
+        events: list[Event] = []
+        try:
+            for event in read_events(path):
+                events.append(event)
+        except CutShortError as error:
+            return cls(tuple(events), lost=f"{error}; nothing after it was read")
+        except TraceError as error:
+            if not events:
+                raise
+            return cls(tuple(events), lost=f"{error}; nothing after it was read")
+        return cls(tuple(events))
+
+    def save(self, path: Path | str) -> Path:
+        """Write the events to a new file, and return its path; FileExistsError."""
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:
+            file.writelines(seal(json.dumps(event).encode()) for event in self.events)
+        return path
+
+    def of(self, *kinds: str) -> list[Event]:
+        """Return the events of these kinds, in order."""
+        return [event for event in self.events if event["kind"] in kinds]
+
+    def prompt(self, seq: int) -> str | list[Any]:
+        """Return the whole prompt of the request with this `seq`, as it was written."""
+        whole: str | list[Any] = ""
+        for event in self.of(Kind.MODEL_REQUEST):
+            if event["seq"] == seq or "parent" not in event:
+                new, kept = event["prompt"], event["kept"]
+                whole = whole[:kept] + new if kept else new
+            if event["seq"] == seq:
+                return whole
+        raise TraceError(f"event {seq} is not a model_request")
+
+    @property
+    def end(self) -> Event | None:
+        """The `run_finished` event; None while the run goes on, or waits."""
+        last = self.events[-1] if self.events else None
+        return last if last and last["kind"] == Kind.RUN_FINISHED else None
+
+    def __repr__(self) -> str:
+        first = self.events[0] if self.events else {}
+        run = f"Trace {first['engine']}" if "engine" in first else "Trace"
+        end = self.end or {"state": "no end", "answer": None}
+        about = [f"{run}: {len(self)} event{'s' * (len(self) != 1)}", end["state"]]
+        if end["answer"] is not None:
+            about[1] += f": {clip(' '.join(str(end['answer']).split()), 60)}"
+        if self.lost:
+            about.append(f"lost: {self.lost}")
+        return f"<{', '.join(about)}>"
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+
+class EventFile:
+    """A file of events that one process writes; only its owner can read it.
+
+    TraceError: another one writes it, or the path is no regular file.
+    """
+
+    def __init__(self, path: Path | str) -> None:
+        path = Path(path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.file = open_regular(path, "ab")
+        try:
+            os.chmod(path, 0o600)
+            _lock(self.file, path)
+            self.path, self.end = path, path.stat().st_size
+        except BaseException:
+            self.file.close()
+            raise
+
+    def events(self) -> list[Event]:
+        """Return the whole events; half a line at the end is cut off."""
+        events: list[Event] = []
+        try:
+            for event in read_events(self.path):
+                events.append(event)
+        except CutShortError:
+            self.file.truncate(self.path.read_bytes().rfind(b"\n") + 1)
+        return events
+
+    def write(self, lines: bytes) -> None:
+        """Write whole lines; an OSError may leave a part of them in the file."""
+        while lines:  # a disk that fills up takes a part
+            lines = lines[self.file.write(lines) :]
+
+    def close(self) -> None:
+        """Let another one write."""
+        self.file.close()
+
+
+def _lock(file: Any, path: Path) -> None:
+    """Lock a file for one writer; a second one is refused."""
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            file.seek(2**62)  # far after the events, which can then be read
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        words = f"another process writes {path}: close it, or take another path"
+        raise TraceError(words) from None
+    except OSError:
+        pass  # this file system has no locks

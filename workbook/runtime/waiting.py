@@ -1,0 +1,107 @@
+"""How a run waits for a model, a tool or a person: on time, and until the user stops.
+
+Python cannot stop a thread from outside. It can stop waiting for one: the thread goes
+on as a daemon, which keeps no process alive.
+"""
+
+import contextvars
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+CANCEL = {"what": "cancel"}
+
+
+class TimedOut(Exception):  # noqa: N818 - an outcome, not a fault of the caller
+    """There was no response in time."""
+
+
+def call_with_timeout(
+    call: Callable[[], T],
+    timeout_s: float | None,
+    outcome: "SimpleQueue[Any] | None" = None,
+) -> T:
+    """Return what a call returns, or raise TimedOut; None: here, however long it takes.
+
+    The call sees the caller's context variables. What it returns later is dropped.
+    """
+    if timeout_s is None:
+        return call()
+    outcome = outcome or SimpleQueue()
+    work = partial(contextvars.copy_context().run, _report, call, outcome)
+    threading.Thread(target=work, name="call", daemon=True).start()
+    try:
+        result, error = outcome.get(timeout=min(timeout_s, threading.TIMEOUT_MAX))
+    except Empty:
+        raise TimedOut(f"no answer within {timeout_s:g} s") from None
+    if error is not None:
+        raise error
+    return result  # type: ignore[no-any-return]
+
+
+def _report(call: Callable[[], Any], outcome: "SimpleQueue[Any]") -> None:
+    """Put what a call returns, or raises, where it is waited for."""
+    try:
+        outcome.put((call(), None))
+    except BaseException as error:
+        outcome.put((None, error))
+
+
+class InFlight:
+    """The call of a run that has no response yet, and what interrupts it."""
+
+    def __init__(self, signals: "deque[dict[str, Any]]") -> None:
+        self.signals, self.outcome = signals, SimpleQueue[Any]()
+        self.is_waited_for = False
+        self.is_writing = False  # a model that streams stops at its next piece
+
+    def wait(self, call: Callable[[], T], limit_s: float | None) -> T:
+        """Return what a call returns; may raise TimedOut, KeyboardInterrupt."""
+        self.is_waited_for, self.outcome = True, SimpleQueue()
+        try:
+            return call_with_timeout(call, limit_s, self.outcome)
+        finally:
+            self.is_waited_for = self.is_writing = False
+
+    def cancel(self) -> None:
+        """Stop the run, from any thread; a call in another thread is given up."""
+        self.signals.append(CANCEL)
+        if self.is_waited_for and not self.is_writing:
+            self.outcome.put((None, KeyboardInterrupt()))
+
+    def take_text(self, on_text: Callable[[str], object], piece: str) -> bool:
+        """Pass a piece of a turn on; True: the model is to write no more."""
+        if self.is_waited_for:
+            self.is_writing = True
+            on_text(piece)
+        return not self.is_waited_for or CANCEL in self.signals
+
+    @contextmanager
+    def ctrl_c_is_cancel(self) -> Iterator[None]:
+        """Take the first Ctrl-C for a cancel; the second is Python's own.
+
+        Between two states it waits for the next one, so that no call loses its result.
+        Python lets the main thread alone know of signals.
+        """
+        in_main = threading.current_thread() is threading.main_thread()
+        before = signal.getsignal(signal.SIGINT) if in_main else None
+
+        def stop(number: int, frame: Any) -> None:
+            signal.signal(signal.SIGINT, before)
+            if self.is_waited_for and not self.is_writing:
+                raise KeyboardInterrupt
+            self.signals.append(CANCEL)
+
+        if callable(before):
+            signal.signal(signal.SIGINT, stop)
+        try:
+            yield
+        finally:
+            if callable(before):
+                signal.signal(signal.SIGINT, before)
