@@ -18,7 +18,6 @@ from jsonschema_rs import Draft202012Validator, ValidationError
 from .calls import NotJson, as_json, clip, to_json
 
 Schema = Mapping[str, Any]
-EMPTY: Schema = {}
 NOTHING = {"", "none", "null", "()", "n/a"}  # what models write for no arguments
 SAMPLES: dict[str, Any] = {"string": "…", "integer": 1, "number": 1.5, "boolean": True}
 SAMPLES |= {"array": [], "object": {}, "null": None}
@@ -41,21 +40,20 @@ def read_arguments(
 ) -> tuple[dict[str, Any], list[str]]:
     """Return the arguments in the text after `Action Input:`, and notes.
 
-    A JSON object is the arguments. Other text is the value of the only parameter, read
-    as JSON unless that is a string; `strict` refuses it.
+    Text that is no JSON object is the only parameter's value; `strict` refuses it.
     """
     text, notes = text.strip(), []
     fences = [] if text.startswith("{") else [*_FENCE.finditer(text)]
-    if len(fences) == 1 and (fences[0][0] == text or fences[0][1].startswith("{")):
-        text = fences[0][1].strip()
-        notes.append("write the input without a code fence")
+    inside = fences[0][1].strip() if fences else ""
+    if len(fences) == 1 and (fences[0][0] == text or inside.startswith("{")):
+        text, notes = inside, ["write the input without a code fence"]
     if text.startswith("{"):
         return _loads(text, "the input is", schema), notes
-    name = None if strict or "```" in text else only_parameter(schema)
-    if name is not None:
-        return {name: _read_value(schema, name, text)}, notes
-    if not schema["properties"] and text.casefold() in NOTHING:
-        return {}, notes
+    if not strict and "```" not in text:
+        if (name := only_parameter(schema)) is not None:
+            return {name: _read_value(schema, name, text)}, notes
+        if not schema["properties"] and text.casefold() in NOTHING:
+            return {}, notes
     raise UnreadableInput(f"the input is not a JSON object like {example_of(schema)}")
 
 
@@ -67,7 +65,8 @@ def read_json(written: Any) -> Any:
 
 
 def _read_value(schema: Schema, name: str, text: str) -> Any:
-    types = types_of(schema["properties"][name], schema)
+    part = schema["properties"][name]
+    types = {"string"} if part.get("type") == "string" else types_of(part, schema)
     if types and "string" not in types:
         for candidate in (text, f"[{text}]"):  # "1, 2, 3" are several values
             with suppress(UnreadableInput):
@@ -136,21 +135,10 @@ def validate_arguments(schema: Schema, arguments: Any) -> list[str]:
 def problems_with(validator: Draft202012Validator, arguments: Any) -> list[str]:
     """Return what is wrong with anything, as `validate_arguments` words it."""
     try:
-        found = validator.iter_errors(copied(arguments))
+        found = validator.iter_errors(as_json(arguments))
     except NotJson as error:
         return [f"arguments: not JSON ({error})"]
     return sorted(f"arguments{_place(e.instance_path)}: {e.message}" for e in found)
-
-
-def copied(value: Any) -> Any:
-    """Return a copy as `as_json` does, quickly where it has a few short texts alone."""
-    if type(value) is dict:
-        for each in (*value, *value.values()):
-            if type(each) is not str or not each.isascii():
-                break
-        else:
-            return value.copy()
-    return as_json(value)
 
 
 def _place(path: Iterable[str | int]) -> str:
@@ -175,31 +163,35 @@ def example_of(schema: Schema) -> str:
     return to_json(shown)
 
 
-def types_of(part: Any, schema: Schema = EMPTY) -> set[str]:
+def types_of(part: Any, schema: Schema | None = None) -> set[str]:
     """Return the types that a property may have; empty when it does not say."""
     each = [_types(way) for way in alternatives(part, schema)]
     return set().union(*each) if all(each) else set()
 
 
-def alternatives(part: Any, schema: Schema) -> list[dict[str, Any]]:
+def type_name(part: Any, schema: Schema | None = None) -> str:
+    """Return what a property may be, in a word or a few: `integer | null`."""
+    names: list[str] = []
+    for way in alternatives(part, schema):
+        listed = [way["const"]] if "const" in way else way.get("enum", ())
+        names += [*map(to_json, listed)] or sorted(types_of(way)) or ["any"]
+    return " | ".join(dict.fromkeys(names))
+
+
+def alternatives(part: Any, schema: Schema | None) -> list[dict[str, Any]]:
     """Return what a property may be: schemas without `$ref`, allOf, anyOf and oneOf."""
     rest = dict(part) if isinstance(part, Mapping) else {}
     groups = [[each] for each in rest.pop("allOf", ())]
     if "$ref" in rest:
-        groups.append([_target(rest.pop("$ref"), schema)])
+        found: Any = schema  # follow a reference such as #/$defs/N
+        for step in rest.pop("$ref").split("/")[1:]:
+            found = found.get(step) if isinstance(found, Mapping) else None
+        groups.append([found])
     groups += [rest.pop(word) for word in ("anyOf", "oneOf") if word in rest]
     ways = [[w for one in group for w in alternatives(one, schema)] for group in groups]
     if math.prod(map(len, ways)) > MOST:
         raise ValueError(f"a property has more than {MOST} alternatives")
     return [dict(ChainMap(rest, *chosen)) for chosen in product(*ways)]
-
-
-def _target(ref: str, schema: Schema) -> Any:
-    """Return the place to which a `$ref` such as #/$defs/N points, or None."""
-    found: Any = schema
-    for step in ref.split("/")[1:]:
-        found = found.get(step) if isinstance(found, Mapping) else None
-    return found
 
 
 def _types(way: Schema) -> set[str]:
@@ -213,8 +205,12 @@ def repair_arguments(
     """Return the arguments with near misses repaired, and a note for each."""
     if not isinstance(arguments, dict):
         return arguments, []
-    properties = schema.get("properties", {})
-    repaired, notes = _renamed(arguments, properties, aliases or {})
+    properties, aliases = schema.get("properties", {}), aliases or {}
+    meant = {n: n if n in properties else aliases.get(n, n) for n in arguments}
+    claims = [*meant.values()]  # an alias stays where another argument means the same
+    names = {n: to if claims.count(to) == 1 else n for n, to in meant.items()}
+    notes = [f"{n} is called {name}" for n, name in names.items() if n != name]
+    repaired = {names[n]: value for n, value in arguments.items()}
     for name, value in repaired.items():
         ways = alternatives(properties.get(name), schema)
         if _fits(value, ways):
@@ -227,17 +223,6 @@ def repair_arguments(
             notes.append(f"{name}: {before} read as {after}")
             repaired[name] = better
     return repaired, notes
-
-
-def _renamed(
-    arguments: dict[str, Any], properties: Schema, aliases: Mapping[str, str]
-) -> tuple[dict[str, Any], list[str]]:
-    """Replace an alias by its name, unless another argument means the same."""
-    meant = {n: n if n in properties else aliases.get(n, n) for n in arguments}
-    claims = [*meant.values()]
-    names = {n: to if claims.count(to) == 1 else n for n, to in meant.items()}
-    notes = [f"{n} is called {name}" for n, name in names.items() if n != name]
-    return {names[n]: value for n, value in arguments.items()}, notes
 
 
 def _readings(value: Any) -> Iterator[Any]:

@@ -5,10 +5,9 @@ budget is exceeded, as long as the model keeps to its cap and counts as it bills
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from .guard import Guard
 from .model import Usage
@@ -19,7 +18,6 @@ LAST_PART = 0.2  # of a budget: from there on the model is to answer
 WITHDRAWN = (
     "No tool can be called any more. Write your Final Answer now, with what you know."
 )
-TOKENS = ("input_tokens", "output_tokens", "tokens")
 
 
 @dataclass(slots=True)
@@ -42,10 +40,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         if not (self.steps >= 1 and self.tool_calls >= 0 and self.wall_s > 0):
-            raise ValueError(
-                f"{self}: a run needs at least 1 step, 0 tool calls or more, "
-                "and some time"
-            )
+            least = "at least 1 step, 0 tool calls or more, and some time"
+            raise ValueError(f"{self}: a run needs {least}")
 
     def to_dict(self) -> dict[str, Any]:
         """Return the limits as JSON has them: null for no limit."""
@@ -80,18 +76,9 @@ class Prices:
 
     def cost(self, usage: Usage) -> float:
         """Return what these tokens cost; cached ones are part of the input."""
-        return float(self.exact_cost(usage))
-
-    def exact_cost(self, usage: Usage) -> Decimal:
-        """Return the same in Decimal: there 3 * 0.1 is 0.3, and reached not exceeded."""
-        total = (usage.input - usage.cached) * exact(self.input)
-        total += usage.cached * exact(self.cached) + usage.output * exact(self.output)
-        return total / MILLION
-
-
-def exact(number: float) -> Decimal:
-    """Return a number as it is written: 0.1 is a tenth."""
-    return Decimal(str(number))
+        total = (usage.input - usage.cached) * self.input
+        total += usage.cached * self.cached + usage.output * self.output
+        return round(total / MILLION, 12)  # 3 times 0.1 is 0.3, and not above it
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +94,7 @@ class Budget(Limits):
 
     def __post_init__(self) -> None:
         Limits.__post_init__(self)
-        for name in (*TOKENS, "money", "model_s"):
+        for name in ("input_tokens", "output_tokens", "tokens", "money", "model_s"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} is {getattr(self, name)}: give more than 0")
         if self.money < math.inf and self.prices is None:
@@ -122,16 +109,30 @@ class Budget(Limits):
 
 def limits_of(settings: Mapping[str, Any]) -> Limits:
     """Return the limits that `to_dict` has written; those of tokens make a Budget."""
-    most = {n: math.inf if v is None else v for n, v in settings.items()}
-    most.pop("converge", None)  # the guard's
+    most: dict[str, Any] = {
+        n: math.inf if v is None else v for n, v in settings.items() if n != "converge"
+    }
     if "tokens" not in most:
         return Limits(**most)
     given = settings["prices"]
-    return Budget(**most | {"prices": Prices(**given) if given else None})
+    return Budget(**most | {"prices": given and Prices(**given)})
 
 
-@dataclass(frozen=True, slots=True)
-class NextCall:
+def check_budget(limits: Limits, model: Any, guards: Sequence[Guard]) -> None:
+    """Raise ValueError where nothing keeps a run within tokens or money."""
+    if not (isinstance(limits, Budget) and limits.counts_tokens):
+        return
+    if not any(guard.name == "limits" for guard in guards):
+        raise ValueError(f"nothing keeps {limits}: give it to the guard, budget(…)")
+    if not getattr(model, "streams", False):
+        raise ValueError(
+            f"{getattr(model, 'name', model)} takes no max_tokens, so that nothing"
+            " keeps it within tokens or money: give it that argument, and say"
+            " `streams = True`, or give a budget without"
+        )
+
+
+class NextCall(NamedTuple):
     """What is asked for: one call, and the most tokens that it may cost."""
 
     kind: Literal["model", "tool"]
@@ -146,9 +147,8 @@ def within_budget(spent: Spent, budget: Budget, next_call: NextCall) -> str | No
     if ran_out := budget.before_model_call(spent):
         return ran_out
     usage = spent.usage + Usage(next_call.input_tokens, next_call.output_tokens)
-    limits = budget.input_tokens, budget.output_tokens, budget.tokens
-    used = usage.input, usage.output, usage.input + usage.output
-    if any(n > most for n, most in zip(used, limits, strict=True)):
+    is_long = usage.input > budget.input_tokens or usage.output > budget.output_tokens
+    if is_long or usage.input + usage.output > budget.tokens:
         return "out_of_tokens"
     if budget.prices and budget.prices.cost(usage) > budget.money:
         return "out_of_money"
@@ -161,17 +161,14 @@ def room(spent: Spent, budget: Budget, input_tokens: int) -> int | None:
     left = [budget.output_tokens - usage.output]
     left.append(budget.tokens - usage.input - usage.output)
     if budget.prices and budget.prices.output and budget.money < math.inf:
-        money = exact(budget.money) - budget.prices.exact_cost(usage)
-        left.append(math.floor(money * MILLION / exact(budget.prices.output)))
+        money = budget.money - budget.prices.cost(usage)
+        left.append(round(money * MILLION / budget.prices.output, 9))
     most = min(left)
     return None if most == math.inf else max(0, math.floor(most))
 
 
 def last_turn(spent: Spent, budget: Budget, input_tokens: int = 0) -> str | None:
-    """Return why this turn is the last that can be paid; None where it is not.
-
-    A prompt of `input_tokens`, which is about to be sent, counts as spent.
-    """
+    """Return why this turn, with its prompt, is the last that can be paid, or None."""
     if spent.steps + 1 >= budget.steps:
         return "it is the last step"
     if spent.tool_calls + 1 > budget.tool_calls:
@@ -191,11 +188,7 @@ def last_turn(spent: Spent, budget: Budget, input_tokens: int = 0) -> str | None
 
 
 def budget(limits: Budget = Budget(), converge: bool = True) -> Guard:
-    """Return the guard of a budget.
-
-    `converge`: before the last turn that can be paid the tools are withdrawn, and the
-    model is asked for its answer.
-    """
+    """Return the guard of a budget; `converge`: the last turn is to be the answer."""
     T = Transition  # noqa: N806
     rows = [
         T("THINK", "out_of_tokens", "EXHAUSTED", "no tokens are left for a turn"),
@@ -217,7 +210,8 @@ def _before_model(run: Any) -> str | None:
     if converge and (why := last_turn(spent, limits, size)):
         run.journal.emit("decision", who="budget", what="tools withdrawn", why=why)
         run.withdraw_tools(WITHDRAWN)
-        size = run.size() if limits.counts_tokens else 0
+        again: str | None = run.machine.ask_guards("THINK", run)  # the prompt has grown
+        return again
     call = NextCall("model", size, output_tokens=1)
     ran_out: str | None = run.part(within_budget)(spent, limits, call)
     if ran_out is None:

@@ -5,12 +5,12 @@ is JSON: `as_json` checks what a tool returned, `recordable` writes down anythin
 """
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from functools import cached_property
 from typing import Any, Self
+
+import orjson
 
 
 class Effect(StrEnum):
@@ -68,12 +68,9 @@ class ToolCall:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observation:
-    """What came of a call: a result or an error, never both.
-
-    The model reads the `notes` on repairs too, to write the next call properly.
-    """
+    """What came of a call: a result or an error; the model reads the `notes` too."""
 
     call_id: str
     ok: bool
@@ -97,38 +94,28 @@ class Observation:
 
     def text(self) -> str:
         """Return what the model reads: result or error, and a line for each note."""
-        return self._text
-
-    @cached_property
-    def _text(self) -> str:
         outcome = self.error.text() if self.error else result_text(self.result)
+        if not self.notes:
+            return outcome
         return "\n".join([outcome, *(f"Note: {note}" for note in self.notes)])
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of an `observation` in a trace."""
         about = {"call_id": self.call_id or None, "tool": self.tool or None}
         fields: dict[str, Any] = {**about, "ok": self.ok, "text": self.text()}
-        if self.notes:
-            fields["notes"] = [*self.notes]
-        if self.error is None:
-            return {**fields, "result": self.result}
-        return {**fields, "error": asdict(self.error)}
+        fields |= {"notes": [*self.notes]} if self.notes else {}
+        what = {"error": asdict(self.error)} if self.error else {"result": self.result}
+        return fields | what
 
 
 def result_text(result: dict[str, Any] | None) -> str:
     """Return what the model reads: the only field `result`, or all as JSON."""
-    value: Any = result
-    if result is not None and list(result) == ["result"]:
-        value = result["result"]
+    value = result["result"] if result and [*result] == ["result"] else result
     return value if isinstance(value, str) else to_json(value)
 
 
 def clip(text: str, limit: int) -> str:
-    """Return a text of at most `limit` characters; one that was cut ends with "…".
-
-    >>> clip("Thought: 2+2", 9)
-    'Thought:…'
-    """
+    """Return a text of at most `limit` characters; one that was cut ends with "…"."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -137,86 +124,64 @@ def clipped(text: str, limit: int) -> str:
     return clip(text, limit).encode("utf-8", "replace").decode("utf-8")
 
 
-def to_json(value: object) -> str:
-    """Return compact JSON with readable characters; NaN and infinity raise."""
-    return _ENCODER.encode(value)
-
-
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)  # made once
-
+# To compact JSON with readable characters; NaN and infinity raise.
+to_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 MAX_DEPTH = 100  # levels of lists and objects; far deeper ones crash a JSON reader
-MAX_BITS = 14_000  # 4,200 digits: Python refuses to write a longer number
 
 
 class NotJson(ValueError):  # noqa: N818 - what it is, in words for the model
     """Something that JSON cannot hold."""
 
 
-def as_json(value: Any, levels: int = MAX_DEPTH) -> Any:
-    """Return a copy of JSON data; NotJson says what in it JSON cannot hold.
+def as_json(value: Any) -> Any:
+    """Return a copy of JSON data; NotJson says why there is none."""
+    if type(value) is dict:  # most often it is a few short texts
+        for name, each in value.items():
+            if type(each) is not str or not each.isascii() or type(name) is not str:
+                break
+        else:
+            return value.copy()
+    try:
+        text = to_json(value)
+        text.encode()
+        plain = json.loads(text)
+        if text.count("{") + text.count("[") > MAX_DEPTH and _is_deep(plain):
+            raise RecursionError
+    except UnicodeEncodeError:
+        raise NotJson("a text has half a character in it") from None
+    except RecursionError:
+        message = f"nested too deeply; {MAX_DEPTH} levels are the limit"
+        raise NotJson(message) from None
+    except (TypeError, ValueError) as error:
+        raise NotJson(str(error)) from None
+    return plain
 
-    These are NaN and infinity, a number of more than 4,200 digits, half a surrogate
-    pair, a key that is no text, any other type, and more than `MAX_DEPTH` levels.
 
-    >>> as_json({"days": (1, 2.5)})
-    {'days': [1, 2.5]}
-    """
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise NotJson(f"{value[:40]!a} has half a character in it") from None
-        return str.__str__(value)
-    if isinstance(value, int):
-        if value.bit_length() > MAX_BITS:
-            raise NotJson("a number has more than 4,200 digits")
-        return int(value)
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise NotJson(f"{value} is not a number in JSON")
-        return float(value)
-    if not isinstance(value, list | tuple | dict):
-        raise NotJson(f"it has no {type(value).__name__}")
-    if levels == 0:
-        raise NotJson(f"nested too deeply; {MAX_DEPTH} levels are the limit")
-    if not isinstance(value, dict):
-        return [as_json(item, levels - 1) for item in value]
-    for name in value:
-        if not isinstance(name, str):
-            raise NotJson(f"the name {name!r:.40} is no text")
-    return {as_json(k): as_json(item, levels - 1) for k, item in value.items()}
+def _is_deep(value: Any, levels: int = MAX_DEPTH) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deep(each, levels - 1) for each in inner)
 
 
 def recordable(value: Any, levels: int = MAX_DEPTH) -> Any:
-    """Return anything as JSON data: what JSON cannot hold becomes a text.
-
-    So a run works with exactly what its trace holds, whatever a model has written.
-
-    >>> recordable({1: b"a", "b": float("nan")})
-    {'1': "b'a'", 'b': 'nan'}
-    """
-    if type(value) is str:
-        if value.isascii():
-            return value
-        return value.encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping) and levels:
-        each = value.items()
-        return {recordable(_named(k)): recordable(v, levels - 1) for k, v in each}
-    if isinstance(value, list | tuple) and levels:
-        return [recordable(item, levels - 1) for item in value]
+    """Return anything as JSON data: what JSON cannot hold becomes a text, or null."""
     try:
-        return as_json(value, 0)
-    except NotJson:
-        return recordable(_named(value))
+        plain = orjson.dumps(value, default=_named, option=orjson.OPT_NON_STR_KEYS)
+        return orjson.loads(plain)
+    except (TypeError, RecursionError):  # long numbers, half characters, deep nesting
+        if isinstance(value, Mapping) and levels:
+            each = value.items()
+            return {_named(key): recordable(inner, levels - 1) for key, inner in each}
+        if isinstance(value, list | tuple) and levels:
+            return [recordable(inner, levels - 1) for inner in value]
+        return value if type(value) is int and abs(value) < 10**4000 else _named(value)
 
 
 def _named(value: Any) -> str:
     """Return any object as a text of at most 200 characters; one can be broken."""
-    if isinstance(value, str):
-        return str.__str__(value)
     try:
-        return clip(str(value), 200)
+        text = value if isinstance(value, str) else clip(str(value), 200)
+        return text.encode("utf-8", "replace").decode()
     except Exception:
         return f"a {type(value).__name__}"

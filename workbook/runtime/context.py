@@ -54,7 +54,7 @@ def extract(parts: list[PromptPart]) -> str:
 
 
 def _in_short(part: PromptPart) -> str:
-    """Return a line's worth: the call, with its tool and input, or what it gave."""
+    """Return a line's worth of a call, or of what it gave."""
     calls = (part.payload or {}).get("calls", ())
     text = ", ".join(f"{call['name']}({call['arguments']})" for call in calls)
     line = " ".join((text or part.text).split())
@@ -68,15 +68,7 @@ def fit_context(
     count: Count = count_tokens,
     summarise: Callable[[list[PromptPart]], str] = extract,
 ) -> list[PromptPart]:
-    """Return parts of at most `limit` tokens; the same ones where they fit already.
-
-    Long observations are cut first. Where that is not enough, the oldest groups are
-    dropped in a batch, and a summary takes their place. The newest group goes last,
-    and only when it must.
-
-    Raises:
-        ContextTooSmall: what is pinned takes more than the limit.
-    """
+    """Return parts of at most `limit` tokens; ContextTooSmall: too much is pinned."""
     if size(parts, count) <= limit:
         return parts
     parts = [shorten(part, LONG * limit, count) for part in parts]
@@ -130,18 +122,11 @@ def shorten(part: PromptPart, most: float, count: Count = count_tokens) -> Promp
     """Return an observation of at most `most` tokens; another part as it is."""
     if part.kind != "observation" or part.pinned:
         return part
-    text = cut(part.text, most, count)
-    return part if text == part.text else replace(part, text=text)
+    return replace(part, text=cut(part.text, most, count))
 
 
 def cut(text: str, most: float, count: Count = count_tokens) -> str:
-    """Return at most `most` tokens of a text, with a note of how much was cut.
-
-    It ends with a sentence, or inside one where not even the first fits.
-
-    >>> cut("It is open. It closes at noon, but not on the first Monday of May.", 12)
-    'It is open. [… 55 characters were cut]'
-    """
+    """Return at most `most` tokens, up to a sentence's end, and how much was cut."""
     if count(text) <= most:
         return text
 
@@ -166,8 +151,8 @@ def context(tokens: float, pinned: Sequence[str] = ()) -> Guard:
 
 def _fit(run: Any) -> None:
     """Let the conversation be a shorter one where it is beyond the limit."""
-    settings = run.settings["context"]
-    if not run.sent and not run.notes.get("is_pinned"):
+    settings, machine = run.settings["context"], run.machine
+    if not run.notes.get("is_pinned"):
         run.notes["is_pinned"] = True
         question = run.parts[-1]
         text = "\n".join([question["text"], *settings["pinned"]])
@@ -177,20 +162,16 @@ def _fit(run: Any) -> None:
         return
     room = limit
     if run.chat:  # a summary is a message of its own
-        room -= _count(run, {"role": "summary", "text": ""})
+        room -= machine.count({"role": "summary", "text": ""}, run.chat)
 
     def count(text: str) -> int:
-        return int(run.machine.count({"role": "text", "text": text}, False))
+        return int(machine.count({"role": "text", "text": text}, False))
 
     fitted = run.part(fit_context)(_pieces(run), room, count=count)
     run.replace_parts([_part_of(piece, run.chat) for piece in fitted])
     done = {"limit": limit, "before": before, "after": run.tokens()}
     why = f"{before:,} tokens, and {limit:,} are allowed"
     run.journal.emit("decision", who="context", what="compacted", why=why, **done)
-
-
-def _count(run: Any, part: Part) -> int:
-    return int(run.machine.count(part, run.chat))
 
 
 KINDS = {"question": "question", "system": "question", "model": "turn"}
@@ -202,28 +183,23 @@ def _pieces(run: Any) -> list[PromptPart]:
     pieces, group = [], 0
     for part in run.parts:
         kind = KINDS.get(part["role"], "note")
-        if kind == "summary":
-            pieces.append(PromptPart(part["text"], kind=kind))
-            continue
         group += kind == "turn"
-        text = render_messages([message_of(part)]) if run.chat else text_of(part)
-        pinned = kind == "question"
-        number = None if pinned else group
-        pieces.append(PromptPart(text, pinned, number, kind, part))
+        is_message = run.chat and kind != "summary"
+        text = render_messages([message_of(part)]) if is_message else text_of(part)
+        number = None if kind in ("question", "summary") else group
+        pieces.append(PromptPart(text, kind == "question", number, kind, part))
     return [piece for piece in pieces if piece.text]
 
 
 def _part_of(piece: PromptPart, chat: bool) -> Part:
     """Return the part that a piece shows, its text as it was cut."""
-    if piece.payload is None:
-        return {"role": "summary", "text": piece.text}
     part: Part = piece.payload
+    if piece.kind == "summary":
+        return {"role": "summary", "text": piece.text}
     if piece.kind != "observation":
         return part
-    if not chat:
-        return (
-            part if text_of(part) == piece.text else {"role": "cut", "text": piece.text}
-        )
-    role = message_of(part)["role"]
-    text = piece.text.removeprefix(f"{role}: ").removesuffix("\n")
-    return {**part, "text": text}
+    if chat:
+        role = message_of(part)["role"]
+        text = piece.text.removeprefix(f"{role}: ").removesuffix("\n")
+        return part | {"text": text}
+    return part if text_of(part) == piece.text else {"role": "cut", "text": piece.text}

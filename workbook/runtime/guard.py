@@ -12,19 +12,11 @@ Ask = Callable[[Any], str | None]
 
 
 class Guard(NamedTuple):
-    """A rule as a value: asked before the work of a state, with rows for its events.
-
-    Args:
-        ask: by state.
-        rows: for its events; one replaces the row of the same state and event.
-        work: of states of its own.
-        settings: what a person has set; recorded, and read from `run.settings[name]`.
-        ends: states of its own in which a run ends.
-    """
+    """A rule as a value: asked before the work of a state, with rows for its events."""
 
     name: str
-    ask: Mapping[str, Ask]
-    rows: Sequence[Transition] = ()
-    work: Mapping[str, Handler] = {}
-    settings: Mapping[str, Any] = {}
-    ends: Sequence[str] = ()
+    ask: Mapping[str, Ask]  # by state
+    rows: Sequence[Transition] = ()  # one replaces the row of the same state and event
+    work: Mapping[str, Handler] = {}  # of states of its own
+    settings: Mapping[str, Any] = {}  # of a person; recorded, in `run.settings[name]`
+    ends: Sequence[str] = ()  # states of its own in which a run ends

@@ -8,7 +8,15 @@ from .budget import Budget, budget
 from .calls import ErrorKind, Observation, ToolCall
 from .context import context
 from .guard import Guard
-from .permission import POLICY, SUSPENDED, Mode, Person, PolicyRule, permission
+from .permission import (
+    POLICY,
+    SUSPENDED,
+    Mode,
+    Person,
+    PolicyRule,
+    permission,
+    receive_from_person,
+)
 from .stuck import stuck
 from .table import Transition, exits
 
@@ -40,17 +48,19 @@ def own_guard(guard: OwnGuard) -> Guard:
     """Return a guard that asks a function of yours before each call; it only looks."""
 
     def ask(run: Any) -> str | None:
-        asked = run.waiting[0]
-        if asked.refusal is not None:
+        call, refusal = run.waiting[0]
+        if refusal is not None:
             return None
-        why = guard(*deepcopy((asked.call, tuple(run.observed))))
+        copies = run.notes.setdefault("copies", [])  # each observation is copied once
+        copies += map(deepcopy, run.observed[len(copies) :])
+        why = guard(deepcopy(call), tuple(copies))
         if why is None:
             return None
         if not isinstance(why, str) or not why.strip():
             raise TypeError(f"your guard returned {why!r}: it owes a reason, or None")
-        about = {"tool": asked.call.name, "call_id": asked.call.call_id}
+        about = {"tool": call.name, "call_id": call.call_id}
         run.journal.emit("decision", who="guard", what="deny", why=why, **about)
-        run.refuse(ErrorKind.DENIED, f"{asked.call.name} {STOPPED}: {why}.")
+        run.refuse(ErrorKind.DENIED, f"{call.name} {STOPPED}: {why}.")
         return "denied"
 
     row = Transition("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not")
@@ -69,27 +79,24 @@ def hand_over(
 
     def look(run: Any) -> str | None:
         since = run.observed[run.notes.get("handed_over", 0) :][-refusals:]
-        is_one_tool = len({seen.tool for seen in since} - {""}) == 1
-        failed = len(since) == refusals and not any(seen.ok for seen in since)
-        return "handed_over" if failed and is_one_tool else None
+        tools = {"" if seen.ok else seen.tool for seen in since}
+        is_one = len(since) == refusals and len(tools) == 1 and "" not in tools
+        return "handed_over" if is_one else None
+
+    def tried(run: Any, seen: Observation) -> dict[str, Any]:
+        arguments = run.calls[seen.call_id].arguments
+        return {"tool": seen.tool, "arguments": arguments, "error": seen.text()}
 
     def ask(run: Any) -> str:
-        tried = [
-            {
-                "tool": seen.tool,
-                "arguments": run.calls[seen.call_id].arguments,
-                "error": seen.text(),
-            }
-            for seen in run.observed[-refusals:]
-        ]
+        failed = [tried(run, seen) for seen in run.observed[-refusals:]]
+        why = f"{failed[0]['tool']} has failed {refusals} times"
+        about = {"who": "person", "what": "handed over", "why": why, "tried": failed}
 
         def live() -> dict[str, Any]:
-            answer = run.in_flight.wait(lambda: person and person(tried), None)
-            why = f"{tried[0]['tool']} has failed {refusals} times"
-            about = {"who": "person", "what": "handed over", "why": why, "tried": tried}
+            answer = run.in_flight.wait(lambda: person and person(failed), None)
             return about | {"answer": answer}
 
-        answer = run.journal.receive("decision", live)["answer"]
+        answer = receive_from_person(run, live)["answer"]
         if answer is None:
             return "suspended"
         run.notes["handed_over"] = len(run.observed)

@@ -1,4 +1,4 @@
-"""A model behind an endpoint that speaks OpenAI's chat completions.
+"""A model at an endpoint that speaks OpenAI's chat completions.
 
 OpenAI's own, Ollama's, vLLM's: each has its dialect. We read what any of them sends,
 and put what went wrong into one sentence, without the key.
@@ -251,7 +251,7 @@ def chunks(reply: httpx.Response) -> Iterator[dict[str, Any]]:
     """Yield the chunks of a streamed reply; one that is not streamed is one chunk."""
     rest, other, is_streamed = b"", [], False
     for piece in chain(reply.iter_bytes(), [b"\n"]):
-        *lines, rest = re.split(rb"\r\n|\r|\n", rest + piece)  # and at nothing else
+        *lines, rest = (rest + piece).split(b"\n")  # no other character ends a line
         for line in lines:
             if not line.startswith(b"data:"):
                 other.append(line)

@@ -10,6 +10,7 @@ import json
 import os
 import threading
 import time
+import traceback
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,10 +22,13 @@ import orjson
 from .calls import recordable
 from .secret import HIDDEN, patterns, secrets_in
 from .trace import ENVELOPE, SCHEMA, Event, EventFile, Kind, Trace, TraceError, seal
-from .waiting import TimedOut
+from .waiting import CANCEL, TimedOut
+
+Emit = Callable[..., Any]
+"""Takes a kind of event and its fields: `emit("tool_call", tool="Search", …)`."""
 
 
-class Failed(RuntimeError):
+class Failed(RuntimeError):  # noqa: N818 - what happened
     """A model or a person raised something; the text is what it was."""
 
 
@@ -75,18 +79,23 @@ class Journal:
         listener: Callable[[Event], object] | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.file = path if isinstance(path, EventFile) else path and EventFile(path)
+        if path is not None and not isinstance(path, EventFile):
+            path = EventFile(path)
+        self.file: EventFile | None = path
         if self.file and not record and self.file.end:
             self.file.close()
-            raise TraceError(f"{path} is there: take another path, or resume its run")
+            raise TraceError(
+                f"{self.file.path} is there: take another path, or resume its run"
+            )
         self.record, self.resumed, self.listener = record, resumed, listener
         self.is_replay = bool(record) and resumed is None
         self.trace_id = record[0]["trace_id"] if record else uuid.uuid4().hex[:12]
         self.seq, self.step, self.at_s, self.moved_s = 0, 0, 0.0, 0.0
         self.clock = clock
         self.began = clock() - (record[-1]["at_s"] if record else 0.0)
-        self.lines, self.waiting = list[bytes](), 0  # and how many are not in the file
-        self.sent_size, self.sent = 0, ""  # characters, or messages, of the last prompt
+        self.lines, self.waiting = list[bytes](), b""  # and what is not in the file yet
+        self.sent: Any = ""  # the last whole prompt
+        self.sent_size = 0  # characters, or messages, of the last one
         self.just_resumed = self.was_resumed = False
         self.broken: BaseException | None = None  # why nothing more can be written
         self.diverged: Divergence | None = None
@@ -104,81 +113,81 @@ class Journal:
         A `model_request` without `kept` has its whole prompt, with it what is new.
         """
         with self.lock:
-            return self._emit(kind, fields)
-
-    def _emit(self, kind: str, fields: dict[str, Any]) -> int:
-        was = self.record[self.seq] if self.seq < len(self.record) else None
-        if self.diverged or self.broken:
+            was = self.record[self.seq] if self.seq < len(self.record) else None
             if self.broken and kind in (Kind.TRANSITION, Kind.RUN_FINISHED):
                 return self.seq  # the file is left as if the process had been killed
-            raise self.diverged or self.broken  # type: ignore[misc]
-        event, line = self._event(kind, fields, was)
-        if was is not None:
-            if (found := json.loads(line)) != was:
+            if stopped := self.diverged or self.broken:
+                raise stopped
+            line = self._line(kind, fields, was)
+            if was is not None and (found := json.loads(line)) != was:
                 self.diverge(was, found)
-            self.seq, self.has_end = self.seq + 1, kind == Kind.RUN_FINISHED
-            self._take_recorded_signals()
+            if was is None and self.is_replay:
+                self.diverge(None, json.loads(line))
+            self.seq += 1
+            self.just_resumed = self.just_resumed and "signal" in fields
+            if was is not None:
+                self.has_end = kind == Kind.RUN_FINISHED
+                self._take_recorded_signals()
+                return self.seq - 1
+            self.lines.append(line)
+            try:
+                if self.file is not None:
+                    self.waiting += seal(line)
+                    if kind != Kind.TRANSITION:  # that goes out with the next line
+                        waiting, self.waiting = self.waiting, b""
+                        self.file.write(waiting)
+                self.has_end = kind == Kind.RUN_FINISHED
+                if self.listener is not None:
+                    self.listener(json.loads(line))
+            except KeyboardInterrupt:  # of the listener: the user stops the run
+                self.signals.append(CANCEL)
+            except BaseException as error:
+                self.broken, self.just_resumed = error, False
+                raise
             return self.seq - 1
-        if self.is_replay:
-            self.diverge(None, json.loads(line))
-        self.seq, self.has_end = self.seq + 1, kind == Kind.RUN_FINISHED
-        if "signal" not in fields:
-            self.just_resumed = False
-        self.lines.append(line)
-        self.waiting += 1
-        try:
-            if kind != Kind.TRANSITION:  # that one goes out with the next line
-                self.flush()
-            if self.listener is not None:
-                self.listener(json.loads(line))
-        except KeyboardInterrupt:  # of the listener: the user stops the run
-            self.signals.append({"what": "cancel"})
-        except Exception as error:
-            self.broken, self.just_resumed = error, False
-            raise
-        return self.seq - 1
 
-    def _event(
-        self, kind: str, fields: dict[str, Any], was: Event | None
-    ) -> tuple[Event, bytes]:
-        """Return the next event, and its line without secrets."""
+    def _line(self, kind: str, fields: dict[str, Any], was: Event | None) -> bytes:
+        """Return the line of the next event, without secrets."""
         at_s = round(self.clock() - self.began, 6) if was is None else was["at_s"]
-        self.at_s = at_s
-        is_request = kind == Kind.MODEL_REQUEST
+        self.at_s, is_request = at_s, kind == Kind.MODEL_REQUEST
         if is_request:
             fields = self._only_new(**fields)
             self.step += "parent" not in fields
         elif kind == Kind.TRANSITION:
-            fields["elapsed_s"] = round(at_s - self.moved_s, 6)
-            self.moved_s = at_s
+            fields["elapsed_s"], self.moved_s = round(at_s - self.moved_s, 6), at_s
         elif kind == Kind.RUN_STARTED and "schema" not in fields:
-            fields = {
-                "schema": SCHEMA,
-                "started_unix_s": round(time.time(), 3),
-            } | fields
-        event = {"trace_id": self.trace_id, "seq": self.seq, "step": self.step}
+            now = {"schema": SCHEMA, "started_unix_s": round(time.time(), 3)}
+            fields = now | fields
+        event: Event = {"trace_id": self.trace_id, "seq": self.seq, "step": self.step}
         event |= {"at_s": at_s, "kind": kind, **fields}
         try:
             line = orjson.dumps(event)
-        except TypeError:
-            line = _dumps(event)
+        except TypeError:  # long numbers, half characters, objects
+            line = json.dumps(recordable(event), ensure_ascii=False).encode()
         for sign in self.signs:
             if sign in line:
                 line = self.secrets.sub(HIDDEN.encode(), line)
-                if is_request:
-                    event = json.loads(line)
                 break
         if is_request and "parent" not in fields:
-            self.sent_size = event["kept"] + len(event["prompt"])
-        return event, line
+            written = json.loads(line) if HIDDEN.encode() in line else event
+            self.sent_size = written["kept"] + len(written["prompt"])
+        return line
+
+    def hidden(self, value: Any) -> Any:
+        """Return JSON data without secrets, as a line has it."""
+        text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        if not any(sign in text for sign in self.signs):
+            return value
+        return json.loads(self.secrets.sub(HIDDEN.encode(), text))
 
     def _only_new(
         self, prompt: Any, kept: int | None = None, **fields: Any
     ) -> dict[str, Any]:
-        """Return a request's fields: the new part of its prompt, and what it follows."""
+        """Return a request's fields, of its prompt what is new."""
         if "parent" in fields:
             kept = 0
         elif kept is None:  # the whole prompt, and the last one was whole, too
+            prompt = self.hidden(prompt)
             kept = shared_items(self.sent, prompt) if self.sent else 0
             self.sent, prompt = prompt, prompt[kept:]
         elif kept:
@@ -207,7 +216,7 @@ class Journal:
         else:
             try:
                 response = about | recordable(live())
-            except (TimedOut, KeyboardInterrupt, Exception) as error:
+            except BaseException as error:
                 kind, response = Kind.DECISION, _stop(error)
         self.emit(kind, **response)
         if "stopped" not in response:
@@ -218,9 +227,9 @@ class Journal:
 
     def take_signals(self) -> None:
         """Write down what the user has signalled, and let the run act on it."""
-        while self.signals and self.seq >= len(self.record) and not self.is_replay:
-            signal = self.signals.popleft()
-            self._write_signal(signal)
+        if self.seq >= len(self.record) and not self.is_replay:
+            for _ in range(len(self.signals)):  # a listener may signal once more
+                self._write_signal(self.signals.popleft())
 
     def _write_signal(self, signal: Event) -> None:
         about = {"who": "user", "why": "the user asked for it", "signal": True}
@@ -247,12 +256,6 @@ class Journal:
         self.diverged = Divergence(self.seq, was, found)
         raise self.diverged
 
-    def flush(self) -> None:
-        """Write the lines that wait."""
-        if self.file and self.waiting:
-            self.file.write(b"".join(map(seal, self.lines[-self.waiting :])))
-        self.waiting = 0
-
     def trace(self) -> Trace:
         """Return the events so far."""
         return Trace((*self.record[: self.seq], *map(json.loads, self.lines)))
@@ -261,7 +264,8 @@ class Journal:
         """Write what waits; a record of which something is left diverges here."""
         if self.file:
             if not self.broken:
-                self.flush()
+                self.file.write(self.waiting)
+                self.waiting = b""
             self.file.close()
         if self.diverged:
             raise self.diverged
@@ -280,20 +284,21 @@ class Journal:
         self.close()
 
 
+def in_words(error: BaseException) -> str:
+    """Return what was raised, as Python prints it."""
+    if isinstance(error, Failed):  # it is in words already
+        return str(error)
+    return "".join(traceback.format_exception_only(error)).strip()
+
+
 def _stop(error: BaseException) -> Event:
     """Return the decision that stands where a response was stopped."""
-    what, why = "raised", f"{type(error).__name__}: {error}".strip(": ")
+    what, why = "raised", in_words(error)
     if isinstance(error, TimedOut):
         what, why = "timed_out", "no response in time"
     if isinstance(error, KeyboardInterrupt):
         what, why = "cancelled", "the user did not want to wait"
     return {"who": "runtime", "what": what, "why": recordable(why), "stopped": True}
-
-
-def _dumps(event: Event) -> bytes:
-    """Return a line of what orjson refuses: long numbers, half characters, objects."""
-    text = json.dumps(recordable(event), ensure_ascii=False, separators=(",", ":"))
-    return text.encode()
 
 
 def shared_items(before: Sequence[Any], after: Sequence[Any]) -> int:

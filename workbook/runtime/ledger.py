@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 from .calls import Effect, ErrorKind, Observation, ToolCall, ToolError
 from .tools import Tool
 
-COLUMNS = "key TEXT PRIMARY KEY, digest TEXT NOT NULL, result TEXT"
-WAIT_S = 10.0  # for another process that is writing
 OTHER = "{key} was claimed by a call with other arguments; this one was not made."
 UNKNOWN = "unknown: {tool} was begun, and nobody knows whether it was done ({key})."
 DONE_BEFORE = "it was done before, and is not done again"
@@ -40,11 +38,7 @@ class Claim(NamedTuple):
 
 
 def plain(value: Any) -> Any:
-    """Return JSON data in one spelling: 25 for 25.0, text in NFKC, no outer spaces.
-
-    >>> plain({"payee": " Ａda", "amount": 25.0, "tags": ["a "]})
-    {'payee': 'Ada', 'amount': 25, 'tags': ['a']}
-    """
+    """Return JSON data in one spelling: 25 for 25.0, text in NFKC, no outer spaces."""
     if isinstance(value, dict):
         return {name: plain(part) for name, part in value.items()}
     if isinstance(value, list):
@@ -55,10 +49,7 @@ def plain(value: Any) -> Any:
 
 
 def idempotency_key(call: ToolCall, business_key: Sequence[str] = ()) -> str:
-    """Return what two calls share that mean one operation: the tool and its arguments.
-
-    Where the call has all arguments that `business_key` names, they alone count.
-    """
+    """Return one text for one operation: tool and arguments, or only those named."""
     counts = call.arguments
     if business_key and all(name in counts for name in business_key):
         counts = {name: counts[name] for name in business_key}
@@ -66,11 +57,7 @@ def idempotency_key(call: ToolCall, business_key: Sequence[str] = ()) -> str:
 
 
 def claim(db: sqlite3.Connection, key: str, digest: str) -> Claim:
-    """Claim a key, and say whether its effect may happen now.
-
-    `db` is in autocommit mode and has the table `claims(key, digest, result)`; `result`
-    is JSON, and NULL until it is settled.
-    """
+    """Claim a key, and say whether its effect may happen now."""
     insert = "INSERT OR IGNORE INTO claims (key, digest) VALUES (?, ?)"
     if db.execute(insert, (key, digest)).rowcount == 1:  # nobody can come between
         return Claim("run")
@@ -101,16 +88,16 @@ class Ledger:
 
     def __init__(self, path: Path | str, across_runs: bool = True) -> None:
         self.path, self.across_runs = Path(path), across_runs
+        columns = "key TEXT PRIMARY KEY, digest TEXT NOT NULL, result TEXT"  # in JSON
         with self.connection() as db:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute(f"CREATE TABLE IF NOT EXISTS claims ({COLUMNS})")
+            db.execute(f"CREATE TABLE IF NOT EXISTS claims ({columns})")
 
     @contextmanager
     def connection(self) -> Iterator[sqlite3.Connection]:
-        """Yield a connection of one's own, in autocommit mode, for `claim`, `settle`."""
+        """Yield a connection in autocommit mode, for `claim` and `settle`."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=WAIT_S, isolation_level=None)
+            db = sqlite3.connect(self.path, timeout=10, isolation_level=None)
             with closing(db):
                 db.execute("PRAGMA synchronous = FULL")  # a claim outlives a power cut
                 yield db
@@ -163,70 +150,57 @@ class Once(Make):
         tool = run.tools[call.name]
         if tool.effect is not Effect.WRITE:
             return super().__call__(run, call, wait)
-        whole = _spelled_out(tool, call)
+        whole = spelled_out(tool, call)
+        keys = self._keys(run, tool, whole)
         if self.ledger is None:
             done = run.notes.get("done", {})
-            known = None if tool.repeatable else done.get(self._key(run, tool, whole))
-            return _done(call, known) if known else super().__call__(run, call, wait)
-        keys, found = self._claim(self.ledger, run, tool, whole)
-        if found.verdict == "other":
-            return _not_done(call, ErrorKind.DENIED, OTHER.format(key=keys[-1]))
+            if keys[-1] in done:
+                return _done(call, done[keys[-1]])
+            return super().__call__(run, call, wait)
+        digest = run.part(idempotency_key)(whole)
+        with self.ledger.connection() as db:
+            for key in keys:
+                found: Claim = run.part(claim)(db, key, digest)
+                if found.verdict == "other":
+                    return _not_done(call, ErrorKind.DENIED, OTHER.format(key=key))
         if found.verdict == "run":
             seen = super().__call__(run, call, wait)
         else:
             result = found.result
-            if found.verdict == "unknown":
-                result = _looked_up(tool, whole, wait)
+            if found.verdict == "unknown" and tool.look_up is not None:
+                look_up = partial(tool.look_up, **whole.arguments)
+                with suppress(Exception):  # the other side cannot tell
+                    result = wait(look_up, tool.timeout_s)
             if result is None:
-                why = UNKNOWN.format(tool=call.name, key=keys[-1])
+                why = UNKNOWN.format(tool=call.name, key=key)
                 return _not_done(call, ErrorKind.NEEDS_PERSON, why)
             seen = _done(call, result)
         if seen.error is None or seen.error.kind not in UNKNOWN_AFTER:
             self.ledger.settle(keys, seen.result)
         return seen
 
-    def _claim(
-        self, ledger: Ledger, run: Any, tool: Tool, whole: ToolCall
-    ) -> tuple[list[str], Claim]:
-        """Claim a call's keys; return those up to the one that decides, and its claim."""
-        digest = run.part(idempotency_key)(whole)
+    def _keys(self, run: Any, tool: Tool, whole: ToolCall) -> list[str]:
+        """Return a call's keys; the last one decides."""
         keys = [json.dumps(["call", run.id, whole.call_id])]
-        if not tool.repeatable:
-            operation = self._key(run, tool, whole)
-            in_all = ledger.across_runs or tool.business_key
-            in_run = json.dumps(["operation", run.id, operation])
-            keys.append(operation if in_all else in_run)
-        with ledger.connection() as db:
-            for number, key in enumerate(keys, start=1):
-                found: Claim = run.part(claim)(db, key, digest)
-                if found.verdict == "other":
-                    return keys[:number], found
-        return keys, found
-
-    def _key(self, run: Any, tool: Tool, whole: ToolCall) -> str:
-        key: str = run.part(idempotency_key)(whole, tool.business_key)
-        return key
+        if tool.repeatable:
+            return keys
+        key = run.part(idempotency_key)(whole, tool.business_key)
+        in_all = tool.business_key or (self.ledger and self.ledger.across_runs)
+        return [*keys, key if in_all else json.dumps(["operation", run.id, key])]
 
     def settled(self, run: Any, call: ToolCall, seen: Observation) -> None:
         """Keep in memory what a WRITE has done."""
         tool = run.tools[call.name]
         if self.ledger is None and seen.ok and tool.effect is Effect.WRITE:
-            key = self._key(run, tool, _spelled_out(tool, call))
-            run.notes.setdefault("done", {})[key] = seen.result
+            keys = self._keys(run, tool, spelled_out(tool, call))
+            run.notes.setdefault("done", {})[keys[-1]] = seen.result
 
 
-def _spelled_out(tool: Tool, call: ToolCall) -> ToolCall:
+def spelled_out(tool: Tool, call: ToolCall) -> ToolCall:
     """Return the call with the defaults of the schema that it leaves out."""
     parts = tool.parameters["properties"].items()
     defaults = {name: part["default"] for name, part in parts if "default" in part}
     return replace(call, arguments=defaults | call.arguments)
-
-
-def _looked_up(tool: Tool, call: ToolCall, wait: Wait) -> Any:
-    if tool.look_up is not None:
-        with suppress(Exception):  # the other side does not answer: it cannot tell
-            return wait(partial(tool.look_up, **call.arguments), tool.timeout_s)
-    return None
 
 
 def _done(call: ToolCall, result: dict[str, Any]) -> Observation:

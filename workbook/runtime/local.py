@@ -103,6 +103,8 @@ class LocalServer(ModelServer):
         params.n_parallel = 1
         params.cache_ram_mib = 0  # only the prompt before is remembered: repeatable
         params.ui = False
+        params.embedding = True  # besides completions, which stay as they are
+        params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         # All cores but one, at most four: threads wait for each other by spinning. On
         # two busy cores, two threads wrote 3 tokens a second and one thread 50.
         threads = max(1, min(4, (os.cpu_count() or 1) - 1))

@@ -1,18 +1,18 @@
-"""The machine: a table with the rows of its guards, the work of the states, a driver."""
+"""The machine: a table with its guards' rows, the work of its states, a driver."""
 
 import json
-import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Self
 
-from .budget import Limits, Spent
+from .budget import Limits, Spent, check_budget, limits_of
 from .calls import Observation, ToolCall, recordable
 from .guard import Guard, Handler
-from .journal import Failed, Journal
+from .journal import Journal, in_words
 from .ledger import Make, Once
 from .messages import (
     CHAT_PREAMBLE,
@@ -22,8 +22,8 @@ from .messages import (
     render_messages,
     text_of,
 )
-from .model import Request, Response
-from .run import HANDLERS, Run
+from .model import Response
+from .run import HANDLERS, Run, think
 from .table import CORE, Event, State, Table, Transition, drive
 from .tools import Tool, ToolRegistry, to_openai
 from .trace import ENVELOPE, Trace
@@ -60,21 +60,17 @@ class Machine:
 
     Args:
         model: has `respond(request)`; see `model.Model`.
-        tools: what it may call, or a registry of them.
         guards: asked in this order.
         limits: the most that a run may spend; a `budget` guard has its own.
-        chat: the model calls functions; otherwise it writes steps in words.
+        chat: the model calls functions; otherwise it writes steps.
         parts: functions in place of ours, by name: `think`, `drive`, `decide`, …
-        table: other rows than `agent_table()`.
-        handlers: other work of states.
+        table, handlers: other rows than `agent_table()`, other work of states.
         preamble: the text before the question; None is the usual one.
         make: how a call is made; None is once, by a ledger in memory.
         on_text: gets the pieces of a turn, of a model that streams.
         parallel: READs of one turn are made at once.
-        about: fields that `run_started` has besides, such as a seed.
 
-    Raises:
-        ValueError: a table that cannot be run, or a budget that nothing keeps.
+    ValueError: a table that cannot be run, or a budget that nothing keeps.
     """
 
     def __init__(
@@ -92,30 +88,27 @@ class Machine:
         make: Make | None = None,
         on_text: Callable[[str], object] | None = None,
         parallel: bool = False,
-        about: Mapping[str, Any] | None = None,
     ) -> None:
         self.model, self.chat, self.parts = model, chat, parts or {}
-        self.tools = tools if isinstance(tools, ToolRegistry) else self._registry(tools)
+        own: Any = {n: self.parts.get(f"{n}_arguments") for n in ("validate", "repair")}
+        there = isinstance(tools, ToolRegistry)
+        self.tools: Any = tools if there else ToolRegistry(tools, **own)
         self.guards, self.make = [*(guards or ())], make or Once()
         self.on_text, self.parallel = on_text, parallel
-        self.preamble, self.about = preamble, dict(about or {})
+        self.preamble, self.about = preamble, dict[str, Any]()  # more of run_started
         self.at_once = getattr(model, "at_once", False)
         self.streams = getattr(model, "streams", False)
         self.schemas = [to_openai(tool) for tool in self.tools] if chat else []
-        about_tools = {"role": "system", "text": json.dumps(self.schemas)}
-        self.schemas_size = self.count(about_tools, False) if chat else 0
+        self.schemas_size = self._size(json.dumps(self.schemas)) if chat else 0
+        self.prefill_size = self._size(getattr(model, "prefill", ""))
         self.settings = {"limits": limits.to_dict()} | {
             guard.name: dict(guard.settings) for guard in self.guards if guard.settings
         }
+        check_budget(limits_of(self.settings["limits"]), model, self.guards)
         self.running: Run | None = None
         self.early = deque[TraceEvent]()  # signals before a run
         self.listener: Callable[[TraceEvent], object] | None = None
         self._lay_out(table, handlers or {})
-
-    def _registry(self, tools: Iterable[Tool]) -> ToolRegistry:
-        validate = self.parts.get("validate_arguments")
-        repair = self.parts.get("repair_arguments")
-        return ToolRegistry(tools, validate=validate, repair=repair)
 
     def _lay_out(self, table: Table | None, handlers: Mapping[str, Handler]) -> None:
         """Put the guards' rows into the table, and their questions before the work."""
@@ -126,9 +119,7 @@ class Machine:
             work |= guard.work
         own = {n: self.parts[n] for n in ("advance", "audit") if n in self.parts}
         self.table = table.using(**own)
-        if think := self.parts.get("think"):
-            work[State.THINK] = think
-        work |= handlers
+        work |= {State.THINK: self.parts.get("think", think), **handlers}
         self.asks = {
             state: [guard.ask[state] for guard in self.guards if state in guard.ask]
             for state in work
@@ -138,11 +129,15 @@ class Machine:
             raise ValueError(f"this table cannot be run: {'; '.join(breaches)}")
 
     def __repr__(self) -> str:
-        names = ", ".join(tool.name for tool in self.tools)
-        return f"<machine with {names or 'no tools'}, on {self.model!r}>"
+        names = ", ".join(tool.name for tool in self.tools) or "no tools"
+        return f"<machine with {names}, on {self.model!r}>"
+
+    def _size(self, text: str) -> int:
+        part = {"role": "system", "text": text}
+        return self.count(part, chat=False) if text else 0
 
     def count(self, part: Part, chat: bool) -> int:
-        """Return how many tokens a part has, as the model counts them, or an estimate."""
+        """Return how many tokens a part has: the model's count, or an estimate."""
         text = render_messages([message_of(part)]) if chat else text_of(part)
         if count := getattr(self.model, "count", None):
             return int(count(text))
@@ -180,11 +175,8 @@ class Machine:
     ) -> RunResult:
         """Work on a question until an end is reached, or a person is waited for.
 
-        Args:
-            path: of the trace; without it the events stay in memory.
-            history: parts of an earlier conversation, such as `result.run.parts`.
-
-        Raises nothing on the way but a TraceError: the journal cannot be used.
+        `path` is the trace's; `history` are parts of an earlier conversation, such as
+        `result.run.parts`. TraceError: the journal cannot be used.
         """
         journal = journal or Journal(path, listener=self.listener)
         started = recordable(self._start(question, history))
@@ -193,15 +185,18 @@ class Machine:
         except Exception:
             if journal.broken is None:  # a disk that is full ends the run in ERROR
                 raise
-        if journal.is_replay:
-            self._compare(journal, started)
-        run = self.running = Run(self, journal, started)
-        journal.signals.extend(self.early)
-        self.early.clear()
-        with run.in_flight.ctrl_c_is_cancel():
-            self._run(run)
-        self.running = None
-        journal.close()
+        try:
+            if journal.is_replay:
+                self._compare(journal, started)
+            run = self.running = Run(self, journal, started)
+            if not journal.is_replay:
+                journal.signals.extend(self.early)
+                self.early.clear()
+            with run.in_flight.ctrl_c_is_cancel():
+                self._run(run)
+        finally:
+            self.running = None
+            journal.close()
         last = run.last
         answer = run.answer if last.target == State.DONE else None
         return RunResult(last.target, last.event, answer, run.message, run)
@@ -234,13 +229,18 @@ class Machine:
             "tools": [tool.name for tool in self.tools],
             "settings": self.settings,
         }
-        return about | {"before": before} | self.about
+        return {**about, "before": before, **self.about}
 
     def _compare(self, journal: Journal, started: TraceEvent) -> None:
         """Let a replay diverge at its beginning where the machine is another one."""
-        history = [part for part in started["before"] if part["role"] != "system"]
+        before = started.get("before", ())
+        history = [part for part in before if part["role"] != "system"]
         now = started | recordable(self._start(started["question"], history))
-        if any(now[name] != started[name] for name in ("chat", "settings", "before")):
+        same = ("chat", "settings", "before")
+        if any("signal" in event for event in journal.record):
+            return  # it was resumed, or changed, by machines that may be others
+        if any(now[name] != started.get(name) for name in same):
+            journal.seq = 0
             journal.diverge(journal.record[0], journal.record[0] | now)
 
     def _follow(self, table: Table, run: Run) -> None:
@@ -249,9 +249,10 @@ class Machine:
 
         def moved(row: Transition, raised: BaseException | None) -> None:
             run.last, run.message = row, row.why
-            about: dict[str, Any] = row._asdict()
+            about = {"source": row.source, "event": row.event}
+            about |= {"target": row.target, "why": row.why}
             if raised is not None and row.event == Event.FAILED:
-                run.message = _in_words(raised)
+                run.message = in_words(raised)
             if run.call is not None:
                 about |= {"tool": run.call.name, "call_id": run.call.call_id}
             if not (run.waiting or run.unread):
@@ -273,7 +274,7 @@ class Machine:
     def _emit_end(self, run: Run) -> None:
         """Write the end of a run; where that fails, its end is ERROR."""
         last, spent = run.last, run.elapsed()
-        used = {"steps": spent.steps, "tool_calls": spent.tool_calls}
+        used: dict[str, Any] = {"steps": spent.steps, "tool_calls": spent.tool_calls}
         used |= {"wall_s": round(spent.wall_s, 6), "usage": spent.usage.to_dict()}
         end: dict[str, Any] = {"state": last.target, "reason": last.event}
         end["answer"] = run.answer if last.target == State.DONE else None
@@ -286,7 +287,7 @@ class Machine:
                 raise
         if (broken := run.journal.broken) and not run.journal.has_end:
             run.last = Transition(last.source, Event.FAILED, State.ERROR)
-            run.message = _in_words(broken)
+            run.message = in_words(broken)
 
     def signal(self, what: str, **fields: Any) -> None:
         """Signal something to the run: it acts on it between two states."""
@@ -306,20 +307,20 @@ class Machine:
         observe: Callable[[ToolCall], Observation],
         tell: Callable[..., object],
     ) -> Self:
-        """Return a copy with its outside in your hands: no model, no tool is called.
+        """Return a copy that calls no model and no tool.
 
-        Args:
-            say: returns what the model responds next.
-            observe: returns what comes of a call.
-            tell: gets the kind and the fields of each event.
+        `say` returns the model's next response, `observe` what comes of a call; `tell`
+        gets the kind and the fields of each event.
         """
 
         def listener(event: TraceEvent) -> None:
             fields = {n: v for n, v in event.items() if n not in ENVELOPE}
             tell(event["kind"], **fields)
 
-        again = copy(self)
-        again.model, again.make = _Supplied(self.model, say), _Observed(observe)
+        again, model = copy(self), SimpleNamespace(respond=lambda request: say())
+        if count := getattr(self.model, "count", None):
+            model.count = count
+        again.model, again.make = model, _Observed(observe)
         again.listener, again.on_text, again.early = listener, None, deque()
         return again
 
@@ -338,18 +339,6 @@ class Machine:
         return gaps
 
 
-class _Supplied:
-    """A model whose turns a function supplies; it counts as the model does."""
-
-    def __init__(self, model: Any, say: Callable[[], Response]) -> None:
-        self.name, self.say = model.name, say
-        if count := getattr(model, "count", None):
-            self.count = count
-
-    def respond(self, request: Request) -> Response:
-        return self.say()
-
-
 class _Observed(Make):
     """Makes no call: a function supplies what comes of it."""
 
@@ -358,10 +347,3 @@ class _Observed(Make):
 
     def __call__(self, run: Run, call: ToolCall, wait: Any) -> Observation:
         return self.observe(call)
-
-
-def _in_words(error: BaseException) -> str:
-    """Return what was raised, as Python prints it."""
-    if isinstance(error, Failed):  # by a model or a person: it is in words already
-        return str(error)
-    return "".join(traceback.format_exception_only(error)).strip()

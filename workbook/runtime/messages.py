@@ -27,7 +27,7 @@ Part = dict[str, Any]
 model's may have `calls` ({"id", "name", "arguments" as text}), a result an `id`."""
 
 STOP = ("\nObservation:",)
-CUT = ("length", "cancelled", "error")
+CUT = ("length", "cancelled", "error", "content_filter")
 """Why a model ended in the middle of what it wrote."""
 TEXT_PREAMBLE = """\
 Answer the question. These tools are there:
@@ -68,11 +68,10 @@ def text_of(part: Part) -> str:
             return f"Question: {text}\n"
         case "note":
             return f"\n{text}\n"
-    steps = [
-        f"Action: {call['name']}\nAction Input: {call['arguments']}"
-        for call in part.get("calls", ())
-    ]
-    return "\n".join([*filter(None, [text]), *steps]) if steps else text
+    if calls := part.get("calls"):
+        steps = [f"Action: {c['name']}\nAction Input: {c['arguments']}" for c in calls]
+        return "\n".join([*filter(None, [text]), *steps])
+    return text
 
 
 def as_chat(parts: Sequence[Part]) -> list[dict[str, Any]]:
@@ -87,7 +86,8 @@ def message_of(part: Part) -> dict[str, Any]:
     """Return one part as a message."""
     if part["role"] == "result" and "id" in part:
         return {"role": "tool", "tool_call_id": part["id"], "content": part["text"]}
-    message = {"role": _ROLES.get(part["role"], "user"), "content": part["text"]}
+    role = _ROLES.get(part["role"], "user")
+    message: dict[str, Any] = {"role": role, "content": part["text"]}
     if calls := part.get("calls"):
         message["tool_calls"] = [
             {
@@ -98,7 +98,8 @@ def message_of(part: Part) -> dict[str, Any]:
             }
             for call in calls
         ]
-    return message | part.get("extra", {})
+    message |= part.get("extra", {})
+    return message
 
 
 def part_of(message: Mapping[str, Any]) -> Part:
@@ -157,19 +158,18 @@ def read_turn(
     turn = read_words(text, tools) if chat else parse(text)
     if cut and _was_cut_in(turn, text, chat):
         turn = Malformed(Unreadable.NO_STEP, text)
-    is_words = chat and isinstance(turn, Final)
     kept = split_turn(text, turn)[0]
-    if is_words and turn.answer == without_thinking(text).strip():
-        kept = without_thinking(text)
+    if chat and isinstance(turn, Final):  # words are kept as they are
+        words = without_thinking(text)
+        kept = words if turn.answer == words.strip() else kept
     part = {"role": "model", "text": kept} | _extra(response)
     if chat and not kept.strip():
         part = {}
     if isinstance(turn, Action):
         call_id = f"call_{len(used) + 1}"
         used.add(call_id)
-        found = tools.bind(turn, call_id)
-        written = ToolCall(turn.tool, {"input": turn.input}, call_id)
-        return Reply("tool_requested", part, (_asked(found, written),))
+        asked = _asked(tools.bind(turn, call_id), turn.tool, turn.input, call_id)
+        return Reply("tool_requested", part, (asked,))
     if isinstance(turn, Final):
         return Reply("final_answer", part or None, answer=turn.answer)
     hint, reason = CHAT_HINT if chat else TEXT_HINT, turn.reason.replace("_", " ")
@@ -261,7 +261,7 @@ def _read_calls(response: Mapping[str, Any], tools: Any, used: set[str]) -> Repl
             found = ToolError("duplicate_call_id", message, hint=hint)
         used.add(call_id)
         in_turn.add(given)
-        asked.append(_asked(found, ToolCall(name, json.loads(text), call_id)))
+        asked.append(_asked(found, name, json.loads(text), call_id))
         back: Part = {"id": call_id, "name": name, "arguments": text}
         written_back.append(back | _extra(written))
     kept = split_turn(response["text"], Malformed(Unreadable.NO_STEP, ""))[0]
@@ -269,13 +269,16 @@ def _read_calls(response: Mapping[str, Any], tools: Any, used: set[str]) -> Repl
     return Reply("tool_requested", part | _extra(response), tuple(asked))
 
 
-def _asked(found: ToolCall | ToolError, written: ToolCall) -> Asked:
-    """Return a call that was found, or the call as it was written and why it is none."""
-    return Asked(found) if isinstance(found, ToolCall) else Asked(written, found)
+def _asked(found: Any, name: str, given: Any, call_id: str) -> Asked:
+    """Return a call that was found, or the written one and why it is none."""
+    if isinstance(found, ToolCall):
+        return Asked(found)
+    arguments = given if isinstance(given, dict) else {"input": given}
+    return Asked(ToolCall(name, arguments, call_id), found)
 
 
 def _as_written(given: Any) -> str:
-    """Return arguments as the text of an object, whatever they were: they go back so."""
+    """Return arguments as the text of an object, as they go back to the model."""
     try:
         plain = json.loads(given) if isinstance(given, str) and given.strip() else given
         plain = {} if plain in (None, "") else as_json(plain)

@@ -29,9 +29,8 @@ class Usage:
     @property
     def holds(self) -> bool:
         """Whether a model can have counted so: not less than nothing, and a prompt."""
-        numbers = (self.input, self.output, self.cached)
-        whole = all(type(n) is int and n >= 0 for n in numbers)
-        return whole and 0 < self.input >= self.cached
+        types = {type(self.input), type(self.output), type(self.cached)}
+        return types == {int} and self.output >= 0 <= self.cached <= self.input > 0
 
     def to_dict(self) -> dict[str, int]:
         """Return the counts as a trace shows them."""
@@ -60,7 +59,7 @@ class ToolRequest(NamedTuple):
 class Response:
     """What a model answered; `text` is empty when it only asked for tools."""
 
-    text: str | None = ""
+    text: str = ""
     usage: Usage = Usage()  # none: the model does not report it
     calls: Sequence[ToolRequest] = ()
     finish: str = "stop"  # or length (at the cap), tool_calls, cancelled, error
@@ -144,7 +143,7 @@ class Prefilled(Model):
         self.model, self.prefill, self.name = model, prefill, model.name
         self.streams = getattr(model, "streams", False)
         if count := getattr(model, "count", None):
-            self.count = lambda text: count(text + prefill)
+            self.count = count
 
     def respond(self, request: Request) -> Response:
         """Return the model's turn after the prefill, with the prefill."""

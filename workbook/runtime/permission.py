@@ -11,13 +11,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any, NamedTuple
 
-from .calls import Effect, ErrorKind, ToolCall, ToolError, clip, to_json
+from .calls import Effect, ErrorKind, ToolCall, ToolError, clip, recordable, to_json
 from .guard import Guard
 from .messages import Asked
 from .table import Transition, exits
 from .tools import Tool
+from .trace import Event
 
 STALE = "stale_approval"
 """The kind of error of an approval that was given for another call."""
@@ -41,15 +43,12 @@ class Verdict(StrEnum):
 
 
 class PolicyRule(NamedTuple):
-    """One rule: the verdict on calls in this mode, of this effect, of such a tool.
-
-    `tool` is a pattern as in a shell, such as "git_*", in any case. "*" is any.
-    """
+    """The verdict on calls in this mode, of this effect, of such a tool; "*" is any."""
 
     verdict: str
     mode: str = "*"
     effect: str = "*"
-    tool: str = "*"
+    tool: str = "*"  # a pattern as in a shell, such as "git_*", in any case
     why: str = "a rule says so"  # as the model reads it, without a full stop
 
 
@@ -71,10 +70,7 @@ POLICY = (
 def decide(
     mode: str, effect: str, tool: str, rules: Sequence[PolicyRule] = POLICY
 ) -> Decision:
-    """Return the verdict of the first rule that matches, and why.
-
-    Without one, a WRITE is denied, and about anything else a person is asked.
-    """
+    """Return the first matching rule's verdict; without one, deny a WRITE, else ask."""
     for rule in rules:
         if (
             rule.mode in ("*", mode)
@@ -125,18 +121,11 @@ Answer = Approve | Edit | Reject
 LATER = None
 """Nobody answers now: the run waits in its trace."""
 Person = Callable[[Request], Answer | None]
-_KINDS: Mapping[str, Callable[..., Answer]] = {
-    "approve": Approve,
-    "edit": Edit,
-    "reject": Reject,
-}
+_KINDS: Mapping[str, Any] = {"approve": Approve, "edit": Edit, "reject": Reject}
 
 
 def digest_of_call(call: ToolCall) -> str:
-    """Return what stands for a tool with exactly these arguments, in any order of keys.
-
-    They are compared as JSON: 1, 1.0, true and "1" are four different arguments.
-    """
+    """Return what stands for a tool and its arguments as JSON: 1 is not 1.0."""
     text = json.dumps([call.name, call.arguments], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -185,14 +174,10 @@ def permission(
     mode: str = Mode.BUILD,
     rules: Sequence[PolicyRule] = POLICY,
 ) -> Guard:
-    """Return the guard: a policy before each call, and a state in which a person decides.
+    """Return the guard: a policy before each call, and PENDING_APPROVAL.
 
     Without a person, the run is suspended where one is needed.
     """
-
-    def pending_approval(run: Any) -> str:
-        return _pending_approval(run, person)
-
     T, S = Transition, PENDING_APPROVAL  # noqa: N806
     rows = [
         T("EXECUTE_TOOL", "denied", "OBSERVE", "tell the model why not"),
@@ -205,7 +190,8 @@ def permission(
         *exits(S),
     ]
     settings = {"mode": str(Mode(mode)), "rules": [[*map(str, rule)] for rule in rules]}
-    asks, work = {"EXECUTE_TOOL": _policy}, {S: pending_approval}
+    work = {S: partial(_pending_approval, person=person)}
+    asks = {"EXECUTE_TOOL": _policy}
     return Guard("permission", asks, rows, work, settings, [SUSPENDED])
 
 
@@ -216,7 +202,7 @@ def set_mode(
 
     Only a person does this: no tool and no turn of the model leads here.
     """
-    settings = {**machine.settings["permission"], "mode": str(Mode(mode))}
+    settings = machine.settings["permission"] | {"mode": str(Mode(mode))}
     machine.settings = machine.settings | {"permission": settings}
     if machine.running:
         about = {"who": who, "why": why, "mode": settings["mode"]}
@@ -225,25 +211,16 @@ def set_mode(
 
 def _policy(run: Any) -> str | None:
     """Look up whether the first call that waits may be made."""
-    asked = run.waiting[0]
-    call, policy = asked.call, run.settings["permission"]
-    if asked.refusal is not None:
+    (call, refusal), policy = run.waiting[0], run.settings["permission"]
+    if refusal is not None:
         return None
     tool, mode = run.tools[call.name], policy["mode"]
     rules = run.notes.get("rules") or [PolicyRule(*rule) for rule in policy["rules"]]
     verdict, why = run.part(decide)(mode, tool.effect, call.name, rules)
-    digest = digest_of_call(call) if verdict == Verdict.ASK else ""
-    if digest and run.notes.get("approved") == (call.call_id, digest):
-        return None
     about = {"who": "policy", "what": str(verdict), "why": why}
     about |= {"call_id": call.call_id, "tool": call.name, "mode": mode}
     if verdict == Verdict.ASK:
-        more = {"arguments": call.arguments, "digest": digest}
-        event = run.journal.receive(
-            "decision", lambda: about | more | {"preview": preview(tool, call)}
-        )
-        run.notes["preview"], run.notes["why"] = event["preview"], why
-        return "ask"
+        return _ask(run, Request(_shown(run, call), tool, "", why=why), about)
     if verdict == Verdict.DENY or tool.effect is Effect.WRITE:
         run.journal.emit("decision", **about)
     if verdict == Verdict.DENY:
@@ -254,66 +231,86 @@ def _policy(run: Any) -> str | None:
     return None
 
 
-def preview(tool: Tool, call: ToolCall) -> str:
+def _shown(run: Any, call: ToolCall) -> ToolCall:
+    """Return a call as a person and the record see it: without secrets."""
+    return replace(call, arguments=run.journal.hidden(call.arguments))
+
+
+def _ask(run: Any, request: Request, about: Mapping[str, Any]) -> str | None:
+    """Write down what a person is to be asked, unless it is approved."""
+    call, digest = request.call, digest_of_call(request.call)
+    if run.notes.get("approved") == (call.call_id, digest):
+        return None
+
+    def live() -> Mapping[str, Any]:
+        shown = {"arguments": call.arguments, "digest": digest}
+        preview = _preview(request.tool, run.waiting[0].call)
+        return {**about, **shown, "preview": preview}
+
+    shown = run.journal.receive("decision", live)["preview"]
+    run.notes |= {"request": request._replace(preview=shown), "edits": 0}
+    return "ask"
+
+
+def _preview(tool: Tool, call: ToolCall) -> str:
     """Return what a person is shown of a call: the tool's own words, or arguments."""
     if tool.preview is None:
         return to_json(call.arguments)
     try:
         return tool.preview(**call.arguments)
     except Exception as error:  # it says what it can, and never ends a run
-        return f"{to_json(call.arguments)} (no preview: {error})"
+        return f"{to_json(call.arguments)} (no preview: {recordable(error)})"
 
 
 def _pending_approval(run: Any, person: Person | None) -> str:
     """Ask a person about the call, and do what the answer makes of it."""
-    call, notes = run.waiting[0].call, run.notes
-    problem = notes.pop("problem", "")
-    tool = run.tools[call.name]
-    request = Request(call, tool, notes["preview"], problem, notes["why"])
-    answer = ask_person(run, person, request)
+    request: Request = run.notes["request"]
+    call, answer = request.call, ask_person(run, person, request)
     if answer is None:
         return "suspended"
-    made = run.part(approve)(
-        call, answer, lambda new: run.tools.problems(call.name, new)
-    )
-    edits = notes.pop("edits", 0) + 1
-    if isinstance(made, ToolError):
-        if not isinstance(answer, Reject) and edits < EDITS:
-            notes["edits"], notes["problem"] = edits, made.text()
-            return "edit_refused"
+    made = run.part(approve)(call, answer, partial(run.tools.problems, call.name))
+    if not isinstance(made, ToolError):
+        made = run.waiting[0].call if made == call else made
+        run.notes["approved"] = (made.call_id, digest_of_call(_shown(run, made)))
+        run.waiting[0], run.call = Asked(made), made
+        return "edited" if isinstance(answer, Edit) else "approved"
+    run.notes["edits"] += 1
+    if isinstance(answer, Reject) or run.notes["edits"] == EDITS:
         run.refuse(made.kind, made.message, made.hint)
         return "rejected"
-    notes["approved"] = (made.call_id, digest_of_call(made))
-    run.waiting[0], run.call = Asked(made), made
-    return "edited" if isinstance(answer, Edit) else "approved"
+    run.notes["request"] = request._replace(problem=made.text())
+    return "edit_refused"
 
 
 def ask_person(
     run: Any, person: Person | None, request: Request, **about: Any
 ) -> Answer | None:
-    """Return a person's answer, written down; the time that it takes is not the run's."""
-    asked_at = run.journal.at_s
+    """Return a person's answer, written down; None: nobody answers now."""
     call = {"call_id": request.call.call_id, "tool": request.call.name, **about}
 
     def live() -> Mapping[str, Any]:
-        answer = run.in_flight.wait(lambda: person(request) if person else None, None)
+        answer = run.in_flight.wait(lambda: person and person(request), None)
         if answer is None:
-            why = "nobody answers now"
-            return {
-                "who": "person",
-                "what": "later",
-                "why": why,
-                **call,
-                "answer": None,
-            }
+            later = {"who": "person", "what": "later", "why": "nobody answers now"}
+            return {**later, **call, "answer": None}
         if not isinstance(answer, Answer):
             raise TypeError(f"a person answered {answer!r}: no Approve, Edit, Reject")
         kind = type(answer).__name__.lower()
-        about = {"who": answer.who, "what": kind, "why": answer.why, **call}
-        return about | {"answer": {"kind": kind, **answer._asdict()}}
+        given = {"who": answer.who, "what": kind, "why": answer.why}
+        return {**given, **call, "answer": {"kind": kind, **answer._asdict()}}
 
-    given = run.journal.receive("decision", live)["answer"]
+    given = receive_from_person(run, live)["answer"]
+    if given is None:
+        return None
+    fields = {name: given[name] for name in given if name != "kind"}
+    answer: Answer = _KINDS[given["kind"]](**fields)
+    return answer
+
+
+def receive_from_person(run: Any, live: Callable[[], Mapping[str, Any]]) -> Event:
+    """Return a decision of a person, written down; their time is not the run's."""
+    asked_at = run.journal.at_s
+    event: Event = run.journal.receive("decision", live)
     run.waited_s += run.journal.at_s - asked_at
-    return given and _KINDS[given["kind"]](
-        **{n: given[n] for n in given if n != "kind"}
-    )
+    run.elapsed()
+    return event

@@ -1,4 +1,4 @@
-"""A recorded run, once more: to its end, on from where it stopped, or with one change."""
+"""A recorded run again: to its end, on from where it stopped, or with a change."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -49,7 +49,7 @@ def alike(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     What stands in the envelope of one of them alone does not count.
     """
     apart = {n for n in ENVELOPE if n not in one or n not in other}
-    return _timeless(one, apart) == _timeless(other, apart)
+    return bool(_timeless(one, apart) == _timeless(other, apart))
 
 
 def _timeless(value: Any, apart: set[str]) -> Any:
@@ -117,6 +117,7 @@ def what_if(trace: Trace, k: int, change: Mapping[str, Any], machine: Machine) -
     record = [recordable(event | new) for event in before]
     about = {"trace_id": trace.events[0]["trace_id"], "seq": k, "change": change}
     record[0] |= {"what_if": recordable(about)}
+    record = Journal().hidden(record)
     journal = Journal(record=record, resumed=_going_on("what_if", machine, record))
     try:
         return machine.run(journal=journal).trace

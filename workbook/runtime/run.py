@@ -19,8 +19,6 @@ from .turns import parse_turn
 from .waiting import InFlight, TimedOut, call_with_timeout
 from .wrappers import run_in_parallel
 
-Make = Callable[[], Observation]
-
 
 class Run:
     """One run, from the question to its end: what handlers and guards work with."""
@@ -31,20 +29,17 @@ class Run:
         self.chat, self.settings = started["chat"], started["settings"]
         self.in_flight = InFlight(journal.signals)
         self.notes: dict[str, Any] = {}  # what guards keep of this run
-        # what it may spend, and has spent
         self.limits: Limits = limits_of(self.settings["limits"])
         self.spent, self.waited_s = Spent(), 0.0  # and seconds of a person
         self.max_tokens: int | None = None  # of the next turn
         self.forced = False  # the tools were withdrawn, and an answer asked for
-        # the conversation
         question: Part = {"role": "question", "text": self.question}
         self.parts: list[Part] = [*started["before"], question]
         self.later: list[Part] = []  # notes, until the calls of a turn are observed
         self.sent = self.counted = self.size_before = 0
-        self.schemas = machine.schemas
+        self.schemas, self.is_asking = machine.schemas, False
         self.text = ""  # of the last turn
         self.answer: str | None = None
-        # its calls: they wait, are made, and observed
         self.used: set[str] = set()  # call_ids
         self.waiting: deque[Asked] = deque()
         self.call: ToolCall | None = None  # the one that is dealt with
@@ -52,20 +47,15 @@ class Run:
         self.unread: list[Observation] = []  # what the model reads next
         self.observed: list[Observation] = []  # all there have been
         self.held: str | None = None  # a guard's event, for a call made with others
-        # the driver
         self.last, self.message = Transition("", "", ""), ""
         self.cancelled = False
         journal.on_signal = self.act_on
         for signal in journal.early:
             self.act_on(signal)
 
-    def __repr__(self) -> str:
-        return f"<run of {self.question!r}, {self.spent.steps} steps, {self.limits}>"
-
     def part(self, ours: Callable[..., Any]) -> Callable[..., Any]:
         """Return your function of that name, or ours."""
-        found: Callable[..., Any] = self.machine.parts.get(ours.__name__, ours)
-        return found
+        return self.machine.parts.get(ours.__name__, ours)  # type: ignore[no-any-return]
 
     def act_on(self, signal: Mapping[str, Any]) -> None:
         """Act on a signal: cancel, resumed, other settings, more tools."""
@@ -79,7 +69,7 @@ class Run:
             self.forced, self.schemas = False, self.machine.schemas
             note = "\n".join(filter(None, ["Tools can be called again.", note]))
         if note:
-            busy = self.waiting or self.unread
+            busy = self.waiting or self.unread or self.is_asking
             (self.later if busy else self.parts).append({"role": "note", "text": note})
 
     # time and tokens
@@ -97,12 +87,15 @@ class Run:
     def tokens(self) -> int:
         """Return how many tokens the conversation has."""
         new, self.counted = self.parts[self.counted :], len(self.parts)
-        self.size_before += sum(self.machine.count(part, self.chat) for part in new)
+        if new:  # as the record has them, so that a replay counts the same
+            new, count = self.journal.hidden(new), self.machine.count
+            self.size_before += sum(count(part, self.chat) for part in new)
         return self.size_before
 
     def size(self) -> int:
         """Return how many tokens the next request has, its schemas included."""
-        return self.tokens() + (self.machine.schemas_size if self.schemas else 0)
+        schemas = self.machine.schemas_size if self.schemas else 0
+        return int(self.tokens() + schemas + self.machine.prefill_size)
 
     # the conversation
 
@@ -123,32 +116,29 @@ class Run:
         new, kept = self.parts[self.sent :], self.sent
         prompt = as_chat(new) if self.chat else as_text(new)
         cap = {} if self.max_tokens is None else {"max_tokens": self.max_tokens}
-        self.journal.emit("model_request", prompt=prompt, kept=kept, **cap)
-        self.sent = len(self.parts)
-        response = self.journal.receive("model_turn", self._respond)
+        self.is_asking, schemas = True, self.schemas  # they are sent as they are now
+        try:
+            self.journal.emit("model_request", prompt=prompt, kept=kept, **cap)
+            self.sent = len(self.parts)
+            respond = partial(self._respond, schemas)
+            response = self.journal.receive("model_turn", respond)
+        finally:
+            self.is_asking = False
         used = response["usage"]
-        usage = Usage(used["input"], used["output"], used["cached"])
-        self.spent.usage = self.spent.usage + usage
+        self.spent.usage += Usage(used["input"], used["output"], used["cached"])
         if response.get("finish") == "cancelled":
             raise KeyboardInterrupt
         return response
 
-    def _respond(self) -> dict[str, Any]:
+    def _respond(self, schemas: list[Any]) -> dict[str, Any]:
         machine, on_text = self.machine, None
         if machine.on_text and machine.streams:
             on_text = partial(self.in_flight.take_text, machine.on_text)
-        request = Request(
-            self.parts,
-            self.schemas,
-            () if self.chat else STOP,
-            self.spent.steps,
-            self.max_tokens,
-            on_text,
-            self.chat,
-        )
-        limit_s = None if machine.at_once else self.left_s()
-        if limit_s is not None:
-            limit_s = min(limit_s, getattr(self.limits, "model_s", math.inf))
+        stop = () if self.chat else STOP
+        about = (stop, self.spent.steps, self.max_tokens, on_text, self.chat)
+        request = Request(self.parts, schemas, *about)
+        most_s, left_s = getattr(self.limits, "model_s", math.inf), self.left_s()
+        limit_s = None if machine.at_once or left_s is None else min(left_s, most_s)
         respond = partial(machine.model.respond, request)
         response: Response = self.in_flight.wait(respond, limit_s)
         fields = response.fields()
@@ -177,9 +167,10 @@ class Run:
     def call_tool(self) -> None:
         """Make the first call that waits, with the READs that may be made with it."""
         asked, before = self._take(), len(self.observed)
-        is_made = False
+        begun, is_made = 0, False
         try:
             for each in asked:
+                begun += 1
                 self.begin(each.call)
             is_made = True
             for each, make in zip(asked, self._makers(asked), strict=True):
@@ -189,17 +180,17 @@ class Run:
                 effect = (
                     "It may have had its effect." if is_made else "It was not made."
                 )
-                for each in asked[len(self.observed) - before :]:
-                    message = (
-                        f"the run was stopped before {each.call.name} had a result."
-                    )
-                    self._fail(each.call, ToolError("cancelled", message, hint=effect))
+                for each in asked[len(self.observed) - before : begun]:
+                    why = f"the run was stopped before {each.call.name} had a result."
+                    self._fail(each.call, ToolError("cancelled", why, hint=effect))
+                self.waiting.extendleft(reversed(asked[begun:]))
+                self.spent.tool_calls -= len(asked) - begun
             raise
 
     def refuse(self, kind: str, message: str, hint: str = "") -> None:
         """Close the first call that waits without making it."""
         call = self.waiting.popleft().call
-        self.begin(call)
+        self._write_down(call)
         self._fail(call, ToolError(kind, message, hint=hint))
 
     def _fail(self, call: ToolCall, error: ToolError) -> None:
@@ -229,17 +220,19 @@ class Run:
         return may and self.tools[asked.call.name].effect is Effect.READ
 
     def begin(self, call: ToolCall) -> None:
-        """Write down a call before it is made."""
-        self.call, self.calls[call.call_id] = call, call
-        journal = self.journal
-        about = {"call_id": call.call_id, "tool": call.name}
-        journal.emit("tool_call", **about, arguments=call.arguments)
-        journal.take_signals()
+        """Write down a call before it is made; a cancel stops it here."""
+        self._write_down(call)
+        self.journal.take_signals()
         if self.cancelled:
             raise KeyboardInterrupt
 
-    def _makers(self, asked: list[Asked]) -> list[Make]:
-        """Return what makes each call; several are made at once, by the first of them."""
+    def _write_down(self, call: ToolCall) -> None:
+        self.call, self.calls[call.call_id] = call, call
+        about = {"tool": call.name, "arguments": call.arguments}
+        self.journal.emit("tool_call", call_id=call.call_id, **about)
+
+    def _makers(self, asked: list[Asked]) -> list[Callable[[], Observation]]:
+        """Return what makes each call; the first one makes several at once."""
         calls = [each.call for each in asked]
         if len(calls) == 1:
             wait = partial(self._wait_for, calls[0], self.in_flight.wait)
@@ -284,7 +277,7 @@ class Run:
             may = "It may still take effect."
             raise ToolFailure(ErrorKind.TIMEOUT, late, hint=may) from None
 
-    def _finish(self, asked: Asked, make: Make) -> None:
+    def _finish(self, asked: Asked, make: Callable[[], Observation]) -> None:
         """Receive what came of a call that was begun."""
         call, journal = asked.call, self.journal
         if asked.refusal is not None:
@@ -302,19 +295,15 @@ class Run:
         event = journal.receive("observation", lambda: make().fields())
         seen = Observation.of_event(event)
         self.machine.make.settled(self, call, seen)
-        self._note(seen)
+        self.observed.append(seen)
+        self.unread.append(seen)
         return None
 
     def see(self, seen: Observation) -> None:
         """Write down what the model is to read, where no call was made."""
         self.journal.emit("observation", **seen.fields())
-        self._note(seen)
-
-    def _note(self, seen: Observation) -> None:
         self.observed.append(seen)
         self.unread.append(seen)
-
-    # observe
 
     def hand_over(self) -> str:
         """Put what was observed where the model reads it; return what is next."""

@@ -5,7 +5,6 @@ context window and token usage as a real model has them. So a run that is replay
 resumed or changed gets the turns that it had, or would have.
 """
 
-import builtins
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -17,18 +16,13 @@ from .model import Model, Request, Response, ToolRequest, Usage, stop_sequences
 
 CHARS_PER_TOKEN = 4
 SHAPES = (
-    "a text, a Response, a ToolRequest or a list of them, an exception, a function of"
-    " the text in the window, or a table: text or calls (a list of name, arguments and"
-    " id) or both; raises and message; or if_seen, then and else"
+    "a text, a Response, a ToolRequest or a list of them, an exception, or a function"
+    " of the text in the window"
 )
 
 
 def count_tokens(text: str) -> int:
-    """Return how many tokens the script takes a text for: four characters each.
-
-    >>> count_tokens("Thought: 2+2")
-    3
-    """
+    """Return how many tokens the script takes a text for: four characters each."""
     return -(-len(text) // CHARS_PER_TOKEN)
 
 
@@ -37,15 +31,11 @@ class ScriptExhausted(RuntimeError):  # noqa: N818 - what happened, not an error
 
 
 class Script(Model):
-    r"""A model that plays turns, each in one of `SHAPES`.
+    """A model that plays turns, each in one of `SHAPES`.
 
     After the last one it starts again (`loop`), repeats that one (`repeat_last`), or
     raises ScriptExhausted. It sees only the last `window_tokens` of a prompt. A prefill
     at the prompt's end ("Thought:") with which the turn begins is not repeated.
-
-    >>> script = Script(["Thought: easy\nObservation: 4", "Final Answer: 4"])
-    >>> script.complete("Question: 2+2\n", stop=["\nObservation:"]).text
-    'Thought: easy'
     """
 
     name = "scripted"
@@ -59,12 +49,21 @@ class Script(Model):
         loop: bool = False,
         repeat_last: bool = False,
     ) -> None:
-        self.turns, self.window_tokens = read_turns(turns), window_tokens
-        self.loop, self.repeat_last = loop, repeat_last
+        if isinstance(turns, (str, Mapping)):
+            kind = type(turns).__name__
+            raise TypeError(f"a script is a list of turns, not one {kind}")
+        numbered = enumerate(turns, start=1)
+        self.turns = [_read_turn(turn, f"turn {number}") for number, turn in numbered]
+        self.window_tokens, self.loop, self.repeat_last = (
+            window_tokens,
+            loop,
+            repeat_last,
+        )
         self.at_once = not any(map(callable, self.turns))  # needs no time limit
         self.asked = 0  # requests, those that raised included
         self._parts: list[Part] = []  # of the last request
-        self._counted = self._tokens = 0
+        self._texts: list[str] = []  # of these parts
+        self._size = 0  # their tokens
 
     def __repr__(self) -> str:
         return f"Script({[getattr(turn, 'text', turn) for turn in self.turns]!r})"
@@ -77,21 +76,19 @@ class Script(Model):
     def respond(self, request: Request) -> Response:
         """Return the next turn, up to its cap, and until `on_text` returns True."""
         self.asked += 1
-        size, cached = self._sizes(request)
-        number = (request.step or self.asked) - 1
-        reply = self._turn(number, request)
+        cached = self._read(request)
+        reply = self._turn((request.step or self.asked) - 1)
         if isinstance(reply, BaseException):
             raise reply.with_traceback(None)  # it may be raised again and again
         text = reply.text or ""
         if not request.chat:
-            text = unsaid(request.parts, text)
-        text = cut_at_stop(text, request.stop)
-        usage = reply.usage
-        if usage == Usage():  # not counted yet
+            text = _unsaid("".join(self._texts[-1:]), text)
+        text, usage = cut_at_stop(text, request.stop), reply.usage
+        if not usage.input:  # not counted yet
+            size = self._size
             if self.window_tokens is not None and size > self.window_tokens:
                 size, cached = self.window_tokens, 0  # the window's start has moved
-            output = count_tokens(text) + sum(map(_tokens_of, reply.calls))
-            usage = Usage(size, output, cached)
+            usage = Usage(size, _size_of(text, reply.calls), cached)
         return _sent(replace(reply, text=text, usage=usage), request)
 
     def count(self, prompt: str | Sequence[Mapping[str, Any]]) -> int:
@@ -99,121 +96,86 @@ class Script(Model):
         text = prompt if isinstance(prompt, str) else render_messages(prompt)
         return min(count_tokens(text), self.window_tokens or len(text))
 
-    def _sizes(self, request: Request) -> tuple[int, int]:
-        """Return the tokens of a request, and those that it shares with the last one."""
-        parts, chat = request.parts, request.chat
-        if parts is self._parts:  # of the same run: they have only grown
-            cached = self._tokens
-        else:
-            cached = self._shared(parts, chat)
-            self._parts, self._counted, self._tokens = parts, 0, 0
-        for part in parts[self._counted :]:
-            self._tokens += count_tokens(_shown(part, chat))
-        self._counted = len(parts)
-        return self._tokens, cached
-
-    def _shared(self, parts: list[Part], chat: bool) -> int:
-        before, now = ([_shown(p, chat) for p in each] for each in (self._parts, parts))
+    def _read(self, request: Request) -> int:
+        """Read a request; return how many of its tokens the last one had already."""
+        before, cached, chat = self._texts, self._size, request.chat
+        is_same_run = request.parts is self._parts  # they have only grown
+        if not is_same_run:
+            self._parts, self._texts, self._size = request.parts, [], 0
+        for part in self._parts[len(self._texts) :]:
+            text = render_messages([message_of(part)]) if chat else text_of(part)
+            self._texts.append(text)
+            self._size += count_tokens(text)
+        if is_same_run:
+            return cached
         if chat:
-            return sum(map(count_tokens, now[: shared_items(before, now)]))
-        return shared_items("".join(before), "".join(now)) // CHARS_PER_TOKEN
+            shared = self._texts[: shared_items(before, self._texts)]
+            return sum(map(count_tokens, shared))
+        return shared_items("".join(before), "".join(self._texts)) // CHARS_PER_TOKEN
 
-    def _turn(self, number: int, request: Request) -> Response | BaseException:
+    def _turn(self, number: int) -> Any:
+        size = len(self.turns)
         if self.loop:
-            number %= len(self.turns)
+            number %= size
         if self.repeat_last:
-            number = min(number, len(self.turns) - 1)
-        if number >= len(self.turns):
-            end = _shown(request.parts[-1], request.chat)[-120:]
+            number = min(number, size - 1)
+        if number >= size:
             raise ScriptExhausted(
-                f"request {number + 1} has no turn left, of {len(self.turns)} in all. "
-                f"The prompt ended with {end!r}. "
+                f"request {number + 1} has no turn left, of {size} in all. "
+                f"The prompt ended with {''.join(self._texts)[-120:]!r}. "
                 "Add a turn, or pass loop=True or repeat_last=True."
             )
         turn = self.turns[number]
         while callable(turn):
-            text = "".join(_shown(part, request.chat) for part in request.parts)
+            text = "".join(self._texts)
             window = text[-(self.window_tokens or len(text)) * CHARS_PER_TOKEN :]
-            turn = read_turn(turn(window), "what the turn's function returned")
-        return turn  # type: ignore[no-any-return]
-
-
-def _shown(part: Part, chat: bool) -> str:
-    return render_messages([message_of(part)]) if chat else text_of(part)
+            turn = _read_turn(turn(window), "what the turn's function returned")
+        return turn
 
 
 def _sent(reply: Response, request: Request) -> Response:
     """Send a turn token by token: up to its cap, or until it is stopped."""
-    text, most = reply.text or "", request.max_tokens
-    size = count_tokens(text) + sum(map(_tokens_of, reply.calls))
-    if most is not None and most < max(size, reply.usage.output):
+    most = request.max_tokens
+    if most is not None and most < max(
+        _size_of(reply.text, reply.calls), reply.usage.output
+    ):
         reply = _cut(reply, most, "length")
     if request.on_text is not None:
-        text = reply.text or ""
-        for start in range(0, len(text), CHARS_PER_TOKEN):
-            if request.on_text(text[start : start + CHARS_PER_TOKEN]):
+        for start in range(0, len(reply.text), CHARS_PER_TOKEN):
+            if request.on_text(reply.text[start : start + CHARS_PER_TOKEN]):
                 return _cut(reply, start // CHARS_PER_TOKEN + 1, "cancelled")
     return reply
 
 
 def _cut(reply: Response, tokens: int, reason: str) -> Response:
     """Return the first tokens of a turn; a call that is not whole is dropped."""
-    text, calls, end = (reply.text or "")[: tokens * CHARS_PER_TOKEN], [], 0
-    end = count_tokens(text)
-    for call in reply.calls:
-        end += _tokens_of(call)
-        if end <= tokens:
-            calls.append(call)
+    text, calls = reply.text[: tokens * CHARS_PER_TOKEN], [*reply.calls]
+    while calls and _size_of(text, calls) > tokens:
+        calls.pop()
     usage = replace(reply.usage, output=min(tokens, reply.usage.output))
     return Response(text, usage, calls, reason, {}, reply.timings)
 
 
-def _tokens_of(call: ToolRequest) -> int:
-    return count_tokens(f"{call.name}{call.arguments}")
+def _size_of(text: str, calls: Sequence[ToolRequest]) -> int:
+    sizes = [count_tokens(f"{call.name}{call.arguments}") for call in calls]
+    return count_tokens(text) + sum(sizes)
 
 
 def cut_at_stop(text: str, stop: Sequence[str]) -> str:
-    """Return `text` up to the first place where a stop sequence begins.
-
-    >>> cut_at_stop("Action Input: 1\\nObservation: 2", ["\\nObservation:"])
-    'Action Input: 1'
-    """
-    found = [text.find(sequence) for sequence in stop_sequences(stop)]
-    return text[: min((at for at in found if at >= 0), default=len(text))]
+    """Return `text` up to the first place where a stop sequence begins."""
+    for sequence in stop_sequences(stop):
+        text = text.partition(sequence)[0]
+    return text
 
 
-def unsaid(parts: Sequence[Part], turn: str) -> str:
-    """Return a turn less the prefill that the prompt ends with: it is written once.
-
-    >>> unsaid([{"role": "system", "text": "Question: 2+2\\nThought:"}], "Thought: easy")
-    ' easy'
-    """
-    end = text_of(parts[-1]) if parts else ""
+def _unsaid(end: str, turn: str) -> str:
+    """Return a turn less the prefill with which the prompt ends: it is written once."""
     prefill = end[end.rfind("\n") + 1 :]
     return turn.removeprefix(prefill) if prefill.endswith(":") else turn
 
 
-def read_turns(turns: Iterable[Any]) -> list[Any]:
-    """Return the turns of a script, each checked, with `times` written out.
-
-    TypeError: one text, or a turn of no such shape. ValueError: a wrong table.
-    """
-    if isinstance(turns, (str, Mapping)):
-        raise TypeError(f"a script is a list of turns, not one {type(turns).__name__}")
-    found: list[Any] = []
-    for number, turn in enumerate(turns, start=1):
-        times = 1
-        if isinstance(turn, Mapping):
-            times = turn.get("times", 1)
-            turn = {key: value for key, value in turn.items() if key != "times"}
-        if type(times) is not int or times < 0:
-            raise ValueError(f"turn {number}: times is {times!r}, not a count")
-        found += [read_turn(turn, f"turn {number}")] * times
-    return found
-
-
-def read_turn(turn: Any, where: str) -> Any:
-    """Return one turn, read and checked; `where` says which it is. Raises as above."""
+def _read_turn(turn: Any, where: str) -> Any:
+    """Return one turn, read and checked; `where` says which it is."""
     match turn:
         case str():
             return Response(turn)
@@ -223,41 +185,7 @@ def read_turn(turn: Any, where: str) -> Any:
             return Response(calls=[turn], finish="tool_calls")
         case [ToolRequest(), *rest] if all(isinstance(r, ToolRequest) for r in rest):
             return Response(calls=turn, finish="tool_calls")
-        case Mapping():
-            return _read_table(turn, where)
     if callable(turn) and not isinstance(turn, type):
         return turn
-    raise TypeError(_misfit(turn, where))
-
-
-def _read_table(turn: Mapping[str, Any], where: str) -> Any:
-    match turn:
-        case {"text": str(text), **rest} if not rest:
-            return Response(text)
-        case {"calls": [_, *_] as calls, **rest} if rest.keys() <= {"text"}:
-            requests = [_read_call(call, where) for call in calls]
-            text = str(rest.get("text", ""))
-            return Response(text, calls=requests, finish="tool_calls")
-        case {"raises": str(name), **rest} if rest.keys() <= {"message"}:
-            found = getattr(builtins, name, None)
-            if isinstance(found, type) and issubclass(found, Exception):
-                return found(rest.get("message", ""))
-            raise ValueError(f"{name!r} is not a built-in exception")
-        case {"if_seen": str(part), "then": then, "else": other, **rest} if not rest:
-            read_turn(then, f"{where}, then")
-            read_turn(other, f"{where}, else")
-            return lambda seen: then if part in seen else other
-    raise ValueError(_misfit(turn, where))
-
-
-def _read_call(call: Any, where: str) -> ToolRequest:
-    match call:
-        case {"name": str(name), "arguments": dict(given), **rest}:
-            if rest.keys() <= {"id"}:
-                return ToolRequest(name, given, str(rest.get("id", "")))
-    raise ValueError(_misfit(call, where))
-
-
-def _misfit(turn: Any, where: str) -> str:
     shown = json.dumps(turn, default=repr, ensure_ascii=False)[:120]
-    return f"{where} is {shown}. A turn is {SHAPES}."
+    raise TypeError(f"{where} is {shown}. A turn is {SHAPES}.")

@@ -12,12 +12,13 @@ _NAMES = re.compile(
     r"|(?:^|_)(?:KEY|TOKEN|PASS|PAT)S?(?:_?\d+)?$|_PWD$",
     re.IGNORECASE,
 )
+_BEGIN = rb"(?:(?<![A-Za-z0-9])|(?<=\\[bfnrt]))"  # after no letter, or after \n in JSON
 _SHAPES = (
-    rb"\b[spr]k-[\w-]{16,}",
-    rb"\b[spr]k_(?:live|test)_\w{10,}",
-    rb"\bxox[a-z]-[\w-]{10,}",
-    rb"\bAIza[\w-]{30,}",
-    rb"(?<=\bBearer )[\w.~+/-]{12,}=*",
+    _BEGIN + rb"[spr]k-[\w-]{16,}",
+    _BEGIN + rb"[spr]k_(?:live|test)_\w{10,}",
+    _BEGIN + rb"xox[a-z]-[\w-]{10,}",
+    _BEGIN + rb"AIza[\w-]{30,}",
+    rb"Bearer [\w.~+/-]{12,}=*",
     rb"(?<=://)[^\s:/@\"\\]+:[^\s:/@\"\\]+(?=@)",
 )
 _SIGNS = (b"k-", b"k_", b"xox", b"AIza", b"Bearer ", b"://")
@@ -30,7 +31,7 @@ def secrets_in(environ: Mapping[str, str]) -> list[str]:
 
 
 def patterns(secrets: Iterable[str]) -> tuple[list[bytes], re.Pattern[bytes]]:
-    """Return signs, one of which a line with a secret has, and what finds secrets in it.
+    """Return signs that a line with a secret has, and what finds the secrets.
 
     A secret is found as JSON spells it, also in the JSON of a text that is JSON itself.
     """

@@ -10,7 +10,6 @@ import unicodedata
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 from .calls import Observation, ToolCall, clip, to_json
@@ -34,6 +33,12 @@ class StepSeen(NamedTuple):
     arguments: Mapping[str, Any]
     digest: str  # of the observation; see `digest_of`
 
+    def words(self) -> str:
+        """Return it for a sentence."""
+        if not self.tool:
+            return "a turn that could not be read"
+        return f"{self.tool} {clip(to_json(self.arguments), 120)}"
+
 
 class Cycle(NamedTuple):
     """Calls that were made one after the other, so many times in a row."""
@@ -43,22 +48,15 @@ class Cycle(NamedTuple):
 
     def words(self) -> str:
         """Return what was repeated and how often, as a sentence for the model."""
-        shown = ", then ".join(map(_in_words, self.calls))
+        shown = ", then ".join(step.words() for step in self.calls)
         what = "The same step" if len(self.calls) == 1 else "The same steps"
         return f"{what}, {self.times} times, with nothing new: {shown}."
 
 
-def _in_words(step: StepSeen) -> str:
-    if not step.tool:
-        return "a turn that could not be read"
-    return f"{step.tool} {clip(to_json(step.arguments), 120)}"
-
-
 def step_seen(call: ToolCall, seen: Observation) -> StepSeen:
     """Return a call with what came of it; the notes are ours, and are left out."""
-    return StepSeen(
-        call.name, call.arguments, digest_of(replace(seen, notes=()).text())
-    )
+    digest = digest_of(replace(seen, notes=()).text())
+    return StepSeen(call.name, call.arguments, digest)
 
 
 def digest_of(text: str) -> str:
@@ -67,27 +65,18 @@ def digest_of(text: str) -> str:
 
 
 def same_search(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two calls' arguments ask for the same, however the search is worded.
-
-    In a text, case, spacing, width and the order of words don't count, nor does the
-    name of an argument that only one of the two has. All else is exact.
-    """
-    for name in one:
-        if name in other and _plain(one[name]) != _plain(other[name]):
-            return False
-    return Counter(map(_plain, one.values())) == Counter(map(_plain, other.values()))
+    """Whether two calls' arguments ask for the same, however the search is worded."""
+    ours, theirs = ({n: _plain(each[n]) for n in each} for each in (one, other))
+    if any(ours[name] != theirs[name] for name in ours.keys() & theirs.keys()):
+        return False
+    return Counter(ours.values()) == Counter(theirs.values())
 
 
 def _plain(value: Any) -> tuple[str, ...]:
     """Return a text's words in alphabetical order; anything else as its JSON."""
     if not isinstance(value, str):
         return ("", json.dumps(value, sort_keys=True))  # no word is ""
-    return _words_in(value)
-
-
-@lru_cache(64)  # each call is compared with several before it
-def _words_in(text: str) -> tuple[str, ...]:
-    narrow = unicodedata.normalize("NFKC", text)
+    narrow = unicodedata.normalize("NFKC", value)
     return tuple(sorted(TOKEN.findall(narrow.casefold())))
 
 
@@ -98,11 +87,7 @@ def find_cycle(
     repeats: int = 3,
     same: Callable[[Mapping[str, Any], Mapping[str, Any]], bool] = same_search,
 ) -> Cycle | None:
-    """Return the shortest cycle with which the calls end, or None.
-
-    A cycle is calls that were made `repeats` times in a row: each time the same tools,
-    arguments that are the `same`, and the same digests.
-    """
+    """Return the shortest cycle that ends the calls, made `repeats` times, or None."""
 
     def alike(one: StepSeen, other: StepSeen) -> bool:
         is_same = one.tool == other.tool and one.digest == other.digest
@@ -117,7 +102,7 @@ def find_cycle(
 
 
 def stuck() -> Guard:
-    """Return the guard: the first cycle is a warning to the model, the next one an end."""
+    """Return the guard: the first cycle is a warning, the next one an end."""
     row = Transition("OBSERVE", "repeated", "STUCK", "it went on repeating itself")
     return Guard("stuck", {"OBSERVE": _look}, [row], ends=["STUCK"])
 
@@ -125,9 +110,9 @@ def stuck() -> Guard:
 def _look(run: Any) -> str | None:
     """Look at what the model is to read next, each observation once."""
     steps = run.notes.setdefault("seen", deque(maxlen=LOOK_BACK))
-    looked, run.notes["looked"] = run.notes.get("looked", 0), len(run.observed)
-    first = len(run.observed) - len(run.unread)
-    for number in range(max(looked - first, 0), len(run.unread)):
+    new = len(run.observed) - run.notes.get("looked", 0)
+    run.notes["looked"] = len(run.observed)
+    for number in range(len(run.unread) - new, len(run.unread)):
         seen = run.unread[number]
         call = run.calls.get(seen.call_id)
         step = step_seen(call, seen) if call else StepSeen("", {"turn": run.text}, "")

@@ -1,8 +1,7 @@
 """What a tool promises, and the registry that holds it to that.
 
-A tool takes a JSON object that its schema allows and returns one within its time.
-Whatever else happens becomes an observation that says what was wrong and what to do
-next: nothing that a model writes or a tool does stops the program.
+A tool takes a JSON object that its schema allows and returns one within its time. What
+else a model writes or a tool does becomes an error that says what to do next.
 """
 
 import difflib
@@ -19,18 +18,16 @@ from jsonschema_rs import Draft202012Validator
 
 from . import arguments as reading
 from . import calls
-from .arguments import Schema, copied, problems_with
-from .calls import Effect, ErrorKind, Observation, ToolCall, ToolError, ToolFailure
+from .arguments import Schema, problems_with, type_name
+from .calls import Effect, Observation, ToolCall, ToolError, ToolFailure, clipped
 from .model import ToolRequest
 from .turns import Action
 from .waiting import TimedOut, call_with_timeout
 
-# What models and frameworks call the argument of a tool that has only one.
-USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")
+USUAL_ALIASES = ("input", "__arg1", "arg", "args", "value", "text")  # of an only one
 NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")  # as function calling accepts it
 
-Wait = Callable[[Callable[[], Any], float | None], Any]
-"""How to wait so many seconds for a call: returns its result or raises TimedOut."""
+Wait = Callable[[Callable[[], Any], float | None], Any]  # a call, for so many seconds
 Bound = ToolCall | ToolError
 
 
@@ -94,22 +91,11 @@ class Tool:
 
     def signature(self) -> str:
         """Return the call as a model reads it: `power(base: number, to?: integer)`."""
-        schema, required = self.parameters, self.parameters.get("required", ())
-        parts = (
-            f"{name}{'' if name in required else '?'}: {type_name(part, schema)}"
-            for name, part in schema["properties"].items()
-        )
+        schema, parts = self.parameters, []
+        for name, part in schema["properties"].items():
+            mark = "" if name in schema.get("required", ()) else "?"
+            parts.append(f"{name}{mark}: {type_name(part, schema)}")
         return f"{self.name}({', '.join(parts)})"
-
-
-def type_name(part: Any, schema: Schema = reading.EMPTY) -> str:
-    """Return what a property may be, in a word or a few: `integer | null`."""
-    names: list[str] = []
-    for way in reading.alternatives(part, schema):
-        listed = [way["const"]] if "const" in way else way.get("enum", ())
-        listed = [*map(calls.to_json, listed)]
-        names += listed or sorted(reading.types_of(way)) or ["any"]
-    return " | ".join(dict.fromkeys(names))
 
 
 def to_openai(tool: Tool) -> dict[str, Any]:
@@ -134,10 +120,10 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     from pydantic import validate_call  # here: a tool with a schema needs none
 
     text = inspect.getdoc(function) or ""
-    schema = _schema_of(function, _argument_notes(text))
     # Converts the arguments, and has returned when the function begins: a thread that
     # is given up inside of pydantic aborts the interpreter as it exits.
-    convert = validate_call(wraps(function)(lambda **arguments: arguments))
+    given = wraps(function)(lambda **arguments: arguments)
+    schema, convert = _schema_of(given, _argument_notes(text)), validate_call(given)
 
     @wraps(function)
     def run(**arguments: Any) -> dict[str, Any]:
@@ -149,7 +135,7 @@ def tool(function: Callable[..., Any] | None = None, /, **fields: Any) -> Any:
     return Tool(**{**about, "parameters": schema, "run": run, **fields})
 
 
-def _schema_of(function: Callable[..., Any], notes: Schema) -> dict[str, Any]:
+def _schema_of(function: Any, notes: Schema) -> dict[str, Any]:
     """Return the JSON Schema of a function's arguments, by its type hints."""
     from pydantic import TypeAdapter
     from pydantic.errors import PydanticUserError
@@ -159,10 +145,9 @@ def _schema_of(function: Callable[..., Any], notes: Schema) -> dict[str, Any]:
         if given.kind not in (given.POSITIONAL_OR_KEYWORD, given.KEYWORD_ONLY):
             raise ContractError(f"{called}: {given} is not given by name")
         if given.annotation is given.empty:
-            hint = f"such as {name}: str"
-            raise ContractError(f"{called}: {name} has no type hint, {hint}")
+            raise ContractError(f"{called}: {name} has no type hint, such as str")
     try:
-        schema = TypeAdapter[Any](function).json_schema()
+        schema = TypeAdapter(function).json_schema()
     except (PydanticUserError, NameError) as error:
         raise ContractError(f"{called}: a type has no JSON Schema: {error}") from None
     for name, part in schema["properties"].items():
@@ -219,10 +204,7 @@ class ToolRegistry:
         )
 
     def bind(self, asked: Action | ToolRequest, call_id: str = "") -> Bound:
-        """Return the call that is meant, near misses repaired, or what is wrong.
-
-        Without a `call_id` it has the request's own, or the next number.
-        """
+        """Return the call that is meant, near misses repaired, or what is wrong."""
         if isinstance(asked, Action):
             return self.bind_call(asked.tool, asked.input, call_id, is_text=True)
         call_id = call_id or str(asked.call_id or "")
@@ -232,29 +214,27 @@ class ToolRegistry:
         self, name: str, arguments: Any, call_id: str, is_text: bool = False
     ) -> Bound:
         """Return the same for a function call: data, or the text of JSON."""
-        tool, notes = self._find(name)
+        tool = self._find(name)
         if tool is None:
             return self._unknown(name)
+        called = f"the tool is called {tool.name}, not {clipped(repr(name), 60)}"
+        notes = [] if name == tool.name else [called]
+        schema, more = tool.parameters, list[str]()
         try:
             if is_text:
-                read, more = reading.read_arguments(
-                    tool.parameters, arguments, self.strict
-                )
-                notes += more
+                arguments, more = reading.read_arguments(schema, arguments, self.strict)
             else:
-                read = reading.read_json(arguments)
-            arguments = copied(read)
+                arguments = reading.read_json(arguments)
+            arguments = calls.as_json(arguments)
         except reading.UnreadableInput as error:
             return _invalid(tool, [str(error)])
         except calls.NotJson as error:
             return _invalid(tool, [f"arguments: not JSON ({error})"])
-        # 12.0 is valid where an integer is asked for, and is made one all the same.
-        is_right = tool.validator.is_valid(arguments)
-        has_float = is_right and float in map(type, arguments.values())
-        if self.repair or self.validate or not is_right or has_float:
+        notes += more
+        if self.repair or self.validate or not _is_right(tool, arguments):
             repair = self.repair or reading.repair_arguments
-            arguments, more = repair(tool.parameters, arguments, tool.all_aliases)
-            notes += more
+            arguments, repairs = repair(schema, arguments, tool.all_aliases)
+            notes += repairs
             if problems := self.problems(tool.name, arguments):
                 return _invalid(tool, problems, notes)
         call_id = call_id or f"call_{next(self._numbers)}"
@@ -268,55 +248,54 @@ class ToolRegistry:
         return problems_with(tool.validator, arguments)
 
     def run(self, call: ToolCall, wait: Wait | None = None) -> Observation:
-        """Make a call and return what came of it.
-
-        Never raises for what a model or a tool did, SystemExit included; Ctrl-C passes.
-        """
+        """Make a call and return what came of it; Ctrl-C alone gets through."""
         tool, wait = self._tools.get(call.name), wait or call_with_timeout
         if tool is None:
             return _not_made(call, self._unknown(call.name))
-        if problems := problems_with(tool.validator, call.arguments):
-            return _not_made(call, _invalid(tool, problems))
-        work = partial(tool.run, **copied(call.arguments))  # it may change its own
         try:
-            return _observed(tool, call, wait(work, tool.timeout_s))
+            arguments = calls.as_json(call.arguments)  # the tool may change its own
+        except calls.NotJson as found:
+            problem = f"arguments: not JSON ({found})"
+            return _not_made(call, _invalid(tool, [problem]))
+        if not tool.validator.is_valid(arguments):
+            problems = problems_with(tool.validator, arguments)
+            return _not_made(call, _invalid(tool, problems))
+        try:
+            output = wait(partial(tool.run, **arguments), tool.timeout_s)
+            return _observed(tool, call, output)
         except TimedOut:
             return _not_made(call, _late(tool))
         except ToolFailure as failure:
-            limit, error = tool.max_output_chars, failure.error
-            message, hint = calls.clipped(error.message, limit), error.hint
-            hint = calls.clipped(hint, limit)
+            error, limit = failure.error, tool.max_output_chars
+            message, hint = clipped(error.message, limit), clipped(error.hint, limit)
             return _not_made(call, replace(error, message=message, hint=hint))
         except (Exception, SystemExit) as raised:
             return failed(call, raised)
 
-    def _find(self, asked: str) -> tuple[Tool | None, list[str]]:
+    def _find(self, asked: str) -> Tool | None:
         """Return the tool of that name, or the only one whose name is nearly so."""
         if asked in self._tools:
-            return self._tools[asked], []
+            return self._tools[asked]
         same = [tool for tool in self if _plain(tool.name) == _plain(asked)]
-        if len(same) != 1:
-            return None, []
-        asked = calls.clipped(repr(asked), 60)
-        return same[0], [f"the tool is called {same[0].name}, not {asked}"]
+        return same[0] if len(same) == 1 else None
 
     def _unknown(self, asked: str) -> ToolError:
         near = difflib.get_close_matches(asked[:64], self._tools, n=1)
         hint = f"Did you mean {near[0]}? " if near else ""
         hint += f"There is: {', '.join(self._tools) or 'no tool at all'}."
-        message = f"there is no tool named {calls.clipped(repr(asked), 60)}."
-        return ToolError(ErrorKind.UNKNOWN_TOOL, message, hint=hint)
+        message = f"there is no tool named {clipped(repr(asked), 60)}."
+        return ToolError(calls.ErrorKind.UNKNOWN_TOOL, message, hint=hint)
 
 
 def failed(call: ToolCall, error: BaseException) -> Observation:
     """Return the observation of a call that raised."""
     try:
-        words = calls.clipped(str(error), 300)
+        words = clipped(str(error), 300)
     except Exception:  # an error can be broken itself
         words = "it cannot say why"
     message = f"{call.name} raised {type(error).__name__}: {words}."
     hint = "Try other arguments, or go on without this tool."
-    return _not_made(call, ToolError(ErrorKind.TOOL_RAISED, message, hint=hint))
+    return _not_made(call, ToolError(calls.ErrorKind.TOOL_RAISED, message, hint=hint))
 
 
 def _observed(tool: Tool, call: ToolCall, output: Any) -> Observation:
@@ -324,7 +303,7 @@ def _observed(tool: Tool, call: ToolCall, output: Any) -> Observation:
     what, limit = f"{type(output).__name__}, not a dict", tool.max_output_chars
     try:
         if isinstance(output, dict):
-            result = copied(output)
+            result = calls.as_json(output)
             seen = Observation(call.call_id, True, result, None, call.name, call.notes)
             if (size := len(seen.text())) <= limit:
                 return seen
@@ -333,7 +312,7 @@ def _observed(tool: Tool, call: ToolCall, output: Any) -> Observation:
         what = f"what is not JSON ({error})"
     message = f"{tool.name} returned {what}."
     hint = "Ask for less, or go on without this tool."
-    return _not_made(call, ToolError(ErrorKind.BAD_OUTPUT, message, hint=hint))
+    return _not_made(call, ToolError(calls.ErrorKind.BAD_OUTPUT, message, hint=hint))
 
 
 def _late(tool: Tool) -> ToolError:
@@ -343,17 +322,15 @@ def _late(tool: Tool) -> ToolError:
     hint = "It may still take effect: find out before you call it again."
     if is_read := tool.effect is Effect.READ:
         hint = "Ask for less, or go on without it."
-    return ToolError(ErrorKind.TIMEOUT, message, is_read, hint)
+    return ToolError(calls.ErrorKind.TIMEOUT, message, is_read, hint)
 
 
-def _invalid(
-    tool: Tool, problems: Sequence[str], notes: Sequence[str] = ()
-) -> ToolError:
+def _invalid(tool: Tool, problems: list[str], notes: Sequence[str] = ()) -> ToolError:
     """Return the error of a call that is not made, and how to write it."""
-    listed = "; ".join(calls.clipped(problem, 200) for problem in problems[:5])
-    advice = "".join(f"{calls.clipped(note, 200)}. " for note in notes)
+    listed = "; ".join(clipped(problem, 200) for problem in problems[:5])
+    advice = "".join(f"{clipped(note, 200)}. " for note in notes)
     hint = f"{advice}Use {tool.signature()}."
-    return ToolError(ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
+    return ToolError(calls.ErrorKind.INVALID_ARGUMENTS, f"{listed}.", hint=hint)
 
 
 def _not_made(call: ToolCall, error: ToolError) -> Observation:
@@ -363,3 +340,9 @@ def _not_made(call: ToolCall, error: ToolError) -> Observation:
 def _plain(name: str) -> str:
     """Return a name without case, spaces, quotes and the like."""
     return re.sub(r"[\s_`*\"'-]+", "", name[:200]).casefold()
+
+
+def _is_right(tool: Tool, arguments: Any) -> bool:
+    """Whether arguments need no repair; 12.0 may stand for the integer 12."""
+    right = tool.validator.is_valid(arguments)
+    return right and float not in map(type, arguments.values())

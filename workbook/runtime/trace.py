@@ -6,7 +6,6 @@ that is half there was being written as its process died: it is left out.
 
 import json
 import os
-import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,38 +20,27 @@ SCHEMA = 3
 CRC = b',"crc":'
 
 
-class Kind(StrEnum):
-    """What can happen in a run."""
-
-    RUN_STARTED = "run_started"
-    TRANSITION = "transition"
-    MODEL_REQUEST = "model_request"
-    MODEL_TURN = "model_turn"
-    TOOL_CALL = "tool_call"
-    OBSERVATION = "observation"
-    DECISION = "decision"  # of a guard, a person, or the user
-    RUN_FINISHED = "run_finished"
-
-
 ENVELOPE = ("trace_id", "seq", "step", "at_s", "kind")
 """What each event has: `step` counts the agent's model calls, `at_s` the seconds."""
-REQUIRED = {
-    Kind.RUN_STARTED: ("engine", "question"),
-    Kind.TRANSITION: ("source", "event", "target", "why", "elapsed_s"),
-    Kind.MODEL_REQUEST: ("prompt", "kept"),
-    Kind.MODEL_TURN: ("text", "usage"),
-    Kind.TOOL_CALL: ("call_id", "tool", "arguments"),
-    Kind.OBSERVATION: ("call_id", "tool", "ok", "text"),
-    Kind.DECISION: ("who", "what", "why"),
-    Kind.RUN_FINISHED: ("state", "reason", "answer"),
-}
-"""What each kind has besides.
 
-A request has what is new: `prompt` is the text, or the list of messages, that follows
-the first `kept` characters, or messages, of the one before; `Trace.prompt` puts the
-whole together. An event inside another one (a tool that asks the model again) has that
-one's `seq` as its `parent`; such a request is whole.
-"""
+
+class Kind(StrEnum):
+    """What can happen in a run, and the fields that it has at least.
+
+    A request has what is new: the text, or the list of messages, that follows the first
+    `kept` characters, or messages, of the one before. An event inside another one (a
+    tool that asks the model again) has that one's `seq` as its `parent`; such a request
+    is whole.
+    """
+
+    RUN_STARTED = "run_started"  # engine, question
+    TRANSITION = "transition"  # source, event, target, why, elapsed_s
+    MODEL_REQUEST = "model_request"  # prompt, kept
+    MODEL_TURN = "model_turn"  # text, usage
+    TOOL_CALL = "tool_call"  # call_id, tool, arguments
+    OBSERVATION = "observation"  # call_id, tool, ok, text, and result or error
+    DECISION = "decision"  # of a guard, a person, or the user: who, what, why
+    RUN_FINISHED = "run_finished"  # state, reason, answer
 
 
 class TraceError(ValueError):
@@ -68,54 +56,35 @@ def seal(line: bytes) -> bytes:
     return b"%s%s%d}\n" % (line[:-1], CRC, zlib.crc32(line))
 
 
-def read_event(line: bytes, seq: int) -> Event:
-    """Return the event of a whole line; TraceError: it is not as it was written."""
-    try:
-        text, _, crc = line.rpartition(CRC)
-        event = json.loads(text + b"}") if text else None
-        if not isinstance(event, dict):
-            raise ValueError("it has no checksum")
-    except (ValueError, RecursionError) as error:
-        raise TraceError(f"it is no event ({error})") from None
-    if crc != b"%d}\n" % zlib.crc32(text + b"}"):
-        raise TraceError("it is not as it was written: its checksum differs")
-    kind = event.get("kind")
-    if kind not in REQUIRED:
-        raise TraceError(f"{kind!r} is not a kind of event")
-    if missing := [n for n in (*ENVELOPE, *REQUIRED[Kind(kind)]) if n not in event]:
-        raise TraceError(f"this {kind} has no {', '.join(missing)}")
-    if event.get("schema", SCHEMA) != SCHEMA:
-        raise TraceError(f"it has schema {event['schema']}; this is {SCHEMA}")
-    if event["seq"] != seq:
-        raise TraceError(f"seq is {event['seq']}, expected {seq}: an event is missing")
-    return event
-
-
 def read_events(path: Path | str) -> Iterator[Event]:
     """Yield the events of a file as they are read; each that is whole is yielded.
 
     TraceError: the first damage, CutShortError: a last line without its end.
     """
-    trace_id = None
     with open_regular(path) as file:
         for seq, line in enumerate(file):
-            where = f"{path}, line {seq + 1}"
-            if not line.endswith(b"\n"):
-                raise CutShortError(f"{where}: cut short while it was written")
             try:
-                event = read_event(line, seq)
-                if trace_id not in (None, event["trace_id"]):
-                    raise TraceError(f"it is of another run, {event['trace_id']}")
+                if not line.endswith(b"\n"):
+                    raise CutShortError("cut short while it was written")
+                text, _, crc = line.rpartition(CRC)
+                if crc != b"%d}\n" % zlib.crc32(text + b"}"):
+                    raise TraceError("it is not as it was written: a checksum differs")
+                event = json.loads(text + b"}")
+                if event.get("schema", SCHEMA) != SCHEMA:
+                    raise TraceError(f"it has schema {event['schema']}, not {SCHEMA}")
+                if event["seq"] != seq:
+                    raise TraceError(
+                        f"seq is {event['seq']}, not {seq}: one is missing"
+                    )
             except TraceError as error:
-                raise TraceError(f"{where}: {error}") from None
-            trace_id = event["trace_id"]
+                raise type(error)(f"{path}, line {seq + 1}: {error}") from None
             yield event
 
 
 def open_regular(path: Path | str, mode: str = "rb") -> Any:
     """Open a file; TraceError where the path is a device, a pipe or a folder."""
     path = Path(path)
-    if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+    if path.exists() and not path.is_file():
         raise TraceError(f"{path} is no regular file: take another path")
     return path.open(mode, buffering=-1 if mode == "rb" else 0)
 
@@ -140,10 +109,8 @@ class Trace:
         try:
             for event in read_events(path):
                 events.append(event)
-        except CutShortError as error:
-            return cls(tuple(events), lost=f"{error}; nothing after it was read")
         except TraceError as error:
-            if not events:
+            if not events and not isinstance(error, CutShortError):
                 raise
             return cls(tuple(events), lost=f"{error}; nothing after it was read")
         return cls(tuple(events))

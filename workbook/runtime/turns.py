@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, Literal
 
 LABELS = ("Thought", "Action", "Action Input", "Observation", "Final Answer")
@@ -260,10 +261,11 @@ def split_turn(text: str, turn: Turn) -> tuple[str, str]:
     ('Final: 2', 'Observation: 3')
     """
     fields = _fields(text)
-    if isinstance(turn, Action) and [field[0] for field in fields] == _PLAIN:
-        return "".join(field[2] for field in fields), ""  # as most turns are
+    labels = [*map(itemgetter(0), fields)]
+    if isinstance(turn, Action) and labels == _PLAIN:  # as most turns are
+        return "".join(map(itemgetter(2), fields)), ""
     until = _MADE_UP if isinstance(turn, Malformed) else _STEPS
-    ends = (n for n, field in enumerate(fields) if field[0] in until)
+    ends = (n for n, label in enumerate(labels) if label in until)
     end = next(ends, len(fields)) + {Action: 2, Final: 1, Malformed: 0}[type(turn)]
     done = [n < end and field[0] not in _MADE_UP for n, field in enumerate(fields)]
     kept = [part for (_, _, part), was in zip(fields, done, strict=True) if was]

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 CANCEL = {"what": "cancel"}
+GRACE_S = 1.0  # for a call to end by itself: a model stops at its next piece
 
 
 class TimedOut(Exception):  # noqa: N818 - an outcome, not a fault of the caller
@@ -63,8 +64,11 @@ class InFlight:
 
     def wait(self, call: Callable[[], T], limit_s: float | None) -> T:
         """Return what a call returns; may raise TimedOut, KeyboardInterrupt."""
-        self.is_waited_for, self.outcome = True, SimpleQueue()
+        self.outcome = SimpleQueue()
+        self.is_waited_for = True
         try:
+            if CANCEL in self.signals:  # it came a moment ago
+                self._give_up_later()
             return call_with_timeout(call, limit_s, self.outcome)
         finally:
             self.is_waited_for = self.is_writing = False
@@ -72,8 +76,17 @@ class InFlight:
     def cancel(self) -> None:
         """Stop the run, from any thread; a call in another thread is given up."""
         self.signals.append(CANCEL)
-        if self.is_waited_for and not self.is_writing:
+        if self.is_writing:
+            self._give_up_later()
+        elif self.is_waited_for:
             self.outcome.put((None, KeyboardInterrupt()))
+
+    def _give_up_later(self) -> None:
+        """Wait a moment longer, and then no more."""
+        give_up = (self.outcome.put, [(None, KeyboardInterrupt())])
+        timer = threading.Timer(GRACE_S, *give_up)
+        timer.daemon = True
+        timer.start()
 
     def take_text(self, on_text: Callable[[str], object], piece: str) -> bool:
         """Pass a piece of a turn on; True: the model is to write no more."""
@@ -97,6 +110,8 @@ class InFlight:
             if self.is_waited_for and not self.is_writing:
                 raise KeyboardInterrupt
             self.signals.append(CANCEL)
+            if self.is_writing:
+                self._give_up_later()
 
         if callable(before):
             signal.signal(signal.SIGINT, stop)

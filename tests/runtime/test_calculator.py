@@ -1,0 +1,277 @@
+"""The calculator: exact where it answers, and nothing but arithmetic."""
+
+import re
+import time
+import tomllib
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from workbook.runtime.calculator import CalculatorError, calculator
+from workbook.runtime.calculator import safe_eval as package_eval
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.tools import ToolRegistry
+
+DATA = Path(__file__).parents[2] / "data"
+LIST = (DATA / "lessons/04/calculator_attacks.toml").read_text("utf-8")
+ATTACKS = tomllib.loads(LIST)["attack"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("100*0.2", 20),
+        ("80 + 8", 88),
+        ("(1 + 2) * 3", 9),
+        ("7 / 2", 3.5),
+        ("-7 // 2", -4),
+        ("-7 % 3", 2),
+        ("-2 ** 2", -4),
+        ("2 ** -1", 0.5),
+        ("2 ** 3 ** 2", 512),
+        ("+-+3", -3),
+    ],
+    ids=lambda part: str(part),
+)
+def test_calculates(safe_eval, expression, value):
+    """numbers, + - * / // % **, signs and brackets mean what Python means"""
+    assert safe_eval(expression) == value
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("9999999999999999 + 1", 10000000000000000),
+        ("1234567 * 7654321", 9449772114007),
+        ("2 ** 100 - 1", 1267650600228229401496703205375),
+        ("10 ** 40 / 10 ** 20 + 1", 100000000000000000001),
+    ],
+    ids=lambda part: str(part),
+)
+def test_whole_numbers_are_exact(safe_eval, expression, value):
+    """whole numbers are exact: 9999999999999999 + 1 is 10000000000000000"""
+    assert safe_eval(expression) == value
+
+
+def test_decimals_are_what_they_look_like(safe_eval):
+    """decimals are exact until the end: 0.1 + 0.2 is 0.3"""
+    assert safe_eval("0.1 + 0.2") == 0.3
+
+
+def test_a_whole_result_is_an_int(safe_eval):
+    """a whole result is an int, also after a division: 6 / 2 is 3"""
+    result = safe_eval("6 / 2")
+    assert isinstance(result, int), f"the int 3; a {type(result).__name__} came back"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "os",
+        "(1).__class__",
+        "abs(-1)",
+        "[x for x in (1, 2)]",
+        "'a' * 3",
+        "1 < 2",
+        "1, 2",
+        "lambda: 1",
+        "6 ^ 2",
+        "~1",
+        "1j",
+        "True",
+        "True + 1",
+    ],
+)
+def test_refuses_what_is_not_arithmetic(safe_eval, expression):
+    """what is not arithmetic is refused: names, True, calls, text, 1 < 2, 6 ^ 2"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+def test_names_the_part_that_is_not_allowed(safe_eval):
+    """a refusal quotes the part that is not allowed, such as price in 1 + price"""
+    with pytest.raises(CalculatorError, match="price"):
+        safe_eval("1 + price")
+
+
+HUGE = ["9 ** 9 ** 5", "2 ** 1001", "2 ** -1001", "10 ** 900 * 10 ** 900", "1e-9999"]
+LONG = ["1" + "+1" * 300, "1 + " + " " * 500 + "1"]
+
+
+@pytest.mark.parametrize("expression", HUGE + LONG)
+def test_refuses_what_is_too_large(safe_eval, expression):
+    """over 500 characters, over 1000 digits or an exponent beyond 1000 is refused"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+UNREADABLE = ["", "1 +", "(1", "1 1", "20%", "2 × 3", "１+１"]
+
+
+@pytest.mark.parametrize("expression", [*UNREADABLE, "1 / 0", "5 % (2 - 2)", "0 ** -1"])
+def test_what_has_no_value_is_refused(safe_eval, expression):
+    """text that has no value is refused: empty text, 20%, 2 × 3, a division by zero"""
+    with pytest.raises(CalculatorError):
+        safe_eval(expression)
+
+
+def text_of(attack):
+    if "text" in attack:
+        return attack["text"]
+    times = attack["times"]
+    return attack["before"] * times + attack["middle"] + attack["after"] * times
+
+
+def may_freeze(text):
+    """Tell whether a wrong answer may stay in C code, deaf to every interrupt."""
+    return len(text) > 10_000 or re.search(r"\d{5}|9 \*\* 9 \*\* [6-9]", text)
+
+
+FAIR = [(a["kind"], text_of(a)) for a in ATTACKS if not may_freeze(text_of(a))]
+
+
+@pytest.mark.filterwarnings("ignore::SyntaxWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("kind", sorted({kind for kind, _ in FAIR}))
+def test_every_attack_of_a_kind_is_refused_in_time(safe_eval, kind):
+    """each text in the list of attacks is refused within 50 ms"""
+    for text in [text for its_kind, text in FAIR if its_kind == kind]:
+        spent = []
+        for _ in range(2):  # the second time nothing else can have been in the way
+            started = time.thread_time()
+            with pytest.raises(CalculatorError):
+                safe_eval(text)
+            spent.append(time.thread_time() - started)
+        took = f"it took {min(spent) * 1000:.0f} ms to refuse {text[:60]!r}"
+        assert min(spent) < 0.05, f"{took}: 50 ms are allowed"
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["1if 1else 2", "0x1for x in 2", "1.and 2", r"'\d'"],
+)
+def test_nothing_is_printed(expression):
+    """an expression that Python's parser warns of is refused without a warning"""
+    with warnings.catch_warnings(record=True) as printed:
+        warnings.simplefilter("always")
+        with pytest.raises(CalculatorError):
+            package_eval(expression)
+    assert printed == []
+
+
+@pytest.mark.parametrize("expression", ["0e9999999", "0.0e-9999999"])
+def test_a_zero_takes_no_time(expression):
+    """a zero with a huge exponent is 0, and its power of ten is never computed"""
+    started = time.thread_time()
+    assert package_eval(expression) == 0
+    assert time.thread_time() - started < 1
+
+
+NUMBER = st.integers(0, 10**12) | st.decimals(0, 1000, places=3)
+OPERATION = st.sampled_from(["+", "-", "*", "/", "//", "%"])
+LEAF = NUMBER.map("F('{}')".format)  # a number as an exact fraction
+EXPRESSION = st.recursive(
+    LEAF | st.tuples(LEAF, st.integers(-3, 3)).map("{0[0]} ** {0[1]}".format),
+    lambda inner: (
+        st.tuples(inner, OPERATION, inner).map("({0[0]}) {0[1]} ({0[2]})".format)
+        | inner.map("-({})".format)
+    ),
+    max_leaves=8,
+)
+
+
+@given(EXPRESSION)
+@settings(max_examples=300, deadline=None)
+def test_any_expression_has_the_value_of_exact_fractions(with_fractions):
+    """an expression has the value that Python gives it with exact fractions"""
+    text = with_fractions.replace("F('", "").replace("')", "")
+    try:
+        exact = Fraction(eval(with_fractions, {"F": Fraction}))
+    except ZeroDivisionError:
+        with pytest.raises(CalculatorError, match="divides by zero"):
+            package_eval(text)
+        return
+    found = package_eval(text)
+    expected = int(exact) if exact.denominator == 1 else float(exact)
+    assert (found, type(found)) == (expected, type(expected))
+
+
+@pytest.mark.parametrize("kind", sorted({attack["kind"] for attack in ATTACKS}))
+def test_every_attack_gets_an_error_in_time(kind):
+    """every attack of the list gets a short error, and takes no time"""
+    for text in [text_of(attack) for attack in ATTACKS if attack["kind"] == kind]:
+        started = time.thread_time()
+        with pytest.raises(CalculatorError) as error:
+            package_eval(text)
+        assert time.thread_time() - started < 1
+        assert 10 < len(str(error.value)) < 250
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("2 × 3", r"write \*"),
+        ("100 - 20%", "20/100"),
+        ("$100 - 20", "currency"),
+        ("1,000 + 1", "1000 for 1,000"),
+        ("2 ^ 3", r"\*\* for a power"),
+        ("1 + 1 =", "leave out the ="),
+        ("5!", r"1\*2\*3 for 3!"),
+        ("007 + 1", "7 for 007"),
+        ("2(3 + 4)", r"write \* between"),
+        ("()", "a number between the brackets"),
+        ("sqrt(2)", r"sqrt\(2\) is not allowed"),
+    ],
+)
+def test_a_common_slip_is_told_what_to_write(expression, words):
+    """a common slip of people and models is told what to write instead"""
+    with pytest.raises(CalculatorError, match=words):
+        package_eval(expression)
+
+
+@given(st.text(alphabet="0123456789.+-*/%() e_jxabs×[]{}'\"=", max_size=40))
+@settings(max_examples=300, deadline=None)
+@pytest.mark.filterwarnings("error::SyntaxWarning", "error::DeprecationWarning")
+def test_any_text_gives_a_finite_number_or_an_error(text):
+    """whatever the text: a finite number or a CalculatorError, nothing else"""
+    try:
+        value = package_eval(text)
+    except CalculatorError:
+        return
+    assert type(value) in (int, float)
+    assert abs(value) < 10**1000
+
+
+def test_as_a_tool_it_answers_or_says_what_is_wrong():
+    """the model reads the number, or a refusal with a kind and a hint"""
+
+    def seen(expression, **given):
+        registry = ToolRegistry([calculator(**given)])
+        call = ToolCall("Calculator", {"expression": expression}, "call_1")
+        return registry.run(call)
+
+    assert seen("100*0.2").text() == "20"
+    assert seen("1 + 1", evaluate=len).text() == "5"
+    refused = seen("os").error
+    assert (refused.kind, refused.retryable) == ("bad_expression", False)
+    assert "os" in refused.message
+    assert refused.hint
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("10**1000", "10**1000 has more than 1000 digits"),
+        ("-10**999 * 10", "more than 1000 digits"),
+        ("1 / 10**1000", "more than 1000 digits"),
+    ],
+)
+def test_our_calculator_keeps_to_what_it_says(expression, words):
+    """a thousand digits are the most, and a hundred operations"""
+    assert len(str(package_eval("10**999"))) == 1000
+    assert package_eval("+".join(str(n) for n in range(1, 101))) == 5050
+    with pytest.raises(CalculatorError, match=re.escape(words)):
+        package_eval(expression)

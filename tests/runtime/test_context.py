@@ -1,0 +1,224 @@
+"""What stays in a prompt that has grown too long."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.doubles import named
+from workbook.runtime.context import (
+    EARLIER,
+    ContextTooSmall,
+    PromptPart,
+    cut,
+    extract,
+    loose_groups,
+    size,
+)
+from workbook.runtime.context import fit_context as ours
+
+LETTER = named("one token a letter", len)  # so that figures can be read
+
+
+def turn(group, text="", **options):
+    return PromptPart(text or f"Action: Look {group}".ljust(20), group=group, **options)
+
+
+def seen(group, text=""):
+    return turn(group, text or f"Observation: {group}".ljust(20), kind="observation")
+
+
+def conversation(turns, **options):
+    """A question and so many turns: 20 letters each, and their observations."""
+    question = PromptPart("Question: ?".ljust(20), pinned=True, kind="question")
+    steps = [part(n, **options) for n in range(1, turns + 1) for part in (turn, seen)]
+    return [question, *steps]
+
+
+def texts(parts):
+    return [part.text for part in parts]
+
+
+short = named("returns how many parts", lambda parts: f"({len(parts)})")
+LONG = named("returns 495 letters", lambda parts: "long " * 99)
+
+
+def lists(found):
+    """Say what the parts are, for a failure."""
+    return f"the parts are {texts(found)}"
+
+
+# the exercise
+
+
+def test_what_fits_stays(fit_context):
+    """parts that already fit come back as they are; exactly the limit fits"""
+    parts = conversation(turns=2)
+    found = fit_context(parts, 100, count=LETTER)
+    assert texts(found) == texts(parts), lists(found)
+
+
+def test_the_oldest_are_replaced_by_a_summary(fit_context):
+    """the oldest turns go, and one part of kind "summary" takes their place"""
+    found = fit_context(conversation(turns=9), 300, count=LETTER, summarise=short)
+    kinds = [part.kind for part in found]
+    assert kinds[:2] == ["question", "summary"], f"the kinds of the parts are {kinds}"
+    assert kinds.count("summary") == 1, f"the kinds of the parts are {kinds}"
+    assert texts(found)[-1] == seen(9).text, f"the newest is gone: {lists(found)}"
+
+
+@pytest.mark.parametrize("limit", [100, 300])
+def test_the_summary_has_its_limit_too(fit_context, limit):
+    """the result takes at most `limit`, however long a text summarise returns"""
+    found = fit_context(conversation(turns=9), limit, count=LETTER, summarise=LONG)
+    used = size(found, LETTER)
+    assert used <= limit, f"it takes {used}, and the limit is {limit}"
+
+
+def test_what_is_pinned_never_goes(fit_context):
+    """a pinned part stays, word for word, wherever it is"""
+    parts = conversation(turns=9)
+    wish = PromptPart("No peanuts. " * 9, pinned=True, kind="observation")
+    parts.insert(4, wish)
+    found = fit_context(parts, 300, count=LETTER, summarise=short)
+    for pinned in (parts[0], wish):
+        why = f"the part {pinned.text!r} is pinned, and gone: {lists(found)}"
+        assert pinned.text in texts(found), why
+
+
+def test_a_call_stays_with_its_observation(fit_context):
+    """parts of one group stay together, or go together"""
+    for limit in range(100, 380, 10):
+        found = fit_context(conversation(turns=9), limit, count=LETTER, summarise=short)
+        groups = [part.group for part in found if part.group]
+        torn = {group for group in groups if groups.count(group) != 2}
+        assert not torn, f"one part of two is gone, of the groups {torn}"
+
+
+def test_turns_go_in_a_batch(fit_context):
+    """turns go until the rest, without the summary, is at most half of the limit"""
+    found = fit_context(conversation(turns=9), 370, count=LETTER, summarise=short)
+    left = size((part for part in found if part.kind != "summary"), LETTER)
+    why = f"beside the summary {left} are left; question and four turns are 180 of 370"
+    assert left == 180, why  # one turn more is 220
+
+
+def test_long_observations_are_cut_first(fit_context):
+    """first cut each observation to a quarter of the limit; that may be enough"""
+    parts = conversation(turns=2)
+    parts[2] = seen(1, "Observation: It is open. " + "Nobody knows why. " * 30)
+    found = fit_context(parts, 240, count=LETTER)
+    assert len(found) == 5, f"all five parts should stay; {lists(found)}"
+    others = [found[n].text == parts[n].text for n in (0, 1, 3, 4)]
+    assert all(others), f"only the long observation should change; {lists(found)}"
+    text = found[2].text
+    assert text.startswith("Observation: It is open."), f"it became {text!r}"
+    assert "characters were cut" in text, f"it became {text!r}"
+    assert len(text) <= 60, f"a quarter of the limit is 60; it takes {len(text)}"
+
+
+def test_the_newest_turn_goes_last(fit_context):
+    """the newest group stays if it and the pinned fit, even if above half"""
+    parts = [*conversation(turns=3), turn(4, "x" * 80), seen(4, "y" * 40)]
+    found = fit_context(parts, 160, count=LETTER, summarise=short)
+    assert texts(found) == [parts[0].text, "(6)", "x" * 80, "y" * 40], lists(found)
+
+
+def test_more_pinned_than_there_is_room_for(fit_context):
+    """raise ContextTooSmall, naming the limit, if the pinned parts alone do not fit"""
+    parts = [PromptPart("No peanuts.", pinned=True), *conversation(turns=1)]
+    with pytest.raises(ContextTooSmall, match="30"):
+        fit_context(parts, 30, count=LETTER)
+
+
+# whatever the parts
+
+
+PARTS = st.lists(
+    st.builds(
+        PromptPart,
+        st.text("ab. \n", max_size=60),
+        st.booleans() | st.just(False),
+        st.integers(1, 5) | st.none(),
+        st.sampled_from(["turn", "observation", "summary"]),
+    ),
+    max_size=12,
+)
+
+
+@given(PARTS, st.integers(0, 300), st.sampled_from([extract, short]))
+def test_it_fits_or_says_that_it_cannot(parts, limit, summarise):
+    """whatever stands in a prompt, the limit holds and no group is split"""
+    try:
+        found = ours(parts, limit, count=LETTER, summarise=summarise)
+    except ContextTooSmall:
+        loose = [part for group in loose_groups(parts) for part in group]
+        assert size([p for p in parts if p not in loose], LETTER) > limit
+        return
+    assert size(found, LETTER) <= limit
+    stayed = {part.group for part in found} - {None}
+    for group in stayed:
+        before = [part for part in parts if part.group == group]
+        assert len(before) == len([part for part in found if part.group == group])
+    pinned = [part for part in parts if part.pinned]
+    assert [part for part in found if part.pinned] == pinned
+
+
+def test_two_parts_with_one_text_are_two():
+    """a part without a group is alone: of two that look alike, the older one may go"""
+    parts = [PromptPart("a" * 40), PromptPart("a" * 40), PromptPart("b" * 40)]
+    found = ours(parts, 100, count=LETTER, summarise=short)
+    assert texts(found) == ["(2)", "b" * 40]
+    assert texts(ours(parts, 160, count=LETTER)) == texts(parts)
+
+
+# cutting a text
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "kept"),
+    [
+        ("One. Two. Three. Four. " * 9, 52, "One. Two. Three. Four."),
+        ("It costs 3.50 yen in Japan " * 5 + ".", 55, "It costs 3.50 yen in Japan"),
+        ("一つ。二つ。三つ。" * 20, 39, "一つ。二つ。三つ。"),
+        ("first line\nsecond line\n" + "x" * 99, 60, "first line\nsecond line"),
+        ("Seen: so. " + "x. " * 99 + "\n", 38, "Seen: so."),
+    ],
+)
+def test_a_text_is_cut_at_a_sentence(text, most, kept):
+    """it ends where a sentence ends, or inside the first where that is too long"""
+    found = cut(text, most, LETTER)
+    assert found.startswith(f"{kept} […")
+    assert len(found) <= most
+    assert found.endswith("characters were cut]" + "\n" * text.endswith("\n"))
+    assert cut(text, 5, LETTER) == ""
+
+
+def test_the_note_says_how_much_is_missing():
+    """of 200,000 characters the model is told how many it does not see"""
+    found = cut("All is well. " * 15_385, 1000, LETTER)
+    kept = found.split(" […")[0]
+    assert len(found) <= 1000
+    missing = int(found.split("… ")[1].split(" ")[0].replace(",", ""))
+    assert 15_385 * 13 - missing in (len(kept), len(kept) + 1)
+
+
+# the summary without a model
+
+
+def test_the_summary_says_which_call_gave_what():
+    """a line for each group, the latest first, before what was summarised earlier"""
+    call = {"id": "c1", "name": "add", "arguments": '{"a": 1}'}
+    asks = {"role": "model", "text": "", "calls": [call]}
+    parts = [
+        turn(1, "Thought: I add.\nAction: Calculator\nAction Input: 1+1"),
+        seen(1, "\nObservation: 2\n"),
+        turn(2, "I am not sure."),
+    ]
+    old = PromptPart(extract(parts), kind="summary")
+    new = [turn(3, "…", payload=asks), seen(3, "tool: 2\n")]
+    assert extract([old, *new]).splitlines() == [
+        EARLIER,
+        '- add({"a": 1}) → tool: 2',
+        "- I am not sure.",
+        "- Action: Calculator Action Input: 1+1 → Observation: 2",
+    ]

@@ -1,0 +1,159 @@
+"""The driver: ask what happened, advance, tell, until an end is reached."""
+
+import pytest
+
+from tests.doubles import named
+from workbook.runtime.table import CORE, Event, State, Table, Transition, advance
+
+S, E = State, Event
+
+
+class Story:
+    """A context that knows what happens next, and keeps where it was asked."""
+
+    def __init__(self, *events):
+        self.events, self.all = list(events), events
+        self.asked = []
+
+    def __repr__(self):
+        return f"<a story: {', '.join(map(repr, self.all))}>"
+
+
+def ask(state):
+    """Return a handler for a state that tells the next event of the story."""
+
+    def handler(story):
+        story.asked.append(state)
+        event = story.events.pop(0)
+        if isinstance(event, BaseException):
+            raise event
+        return event
+
+    return named("returns or raises the story's next", handler)
+
+
+HANDLERS = {state: ask(state) for state in (S.THINK, S.EXECUTE_TOOL, S.OBSERVE)}
+ONE_CALL = (E.TOOL_REQUESTED, E.TOOL_RETURNED, E.OBSERVED, E.FINAL_ANSWER)
+NIGHT = Table((Transition("RED", "timer", "OFF", "night"),), "RED", ends={"OFF"})
+
+
+class Told:
+    """An `emit` that keeps what it is told."""
+
+    def __init__(self):
+        self.rows, self.raised = [], []
+
+    def __call__(self, rule, raised):
+        self.rows.append((rule.source, rule.event, rule.target))
+        self.raised.append(raised)
+
+    def __repr__(self):
+        return "emit"
+
+
+@pytest.mark.parametrize(
+    ("table", "event", "end"),
+    [
+        (CORE, E.FINAL_ANSWER, S.DONE),
+        (CORE, E.OUT_OF_STEPS, S.EXHAUSTED),
+        (CORE, E.CANCEL, S.CANCELLED),
+        (CORE, E.FAILED, S.ERROR),
+        (NIGHT, "timer", "OFF"),
+    ],
+)
+def test_every_end_ends_the_run(drive, table, event, end):
+    """stop at the first state of `table.ends`, and return it"""
+    handlers = HANDLERS if table is CORE else {"RED": ask("RED")}
+    assert drive(table, handlers, Story(event), Told()) == end
+
+
+def test_each_state_has_its_own_handler(drive):
+    """in each state, call the handler of that state with the context"""
+    story = Story(*ONE_CALL)
+    drive(CORE, HANDLERS, story, Told())
+    expected = [S.THINK, S.EXECUTE_TOOL, S.OBSERVE, S.THINK]
+    why = f"the handlers of {expected} should be called; those of {story.asked} were"
+    assert story.asked == expected, why
+
+
+def test_every_transition_is_told(drive):
+    """call `emit(row, None)` once for each row that is taken, the last one too"""
+    told = Told()
+    drive(CORE, HANDLERS, Story(*ONE_CALL), told)
+    expected = [
+        (S.THINK, E.TOOL_REQUESTED, S.EXECUTE_TOOL),
+        (S.EXECUTE_TOOL, E.TOOL_RETURNED, S.OBSERVE),
+        (S.OBSERVE, E.OBSERVED, S.THINK),
+        (S.THINK, E.FINAL_ANSWER, S.DONE),
+    ]
+    assert told.rows == expected, f"emit was called with the rows {told.rows}"
+    assert told.raised == [None] * 4, f"emit was given the errors {told.raised}"
+
+
+def test_the_start_is_the_tables(drive):
+    """start in `table.start`"""
+    table = CORE.with_rules(start=S.OBSERVE)
+    assert drive(table, HANDLERS, Story(E.OBSERVED, E.FINAL_ANSWER), Told()) == S.DONE
+
+
+def end_of(drive, error, told=None, before=ONE_CALL[:1]):
+    """Return how a run ends in which a handler raises, after what went well before."""
+    try:
+        return drive(CORE, HANDLERS, Story(*before, error), told or Told())
+    except BaseException as left:
+        if left is not error:
+            raise
+        raise AssertionError(f"a state is returned, but {left!r} left drive") from None
+
+
+@pytest.mark.parametrize("before", [(), ONE_CALL[:1], ONE_CALL[:2]])
+def test_ctrl_c_is_a_cancel(drive, before):
+    """KeyboardInterrupt (Ctrl-C) in a handler is CANCEL: the run ends as CANCELLED"""
+    told = Told()
+    end = end_of(drive, KeyboardInterrupt(), told, before)
+    reason = told.rows[-1][1] if told.rows else "no row was told"
+    why = f"Ctrl-C ended the run as {end} ({reason}), and not as CANCELLED (cancel)"
+    assert (end, reason) == (S.CANCELLED, E.CANCEL), why
+
+
+@pytest.mark.parametrize(
+    "error", [ConnectionError("no network"), SystemExit(1), GeneratorExit()]
+)
+def test_a_handler_that_raises_has_failed(drive, error):
+    """anything else that a handler raises, even SystemExit, is the event FAILED"""
+    end = end_of(drive, error)
+    assert end == S.ERROR
+
+
+def test_what_was_raised_is_told_once(drive):
+    """with the row taken after an exception, and no other, call `emit(row, error)`"""
+    goes_on = CORE.with_rules(Transition(S.EXECUTE_TOOL, E.FAILED, S.OBSERVE, "go on"))
+    error, told = ConnectionError("no network"), Told()
+    story = Story(E.TOOL_REQUESTED, error, E.OBSERVED, E.FINAL_ANSWER)
+    drive(goes_on, HANDLERS, story, told)
+    expected = [None, error, None, None]
+    why = f"emit should get the errors {expected}, one a row; it got {told.raised}"
+    assert told.raised == expected, why
+
+
+@pytest.mark.parametrize("nonsense", [E.OBSERVED, S.DONE, "done", None])
+def test_an_event_without_a_row_has_failed(drive, nonsense):
+    """an event that has no row in this state is FAILED as well"""
+    assert drive(CORE, HANDLERS, Story(nonsense), Told()) == S.ERROR
+
+
+@pytest.mark.parametrize("error", [None, ConnectionError("down"), KeyboardInterrupt()])
+def test_the_table_is_asked_where_an_event_leads(drive, error):
+    """ask `table.advance(state, event)` for each next state, also after an exception"""
+    asked = []
+
+    def noted(table, state, event):
+        asked.append((state, event))
+        return advance(table, state, event)
+
+    noted = named("advance, which notes what it is asked", noted)
+    told, last = Told(), error or E.FINAL_ANSWER
+    drive(CORE.using(advance=noted), HANDLERS, Story(last), told)
+    took = [row[:2] for row in told.rows]
+    why = f"it took the rows {took}, and asked `table.advance` about {asked}"
+    assert set(took) <= set(asked), why

@@ -1,0 +1,444 @@
+"""Guards: who may do what, how often, how much of it, and how long a prompt gets.
+
+That no limit is exceeded, whatever a run does, is in `test_anywhere`.
+"""
+
+import itertools
+import json
+import re
+import sqlite3
+import subprocess
+import sys
+import threading
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from tests.runtime.playing import (
+    FINAL,
+    Asked,
+    act,
+    assert_replayed,
+    call,
+    listening,
+    note,
+    noted,
+    play,
+    stepping,
+    texts,
+)
+from workbook.runtime import permission as person
+from workbook.runtime.budget import Budget, Limits, budget
+from workbook.runtime.calls import ToolFailure
+from workbook.runtime.context import context
+from workbook.runtime.guards import all_guards, hand_over, own_guard
+from workbook.runtime.ledger import Ledger, LedgerError, Make, Once
+from workbook.runtime.model import Prefilled, Response
+from workbook.runtime.permission import Approve, Edit, Reject, permission, yes
+from workbook.runtime.script import Script
+from workbook.runtime.stuck import stuck
+from workbook.runtime.tools import Tool
+
+N = {"properties": {"n": {"type": "integer", "default": 1}}}
+
+
+def send(sent, **about):
+    """Return a WRITE that keeps what it was sent."""
+    run = lambda n: sent.append(n) or {"sent": n}  # noqa: E731
+    return Tool("Send", "Sends.", N, run, "write", **{"timeout_s": None, **about})
+
+
+def sending(answer, mode="build", **about):
+    """Play a model that sends 1 and a person; return the end, and what was sent."""
+    sent, guards = [], [permission(answer, mode)]
+    return play([act("Send", 1), FINAL], [send(sent, **about)], guards), sent
+
+
+# permission
+
+NINE = lambda request: Approve("call_9", yes(request).digest)  # noqa: E731
+OTHER = lambda request: Approve("call_1", "another digest")  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    ("mode", "answer", "sent", "decided"),
+    [
+        ("plan", yes, [], ["deny"]),
+        ("build", yes, [1], ["ask", "approve"]),
+        ("build", lambda r: Reject("too dear"), [], ["ask", "reject"]),
+        ("build", lambda r: Edit({"n": 2}), [2], ["ask", "edit"]),
+        ("build", lambda r: Edit({"n": "x"}), [], ["ask", *["edit"] * 3]),
+        ("build", NINE, [], ["ask", *["approve"] * 3]),
+        ("build", OTHER, [], ["ask", *["approve"] * 3]),
+    ],
+)
+def test_what_becomes_of_a_write(mode, answer, sent, decided):
+    """each mode, and each answer, has its effect or none; the trace says who decided"""
+    end, found = sending(answer, mode)
+    assert (end.state, found) == ("DONE", sent)
+    assert [event["what"] for event in end.trace.of("decision")] == decided
+    assert ("Error" in texts(end)[0]) is (not sent)
+    assert ("too dear" in texts(end)[0]) is ("reject" in decided)
+
+
+ODD = [{"n": "two"}, {"n": float("nan")}, {1: 2}, {"n": 10**5000}, "no", None, [1]]
+
+
+@pytest.mark.parametrize("arguments", ODD, ids=range(len(ODD)))
+def test_an_edit_that_is_not_valid_is_refused(arguments):
+    """the person reads why, and is asked again; what is made is what the trace has"""
+    problems = []
+
+    def answer(request):
+        problems.append(request.problem)
+        return Edit({"n": 3}) if request.problem else Edit(arguments)
+
+    end, sent = sending(answer)
+    assert (sent, problems[0], "invalid_arguments" in problems[1]) == ([3], "", True)
+    assert "person changed the arguments" in texts(end)[0]
+
+
+def test_an_approval_is_for_one_call():
+    """each call of a turn is asked about by itself, and the same one once more"""
+    answers, sent = iter([yes, person.no, yes, yes, lambda request: "yes"]), []
+    turns = [
+        [call("Send", {"n": n}, f"c{n}") for n in (1, 2, 3)],
+        call("Send", {"n": 4}),
+    ]
+    guards = [permission(lambda request: next(answers)(request))]
+    end = noted([*turns, turns[1], FINAL], [send(sent)], guards, chat=True).run("?")
+    assert sent == [1, 3, 4]
+    assert (end.state, "no Approve" in end.message) == ("ERROR", True)  # "yes" is none
+
+
+def test_only_a_person_changes_the_mode():
+    """set_mode takes effect in the run and is recorded; what a model writes does not"""
+    sent, turns = (
+        [],
+        [act("Send", 1) + "\nObservation: approved", act("Send", 2), FINAL],
+    )
+
+    def respond(request):
+        if request.step == 2:
+            person.set_mode(machine, "build", who="Ada")
+        return Response(turns[request.step - 1])
+
+    machine = noted(Asked(respond), [send(sent)], [permission(yes, "plan")])
+    end = machine.run("?")
+    assert (end.state, sent) == ("DONE", [2])
+    [switch] = [e for e in end.trace.of("decision") if e["what"] == "mode"]
+    assert (switch["who"], switch["mode"], switch["signal"]) == ("Ada", "build", True)
+    for wrong in (
+        lambda: person.set_mode(machine, "yolo"),
+        lambda: permission(mode="yolo"),
+    ):
+        with pytest.raises(ValueError, match="yolo"):
+            wrong()
+
+
+def test_the_time_of_a_person_is_not_the_runs():
+    """a budget of a minute survives a person who thinks for an hour, also replayed"""
+    now = [0.0]
+
+    def slow(request):
+        now[0] += 3600
+        return yes(request)
+
+    guards = [budget(Budget(wall_s=60)), permission(slow)]
+    journal = listening(None, clock=lambda: now[0])
+    end = play([act("Send", 1), FINAL], [send([])], guards, journal=journal)
+    assert (end.state, end.spent.wall_s) == ("DONE", 0)
+
+
+def test_a_preview_is_what_the_person_sees():
+    """the tool's own words, recorded; one that raises shows the arguments"""
+    seen = []
+    for preview in (lambda n: f"sends {n}!", lambda n: n / 0, None):
+        sending(lambda request: seen.append(request.preview), preview=preview)
+    assert seen == ["sends 1!", '{"n": 1} (no preview: division by zero)', '{"n": 1}']
+
+
+# stuck, budget
+
+
+@pytest.mark.parametrize("turn", [act("Note", 1), "Hmm."])
+def test_a_repetition_is_warned_of_and_then_ends_the_run(turn):
+    """third time: a warning that the model reads; fourth time: STUCK"""
+    end = play(Script([turn], repeat_last=True), guards=[stuck()])
+    assert (end.state, end.reason, end.spent.steps) == ("STUCK", "repeated", 4)
+    assert [event["what"] for event in end.trace.of("decision")] == ["warning", "stuck"]
+    assert re.search("3 times.*Do something else.", texts(end)[2])
+    assert play([*[turn] * 3, act("Note", 2), FINAL], guards=[stuck()]).answer == "ok"
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_before_the_last_step_the_tools_are_withdrawn(chat):
+    """the model is asked to answer, and offered none; a call all the same is refused"""
+    seen, model = [], stepping(chat)
+    respond = model.respond
+    model.respond = lambda r: seen.append((r.text, bool(r.tools))) or respond(r)
+    end = play(model, guards=[budget(Budget(steps=3))], chat=chat)
+    assert (end.reason, end.spent.tool_calls) == ("not_converged", 2)
+    assert end.trace.of("observation")[-1]["error"]["kind"] == "withdrawn"
+    assert (end.run.forced, end.trace.end["forced"]) == (True, True)
+    assert "No tool can be called any more" in seen[2][0]
+    assert [offered for _, offered in seen] == [chat, chat, False]
+    end = play(model, guards=[budget(Budget(steps=3), converge=False)], chat=chat)
+    assert (end.reason, end.run.forced) == ("out_of_steps", False)
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_what_an_endpoint_does_not_report_is_estimated(chat):
+    """a model without usage is counted by its prompts, schemas, notes and turns"""
+    end = play(stepping(chat), guards=[budget(Budget(tokens=2000))], chat=chat)
+    used = [event["usage"] for event in end.trace.of("model_turn")]
+    assert all(each["estimated"] and each["input"] > each["output"] for each in used)
+    total = sum(each["input"] + each["output"] for each in used)
+    assert (end.state, total <= 2000) == ("EXHAUSTED", True)
+    assert end.spent.usage.input + end.spent.usage.output == total
+    first = end.trace.of("model_request")[0]["prompt"]
+    assert used[0]["input"] > len(json.dumps([first, end.run.machine.schemas])) / 5
+
+
+def test_a_prefill_counts():
+    """what a model's turns begin with is sent, and billed, with each prompt"""
+    turns = [f" {n} is next.\nAction: Note\nAction Input: {n}" for n in range(9)]
+    for tokens in range(90, 300):
+        guards = [budget(Budget(tokens=tokens), converge=False)]
+        spent = (
+            noted(Prefilled(Script(turns), "Thought:"), guards=guards).run("?").spent
+        )
+        assert spent.usage.input + spent.usage.output <= tokens
+
+
+# context
+
+WISH = "No peanuts, please."
+PAGE = ". ".join(["All is well"] * 200)
+
+
+def book(sizes):
+    """Return a tool whose pages have so many letters, in turn."""
+    length = itertools.cycle(sizes)
+    return note("Read", lambda input: {"result": PAGE[: next(length)]})
+
+
+def reading(steps, sizes, guards, chat):
+    """Run a model that reads so many pages; return its end and all of its prompts."""
+    pages = [[call("Read", n), call("Read", n)] for n in range(steps)]
+    if not chat:
+        pages = [*(act("Read", n) for n in range(steps)), "Let me see."]
+    model, prompts = Script([*pages, FINAL]), []
+
+    def respond(request):
+        prompts.append(request.messages if chat else request.text)
+        return model.respond(request)
+
+    asked = Asked(respond, count=model.count, at_once=True, streams=True)
+    options = {"chat": chat, "preamble": "Read.\n", "limits": Limits(99, 99, 999)}
+    machine = noted(asked, [book(sizes)], guards, **options)
+    end = machine.run("What does the book say?")
+    assert_replayed(end, machine)
+    trace = end.trace
+    assert prompts == [trace.prompt(e["seq"]) for e in trace.of("model_request")]
+    return end, prompts, max(map(model.count, prompts))
+
+
+SIZES = st.lists(st.sampled_from([300, 10, 0, 700]), min_size=1, max_size=9)
+
+
+@settings(max_examples=40, deadline=None)
+@example(False, [300], 146)
+@example(True, [300, 0], 171)
+@given(st.booleans(), SIZES, st.integers(120, 900))
+def test_no_prompt_is_above_the_limit(chat, sizes, limit):
+    """whatever the tools return; a call and its results stay together"""
+    end, prompts, longest = reading(9, sizes, [context(limit)], chat)
+    assert (end.answer, longest <= limit) == ("ok", True)
+    for messages in prompts if chat else ():
+        asked = [c["id"] for m in messages for c in m.get("tool_calls", ())]
+        assert asked == [m["tool_call_id"] for m in messages if m["role"] == "tool"]
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_a_long_run_is_compacted_now_and_then(chat):
+    """what the user pinned stays in each prompt; in between the prompt only grows"""
+    end, prompts, _ = reading(40, [60], [context(600, [WISH])], chat)
+    for prompt in prompts:
+        text = prompt[1]["content"] if chat else prompt
+        assert f"What does the book say?\n{WISH}" in text
+    for prompt in prompts[1:-1]:  # the newest observation is read
+        newest = prompt[-1]["role"] if chat else prompt.splitlines()[-1]
+        assert newest.startswith(("Observation: ", "tool"))
+    pairs = itertools.pairwise(prompts)
+    changed = [after[: len(before)] != before for before, after in pairs]
+    done = [e for e in end.trace.of("decision") if e["what"] == "compacted"]
+    assert 0 < sum(changed) == len(done) < len(changed) / 2
+    assert all(each["before"] > each["limit"] >= each["after"] for each in done)
+    assert "Earlier steps in short" in str(prompts[-1])
+
+
+def test_a_step_that_is_compacted_and_times_out_is_replayed():
+    """what was sent to a model that gave no answer is recorded, as short as it was"""
+    for hangs_at in range(2, 12):
+
+        def respond(request, hangs_at=hangs_at):
+            if request.step == hangs_at:
+                threading.Event().wait(2)
+            return Response(act("Read", request.step))
+
+        guards = all_guards(Budget(steps=11, model_s=0.03), context_tokens=200)
+        assert play(Asked(respond), [book([300])], guards).state == "EXHAUSTED"
+
+
+# ledger
+
+
+class Bell:
+    """A tool that rings, and may fail before or after it."""
+
+    def __init__(self, *ends, **about):
+        self.rings, self.ends = 0, list(ends)
+        about = {"timeout_s": None, "effect": "write", **about}
+        self.tool = Tool("Ring", "Rings the bell.", N, self.ring, **about)
+
+    def ring(self, n=1):
+        end = self.ends.pop(0) if self.ends else {}
+        if isinstance(end, ToolFailure) and end.error.kind != "timeout":
+            raise end
+        self.rings += 1
+        if isinstance(end, BaseException):
+            raise end
+        return end
+
+    def rung(self, make, *given):
+        """Run a model that asks so, each in a turn; return what came of each."""
+        turns = [[call("Ring", each)] for each in given]
+        end = noted([*turns, "ok"], [self.tool], chat=True, make=make).run("?")
+        self.message = end.message
+        return [
+            seen.error.kind
+            if seen.error
+            else ["done", "before"]["again" in seen.text()]
+            for seen in end.run.observed
+        ]
+
+
+NO_ROPE = ToolFailure("no_rope", "the rope is away", True)
+LATE, DEAD = ToolFailure("timeout", "late"), OSError("the line is dead")
+PERSON, BEFORE = ["needs_person"] * 2, ["before"] * 2
+
+
+@pytest.mark.parametrize(
+    ("about", "end", "outcomes", "rings"),
+    [
+        ({}, {}, ["done", *BEFORE], 1),
+        ({"effect": "read"}, {}, ["done"] * 3, 3),
+        ({"repeatable": True}, {}, ["done"] * 3, 3),
+        ({}, NO_ROPE, ["no_rope", "done", "before"], 1),
+        ({}, LATE, ["timeout", *PERSON], 1),
+        ({"look_up": lambda n: None}, DEAD, ["tool_raised", *PERSON], 1),
+        ({"look_up": lambda n: 1 / 0}, "odd", ["bad_output", *PERSON], 1),
+        ({"look_up": lambda n: {}}, DEAD, ["tool_raised", *BEFORE], 1),
+    ],
+)
+@pytest.mark.parametrize("in_file", [True, False])
+def test_one_operation_is_done_once(tmp_path, in_file, about, end, outcomes, rings):
+    """another call_id, the default spelled out, 1.0 for 1: the same operation
+
+    What its tool refused may be tried again. Of what is unknown the tool may know the
+    result; otherwise a ledger in a file asks a person, also in another run.
+    """
+    make = Once(Ledger(tmp_path / "ledger.db") if in_file else None)
+    if in_file or end in ({}, NO_ROPE):
+        bell = Bell(end, **about)
+        assert bell.rung(make, {"n": 1}, {}, {"n": 1.0}) == outcomes
+        assert bell.rings == rings
+        assert not in_file or bell.rung(make, {}) == outcomes[-1:]
+        assert bell.rung(make, {"n": 2}) == ["done"]
+    assert Bell().rung(Make(), {}, {}) == ["done"] * 2
+
+
+@pytest.mark.parametrize(("key", "rings"), [((), 2), (("n",), 1)])
+def test_a_ledger_of_single_runs(tmp_path, key, rings):
+    """what one run did another one does again, unless it has a business key"""
+    bell, ledger = Bell(business_key=key), Ledger(tmp_path / "db", across_runs=False)
+    for _ in range(2):
+        bell.rung(Once(ledger), {}, {})
+    assert bell.rings == rings
+
+
+PAYER = """
+import sys
+from tests.runtime.test_guards import *
+
+def pay(n):
+    with open(sys.argv[1] + "/bank", "a") as file:
+        file.write(f"{n}\\n")
+    return {}
+
+turns, limits = [[call("Pay", {"n": n})] for n in range(30)], Limits(99, 99)
+tools, make = [Tool("Pay", "Pays.", N, pay, "write")], Once(Ledger(sys.argv[1] + "/db"))
+noted([*turns, "ok"], tools, chat=True, make=make, limits=limits).run("?")
+"""
+
+
+def test_of_two_processes_one_pays(tmp_path):
+    """two processes that pay the same at once pay each payment once"""
+    command = [sys.executable, "-c", PAYER, str(tmp_path)]
+    both = [subprocess.Popen(command) for _ in range(2)]
+    assert [process.wait() for process in both] == [0, 0]
+    paid = (tmp_path / "bank").read_text().split()
+    assert sorted(paid, key=int) == [str(n) for n in range(30)]
+
+
+def another_table(path):
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TABLE claims (name TEXT)")
+
+
+@pytest.mark.parametrize("damage", [lambda p: p.write_text("x" * 999), another_table])
+def test_a_file_that_is_no_ledger_is_named(tmp_path, damage):
+    """a damaged ledger is an error in words, and nothing is done without it"""
+    path, bell = tmp_path / "ledger.db", Bell()
+    damage(path)
+    try:
+        bell.rung(Once(Ledger(path)), {})
+    except LedgerError as error:
+        bell.message = str(error)
+    assert re.search(r"ledger\.db cannot be .*restore a copy", bell.message)
+    assert bell.rings == 0
+
+
+# a guard of your own, and handing over
+
+
+def test_a_guard_of_your_own():
+    """it sees the call and what was observed, and stops it with a reason"""
+
+    def twice(asked, observed):
+        asked.arguments.clear()  # it only looks
+        return f"{observed[-1].text()} is enough" if observed else None
+
+    end = play([act("Note", 1), act("Note", 2), FINAL], guards=[own_guard(twice)])
+    denied = "Error (denied): Note was stopped by a guard: noted is enough."
+    assert texts(end) == ["noted", denied]
+    [decision] = end.trace.of("decision")
+    assert (decision["who"], decision["why"]) == ("guard", "noted is enough")
+    for wrong in (lambda *_: "", lambda *_: True, lambda *_: 1 / 0):
+        end = play([act("Note", 1), FINAL], guards=[own_guard(wrong)])
+        assert (end.state, end.run.observed) == ("ERROR", [])
+
+
+@pytest.mark.parametrize("answer", ["Use the other one.", None])
+def test_a_tool_that_fails_again_and_again_is_handed_over(answer):
+    """a person gets what was tried, and answers; or the run waits"""
+    got, tools = [], [note(run=lambda input: 1 / 0), note("Other")]
+    turns = [*(act("Note", n) for n in range(3)), act("Other", 1), FINAL]
+    end = play(turns, tools, [hand_over(lambda tried: got.append(tried) or answer)])
+    [tried] = got
+    assert [each["arguments"]["input"] for each in tried] == ["0", "1", "2"]
+    assert all("ZeroDivisionError" in each["error"] for each in tried)
+    assert end.state == ("DONE" if answer else "SUSPENDED")
+    assert texts(end, "note") == ([f"A person answers: {answer}"] if answer else [])

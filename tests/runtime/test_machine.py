@@ -1,0 +1,322 @@
+"""The machine: what a run promises from its question to its end, whose parts run."""
+
+import re
+
+import pytest
+
+from tests.runtime.playing import (
+    FINAL,
+    Asked,
+    act,
+    assert_honest,
+    assert_replayed,
+    call,
+    ctrl_c,
+    listening,
+    note,
+    noted,
+    play,
+)
+from workbook.runtime.budget import Budget, Limits, Prices, budget
+from workbook.runtime.guard import Guard
+from workbook.runtime.guards import all_guards
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import Response
+from workbook.runtime.permission import permission, yes
+from workbook.runtime.replay import resume
+from workbook.runtime.run import think
+from workbook.runtime.script import Script
+from workbook.runtime.table import CORE, Table, Transition, advance, audit, drive, exits
+from workbook.runtime.turns import parse_turn
+
+T = Transition
+
+# a run
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_a_run_is_recorded_from_its_question_to_its_answer(chat):
+    """a step is: request, turn, transition, call, observation, two transitions"""
+    machine = noted(
+        [call("Note", 1, "a") if chat else act("Note", 1), FINAL], chat=chat
+    )
+    machine.about = {"seed": 7}
+    end = machine.run("?")
+    assert_honest(end)
+    assert_replayed(end, machine)
+    assert (end.state, end.reason, end.answer) == ("DONE", "final_answer", "ok")
+    assert (end.spent.steps, end.spent.tool_calls) == (2, 1)
+    step = ["model_request", "model_turn", "transition"]
+    tool = ["tool_call", "observation", "transition", "transition"]
+    recorded = [event["kind"] for event in end.trace]
+    assert recorded == ["run_started", *step, *tool, *step, "run_finished"]
+    started = end.trace.events[0]
+    assert (started["chat"], started["tools"], started["seed"]) == (chat, ["Note"], 7)
+    assert started["settings"]["limits"]["steps"] == 15
+
+
+def test_several_calls_are_made_in_order():
+    """all calls of a turn are made before the model reads; a row names its call"""
+    made = []
+    tool = note(run=lambda input: made.append(input) or {})
+    turn = [call("Note", n, f"c{n}") for n in range(3)]
+    end = play([turn, FINAL], [tool], chat=True)
+    ids = [row.get("call_id") for row in end.trace.of("transition")]
+    assert (made, ids) == (["0", "1", "2"], ["c0", "c0", "c1", "c1", *["c2"] * 3, None])
+    end = play([turn, FINAL], [tool], chat=True, limits=Limits(tool_calls=1))
+    assert (end.state, end.reason) == ("EXHAUSTED", "out_of_tool_calls")
+    assert (len(end.run.observed), len(end.run.waiting)) == (1, 2)  # not begun
+
+
+@pytest.mark.parametrize(
+    ("turn", "state"), [(FINAL, "DONE"), (act("Note", 1), "EXHAUSTED")]
+)
+def test_a_turn_that_came_late(turn, state):
+    """an answer that is there is not thrown away; a call is not begun any more"""
+    now = [0.0]
+
+    def late(request):
+        now[0] += 10
+        return Response(turn)
+
+    journal = listening(None, clock=lambda: now[0])
+    end = play(Asked(late, at_once=True), limits=Limits(wall_s=10), journal=journal)
+    assert end.state == state
+    assert end.trace.of("tool_call") == []
+    assert end.spent.wall_s == end.trace.end["spent"]["wall_s"] == 10
+
+
+LIMITS = [{"tokens": 99}, {"output_tokens": 9}]
+LIMITS += [{"money": 1, "prices": Prices("EUR", "made up", 1, 4, 0.1)}]
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_a_budget_that_nothing_keeps_is_refused(limits):
+    """tokens and money need a guard that asks, and a model that keeps to a cap"""
+    most = Budget(**limits)
+    uncapped = Asked(print, name="uncapped")
+    with pytest.raises(ValueError, match="uncapped"):
+        Machine(uncapped, [], [budget(most)])
+    with pytest.raises(ValueError, match="budget"):
+        Machine(Script([]), [], limits=most)
+    assert Machine(Script([]), [], [budget(most)])
+    assert Machine(uncapped, [], [budget(Budget(steps=2))])
+
+
+# what breaks
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+@pytest.mark.parametrize("what", ["full disk", "ctrl-c", "cancel", "cancel for ever"])
+@pytest.mark.parametrize("number", range(1, 16))
+def test_whatever_comes_while_an_event_is_written(number, what, parallel, tmp_path):
+    """at any event the run has its end, each call that was begun its observation
+
+    What could not be written down is not made. The run goes on from there.
+    """
+    made, seen = [], []
+
+    def listener(event):
+        seen.append(event)
+        assert len(seen) < 50, "the run does not end"
+        if len(seen) == number + 1 or ("for ever" in what and len(seen) > number):
+            if what == "full disk":
+                raise OSError(28, what)
+            ctrl_c() if what == "ctrl-c" else machine.cancel()
+
+    tool = note(run=lambda input: made.append(input) or {})
+    turns = [[call("Note", 1, "a"), call("Note", 2, "b")], FINAL]
+    machine = noted(turns, [tool], chat=True, parallel=parallel)
+    end = machine.run("?", journal=listening(listener, tmp_path / "t"))
+    assert len(made) <= sum(event["kind"] == "tool_call" for event in seen)
+    if what == "full disk":
+        assert end.state in ("ERROR", "DONE")
+        assert len(seen) <= number + 1  # nothing comes after it
+    else:
+        assert end.state in ("CANCELLED", "DONE")
+        assert_honest(end)
+        assert_replayed(end, machine)
+        assert end.spent.tool_calls == len(end.trace.of("tool_call"))
+    if end.state != "DONE":
+        end = resume(tmp_path / "t", machine)
+        assert_honest(end, resumed=True)
+        assert_replayed(end, machine)
+    assert (end.answer, len(end.run.observed)) == ("ok", 2)
+
+
+class Odd(BaseException):
+    """Raised by a library that means to get past every `except Exception`."""
+
+
+class Broken(Exception):  # noqa: N818
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+RAISED = [
+    OSError("x"),
+    Broken(),
+    MemoryError(),
+    SystemExit(2),
+    Odd(),
+    KeyboardInterrupt(),
+]
+
+
+@pytest.mark.parametrize("where", ["model", "tool", "person", "guard", "preview"])
+@pytest.mark.parametrize("raised", RAISED, ids=lambda error: type(error).__name__)
+def test_whatever_a_model_a_tool_or_a_person_raises(where, raised):
+    """it is an end or an observation, never a traceback, and it is so in a replay"""
+
+    def fail(*args, **kwargs):
+        raise raised
+
+    def respond(request):
+        turns = [act("Note", 1), FINAL]
+        return fail() if where == "model" else Response(turns[request.step - 1])
+
+    guards = [Guard("mine", {"THINK": fail} if where == "guard" else {})]
+    guards += [permission(fail if where == "person" else yes)]
+    run = fail if where == "tool" else lambda input: {}
+    preview = fail if where == "preview" else None
+    tools = [note(run=run, effect="write", preview=preview)]
+    end = play(Asked(respond, at_once=True), tools, guards)
+    stopped = isinstance(raised, KeyboardInterrupt)
+    assert end.state in (["CANCELLED"] if stopped else ["ERROR", "DONE"])
+    assert end.state != "ERROR" or type(raised).__name__ in end.message
+
+
+# tables and parts of somebody else's
+
+LOOK = (T("THINK", "x", "VERIFY", ""), *exits("VERIFY"))
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (CORE.with_rules(T("DONE", "observed", "THINK")), "DONE is an end"),
+        (CORE.with_rules(*LOOK), "VERIFY has no handler"),
+        (CORE.with_rules(LOOK[0]), "VERIFY is a trap.*VERIFY has no handler"),
+        (
+            CORE.with_rules(T("THINK", "failed", "OBSERVE")),
+            "THINK needs a row for failed that leads to an end",
+        ),
+        (CORE.with_rules(start="DONE"), "it starts in DONE, which is an end"),
+    ],
+)
+def test_a_table_that_cannot_be_run_is_refused(table, words):
+    """a table that is not honest, or lacks a handler or an exit, is refused at once"""
+    with pytest.raises(ValueError, match=words):
+        noted([], table=table)
+
+
+def test_the_diagram_has_the_rows_of_the_table():
+    """the arrows are the rows, one for one, those of the guards included"""
+    table = noted([], guards=all_guards()).table
+    diagram = table.mermaid("PENDING_APPROVAL")
+    arrows = re.findall(r"^ +(\w+) --> (\w+) : (\S+)$", diagram, re.MULTILINE)
+    assert sorted(arrows) == sorted((r.source, r.target, r.event) for r in table.rules)
+    ends = set(re.findall(r"(\w+) --> \[\*\]", diagram))
+    assert ends == table.ends == {*CORE.ends, "STUCK", "SUSPENDED"}
+    assert table.audit() == []
+
+
+def test_your_parts_are_the_ones_that_run():
+    """table, advance, audit, drive, think and parse_turn, with the guards' rows"""
+    ours = [advance, audit, drive, think, parse_turn, lambda: Table(CORE.rules), print]
+    names = [
+        "advance",
+        "audit",
+        "drive",
+        "think",
+        "parse_turn",
+        "agent_table",
+        "back_off",
+    ]
+    used = []
+
+    def counted(name, function):
+        return lambda *args: used.append(name) or function(*args)
+
+    parts = {name: counted(name, part) for name, part in zip(names, ours, strict=True)}
+    tools = [note(effect="write")]
+    end = play([act("Note", 1), FINAL], tools, [permission(yes)], parts=parts)
+    assert (end.state, set(used)) == ("DONE", {*names} - {"back_off"})
+    assert "PENDING_APPROVAL" in [event.get("target") for event in end.trace]
+
+
+def test_a_state_of_your_own():
+    """rows, an end and work of your own stand beside the core's"""
+
+    def verify(run):
+        return "supported" if run.answer.isdecimal() else "unsupported"
+
+    table = CORE.with_rules(
+        T("THINK", "final_answer", "VERIFY", "is it a number?"),
+        T("VERIFY", "supported", "DONE", "it is"),
+        T("VERIFY", "unsupported", "REFUSED", "it is not"),
+        *exits("VERIFY"),
+        ends={"REFUSED"},
+    )
+    for answer, state in (("88", "DONE"), ("about ninety", "REFUSED")):
+        options = {"table": table, "handlers": {"VERIFY": verify}}
+        end = play([f"Final Answer: {answer}"], **options)
+        assert (end.state, end.answer) == (state, answer if state == "DONE" else None)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"handlers": {"THINK": lambda run: "no_event"}}, "has no row for no_event"),
+        ({"handlers": {"THINK": lambda run: 1 / 0}}, "ZeroDivisionError"),
+        ({"parts": {"drive": lambda *args: "DONE"}}, "which is no end"),
+        ({"parts": {"parse_turn": lambda text: None}}, "NoneType"),
+        ({"parts": {"advance": lambda *args: 1 / 0}}, "ZeroDivisionError"),
+    ],
+)
+def test_a_part_that_is_wrong_ends_in_error(options, words):
+    """what a learner's function raises, or returns, is in the end's message"""
+    end = noted([FINAL], **options).run("?")
+    assert (end.state, words in end.message) == ("ERROR", True)
+
+
+# signals, and an outside in your hands
+
+
+def test_a_cancel_is_of_one_run():
+    """a cancel ends one run, also one that has not begun, and not the next"""
+    machine = noted([FINAL, FINAL])
+    machine.cancel()
+    assert machine.run("?").state == "CANCELLED"
+    assert machine.model.asked == 0
+    assert machine.run("?").state == "DONE"
+
+
+def test_an_outside_of_your_own():
+    """a machine can ask your functions in place of model and tools, and emits to you
+
+    If `tell` raises, the run ends in ERROR at once, and tell gets no more events.
+    """
+    first, emitted = noted([act("Note", 1), FINAL]), []
+
+    def tell(kind, **fields):
+        emitted.append((kind, fields))
+        if fields.get("text") == "enough":
+            raise ValueError("enough")
+
+    def played(*turns):
+        emitted.clear()
+        left = map(Response, turns)
+        return first.again(left.__next__, first.tools.run, tell).run("?")
+
+    assert played(act("Note", 1), FINAL).answer == "ok"
+    assert [kind for kind, _ in emitted] == [
+        event["kind"] for event in first.run("?").trace
+    ]
+    assert not {"seq", "trace_id", "at_s", "step"} & set(emitted[1][1])
+    end = played(act("Note", 1), "enough")
+    assert (end.state, end.message, emitted[-1][0]) == (
+        "ERROR",
+        "ValueError: enough",
+        "model_turn",
+    )

@@ -1,0 +1,109 @@
+"""The policy: the first rule that matches, and what holds where none does."""
+
+import pytest
+
+from workbook.runtime.calls import Effect
+from workbook.runtime.permission import POLICY, Decision, Mode, PolicyRule, Verdict
+from workbook.runtime.permission import decide as packaged_decide
+
+ALLOW, ASK, DENY = Verdict.ALLOW, Verdict.ASK, Verdict.DENY
+READ, WRITE = Effect.READ, Effect.WRITE
+
+
+class Says:
+    """Equal to a Decision with this verdict, for whatever reason."""
+
+    def __init__(self, verdict):
+        self.verdict = verdict
+
+    def __eq__(self, other):
+        return isinstance(other, Decision) and other.verdict == self.verdict
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"a Decision with {self.verdict!r}"
+
+
+@pytest.mark.parametrize(
+    ("mode", "effect", "verdict"),
+    [
+        (Mode.PLAN, READ, ALLOW),
+        (Mode.PLAN, WRITE, DENY),
+        (Mode.BUILD, READ, ALLOW),
+        (Mode.BUILD, WRITE, ASK),
+    ],
+)
+def test_the_usual_rules(decide, mode, effect, verdict):
+    """without an argument `rules`, `POLICY` holds, in plan and in build mode"""
+    assert decide(mode, effect, "write_file") == Says(verdict)
+
+
+def test_the_first_rule_that_matches_decides(decide):
+    """the first rule that matches decides, whatever later rules say"""
+    no, yes = PolicyRule(DENY, tool="Pay", why="a"), PolicyRule(ALLOW, why="b")
+    assert decide("build", WRITE, "Pay", [no, yes]) == Decision(DENY, "a")
+    assert decide("build", WRITE, "Pay", [yes, no]) == Decision(ALLOW, "b")
+
+
+@pytest.mark.parametrize(
+    ("rule", "others"),
+    [
+        (PolicyRule(ALLOW, mode="build", why="it fits"), ("plan", WRITE, "Pay")),
+        (PolicyRule(ALLOW, effect=READ, why="it fits"), ("build", WRITE, "Pay")),
+        (PolicyRule(ALLOW, tool="Pay", why="it fits"), ("build", WRITE, "PayAll")),
+    ],
+    ids=["mode", "effect", "tool"],
+)
+def test_a_rule_matches_in_all_that_it_names(decide, rule, others):
+    """a rule matches if its mode, effect and tool all do; "*" matches anything"""
+    effect = WRITE if rule.effect == "*" else READ
+    assert decide("build", effect, "Pay", [rule]) == Decision(ALLOW, "it fits")
+    assert decide(*others, [rule]) == Says(DENY)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "tool", "fits"),
+    [
+        ("git_*", "git_commit", True),
+        ("git_*", "legit_commit", False),
+        ("*_file", "write_file", True),
+        ("read_?", "read_2", True),
+        ("read_?", "read_22", False),
+    ],
+)
+def test_a_tool_is_a_pattern(decide, pattern, tool, fits):
+    """a rule's tool is a pattern for the whole name: * is any text, ? one character"""
+    rules = [PolicyRule(ALLOW, tool=pattern)]
+    assert decide("build", WRITE, tool, rules) == Says(ALLOW if fits else DENY)
+
+
+@pytest.mark.parametrize(("pattern", "tool"), [("pay", "Pay"), ("GIT_*", "git_push")])
+def test_the_case_of_a_name_does_not_count(decide, pattern, tool):
+    """case does not count: a rule for "pay" is one for Pay, "GIT_*" one for git_push"""
+    rules = [PolicyRule(DENY, tool=pattern), PolicyRule(ALLOW)]
+    assert decide("build", WRITE, tool, rules) == Says(DENY)
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(WRITE, DENY), (READ, ASK)])
+def test_where_no_rule_matches(decide, effect, verdict):
+    """if no rule matches, deny a WRITE, and ask a person about anything else"""
+    assert decide("build", effect, "Pay", []) == Says(verdict)
+    only_plan = [PolicyRule(ALLOW, "plan")]
+    assert decide("other", effect, "Pay", only_plan) == Says(verdict)
+
+
+def test_a_decision_says_why(decide):
+    """the decision has the rule's reason; without a rule it has one of its own"""
+    assert decide("plan", WRITE, "Pay") == Decision(DENY, POLICY[1].why)
+    why = decide("plan", WRITE, "Pay", []).why
+    assert why.strip(), f"the reason is {why!r}"
+
+
+# what the package's own answer must do besides
+
+
+def test_a_verdict_that_there_is_not_is_told():
+    """A rule with a slip in its verdict is no rule: it raises, and names the slip."""
+    with pytest.raises(ValueError, match="alow"):
+        packaged_decide("build", READ, "Pay", [PolicyRule("alow")])

@@ -1,0 +1,450 @@
+"""A record goes on: killed at any event, from each end, with one thing changed."""
+
+import json
+import os
+import signal
+
+import pytest
+
+from tests.runtime.playing import (
+    FINAL,
+    act,
+    assert_replayed,
+    call,
+    cut,
+    in_memory,
+    listening,
+    note,
+    noted,
+    silent,
+    stepping,
+    texts,
+)
+from workbook.runtime.budget import Budget, Limits, budget
+from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Divergence
+from workbook.runtime.ledger import Ledger, Once
+from workbook.runtime.permission import (
+    Edit,
+    PolicyRule,
+    Reject,
+    permission,
+    set_mode,
+    yes,
+)
+from workbook.runtime.replay import first_divergence, replay, resume, what_if
+from workbook.runtime.stuck import stuck
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace, TraceError
+from workbook.runtime.turns import Action, parse_turn
+
+EUROS = {"euros": {"type": "integer"}, "to": {"type": "string"}}
+PAYMENT = {"properties": EUROS, "required": ["euros", "to"]}
+BOTH = "25 Ada\n7 Ben\n"
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+
+
+@pytest.fixture
+def home():
+    with in_memory() as folder:
+        yield folder
+
+
+@pytest.fixture
+def path(home):
+    return home / "t.jsonl"
+
+
+def pay(home, die=None):
+    """Return a tool with an effect: a line in the bank's file, which it can look up."""
+    bank = home / "bank"
+
+    def run(euros, to):
+        if die == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        with bank.open("a") as file:
+            file.write(f"{euros} {to}\n")
+        if die == "after":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return {"result": f"paid {euros} to {to}"}
+
+    def look_up(euros, to):
+        is_paid = bank.exists() and f"{euros} {to}\n" in bank.read_text()
+        return {"result": f"paid {euros} to {to}"} if is_paid else None
+
+    return Tool("Pay", "Pays.", PAYMENT, run, "write", timeout_s=None, look_up=look_up)
+
+
+ADA, BEN = {"euros": 25, "to": "Ada"}, {"euros": 7, "to": "Ben"}
+TURNS = [act("Note", 1), act("Pay", json.dumps(ADA)), "what?"]
+TURNS += [act("Pay", json.dumps(BEN)), FINAL]
+CALLS = [[call("Note", 1, "a"), call("Note", 2, "b"), call("Pay", ADA)]]
+CALLS += [[call("Pay", BEN, "a"), call("Nope", {}, "x")], FINAL]
+LONG = [*[act("Note", 1)] * 3, *TURNS[1:]]
+
+
+def paying(home, turns=TURNS, die=None, context_tokens=None):
+    """Return a machine with all guards, a ledger, and somebody who approves."""
+    chat, options = turns is CALLS, {"context_tokens": context_tokens}
+    guards = all_guards(Budget(tokens=9000), yes, **options)
+    make, tools = Once(Ledger(home / "ledger")), [note(), pay(home, die)]
+    return noted(turns, tools, guards, chat=chat, parallel=chat, make=make)
+
+
+def in_a_process_that_dies(work):
+    """Do something in a process that kills itself."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            work()
+        finally:
+            os._exit(0)
+    return os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
+
+
+@pytest.mark.parametrize(("turns", "tokens"), [(CALLS, None), (LONG, 160)])
+def test_killed_at_any_event(home, turns, tokens):
+    """kill -9 after each event: resumed to the same answer, paid once, and replayed"""
+
+    def in_folder(name):
+        (home / name).mkdir()
+        return home / name, paying(home / name, turns, context_tokens=tokens)
+
+    folder, machine = in_folder("whole")
+    whole = machine.run("?", folder / "t")
+    assert (whole.state, (folder / "bank").read_text()) == ("DONE", BOTH)
+    assert ("compacted" in str(whole.trace.events)) is bool(tokens)
+    for k in range(len(whole.trace) - 1):
+        folder, machine = in_folder(str(k))
+
+        def listener(event, k=k):
+            if event["seq"] == k:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        journal = lambda at=folder / "t": listening(listener, at)  # noqa: E731
+        run = lambda: machine.run("?", journal=journal())  # noqa: B023, E731
+        assert in_a_process_that_dies(run)
+        end = resume(folder / "t", machine)
+        assert (end.state, (folder / "bank").read_text()) == ("DONE", BOTH), k
+        assert texts(end, "model") == texts(whole, "model")
+        assert len(texts(end)) == len(texts(whole))
+        assert end.spent.steps == whole.spent.steps
+        assert_replayed(end, machine, Trace.read(folder / "t"))
+
+
+@pytest.mark.parametrize("die", ["before", "after"])
+@pytest.mark.parametrize("has_ledger", [True, False])
+def test_killed_inside_an_effect(home, path, die, has_ledger):
+    """the bank knows, or nobody does: what may have been done is not done again"""
+
+    def made(die=None):
+        plain = noted(TURNS, [note(), pay(home, die)])
+        return paying(home, die=die) if has_ledger else plain
+
+    assert in_a_process_that_dies(lambda: made(die).run("?", path))
+    end = resume(path, made())
+    assert (home / "bank").read_text() == ("7 Ben\n" if die == "before" else BOTH)
+    found = has_ledger and die == "after"
+    assert ("it was done before" if found else "needs_person") in texts(end)[1]
+    assert_replayed(end, made(), Trace.read(path))
+
+
+def test_a_torn_line_is_left_out(home, path):
+    """wherever a line was torn, the run goes on from the last whole one"""
+    whole = paying(home).run("?", path)
+    data = path.read_bytes()
+    for size in range(len(data) - 1, data.index(b"\n") + 2, -331):
+        path.write_bytes(data[:size])
+        end = resume(path, paying(home))
+        assert (end.answer, texts(end, "model")) == ("ok", texts(whole, "model"))
+        assert Trace.read(path).lost == ""
+
+
+def test_what_cannot_go_on_is_refused(path):
+    """no file, no run in it, a damaged one, or one that has its answer"""
+    with pytest.raises(FileNotFoundError, match="there is no trace"):
+        resume(path, noted([]))
+    path.write_bytes(b"")
+    with pytest.raises(TraceError, match="nothing to resume"):
+        resume(path, noted([]))
+    events = noted([FINAL]).run("?", path).trace.events
+    with pytest.raises(TraceError, match="has ended in DONE"):
+        resume(path, noted([FINAL]))
+    for trace in (
+        Trace(()),
+        Trace(events[:-1]),
+        Trace(events[1:]),
+        Trace(events, "torn"),
+    ):
+        with pytest.raises(TraceError):
+            replay(trace, noted([FINAL]))
+
+
+# from each end
+
+NOTES = [act("Note", 1), act("Note", 2), act("Note", 3), FINAL]
+
+
+def test_from_exhausted(path):
+    """other limits let it go on, the same ones give the same end; all of it replayed"""
+
+    def limited(*limits):
+        return noted(NOTES, guards=[budget(Budget(*limits), converge=False)])
+
+    assert limited(2).run("?", path).reason == "out_of_steps"
+    for limits, reason in (
+        ((2,), "out_of_steps"),
+        ((9, 2), "out_of_tool_calls"),
+        ((9, 9), "final_answer"),
+    ):
+        end = resume(path, limited(*limits))
+        assert end.reason == reason
+        assert_replayed(end, limited(2), Trace.read(path))
+    assert end.spent.steps == 4
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_where_tools_were_withdrawn(path, chat):
+    """with more to spend they can be called again, and the model reads so"""
+
+    def one(steps):
+        turns = [call("Note", n) if chat else act("Note", n) for n in range(4)]
+        guards = [stuck(), budget(Budget(steps))]
+        return noted([*turns, FINAL], guards=guards, chat=chat)
+
+    assert one(2).run("?", path).reason == "not_converged"
+    end = resume(path, one(9))
+    assert (end.answer, end.spent.steps, end.run.forced) == ("ok", 5, False)
+    assert "Tools can be called again." in texts(end, "note")
+    assert_replayed(end, one(2), Trace.read(path))
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_a_request_without_a_response_is_sent_as_it_was_recorded(path, chat):
+    """a process that dies while the model writes asks once more for the same"""
+
+    def one(steps, seen):
+        model = stepping(chat)
+        respond = model.respond
+        model.respond = lambda r: seen.append((r.messages, r.tools)) or respond(r)
+        return noted(model, guards=[budget(Budget(steps))], chat=chat)
+
+    whole, again = [], []
+    trace = one(2, whole).run("?", path).trace
+    cut(path, trace.of("model_request")[1]["seq"] + 1)
+    end = resume(path, one(4, again))
+    assert again[0] == whole[1]
+    assert "Tools can be called again." in texts(end, "note")
+    assert_replayed(end, one(2, []), Trace.read(path))
+
+
+@pytest.mark.parametrize("chat", [False, True])
+def test_from_error_with_one_more_tool(path, chat):
+    """a model that raised is asked again; a new tool is described, or offered"""
+    do = call if chat else act
+    turns = [do("Note", 4), ConnectionError("no network"), do("Twice", 4), FINAL]
+    first = noted(turns, chat=chat)
+    end = first.run("?", path)
+    assert (end.state, end.message) == ("ERROR", "ConnectionError: no network")
+    assert_replayed(end, first)
+    twice = note("Twice", lambda input: {"result": int(input) * 2})
+    more = noted(turns, [note(), twice], chat=chat)
+    end = resume(path, more)
+    assert (end.state, texts(end)) == ("DONE", ["noted", "8"])
+    [words] = texts(end, "note")
+    assert "Twice(input: string): Twice one thing." in words
+    assert_replayed(end, more, Trace.read(path))
+
+
+def test_from_cancelled_again_and_again(path):
+    """a run that is stopped three times goes on, and the pause is nobody's time"""
+    turns = [*(act("Note", n) for n in range(5)), FINAL]
+    for steps in range(1, 4):
+        one = noted(turns, limits=Limits(wall_s=30))
+        one.listener = lambda event: event["kind"] == "observation" and one.cancel()  # noqa: B023
+        end = resume(path, one) if path.exists() else one.run("?", path)
+        assert (end.state, end.spent.steps) == ("CANCELLED", steps)
+        assert_replayed(end, one, Trace.read(path))
+    one.listener = None
+    one.cancel()  # before it goes on
+    assert resume(path, one).spent.steps == 3
+    end = resume(path, one)
+    assert (end.answer, end.spent.steps, end.spent.wall_s < 30) == ("ok", 6, True)
+    assert_replayed(end, one, Trace.read(path))
+
+
+def asking(home, person, turns=TURNS, **options):
+    guards, make = [permission(person, **options)], Once(Ledger(home / "ledger"))
+    return noted(turns, [note(), pay(home)], guards, make=make)
+
+
+@pytest.mark.parametrize(
+    ("answer", "bank"),
+    [
+        (yes, BOTH),
+        (lambda request: Edit({"euros": 5, "to": "Ada"}, who="Grace"), "5 Ada\n"),
+        (lambda request: Reject("too dear", who="Grace"), ""),
+    ],
+    ids=["approve", "edit", "reject"],
+)
+def test_from_suspended(home, path, answer, bank):
+    """a run that waits has no end; the next process brings a person who answers"""
+    end = asking(home, None).run("?", path)
+    assert (end.state, end.trace.end) == ("SUSPENDED", None)
+    assert resume(path, asking(home, None)).state == "SUSPENDED"
+    assert_replayed(end, asking(home, None))
+    end = resume(path, asking(home, answer))
+    assert (end.state, (home / "bank").exists()) == ("DONE", bool(bank))
+    assert not bank or (home / "bank").read_text() == bank
+    times = [event["at_s"] for event in Trace.read(path)]
+    assert times == sorted(times)
+    assert_replayed(end, asking(home, None), Trace.read(path))
+
+
+def test_another_policy_holds_from_there_on(home, path):
+    """rules and mode are of the machine that goes on; what was decided stays"""
+    assert asking(home, None).run("?", path).state == "SUSPENDED"
+    again = asking(home, yes)
+    set_mode(again, "plan")
+    end = resume(path, again)
+    assert (end.state, (home / "bank").exists()) == ("DONE", False)
+    assert_replayed(end, asking(home, None), Trace.read(path))
+    other, turns = home / "other.jsonl", [*TURNS[:4], act("Note", 9), FINAL]
+    asking(home, None, turns).run("?", other)
+    rules = [PolicyRule("deny", tool="Note", why="enough"), PolicyRule("allow")]
+    end = resume(other, asking(home, yes, turns, rules=rules))
+    assert ((home / "bank").read_text(), "enough" in texts(end)[-1]) == (BOTH, True)
+    assert texts(end)[0] == "noted"
+
+
+# other machines
+
+
+def test_a_divergence_names_the_first_difference(home, path):
+    """event, what was expected and what was found; the file stays whole and free"""
+
+    def careless(text):
+        turn = parse_turn(text)
+        is_note = isinstance(turn, Action) and turn.tool == "Note"
+        return Action(turn.thought, turn.tool, "26") if is_note else turn
+
+    asking(home, None).run("?", path)
+    before, record = path.read_bytes(), Trace.read(path)
+    parts, tools = {"parse_turn": careless}, [note(), pay(home)]
+    other = noted(TURNS, tools, [permission()], parts=parts)
+    for use in (lambda: replay(record, other), lambda: resume(path, other)):
+        with pytest.raises(Divergence) as caught:
+            use()
+        found = caught.value
+        assert found.expected == record.events[found.seq]
+        assert found.expected["kind"] == found.found["kind"] == "tool_call"
+        assert "'arguments': {'input': '26'}" in str(found)
+        assert len(str(found)) < 700
+        assert path.read_bytes() == before
+        end = replay(record, asking(home, None))
+        assert end.state == "SUSPENDED"
+    assert resume(path, asking(home, yes)).state == "DONE"
+
+
+OTHERS = [{"preamble": "Be brief.\n"}, {"limits": Limits(7)}, {"chat": True}]
+
+
+@pytest.mark.parametrize("options", [*OTHERS, {"guards": [stuck(), budget()]}])
+def test_a_replay_is_of_the_same_machine(options):
+    """another preamble, limit, kind of model or guard is a Divergence at once
+
+    A cancel that somebody has asked for stays for the run that comes after it.
+    """
+    record, other = noted(NOTES).run("?").trace, noted(NOTES, **options)
+    with pytest.raises(Divergence) as caught:
+        replay(record, other)
+    assert caught.value.seq == 0
+    same = noted(NOTES)
+    for machine in (same, other):
+        machine.cancel()
+    assert replay(record, same).state == "DONE"
+    assert (same.run("?").state, other.run("?").state) == ("CANCELLED", "CANCELLED")
+
+
+# what if
+
+LATE = {"kind": "timeout", "message": "late", "retryable": True, "hint": ""}
+FIVE = [{"tool": "Note", "arguments": {"input": "5"}}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "answer"),
+    [
+        ("observation", {"result": {"result": 90}}, "90"),
+        ("observation", {"error": LATE}, "Error (timeout): late"),
+        ("model_turn", {"text": "Final Answer: I guess 80"}, "I guess 80"),
+        ("model_turn", {"text": act("Note", 2)}, "noted 2"),
+        ("model_turn", {"calls": FIVE}, "noted 5"),
+    ],
+)
+def test_one_line_is_changed(path, kind, change, answer):
+    """the run goes on live from there; what came before is as it was"""
+    chat = "calls" in change
+
+    def respond(seen):
+        return seen.rpartition("tool: " if chat else "Observation: ")[2].strip()
+
+    turns = [call("Note", 1, "a") if chat else act("Note", 1)]
+    turns += [lambda seen: f"Final Answer: {respond(seen)}"]
+    tools = [note(run=lambda input: {"result": f"noted {input}"})]
+    one = noted(turns, tools, chat=chat)
+    old = one.run("?").trace
+    k = old.of(kind)[0]["seq"]
+    new = what_if(old, k, change, one)
+    assert new.end["answer"].startswith(answer)
+    assert first_divergence(old.events, new.events) == k
+    parent = {"trace_id": old.events[0]["trace_id"], "seq": k, "change": change}
+    assert new.events[0]["what_if"] == parent
+    assert new.events[0]["trace_id"] != parent["trace_id"]
+    assert replay(new, silent(one)).answer == new.end["answer"]
+    assert Trace.read(new.save(path)) == new
+    assert "what_if" not in old.events[0]
+
+
+@pytest.mark.parametrize("turn", range(2))
+def test_a_budget_goes_on_from_a_change(turn, monkeypatch):
+    """what was spent is spent, a WRITE is not made again, nor one that has a secret"""
+    monkeypatch.setenv("MY_API_KEY", "hunter2-hunter2")
+    made = []
+    tools = [note(run=lambda input: made.append(input) or {"ok": 1}, effect="write")]
+    one = noted(NOTES, tools, all_guards(Budget(steps=4, tool_calls=3), yes))
+    old = one.run("?").trace
+    made.clear()
+    k = old.of("model_turn")[turn]["seq"]
+    new = what_if(old, k, {"text": act("Note", "hunter2-hunter2")}, one)
+    assert (new.end["state"], len(made)) == ("DONE", 2 - turn)
+    assert new.end["spent"]["steps"] == 4
+    assert ("[secret]" in str(new.events), "hunter2" in str(new.events)) == (
+        True,
+        False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("k", "change", "words"),
+    [
+        (-1, {"text": "Hm."}, "there is no event -1: the run has 0 to"),
+        (99, {"text": "Hm."}, "there is no event 99"),
+        ("transition", {"event": "cancel"}, "a model_turn or an observation can"),
+        ("observation", {"text": "80"}, "result"),
+        ("model_turn", {"calls": [{"tool": "Note"}]}, "arguments"),
+        ("model_turn", {"calls": 7}, "this is no change"),
+        ("observation", {"result": {"result": object()}}, "JSON"),
+        ("observation", {"result": 80}, "a result is an object"),
+        ("observation", {"error": {"kind": "x"}}, "message"),
+        ("observation", {"result": {"result": 1}}, "runtime's own"),  # of "Hm."
+    ],
+)
+def test_what_cannot_be_changed_is_named(k, change, words):
+    """another event or field, or what no tool returned: a sentence says what can be"""
+    one = noted(["Hm.", act("Note", 1), FINAL])
+    old = one.run("?").trace
+    k = next((e["seq"] for e in old if e["kind"] == k), k)
+    with pytest.raises(TraceError) as caught:
+        what_if(old, k, change, one)
+    assert words in str(caught.value)

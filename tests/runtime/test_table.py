@@ -1,0 +1,197 @@
+"""The table: what follows what, and whether it is honest."""
+
+import re
+
+import pytest
+
+from workbook.runtime.table import (
+    CORE,
+    Event,
+    IllegalTransition,
+    State,
+    Table,
+    Transition,
+    exits,
+)
+
+S, E = State, Event
+
+
+def table(*rows, start=S.THINK):
+    """Return a table of (source, event, target) rows."""
+    return Table(tuple(Transition(*row, why="because") for row in rows), start)
+
+
+SMALL = table(
+    (S.THINK, E.TOOL_REQUESTED, S.OBSERVE),
+    (S.THINK, E.FINAL_ANSWER, S.DONE),
+    (S.OBSERVE, E.OBSERVED, S.THINK),
+    (S.OBSERVE, E.CANCEL, S.EXHAUSTED),
+    (S.THINK, E.CANCEL, S.ERROR),
+)
+
+
+class Sentence:
+    """Equal to a text that names everything in `words`, and one of `either`."""
+
+    def __init__(self, *words, either=()):
+        self.words, self.either = words, either
+
+    def __eq__(self, other):
+        named = set(re.findall(r"\w+", other)) if isinstance(other, str) else set()
+        one = not self.either or bool(named & set(self.either))
+        return one and named >= set(self.words)
+
+    __hash__ = None
+
+    def __repr__(self):
+        names = [*self.words, " or ".join(self.either)]
+        return f"a sentence that names {' and '.join(filter(None, names))}"
+
+
+def in_any_order(*states):
+    """Return as many sentences as there are states, each about one of them."""
+    return [Sentence(either=states)] * len(states)
+
+
+# advance
+
+
+@pytest.mark.parametrize(
+    ("state", "event", "target"),
+    [
+        (S.THINK, E.FINAL_ANSWER, S.DONE),
+        (S.THINK, E.TOOL_REQUESTED, S.OBSERVE),
+        (S.OBSERVE, E.CANCEL, S.EXHAUSTED),
+        (S.THINK, E.CANCEL, S.ERROR),
+    ],
+)
+def test_state_and_event_choose_the_row(advance, state, event, target):
+    """return the target of the row with this state and this event: both must match"""
+    assert advance(SMALL, state, event) == target
+
+
+@pytest.mark.parametrize(
+    ("state", "event"),
+    [(S.THINK, E.OBSERVED), (S.DONE, E.CANCEL), ("VERIFY", E.FINAL_ANSWER)],
+)
+def test_what_is_not_in_the_table_raises(advance, state, event):
+    """if there is no such row, raise IllegalTransition"""
+    with pytest.raises(IllegalTransition):
+        advance(SMALL, state, event)
+
+
+def test_the_message_names_state_and_event(advance):
+    """its message names the state and the event"""
+    with pytest.raises(IllegalTransition, match=r"(?s)(?=.*THINK)(?=.*observed)"):
+        advance(SMALL, S.THINK, E.OBSERVED)
+
+
+def test_the_message_lists_what_would_be_legal(advance):
+    """its message lists every event that has a row in this state"""
+    with pytest.raises(IllegalTransition, match=r"(?s)(?=.*observed)(?=.*cancel)"):
+        advance(SMALL, S.OBSERVE, E.FINAL_ANSWER)
+
+
+# audit
+
+
+@pytest.mark.parametrize(
+    "honest",
+    [SMALL, table((S.THINK, E.CANCEL, S.OBSERVE), (S.OBSERVE, E.CANCEL, S.DONE))],
+    ids=["small", "one event in two states"],
+)
+def test_an_honest_table_has_no_breach(audit, honest):
+    """a table that keeps all four gives []; two states may share an event"""
+    assert audit(honest) == []
+
+
+def test_two_rows_for_one_event(audit):
+    """two rows for the same state and event: the sentence names both"""
+    two = (*SMALL.rules, Transition(S.THINK, E.FINAL_ANSWER, S.ERROR, "or so"))
+    assert audit(Table(two)) == [Sentence("THINK", "final_answer")]
+
+
+UNREACHED = (Transition("VERIFY", "supported", S.DONE, "true"),)
+UNREACHED_PAIR = (
+    Transition("VERIFY", "supported", "POLICY", "true"),
+    Transition("POLICY", "denied", "VERIFY", "look again"),
+    Transition("POLICY", "allowed", S.DONE, "fine"),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "states"),
+    [(UNREACHED, ["VERIFY"]), (UNREACHED_PAIR, ["VERIFY", "POLICY"])],
+)
+def test_each_state_that_cannot_be_reached(audit, rows, states):
+    """each state that no path from the start reaches: the sentence names it"""
+    assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
+
+
+DEAD_END = (Transition(S.THINK, "approval_needed", "PENDING_APPROVAL", "ask"),)
+CIRCLE = (
+    Transition(S.THINK, "drafted", "VERIFY", "look"),
+    Transition("VERIFY", "unsupported", "POLICY", "ask"),
+    Transition("POLICY", "allowed", "VERIFY", "again"),
+)
+
+
+@pytest.mark.parametrize(
+    ("rows", "states"),
+    [(DEAD_END, ["PENDING_APPROVAL"]), (CIRCLE, ["VERIFY", "POLICY"])],
+)
+def test_each_trap(audit, rows, states):
+    """each live state from which no path reaches a terminal state: name it"""
+    assert audit(SMALL.with_rules(*rows)) == in_any_order(*states)
+
+
+def test_a_way_out_of_an_end(audit):
+    """a row that leads out of a terminal state: name that state"""
+    rows = SMALL.with_rules(Transition(S.DONE, E.OBSERVED, S.THINK, "once more"))
+    assert audit(rows) == [Sentence("DONE")]
+
+
+def test_every_breach_is_reported(audit):
+    """report every violation, not only the first"""
+    rows = SMALL.with_rules(
+        Transition(S.EXHAUSTED, E.OBSERVED, S.THINK, "once more"),
+        Transition("VERIFY", "supported", S.DONE, "true"),
+        Transition(S.OBSERVE, "denied", "POLICY", "stay"),
+    )
+    assert audit(rows) == in_any_order("EXHAUSTED", "VERIFY", "POLICY")
+
+
+# the table as such, and the core
+
+
+def test_more_rows_make_another_table():
+    """a new row replaces the one for the same event, and the old table stays"""
+    other = SMALL.with_rules(
+        Transition(S.THINK, E.FINAL_ANSWER, "VERIFY", "look first"),
+        Transition("VERIFY", "supported", S.DONE, "true"),
+        *exits("VERIFY"),
+        start=S.OBSERVE,
+    )
+    assert other.advance(S.THINK, E.FINAL_ANSWER) == "VERIFY"
+    assert other.start == S.OBSERVE
+    assert other.audit() == []
+    assert SMALL.advance(S.THINK, E.FINAL_ANSWER) == S.DONE
+
+
+def test_a_table_names_its_ends():
+    """the ends are the table's own, and a table with more rows may have more of them"""
+    refused = CORE.with_rules(
+        Transition(S.THINK, "suspicious", "REFUSED", "an order in a page"),
+        ends={"REFUSED"},
+    )
+    assert CORE.ends == {"DONE", "EXHAUSTED", "CANCELLED", "ERROR"}
+    assert refused.ends == {*CORE.ends, "REFUSED"}
+    assert refused.audit() == []
+    assert "REFUSED is a trap" in CORE.with_rules(*refused.rules).audit()[0]
+
+
+def test_one_text_is_not_a_set_of_ends():
+    """a text in place of a set would be an end for each of its letters"""
+    with pytest.raises(TypeError, match="give a set"):
+        Table((), "A", ends="OFF")

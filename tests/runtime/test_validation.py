@@ -1,0 +1,147 @@
+"""Checking arguments against a schema."""
+
+import re
+
+import pytest
+
+from workbook.runtime.arguments import closed_schema
+from workbook.runtime.arguments import validate_arguments as package_validate
+
+VOLTAGE = {
+    "type": "object",
+    "properties": {
+        "range": {"type": "string", "enum": ["1V", "10V"]},
+        "samples": {"type": "integer", "minimum": 1, "maximum": 20},
+    },
+    "required": ["range"],
+}
+POINTS = {
+    "type": "object",
+    "properties": {"points": {"type": "array", "items": {"type": "number"}}},
+}
+
+
+def nested(depth, kind):
+    value = 1
+    for _ in range(depth):
+        value = [value] if kind is list else {"t": value}
+    return value
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"range": "1V"}, {"range": "10V", "samples": 20}], ids=str
+)
+def test_right_arguments_have_no_problems(validate_arguments, arguments):
+    """arguments that the schema allows have no problems"""
+    assert validate_arguments(VOLTAGE, arguments) == []
+
+
+def test_a_wrong_type_is_named_with_its_place(validate_arguments):
+    """a problem says where it is and what was expected there"""
+    expected = ['arguments.samples: "12" is not of type "integer"']
+    assert validate_arguments(VOLTAGE, {"range": "1V", "samples": "12"}) == expected
+
+
+def test_the_place_inside_a_list_is_named(validate_arguments):
+    """the place of a problem inside a list has its position"""
+    expected = ['arguments.points[1]: "b" is not of type "number"']
+    assert validate_arguments(POINTS, {"points": [1.5, "b"]}) == expected
+
+
+def test_a_missing_argument_is_a_problem(validate_arguments):
+    """an argument that is required and missing is a problem"""
+    expected = ['arguments: "range" is a required property']
+    assert validate_arguments(VOLTAGE, {"samples": 3}) == expected
+
+
+def test_an_unknown_argument_is_a_problem(validate_arguments):
+    """an argument that the schema does not name is a problem, even if not forbidden"""
+    expected = [
+        "arguments: Additional properties are not allowed ('speed' was unexpected)"
+    ]
+    assert validate_arguments(VOLTAGE, {"range": "1V", "speed": 9}) == expected
+
+
+def test_a_truth_value_is_no_integer(validate_arguments):
+    """True is not an integer, although it is one to Python"""
+    expected = ['arguments.samples: true is not of type "integer"']
+    assert validate_arguments(VOLTAGE, {"range": "1V", "samples": True}) == expected
+
+
+def test_all_problems_come_at_once_and_in_order(validate_arguments):
+    """all problems are returned, sorted, so that one answer can fix them all"""
+    expected = [
+        'arguments.range: "10 V" is not one of "1V" or "10V"',
+        "arguments.samples: 25 is greater than the maximum of 20",
+    ]
+    assert validate_arguments(VOLTAGE, {"samples": 25, "range": "10 V"}) == expected
+
+
+def test_arguments_are_an_object(validate_arguments):
+    """a list in place of the arguments is a problem, not a crash"""
+    expected = ['arguments: [1,2] is not of type "object"']
+    assert validate_arguments(VOLTAGE, [1, 2]) == expected
+
+
+def test_a_closed_schema_is_a_copy():
+    """closing a schema leaves the original as it was"""
+    original = {"properties": {"n": {"type": "integer"}}}
+    closed = closed_schema(original)
+    assert original == {"properties": {"n": {"type": "integer"}}}
+    assert closed == {
+        "type": "object",
+        "properties": {"n": {"type": "integer"}},
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("schema", "words"),
+    [
+        ({"type": "array"}, "type 'array'"),
+        ({"additionalProperties": True}, "must be false"),
+        ({"properties": {"n": {"type": "int"}}}, "parameters.properties.n.type"),
+        ({"properties": {}, "required": ["n"]}, "['n']"),
+        ({"properties": {"n": {"$ref": "#/$defs/N"}}}, "/$defs/N"),
+        ({"properties": {"n": {"$ref": "https://a.test/n"}}}, "Retrieval is disabled"),
+        ({"properties": {"n": {"pattern": "("}}}, "regex"),
+        ({"properties": {"n": nested(20_000, dict)}}, "too deeply"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_schema_that_cannot_describe_arguments_is_refused(schema, words):
+    """a schema that cannot describe the arguments of a call is refused, and says why"""
+    with pytest.raises(ValueError, match=re.escape(words)):
+        closed_schema(schema)
+
+
+def test_a_definition_may_be_referred_to():
+    """a reference to the schema's own definitions is allowed"""
+    schema = {
+        "properties": {"n": {"$ref": "#/$defs/N"}},
+        "$defs": {"N": {"type": "integer"}},
+    }
+    assert closed_schema(schema)["$defs"] == {"N": {"type": "integer"}}
+
+
+NOT_JSON = {
+    "infinity": float("inf"),
+    "too long a number": 10**5000,
+    "half a character": "\ud800",
+    "a set": {1, 2},
+    "20,000 levels": nested(20_000, list),
+}
+
+
+@pytest.mark.parametrize("value", NOT_JSON.values(), ids=NOT_JSON.keys())
+@pytest.mark.parametrize("part", [{}, {"enum": [1]}], ids=str)
+def test_what_json_cannot_hold_is_a_problem(value, part):
+    """a value that JSON cannot hold, or nobody could read, is a problem and no crash"""
+    (problem,) = package_validate({"properties": {"v": part}}, {"v": value})
+    assert problem.startswith("arguments: not JSON")
+    assert len(problem.encode()) < 200
+
+
+def test_a_hundred_levels_are_taken():
+    """what `as_json` allows, the check can read"""
+    assert package_validate({"properties": {"v": {}}}, {"v": nested(99, list)}) == []
