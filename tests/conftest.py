@@ -23,11 +23,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a suite in the backgrou
     signal.signal(signal.SIGINT, signal.default_int_handler)  # tests of Ctrl-C need it
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
     """One more than there are cores: one waits for a browser most of the time."""
     return (os.cpu_count() or 1) + 1
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Keep a file on one core, for its fixtures, and what shares a browser.
 

@@ -5,7 +5,7 @@ import sys
 import time
 from collections import Counter
 
-READS = "workbook.tools.calls"  # to read an observation again changes nothing
+READS = "workbook.runtime.calls"  # to read an observation again changes nothing
 
 
 class TimeUp(BaseException):

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from workbook.environments.endpoint import completion, play, serve
-from workbook.models.script import Script
+from workbook.runtime.script import Script
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 
 from workbook.exercises.answer import answer_in
 from workbook.exercises.catalogue import exercises
@@ -14,10 +15,10 @@ def cells_with_answer(slug):
     """Return cells that define the package's own answer as a learner's function."""
     function = exercises()[slug].function()
     module = importlib.import_module(function.__module__)
-    names = [n for n in vars(module) if n.isidentifier() and n[:2] != "__"]
-    names = [name for name in names if name != "annotations"]
-    borrowed = f"from {module.__name__} import {', '.join(names)}"
-    return [borrowed, inspect.getsource(function)]
+    source = inspect.getsource(function)
+    names = {*vars(module)} & {*re.findall(r"\w+", source)} - {slug}
+    borrowed = f"from {module.__name__} import {', '.join(sorted(names))}"
+    return [borrowed, source] if names else [source]
 
 
 def answer_to(slug):

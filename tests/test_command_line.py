@@ -11,7 +11,7 @@ from workbook.__main__ import main
 from workbook.diagnosis import Health, Row
 from workbook.exercises.progress import note_check
 from workbook.exercises.report import Outcome
-from workbook.models.weights import WeightsError
+from workbook.weights import WeightsError
 
 pytestmark = pytest.mark.usefixtures("own_data")
 
@@ -79,9 +79,7 @@ def test_doctor_fails_when_a_lesson_would_not_run(monkeypatch, capsys, health, c
 
 def test_fetch_model_says_where_it_is(monkeypatch, capsys, tmp_path):
     """fetch-model ends with the path of the model"""
-    monkeypatch.setattr(
-        "workbook.models.weights.fetch_weights", lambda source: tmp_path
-    )
+    monkeypatch.setattr("workbook.weights.fetch_weights", lambda source: tmp_path)
     assert leave("fetch-model") == 0
     assert str(tmp_path) in capsys.readouterr().out
 
@@ -92,7 +90,7 @@ def test_fetch_model_without_a_network(monkeypatch, capsys, tmp_path):
     def fail(source):
         raise WeightsError("No network: connect.")
 
-    monkeypatch.setattr("workbook.models.weights.fetch_weights", fail)
+    monkeypatch.setattr("workbook.weights.fetch_weights", fail)
     assert leave("fetch-model") == 2
     assert leave("fetch-model", "--from", str(tmp_path / "gone")) == 2
     told = capsys.readouterr().err.splitlines()

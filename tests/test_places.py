@@ -12,7 +12,7 @@ from traitlets.config import Config
 
 from workbook.__main__ import COMMANDS
 from workbook.exercises.catalogue import lessons
-from workbook.models.local import SHARED
+from workbook.runtime.local import SHARED
 
 ROOT = Path(__file__).resolve().parents[1]
 BINDER, DEV = ROOT / ".binder", ROOT / ".devcontainer" / "devcontainer.json"

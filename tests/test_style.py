@@ -16,7 +16,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from workbook.exercises import closure
+from tests import test_house as house
 from workbook.exercises.answer import to_python
 from workbook.grading.notebooks import read_cells
 
@@ -79,7 +79,7 @@ def test_a_learner_installs_no_tool_of_the_tests():
 
 def imported(codes):
     """Return the names of the packages of others that codes import."""
-    names = chain.from_iterable(map(closure.imported, map(ast.parse, codes)))
+    names = chain.from_iterable(map(house.imported, map(ast.parse, codes)))
     tops = {name.partition(".")[0] for name in names}
     return tops - set(sys.stdlib_module_names) - {"workbook", "_pytest"}
 

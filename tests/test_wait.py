@@ -9,6 +9,7 @@ from nbclient import NotebookClient
 
 from workbook import wait as home
 from workbook.playground.recorded import Waited
+from workbook.runtime.model import Model
 from workbook.wait import Waiting, waiting
 
 CELL = """
@@ -116,20 +117,20 @@ def test_in_jupyter_the_line_clears_itself():
     assert shown == ["before\n", {}, "after\n"]
 
 
-class Spoken:
-    """A model that says three tokens, and who hears them."""
+class Spoken(Model):
+    """A model that writes three tokens, and returns who gets them."""
 
     name, streams = "spoken", True
 
-    def complete(self, prompt, *, on_text=None, **options):
+    def respond(self, request):
         for piece in ("a", "b", "c"):
-            on_text(piece)
-        return on_text
+            request.on_text(piece)
+        return request.on_text
 
 
-def test_a_model_counts_its_tokens_aloud_unless_somebody_hears_them():
-    """the counter stands in where nobody else hears the text"""
-    heard = []
+def test_a_model_counts_its_tokens_aloud_unless_somebody_gets_them():
+    """the counter stands in where nobody else gets the text"""
+    received = []
     assert Waited(Spoken()).complete("").__self__.tokens == 3
-    Waited(Spoken()).complete("", on_text=heard.append)
-    assert heard == ["a", "b", "c"]
+    Waited(Spoken()).complete("", on_text=received.append)
+    assert received == ["a", "b", "c"]

@@ -43,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _for_people() -> tuple[type[Exception], ...]:
     """Return the errors whose message says to a person what to do."""
     from workbook.exercises.catalogue import CourseError
-    from workbook.models.local import LocalModelError
-    from workbook.models.weights import WeightsError
-    from workbook.traces.events import TraceError
+    from workbook.runtime.local import LocalModelError
+    from workbook.runtime.trace import TraceError
+    from workbook.weights import WeightsError
 
     return CourseError, LocalModelError, WeightsError, TraceError
 
@@ -95,8 +95,6 @@ def _add_options(name: str, command: argparse.ArgumentParser) -> None:
         add_path("path", help="the file of a trace, or a folder of them")
         words = "write its three logs for people there"
         add_path("--logs", metavar="FOLDER", help=words)
-        words = "hand its spans to the exporter that OTEL_TRACES_EXPORTER names"
-        add("--otel", action="store_true", help=words)
         add("--summary", action="store_true", help="show only how it ended")
 
 
@@ -114,7 +112,7 @@ def _doctor() -> int:
 
 
 def _fetch_model(source: Path | None) -> int:
-    from workbook.models.weights import WeightsError, fetch_weights
+    from workbook.weights import WeightsError, fetch_weights
 
     if source and not source.is_dir():
         raise WeightsError(f"There is no folder {source}.")
@@ -182,8 +180,8 @@ def _record(name: str, only: list[str]) -> int:
 
 
 def _serve_model(port: int) -> int:
-    from workbook.models.local import SHARED, LocalServer
-    from workbook.models.weights import fetch_weights
+    from workbook.runtime.local import SHARED, LocalServer
+    from workbook.weights import fetch_weights
 
     server = LocalServer(str(fetch_weights()), port)
     print(f"{SHARED}={server.url.removesuffix('/v1')}", flush=True)
@@ -201,7 +199,7 @@ def _grade(**asked: Any) -> int:
 
 
 def _trace(**asked: Any) -> int:
-    from workbook.traces.command import trace_command
+    from workbook.views.command import trace_command
 
     return trace_command(**asked)
 

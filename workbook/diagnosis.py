@@ -24,8 +24,8 @@ WELL = "Every lesson will run."
 
 def about(*packages: str) -> str:
     """Return the versions of Python, the workbook and `packages`, and the model."""
-    from workbook.models.choice import describe_model
-    from workbook.traces.show import show_traces_as_tables
+    from workbook.choice import describe_model
+    from workbook.views.show import show_traces_as_tables
 
     show_traces_as_tables()  # what a notebook's first cell calls
     style_page()
@@ -127,7 +127,7 @@ def lesson_files() -> Row:
 
 def model(what: str, name: str | None = None) -> Row:
     """Can a model be asked, the chosen one or that of the name?"""
-    from workbook.models.choice import model_health
+    from workbook.choice import model_health
 
     well, found, fix = model_health(name)
     state = Health.NOTE if fix else Health.WELL

@@ -38,7 +38,7 @@ PROSE_KEYS = ("title", "goal", "role")
 HINTS = 2  # a pointer and a plan; the third hint is code
 PROSE = re.compile(r"[^\W\d_]{2,}.*\s.*[^\W\d_]{2,}", re.DOTALL)
 FENCE = re.compile(r"^\s*(```|~~~)")
-WRITE_CODE = ("closure",)  # its texts are lines of Python
+WRITE_CODE = ("copied",)  # its texts are lines of Python
 PATTERNS = ("compile", "match", "search", "sub")
 
 

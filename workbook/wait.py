@@ -35,9 +35,10 @@ class Waiting:
     def __call__(self, parts: int = 1) -> None:
         self.done += parts
 
-    def wrote(self, piece: str) -> None:
-        """Count one more token: a model's `on_text`."""
+    def wrote(self, piece: str) -> bool:
+        """Count one more token: a model's `on_text`, which never stops it."""
         self.tokens += 1
+        return False
 
     def __str__(self) -> str:
         """Return what is known: parts, seconds, tokens."""

@@ -3,8 +3,8 @@
 import pytest
 
 from workbook.langchain_trace.growth import caching_experiment
-from workbook.models.local import LocalTextModel
 from workbook.playground.engines import play
+from workbook.runtime.local import LocalTextModel
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,9 @@
-"""What a step of the machine costs, beside LangChain's engines and beside its floor.
+"""What a step of the machine costs, beside LangChain's agents and beside its floor.
 
 The same script and tool in one process, and the same events on disk; model and tool
-cost next to nothing. The runs take turns, and the median of each is compared: a figure
-in seconds would be the computer's. A goal that is missed is tried again, three times in
-all; one that the code does not meet yet is marked so, with what was measured.
+cost next to nothing. The runs take turns, and the best of each is compared: a figure in
+seconds would be the computer's. A goal is tried three times in all; one that the code
+does not meet is marked as missed, with what was measured.
 """
 
 import gc
@@ -14,90 +14,74 @@ import time
 import warnings
 from collections import defaultdict
 from functools import partial
-from statistics import median
 
-import orjson
 import pytest
 
-from workbook.fsm import Limits, Machine
-from workbook.guardrails.budget import Budget, Prices
-from workbook.guardrails.machine import guarded
+from tests.runtime.playing import note, silent
 from workbook.langchain_trace.agents import classic_agent, graph_agent
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.models.base import ToolRequest
-from workbook.models.script import Script
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
-from workbook.traces.replay import replay
-from workbook.traces.trace import Trace
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.budget import Budget, Limits, Prices
+from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Journal
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import ToolRequest
+from workbook.runtime.replay import replay
+from workbook.runtime.script import Script
+from workbook.runtime.trace import Trace
 
 QUESTION, KEY = "Is it done?", "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
 ACTION = "Thought: I note it.\nAction: Note\nAction Input: {}"
-SCHEMA = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
 PRICES = Prices("EUR", "made up", 1.0, 4.0, 0.1)
-STEPS, ATTEMPTS = 20, 3
-
-
-def note():
-    noted = {"result": "noted"}
-    return Tool("Note", "Note one thing.", SCHEMA, lambda input: noted, timeout_s=None)
+ATTEMPTS = 3
 
 
 def turns(steps):
     return [*map(ACTION.format, range(1, steps)), "Thought: so\nFinal Answer: done"]
 
 
-def traced(machine, emit):
+def machine(steps, guards=None):
+    limits = Limits(steps, steps, 600)
+    return Machine(Script(turns(steps)), [note()], guards, limits=limits)
+
+
+def of_machine(path, steps, secrets=(), guards=None):
     """Return what is timed: a run, with its trace on disk."""
-
-    def run():
-        with emit:
-            return machine.run(QUESTION)
-
-    return run
+    journal = Journal(path, secrets=secrets)
+    return partial(machine(steps, guards).run, QUESTION, journal=journal)
 
 
-def of_machine(path, steps=STEPS, secrets=()):
-    emit, most = TraceWriter(path, secrets=secrets), Limits(steps, steps, 600)
-    machine = Machine(Script(turns(steps)), ToolRegistry([note()]), limits=most)
-    machine.hook = emit
-    return traced(machine, emit)
-
-
-def of_guards(path, steps=STEPS):
-    emit = TraceWriter(path, secrets=())
-    budget = Budget(steps, steps, 600, tokens=1e6, model_s=60, money=1e6, prices=PRICES)
-    options = {"context_tokens": 100_000, "hook": emit}
-    script = Script(turns(steps))
-    return traced(guarded(script, [note()], budget=budget, **options), emit)
+def of_guards(path, steps):
+    limits = Budget(steps, steps, 600, tokens=1e9, model_s=60, money=1e6, prices=PRICES)
+    return of_machine(path, steps, guards=all_guards(limits, context_tokens=1e6))
 
 
 def of_langchain(agent, question, path, **options):
-    emit = TraceWriter(path, secrets=())
-    config = {"callbacks": [TraceHandler(emit)], **options}
+    journal = Journal(path, secrets=())
+    config = {"callbacks": [TraceHandler(journal.emit)], **options}
 
     def run():
-        with emit:
+        with journal:
             return agent.invoke(question, config=config)
 
     return run
 
 
-def of_executor(path, steps=STEPS):
+def of_executor(path, steps):
     agent = classic_agent(Script(turns(steps)), [note()], max_iterations=steps)
     return of_langchain(agent, {"input": QUESTION}, path)
 
 
-def of_graph(path, steps=STEPS):
+def of_graph(path, steps):
     calls = [ToolRequest("Note", {"input": str(n)}, f"c{n}") for n in range(1, steps)]
     agent = graph_agent(Script([*calls, "done"]), [note()])
-    asked = {"messages": [{"role": "user", "content": QUESTION}]}
-    return of_langchain(agent, asked, path, recursion_limit=2 * steps + 1)
+    question = {"messages": [{"role": "user", "content": QUESTION}]}
+    return of_langchain(agent, question, path, recursion_limit=2 * steps + 1)
 
 
-def of_floor(path, steps=STEPS):
-    """Get ready to write the events of such a run, and to do nothing else."""
+def of_floor(path, steps):
+    """Get ready to encode and write the events of such a run, and nothing else."""
+    import orjson
+
     of_machine(path, steps)()
     events = Trace.read(path).events
 
@@ -113,77 +97,81 @@ RUNNERS = {
     "machine": of_machine,
     "with a key": partial(of_machine, secrets=[KEY]),
     "guards": of_guards,
+    "floor": of_floor,
     "AgentExecutor": of_executor,
     "create_agent": of_graph,
-    "floor": of_floor,
 }
-LONG = {n: partial(of_machine, steps=n) for n in (100, 1_000, 10_000)}
+LENGTHS = {20: (12, RUNNERS), 100: (4, RUNNERS), 10_000: (3, {"machine": of_machine})}
+"""How many steps; how often which ones are run."""
+
+MANY = math.inf
 GOALS = {
-    "create_agent": ("create_agent", "machine", 20, math.inf),
-    "AgentExecutor": ("AgentExecutor", "machine", 5, math.inf),
-    "floor": ("machine", "floor", 1, 7),
-    "key": ("with a key", "machine", 0, 1.1),
-    "guards": ("guards", "machine", 0, 1.4),
-    "growth": (10_000, 100, 0, 1.25),
+    "create_agent at 20": (("create_agent", 20), ("machine", 20), 20, MANY),
+    "create_agent at 100": (("create_agent", 100), ("machine", 100), 40, MANY),
+    "AgentExecutor at 20": (("AgentExecutor", 20), ("machine", 20), 5, MANY),
+    "AgentExecutor at 100": (("AgentExecutor", 100), ("machine", 100), 8, MANY),
+    "floor": (("machine", 100), ("floor", 100), 1, 5),
+    "key": (("with a key", 100), ("machine", 100), 0, 1.05),
+    "guards": (("guards", 100), ("machine", 100), 0, 1.8),
+    "growth": (("machine", 10_000), ("machine", 100), 0, 1.15),
 }
 """Of each goal which cost by which other one, at least and at most how many times."""
-
 MISSED = {
-    "create_agent": "ratio 12 at 20 steps, 20 at 100 steps, on two cores",
-    "AgentExecutor": "ratio 3.4, on two cores",
-    "floor": "ratio 10, on two cores",
-    "guards": "ratio 1.4 by the best runs, on two cores; 1.8 where they are busy",
+    "create_agent at 20": "12 times, on two cores",
+    "create_agent at 100": "21 times, on two cores",
+    "AgentExecutor at 20": "3.3 times, on two cores",
+    "AgentExecutor at 100": "3.9 times, on two cores",
+    "floor": "9.9 times, on two cores",
 }
-"""Goals that the code does not meet yet, or not always, and what was measured.
+"""Goals that the code does not meet, and what was measured.
 
-On two cores with nothing else to do, 100 steps, µs a step, best and median: machine 166
-and 240, with a key 154 and 158, guards 228 and 231, floor 15 and 16, AgentExecutor 572
-and 588, create_agent 3,281 and 3,815.
+On two cores with nothing else to do, best processor µs a step at 100 steps: machine
+104, with a key 99, all guards 156, floor 11, AgentExecutor 382, create_agent 2,084; at
+10,000 steps the machine takes 95.
 """
 
 
-def medians(runners, repeats, folder):
-    """Return the median of processor seconds by runner; they take turns."""
-    seconds = defaultdict(list)
+def best(runners, steps, repeats, folder):
+    """Return the least processor µs a step, by runner; they take turns."""
+    took = defaultdict(list)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that an agent is deprecated is lesson 03's
-        for number, name in enumerate([*runners] * (repeats + 1)):
-            run = runners[name](folder / f"{name} {number}.jsonl")
+        for number, name in enumerate([*runners] * (repeats + 1)):  # one warms up
+            run = runners[name](folder / f"{name} {steps} {number}.jsonl", steps)
             gc.collect()
             began = time.process_time()
             run()
-            seconds[name].append(time.process_time() - began)
-    return {name: median(took[1:]) for name, took in seconds.items()}  # one warms up
-
-
-def measured(folder):
-    """Return µs a step by runner, and by the length of a run."""
-    short, long = medians(RUNNERS, 15, folder), medians(LONG, 3, folder)
-    costs = {name: 1e6 * took / STEPS for name, took in short.items()}
-    return costs | {steps: 1e6 * took / steps for steps, took in long.items()}
+            took[name].append(time.process_time() - began)
+    return {name: 1e6 * min(each) / steps for name, each in took.items()}
 
 
 @pytest.fixture(scope="module")
 def ratios(tmp_path_factory, request):
     """Return the best ratio of each goal that was measured, in up to three attempts."""
-    best, capture = {}, request.config.pluginmanager.getplugin("capturemanager")
+    found, capture = {}, request.config.pluginmanager.getplugin("capturemanager")
     for _ in range(ATTEMPTS):
-        costs = measured(tmp_path_factory.mktemp("step"))
+        folder, costs = tmp_path_factory.mktemp("step"), {}
+        for steps, (repeats, runners) in LENGTHS.items():
+            each = best(runners, steps, repeats, folder)
+            costs |= {(name, steps): cost for name, cost in each.items()}
         for goal, (cost, other, _, high) in GOALS.items():
             ratio = costs[cost] / costs[other]
-            better = max if high == math.inf else min
-            best[goal] = better(best.get(goal, ratio), ratio)
+            found[goal] = (max if high == MANY else min)(found.get(goal, ratio), ratio)
         with capture.global_and_fixture_disabled():
-            print("\nµs a step: ", {name: round(took) for name, took in costs.items()})
-        if all(GOALS[g][2] <= best[g] <= GOALS[g][3] for g in best if g not in MISSED):
+            print(
+                "\nµs a step:", {f"{n} {s}": round(us) for (n, s), us in costs.items()}
+            )
+            print({goal: round(ratio, 2) for goal, ratio in found.items()})
+        if all(
+            GOALS[g][2] <= found[g] <= GOALS[g][3] for g in found if g not in MISSED
+        ):
             break
-    return best
+    return found
 
 
 def goal(name):
-    marks = (
-        [pytest.mark.xfail(reason=MISSED[name], strict=False)] if name in MISSED else []
-    )
+    why = MISSED.get(name)
+    marks = [pytest.mark.xfail(reason=why, strict=True)] if why else []
     return pytest.param(name, marks=marks)
 
 
@@ -196,14 +184,15 @@ def test_a_goal_is_met(ratios, name):
 
 @pytest.mark.parametrize("ready", [of_executor, of_graph, of_guards, of_machine])
 def test_what_is_timed_is_a_whole_run(ready, tmp_path):
-    """Each engine runs to its answer, and what is said to be traced is on disk"""
+    """Each engine runs to its answer, and its trace is on disk"""
     assert "done" in str(ready(tmp_path / "t.jsonl", 4)())
     trace = Trace.read(tmp_path / "t.jsonl")
     assert (len(trace.of("model_request")), trace.end["state"]) == (4, "DONE")
 
 
+@pytest.mark.xfail(reason="149 calls a step", strict=True)
 def test_a_step_makes_so_many_python_calls(tmp_path, capsys):
-    """A traced step makes at most 275 Python calls, however long the run is"""
+    """A traced step makes at most 110 Python calls, however long the run is"""
     made = {}
     for steps in (20, 120):
         run, calls = of_machine(tmp_path / f"{steps}.jsonl", steps), itertools.count()
@@ -213,22 +202,21 @@ def test_a_step_makes_so_many_python_calls(tmp_path, capsys):
         made[steps] = next(calls)
     with capsys.disabled():
         print(f"\nPython calls a step: {(made[120] - made[20]) / 100}")
-    assert made[120] - made[20] <= 100 * 275
+    assert made[120] - made[20] <= 100 * 110
 
 
 def test_an_event_of_a_long_run_is_replayed_as_fast(tmp_path, capsys):
     """Per event, the replay of 2,000 steps costs at most 1.5 times that of 200"""
-    machines, took = {}, {}
-    for steps in (200, 2_000):
-        of_machine(tmp_path / f"{steps}.jsonl", steps)()
-        trace, most = Trace.read(tmp_path / f"{steps}.jsonl"), Limits(steps, steps, 600)
-        machine = Machine(Script([]), ToolRegistry([note()]), limits=most)
-        machines[steps] = lambda _, t=trace, m=machine: partial(replay, t, m)
+    traces = {n: machine(n).run(QUESTION).trace for n in (200, 2_000)}
     for _ in range(ATTEMPTS):
-        seconds = medians(machines, 3, tmp_path)
-        took = {steps: spent / (7 * steps) for steps, spent in seconds.items()}
-        if took[2_000] <= 1.5 * took[200]:
+        costs = {}
+        for steps, trace in traces.items():
+            again = {
+                "": lambda _, n, trace=trace: partial(replay, trace, silent(machine(n)))
+            }
+            costs[steps] = best(again, steps, 3, tmp_path)[""]
+        if costs[2_000] <= 1.5 * costs[200]:
             break
     with capsys.disabled():
-        print(f"\nreplay: {1e6 * took[200]:.0f}, {1e6 * took[2_000]:.0f} µs an event")
-    assert took[2_000] <= 1.5 * took[200]
+        print(f"\nreplay, µs a step: {costs[200]:.0f}, {costs[2_000]:.0f}")
+    assert costs[2_000] <= 1.5 * costs[200]

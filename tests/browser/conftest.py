@@ -130,7 +130,11 @@ def serving(home):
         yield lambda path: f"{tree}/{path}?token={token}&reset"
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # it waits long for a kernel that restarted
+            server.kill()
+            server.wait(timeout=20)
 
 
 def _wait_for(url, server):

@@ -146,9 +146,11 @@ def test_lesson_08_from_a_wrong_answer_to_its_replay(ran):
     """What was found in traces is shown"""
     lesson = ran("08_traces_and_replay")
     expect(lesson.output("folder = Path(mkdtemp())")).to_contain_text("trace.jsonl")
-    expect(lesson.output("except Divergence")).to_contain_text("event 34, a model_turn")
+    expect(lesson.output("except Divergence")).to_contain_text(
+        "event 32, a run_finished"
+    )
     expect(lesson.output("over_the_gallery")).to_contain_text("68 of 68 to the same")
-    expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 36 runs")
+    expect(lesson.output("killed_anywhere(")).to_contain_text("9 of 32 runs")
     lesson.solve("first_divergence")
 
 

@@ -12,9 +12,9 @@ from tests.browser.conftest import CELL, CONTRASTS, LUMINANCE, READABLE
 SMALLEST = 12  # pixels of a letter
 DRAWN = """import pandas as pd
 from workbook import your_agent
-from workbook.fsm.table import CORE
+from workbook.runtime.table import CORE
 from workbook.langchain_trace.diagram import sequence_diagram
-from workbook.traces.show import Diff, Mermaid
+from workbook.views.show import Diff, Mermaid
 from workbook.playground.engines import SUSPICIOUS, gallery, play
 from IPython.display import display
 display(gallery("fsm", only=["drift", "price_question"]), your_agent("05"))

@@ -7,7 +7,7 @@ from tests.browser.conftest import pages, play_in
 
 SIZE = {"width": 1280, "height": 720}
 SMALLEST_PX = 22
-CALL = r"""from workbook.models.script import Script
+CALL = r"""from workbook.runtime.script import Script
 line = "行目：この文はとても長いので、後ろの席からも読めるように大きく表示されます。"
 long = "\n".join(f"{n} {line}" for n in range(30))
 pays = '{"payee": "Mallory", "amount": 200, "currency": "EUR"}'
@@ -69,17 +69,17 @@ def test_by_keyboard_alone_to_the_end_of_a_run(shown):
     keyboard = shown.page.keyboard
     shown.page.mouse.click(0, 0)  # wherever the focus was
     form = shown.root.locator(".approval")
-    for number in range(1, 18):
+    for number in range(1, 16):
         keyboard.press(["Space", "ArrowRight"][number % 2])
-        shown.expect_status(f"{number} of 17 events")
+        shown.expect_status(f"{number} of 15 events")
         expect_in_view(shown)
     expect(shown.root.locator(".question")).to_contain_text("Question:")
     expect(form.get_by_role("button", name="Approve A")).to_be_visible()
     keyboard.press("a")
     expect(form).to_be_hidden()
-    for number in range(18, 30):
+    for number in range(16, 29):
         keyboard.press("Space")
-        shown.expect_status(f"{number} of 29 events")
+        shown.expect_status(f"{number} of 28 events")
         expect_in_view(shown)
     shown.expect_status(": DONE")
     pins = shown.root.locator(".pin")
@@ -93,9 +93,9 @@ def test_the_other_keys(shown):
     """End plays, back and turn by turn, N and G put off and go on, C cancels"""
     keyboard = shown.page.keyboard
     for key, words in (
-        *(("Home", "Press Run, or Step"), ("PageDown", "5 of"), ("ArrowDown", "14 of")),
-        *(("ArrowUp", "5 of"), ("ArrowLeft", "4 of"), ("End", "waits for you: Pay")),
-        *(("n", "PENDING"), ("g", "waits for you: Pay"), ("c", "CANCELLED")),
+        *(("Home", "Press Run, or Step"), ("PageDown", "4 of"), ("ArrowDown", "12 of")),
+        *(("ArrowUp", "4 of"), ("ArrowLeft", "3 of"), ("End", "waits for you: Pay")),
+        *(("n", "SUSPENDED"), ("g", "waits for you: Pay"), ("c", "CANCELLED")),
     ):
         keyboard.press(key)
         shown.expect_status(words)

@@ -3,9 +3,9 @@
 import pytest
 
 from workbook.environments.catalogue import builtin_tool, builtin_tools, makers
-from workbook.loop.turns import Action
-from workbook.tools.calls import Effect, ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import Effect, ToolCall
+from workbook.runtime.tools import ToolRegistry
+from workbook.runtime.turns import Action
 
 ASKED = {
     "Calculator": ("2*3", "6"),

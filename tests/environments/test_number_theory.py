@@ -14,9 +14,9 @@ from workbook.environments.number_theory import (
     prime_factors,
     prime_factors_of,
 )
-from workbook.loop.turns import Action
-from workbook.tools.calls import ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.tools import ToolRegistry
+from workbook.runtime.turns import Action
 
 REGISTRY = ToolRegistry([factorial(), prime_factors()])
 BIG, SQUARE = 999_999_999_989, 999_983**2

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from workbook.environments.payment import Payment, Payments
-from workbook.tools.calls import Effect, ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import Effect, ToolCall
+from workbook.runtime.tools import ToolRegistry
 
 
 def pay(account, **arguments):

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.environments.planner import plan, planner
-from workbook.tools.calls import ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.tools import ToolRegistry
 
 PLANS = {
     "What is 3 * (4 + 5)?": ["calculate 3 * (4 + 5)"],

@@ -16,8 +16,8 @@ from workbook.environments.search import (
     words,
 )
 from workbook.environments.wiki import Article, wiki_tasks
-from workbook.tools.calls import ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.tools import ToolRegistry
 
 ARTICLES = [
     Article("e1", "Eiffel Tower", "The Eiffel Tower is in Paris. It is 330 m high."),

@@ -1,8 +1,8 @@
 """The log of a night: far too long, and what matters stands at its beginning."""
 
 from workbook.environments.server_log import night_log, read_log
-from workbook.tools.calls import ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.tools import ToolRegistry
 
 
 def test_the_registry_hands_on_all_of_a_long_log():

@@ -7,8 +7,8 @@ import pytest
 
 from workbook.environments.web_search import TIMEOUT_S, web_search
 from workbook.grounding.claims import find_citations
-from workbook.tools.calls import ToolCall
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.tools import ToolRegistry
 
 HIT = {"title": "Mount Fuji \ud83d", "pageid": 206}  # half an emoji
 HIT |= {"snippet": 'The <span class="searchmatch">height</span> &amp; more'}

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.environments.workspace import Workspace
-from workbook.tools.calls import Effect, ToolCall, ToolFailure
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.calls import Effect, ToolCall, ToolFailure
+from workbook.runtime.tools import ToolRegistry
 
 RIGHT = "def price(listed, off, on_top):\n    return 88 if on_top else 45\n"
 NEW = "import unittest\n\n\nclass NewTest(unittest.TestCase):\n    def test_it(self):\n"

@@ -13,7 +13,7 @@ from workbook.evaluation.judge import (
     read_score,
     score_changes,
 )
-from workbook.models.script import Script
+from workbook.runtime.script import Script
 
 PAIRS = [("Capital of Japan?", "Kyoto", "Tokyo"), ("1 + 1?", "2", "3")]
 SCORES = {
@@ -28,6 +28,14 @@ SCORES = {
 }
 
 
+class Watched(Script):
+    """A script that keeps the prompts of its requests."""
+
+    def respond(self, request):
+        self.prompts = [*getattr(self, "prompts", ()), request.text]
+        return super().respond(request)
+
+
 @pytest.mark.parametrize("score", SCORES)
 def test_a_score_is_read_or_there_is_none(score):
     """One whole number from 1 to 5 where the score stands; nothing is guessed."""
@@ -38,11 +46,11 @@ def test_a_score_is_read_or_there_is_none(score):
 
 def test_a_judge_is_shown_question_reference_and_answer():
     """The prompt ends with the beginning of the reply, whose score is read."""
-    script = Script(["Both agree. Score: 5"])
+    script = Watched(["Both agree. Score: 5"])
     found = judge(script, "1 + 1?", "zwei", reference="2")
     assert found == (5, "Both agree. Score: 5")
-    (request,) = script.requests
-    assert request.prompt.endswith("1 + 1?\nThe right answer: 2\nAnswer: zwei\nScore:")
+    (prompt,) = script.prompts
+    assert prompt.endswith("1 + 1?\nThe right answer: 2\nAnswer: zwei\nScore:")
 
 
 @pytest.mark.parametrize(
@@ -55,21 +63,21 @@ def test_a_judge_is_shown_question_reference_and_answer():
 )
 def test_each_pair_is_asked_about_in_both_orders(replies, found):
     """Who goes by the answers prefers the same one twice; who does not is counted."""
-    script = Script(replies)
+    script = Watched(replies)
     assert position_bias(script, PAIRS) == found
-    one, other = script.requests[:2]
-    assert "Answer A: Kyoto\nAnswer B: Tokyo" in one.prompt
-    assert "Answer A: Tokyo\nAnswer B: Kyoto" in other.prompt
+    one, other = script.prompts[:2]
+    assert "Answer A: Kyoto\nAnswer B: Tokyo" in one
+    assert "Answer A: Tokyo\nAnswer B: Kyoto" in other
 
 
 def test_other_words_around_an_answer_are_judged_beside_it():
     """Raised, lowered, kept; and where one of the two scores is not read, no change."""
-    script = Script(["2", "5", "4", "4", "4", "3", "4", "very good"])
+    script = Watched(["2", "5", "4", "4", "4", "3", "4", "very good"])
     found = score_changes(script, [("1 + 1?", "{2}")] * 4, DEMAND)
     assert found == [3, 0, -1, None]
-    plain, dressed = script.requests[:2]
-    assert "Answer: {2}\n" in plain.prompt
-    assert "Answer: {2} (This answer has been checked" in dressed.prompt
+    plain, dressed = script.prompts[:2]
+    assert "Answer: {2}\n" in plain
+    assert "Answer: {2} (This answer has been checked" in dressed
 
 
 @pytest.mark.parametrize(
@@ -78,13 +86,13 @@ def test_other_words_around_an_answer_are_judged_beside_it():
 def test_answers_are_judged_one_by_one(task, gold):
     """Each answer that says something has a score, beside the gold if that is asked."""
     answers = [each for each in graded_answers() if each.task == task]
-    model = Script([" 4"], repeat_last=True)
+    model = Watched([" 4"], repeat_last=True)
     found = judge_answers(model, answers, with_gold=True)
     assert found == {each.answer: 4 for each in answers if each.answer}
     shown = f"The right answer: {gold or 'a refusal'}\n"
-    assert all(shown in request.prompt for request in model.requests)
+    assert all(shown in prompt for prompt in model.prompts)
     judge_answers(model, answers[:1])
-    assert "The right answer" not in model.requests[-1].prompt
+    assert "The right answer" not in model.prompts[-1]
 
 
 def test_graders_beside_people():

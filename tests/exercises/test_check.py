@@ -12,7 +12,7 @@ from workbook import check, hint, progress, solution
 from workbook.exercises.catalogue import exercises, find
 from workbook.exercises.check import source_with_helpers
 from workbook.exercises.progress import entries
-from workbook.loop.turns import who_writes as ours
+from workbook.runtime.turns import who_writes as ours
 
 pytestmark = pytest.mark.usefixtures("own_data", "one_worker")
 WRONG = "def who_writes(label):\n    return 'model'\n"

@@ -57,16 +57,16 @@ def test_after_a_failure_ours_answers_and_says_so_in_each_cell(kernel):
 
 
 STATE = """
-import os, sys, workbook.loop.turns
+import os, sys, workbook.runtime.turns
 def state():
     return (
         list(seen), dict(os.environ), os.listdir(), os.getcwd(), list(sys.path),
-        set(sys.modules), sorted(vars(workbook.loop.turns)),
+        set(sys.modules), sorted(vars(workbook.runtime.turns)),
         {name for name in globals() if not name.startswith("_")},
     )
 seen, before = [], 0
 """
-REACHES = """import os, turtle, workbook.loop.turns as t; t.who_writes = t.new = 3
+REACHES = """import os, turtle, workbook.runtime.turns as t; t.who_writes = t.new = 3
     seen.append(1); os.environ["NEW"] = "1"; globals()["new"] = 1
     open("new", "w"); os.chdir("/"); os.system("echo raw"); print("noise")"""
 

@@ -19,8 +19,8 @@ from workbook.exercises.your_agent import (
     state,
     write,
 )
-from workbook.loop.turns import parse_turn
-from workbook.loop.turns import who_writes as ours
+from workbook.runtime.turns import parse_turn
+from workbook.runtime.turns import who_writes as ours
 
 pytestmark = pytest.mark.usefixtures("own_data", "one_worker")
 
@@ -74,7 +74,7 @@ def test_a_part_calls_another_by_its_name():
         "from workbook.exercises.your_agent import part\n"
         'who_writes = part("who_writes")\n\n\n'
         "def parse_turn(text):\n"
-        "    from workbook.loop import turns\n"
+        "    from workbook.runtime import turns\n"
         "    assert who_writes.whose == 'yours'\n"
         "    return turns.parse_turn(text)\n"
     )

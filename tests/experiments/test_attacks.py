@@ -8,7 +8,7 @@ from workbook.experiments.attacks import (
     attack_table,
     honest_table,
 )
-from workbook.guardrails.permission import Decision, Verdict
+from workbook.runtime.permission import Decision, Verdict
 
 
 @pytest.fixture(scope="module")

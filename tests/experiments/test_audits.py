@@ -9,8 +9,8 @@ from workbook.experiments import audits, recalls
 from workbook.grounding.calibration import Cost
 from workbook.grounding.evidence import Support, Verdict, audit_answer
 from workbook.grounding.recall import recall
-from workbook.models.script import Script
 from workbook.playground import play
+from workbook.runtime.script import Script
 
 HELD_OUT = audits.labelled(audit_answer)
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.experiments.watched import Watched
 from workbook.environments.number_theory import factorial
 from workbook.experiments.choices import (
     NAMES,
@@ -12,7 +13,6 @@ from workbook.experiments.choices import (
     menus,
     one_of,
 )
-from workbook.models.script import Script
 
 
 def test_a_swapped_menu_has_the_text_of_the_next_tool():
@@ -35,9 +35,9 @@ def test_a_swapped_menu_has_the_text_of_the_next_tool():
 def test_a_model_that_prefers_a_place_is_right_by_chance(title, line):
     """Each tool is in each place for a third of its questions: 12 of 36 are right."""
     says = lambda prompt: f" {prompt.splitlines()[line].partition('(')[0]}"  # noqa: E731
-    model = Script([says], repeat_last=True)
+    model = Watched([says], repeat_last=True)
     chosen = choose(model, menus()[title])
-    assert len(model.requests) == len({each.prompt for each in model.requests}) == 36
+    assert len(model.prompts) == len(set(model.prompts)) == 36
     assert sum(right == choice for right, choice in chosen) == 12
 
 

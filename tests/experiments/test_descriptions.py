@@ -1,6 +1,7 @@
 """Does a description help? One call a question, before and after."""
 
 from dataclasses import replace
+from itertools import cycle
 
 import pytest
 
@@ -14,12 +15,12 @@ from workbook.experiments.descriptions import (
     forecast_tasks,
     is_right,
 )
-from workbook.models.base import Prefilled
-from workbook.models.local import LocalTextModel
-from workbook.models.script import Script
-from workbook.tools.descriptions import lint_description
-from workbook.tools.registry import ToolRegistry
-from workbook.traces.errors import improved_description, patterns
+from workbook.runtime.local import LocalTextModel
+from workbook.runtime.model import Prefilled
+from workbook.runtime.script import Script
+from workbook.runtime.tools import ToolRegistry
+from workbook.views.descriptions import lint_description
+from workbook.views.errors import improved_description, patterns
 
 OSLO = CallTask("Oslo, 3 days?", {"city": "Oslo", "days": 3})
 CALL = f"{PREFILL} "
@@ -47,8 +48,9 @@ def test_what_the_schema_takes_may_still_be_wrong(turn, tool, taken, right):
 def test_each_question_is_asked_once_and_leaves_a_trace():
     """One call of the model a question, in their order, whatever comes of it."""
     tasks = forecast_tasks("asked")
-    turns = [CALL + '{"town": 1}', CALL + RIGHT]
-    traces = first_calls(Script(turns, loop=True), forecast(), tasks)
+    turns = cycle([CALL + '{"town": 1}', CALL + RIGHT])
+    model = Script([lambda prompt: next(turns)])
+    traces = first_calls(model, forecast(), tasks)
     asked = [trace.of("run_started")[0]["question"] for trace in traces]
     assert asked == [task.question for task in tasks]
     assert {len(trace.of("model_turn")) for trace in traces} == {1}

@@ -6,9 +6,9 @@ import pytest
 
 from tests import learner
 from workbook.experiments import effects
-from workbook.guardrails.ledger import Claim, claim, idempotency_key
-from workbook.guardrails.permission import Approve, Reject, approve, digest_of_call, yes
-from workbook.tools.calls import ToolCall
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.ledger import Claim, claim, idempotency_key
+from workbook.runtime.permission import Approve, Reject, approve, digest_of_call, yes
 
 PAY = ToolCall("Pay", {"payee": "bookshop", "amount": 25}, "call_1")
 
@@ -76,13 +76,14 @@ def test_spellings_of_a_payment_are_one(capsys, key, paid):
 def test_a_run_waits_overnight_and_another_goes_on(own_data, tmp_path, capsys):
     """nothing is paid before the answer, and no turn is asked for twice"""
     path = tmp_path / "run.jsonl"
-    assert "PENDING" in effects.agent(path)
+    assert "SUSPENDED" in effects.agent(path)
     assert effects.paid(path) == 0
     assert "DONE" in effects.agent(path, "yes,no")
     assert effects.paid(path) == 1
     decided = effects.decisions(path)
     assert "3 model turns" in capsys.readouterr().out
-    assert [*decided["what"]] == ["ask", "approve", "ask", "reject"]
+    night, morning = ["ask", "later"], ["resumed", "approve", "ask", "reject"]
+    assert [*decided["what"]] == night + morning
 
 
 def test_wherever_it_is_killed_it_pays_at_most_once(own_data, capsys):
@@ -103,7 +104,7 @@ def test_a_claim_that_always_runs_is_found_by_the_kills(own_data):
     assert [*kills["paid in the end"]] == [3]  # it died, went on, and was asked again
 
 
-ALWAYS = """from workbook.guardrails.ledger import Claim
+ALWAYS = """from workbook.runtime.ledger import Claim
 
 def claim(db, key, digest):
     return Claim("run")
@@ -111,11 +112,11 @@ def claim(db, key, digest):
 
 
 @pytest.mark.parametrize(
-    ("mode", "ask", "passes"),
+    ("mode", "person", "passes"),
     [("plan", yes, False), ("build", yes, True),
      ("build", lambda request: Reject("no"), False)],
 )  # fmt: skip
-def test_the_failing_test_is_mended_after_a_yes(mode, ask, passes):
+def test_the_failing_test_is_mended_after_a_yes(mode, person, passes):
     """on the files of a folder: in build mode, and where the person says yes"""
-    shown = effects.in_the_folder("mend_the_test", mode=mode, ask=ask)
+    shown = effects.in_the_folder("mend_the_test", mode=mode, person=person)
     assert f"as it was: {not passes}; the tests pass: {passes}" in shown

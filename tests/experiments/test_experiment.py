@@ -2,6 +2,7 @@
 
 import re
 
+from tests.experiments.watched import Watched
 from workbook.experiments.experiment import (
     Trial,
     first_steps,
@@ -17,7 +18,7 @@ from workbook.experiments.questions import (
 from workbook.loop.answers import same_number
 from workbook.loop.paper_agent import Attempt
 from workbook.loop.prompting import PaperStep, load_exemplars
-from workbook.models.script import Script
+from workbook.runtime.script import Script
 
 QUESTIONS = (
     ArithmeticQuestion("q1", "What is 2 times 3?", ("6",)),
@@ -43,7 +44,7 @@ def test_every_question_is_asked_with_every_method(capsys, monkeypatch):
     A line a method grows by a mark a question; a wait counts all methods."""
     from workbook import wait
 
-    made, script, waits = [], Script(BOTH), []
+    made, script, waits = [], Watched(BOTH), []
     monkeypatch.setattr(wait.Waiting, "__call__", lambda self: waits.append(self.total))
     trials = ask(
         ["standard", "act"],
@@ -58,7 +59,7 @@ def test_every_question_is_asked_with_every_method(capsys, monkeypatch):
         ("act", "q2", False),
     ]
     assert made == ["q1", "q2"] * 2  # each run has a world of its own
-    mine = [request.prompt.startswith("MINE") for request in script.requests]
+    mine = [prompt.startswith("MINE") for prompt in script.prompts]
     assert mine == [False] * 2 + [True] * 4
     assert capsys.readouterr().out == "standard ✓·\nact      ✓·\n"
     assert waits == [4] * 4

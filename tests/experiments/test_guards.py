@@ -4,10 +4,11 @@ import pytest
 
 from workbook.experiments import guards
 from workbook.experiments.context import by_place, find_facts, trim
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.context import PromptPart
-from workbook.guardrails.stuck import StepSeen
-from workbook.models.script import Script
+from workbook.runtime.budget import Budget
+from workbook.runtime.context import PromptPart
+from workbook.runtime.model import Model, Response
+from workbook.runtime.script import Script
+from workbook.runtime.stuck import StepSeen
 
 POLL = [StepSeen("JobStatus", {"job": "a"}, f"{n} %") for n in range(5)]
 PING = [StepSeen(name, {"q": name}, name) for name in ("Web", "Phone")] * 5
@@ -37,14 +38,12 @@ def test_a_turn_is_told_with_its_cap(capsys):
     assert (read + cap, wrote) == (500, cap)
 
 
-class Knows:
+class Knows(Model):
     """A model that finds what is asked in the words of the prompt, and nothing else."""
 
-    name = "knows"
-
-    def complete(self, prompt, *, stop=()):
-        text, _, asked = prompt.rpartition("\nIn short: ")
-        return Script([text.partition(asked)[2].split(".\n")[0]]).complete(prompt)
+    def respond(self, request):
+        text, _, asked = request.text.rpartition("\nIn short: ")
+        return Response(text.partition(asked)[2].split(".\n")[0])
 
 
 def test_each_fact_is_asked_for_at_each_place_in_both_words():

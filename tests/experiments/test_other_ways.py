@@ -1,8 +1,8 @@
 """Lab 11: what a second look repairs and spoils, and what each way costs."""
 
+from tests.experiments.watched import Watched
 from workbook.experiments import other_ways, votes
 from workbook.experiments.other_ways import Way
-from workbook.models.script import Script
 from workbook.voting.consensus import vote
 
 ONE = votes.sums()["aq12"]  # 37655
@@ -14,20 +14,20 @@ def finish(answer):
 
 def test_a_second_look_sees_the_note():
     """The first answer is in the note's prompt, and the note in the second run's"""
-    model = Script([finish("37655"), "added.", finish("62345")])
+    model = Watched([finish("37655"), "added.", finish("62345")])
     look = other_ways.second_look(ONE, model)
     assert look.answers == ["37655", "62345"]
     assert look.note == "I should have added."
-    assert "Answer: 37655\nThis answer may be wrong." in model.requests[1].prompt
-    assert f"{ONE.text} {look.note}" in model.requests[2].prompt
+    assert "Answer: 37655\nThis answer may be wrong." in model.prompts[1]
+    assert f"{ONE.text} {look.note}" in model.prompts[2]
 
 
 def test_who_acts_sees_the_plan():
     """The plan is in the actor's prompt, after the question"""
-    model = Script([" Subtract.", finish("37655")])
+    model = Watched([" Subtract.", finish("37655")])
     way = other_ways.plan_and_act(ONE, model)
     assert (way.answers, way.note) == (["37655"], "Subtract.")
-    assert f"{ONE.text} Subtract." in model.requests[1].prompt
+    assert f"{ONE.text} Subtract." in model.prompts[1]
 
 
 LOOKS = {

@@ -3,6 +3,7 @@
 import inspect
 from random import Random
 
+from tests.experiments.watched import Watched
 from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.catalogue import exercises
 from workbook.exercises.export import export
@@ -16,9 +17,9 @@ from workbook.experiments.own_agent import (
     verdict,
 )
 from workbook.experiments.questions import drawn_sums
-from workbook.models.script import Script
 from workbook.playground import capstone
 from workbook.playground.capstone import action
+from workbook.runtime.script import Script
 
 MADE = capstone.my_agent()
 
@@ -48,11 +49,12 @@ def test_sums_are_asked_with_examples_and_with_a_guard():
     sums = drawn_sums(2, seed=15)
     right = [f"Final Answer: {each.answers[0]}" for each in sums]
     call = action("Calculator", expression="1 + 1")
-    model = Script([call, right[0], "Final Answer: 7"])
+    turns = iter([call, right[0], "Final Answer: 7"])  # of both runs
+    model = Watched([lambda prompt: next(turns)], repeat_last=True)
     found = on_sums(model, sums, guard=lambda call, observed: "not now")
     assert [(s.calculated, s.right) for s in found] == [(["1 + 1"], True), ([], False)]
-    assert "Action Input: 12 * 14" in model.requests[0].prompt
-    assert "not now" in model.requests[1].prompt
+    assert "Action Input: 12 * 14" in model.prompts[0]
+    assert "not now" in model.prompts[1]
 
 
 def test_a_model_is_asked_the_questions_of_stories():

@@ -1,30 +1,22 @@
 """What lesson 08 shows: replays over the gallery, a run killed anywhere, four files."""
 
-from functools import partial
-
 import pytest
 
 from workbook.experiments import replays
-from workbook.guardrails.machine import guarded
-from workbook.models.script import Script
-from workbook.playground.engines import play
 from workbook.playground.scenarios import load
-from workbook.tools.calculator import calculator
-from workbook.traces.replay import replay
-from workbook.traces.views import VIEWS
+from workbook.runtime.calculator import calculator
+from workbook.runtime.guards import all_guards
+from workbook.runtime.machine import Machine
+from workbook.runtime.replay import replay
+from workbook.runtime.script import Script
+from workbook.views.logs import VIEWS
 
 PRICE = load("price_question")
 
 
-@pytest.fixture
-def machine():
-    """A machine that can answer the price question."""
-    return guarded(Script([]), [calculator()])
-
-
-def with_turns(machine, turns):
-    machine.model = Script(turns)
-    return machine
+def machine(turns):
+    """Return a machine that can answer the price question."""
+    return Machine(Script(turns), [calculator()], all_guards())
 
 
 def test_a_replay_that_fails_has_its_row(monkeypatch):
@@ -41,11 +33,11 @@ def test_a_replay_that_fails_has_its_row(monkeypatch):
     assert table.footer.startswith("your replay: 2 of 4")
 
 
-def test_a_killed_run_asks_only_for_what_was_not_answered(machine, tmp_path):
+def test_a_killed_run_asks_only_for_what_was_not_answered(tmp_path):
     """after a request the model, after a call the tool, else nobody"""
-    trace = replays.told(with_turns(machine, PRICE.turns), PRICE.question, tmp_path)
+    trace = replays.told(machine(PRICE.turns), PRICE.question, tmp_path)
     assert all((tmp_path / name).is_file() for name in VIEWS)
-    table = replays.killed_anywhere(trace, PRICE.turns, partial(with_turns, machine))
+    table = replays.killed_anywhere(trace, PRICE.turns, machine)
     asked = {row[0]: row[-1] for row in table.rows}
     assert asked.pop("model_request") == "the model"
     assert asked.pop("tool_call") == "the tool"
@@ -61,13 +53,3 @@ def test_a_busy_tool_is_asked_until_it_answers(fails, calls):
         True
     ] * (calls > 0)
     assert trace.end["state"] == "DONE"
-
-
-def test_spans_are_shown_as_a_tree():
-    """a line a span, below its parent"""
-    trace = play("price_question", "langchain")
-    lines = replays.span_tree(trace).splitlines()
-    depths = [len(line) - len(line.lstrip()) for line in lines]
-    assert depths == [0, *[2, 2, 4] * 4, 2]
-    assert lines[3].split()[0] == "chat"
-    assert lines[3].endswith(" tokens in")

@@ -2,19 +2,18 @@
 
 import re
 import tomllib
-from functools import partial
 
 import pytest
 
 from workbook.experiments.review import review
-from workbook.fsm.adapters import TextTurns
-from workbook.fsm.machine import Machine
-from workbook.fsm.table import CORE, Event, State, Transition
-from workbook.loop.turns import Final, parse_turn
 from workbook.paths import DATA
 from workbook.playground.engines import ENGINES, Engine
 from workbook.playground.scenarios import ScenarioError, slugs
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.ledger import Make
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import Model
+from workbook.runtime.table import CORE, Event, State, Transition
+from workbook.runtime.turns import Final, parse_turn
 
 LINES = tomllib.loads((DATA / "checklist.toml").read_text(encoding="utf-8"))["line"]
 LOOKS = [line["look"] for line in LINES]
@@ -61,14 +60,12 @@ def test_a_part_of_yours_that_sees_nothing_misses_its_line():
 # a bug is planted, and the line that it breaks is named
 
 
-def made(**change):
+def made(model=lambda model: model, **change):
     """Return the engine of a plain machine with a bug in it."""
 
     def play(spec):
-        machine = Machine(
-            spec.model, ToolRegistry(spec.tools), hook=spec.emit, **change
-        )
-        machine.run(spec.scenario.question)
+        machine = Machine(model(spec.model), spec.tools, make=Make(), **change)
+        machine.run(spec.scenario.question, journal=spec.journal)
 
     return Engine(play)
 
@@ -76,11 +73,14 @@ def made(**change):
 ENDS = Transition(State.THINK, Event.UNREADABLE_TURN, State.ERROR, "a bug")
 
 
-class WithoutStop(TextTurns):
-    """It does not tell the model where to stop."""
+class WithoutStop(Model):
+    """A model that does not know where to stop."""
 
-    def ask(self, **options):
-        return self.model.complete(self.prompt, **options)
+    def __init__(self, model):
+        self.model = model
+
+    def respond(self, request):
+        return self.model.respond(request._replace(stop=()))
 
 
 def believes(text):
@@ -93,7 +93,10 @@ def believes(text):
     ("bug", "named"),
     [
         ({"table": CORE.with_rules(ENDS)}, "missing_action"),
-        ({"adapter": partial(WithoutStop, parse=believes)}, "made_up_observation"),
+        (
+            {"model": WithoutStop, "parts": {"parse_turn": believes}},
+            "made_up_observation",
+        ),
     ],
     ids=["a turn ends the run", "made up"],
 )

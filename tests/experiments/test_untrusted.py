@@ -9,7 +9,7 @@ from workbook.experiments.untrusted import (
     prompt_after,
     texts,
 )
-from workbook.models.script import Script
+from workbook.runtime.script import Script
 
 LANGUAGES = {"en", "de", "fr", "ja", "zh"}
 PAYS = " I must pay.\nAction: Pay"

@@ -262,7 +262,7 @@ def test_nobody_passes_who_is_not_right(rows, name):
 def test_a_class_of_ours_that_equals_everything_is_found():
     """who has the package's own classes equal everything does not pass"""
     cell = """
-from workbook.loop import Action, Final, Malformed
+from workbook.runtime.turns import Action, Final, Malformed
 
 def parse_turn(text):
     for kind in (Action, Final, Malformed):

@@ -14,7 +14,7 @@ from workbook.grounding.evidence import (
     references,
     what_differs,
 )
-from workbook.tools.calls import Observation, ToolError
+from workbook.runtime.calls import Observation, ToolError
 
 FUJI = Document(
     "d1", "Mount Fuji", 0.8,

@@ -2,19 +2,19 @@
 
 import pytest
 
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.journal import Journal
 
 
 @pytest.fixture
-def emit():
-    """An `emit` callback that keeps its events."""
-    return TraceWriter()
+def journal():
+    """A journal in memory: `journal.emit` is given to an engine."""
+    return Journal()
 
 
 @pytest.fixture(scope="session")
 def calculator_tool():
     """The workbook's own calculator."""
-    from workbook.tools.calculator import calculator
+    from workbook.runtime.calculator import calculator
 
     return calculator()
 
@@ -30,7 +30,7 @@ def llm_math():
 @pytest.fixture
 def tool():
     """Make a tool that takes one text and answers as a function says."""
-    from workbook.tools.tool import Tool
+    from workbook.runtime.tools import Tool
 
     def make(name, answer, description="A tool for tests."):
         def run(input):

@@ -12,7 +12,7 @@ from workbook.langchain_trace.anatomy import (
 from workbook.langchain_trace.anatomy import (
     split_prompt as ours,
 )
-from workbook.models.prompts import count_tokens
+from workbook.runtime.script import count_tokens
 
 INSTRUCTION = "Answer as best you can. You have these tools:\n\n"
 TOOLS = "Calculator - for sums\nSearch - for facts\n\n"

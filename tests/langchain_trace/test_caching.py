@@ -6,13 +6,13 @@ import pytest
 
 from workbook.langchain_trace.agents import run_classic
 from workbook.langchain_trace.growth import caching_experiment, caching_prompts
-from workbook.models.base import Completion, Usage
-from workbook.models.prompts import shared_items
-from workbook.models.script import Script
 from workbook.playground.scenarios import load
+from workbook.runtime.journal import shared_items
+from workbook.runtime.model import Model, Response, Usage
+from workbook.runtime.script import Script
 
 
-class Server:
+class Server(Model):
     """A server that remembers one prompt, and reads a character in a millisecond."""
 
     name = "server"
@@ -21,19 +21,20 @@ class Server:
         self.before = ""
         self.asked = []
 
-    def complete(self, prompt, *, stop=()):
+    def respond(self, request):
+        prompt = request.text
         cached = shared_items(self.before, prompt)
         self.before = prompt
         self.asked.append(prompt)
         timings = {"prompt_ms": float(len(prompt) - cached)}
-        return Completion("x", Usage(len(prompt), 1, cached), timings=timings)
+        return Response("x", Usage(len(prompt), 1, cached), timings=timings)
 
 
 @pytest.fixture
-def trace(emit, llm_math):
+def trace(journal, llm_math):
     scenario = load("price_question")
-    run_classic(scenario.script(), [llm_math], scenario.question, emit=emit)
-    return emit.trace()
+    run_classic(scenario.script(), [llm_math], scenario.question, emit=journal.emit)
+    return journal.trace()
 
 
 def test_the_appended_prompt_only_grows(trace):

@@ -4,7 +4,7 @@ import pytest
 
 from workbook.langchain_trace.agents import classic_agent
 from workbook.langchain_trace.debug_log import DebugLog
-from workbook.models.script import Script
+from workbook.runtime.script import Script
 
 TURNS = ["Action: Calculator\nAction Input: 1+1", "Final Answer: <b>2</b>"]
 

@@ -16,18 +16,18 @@ from workbook.langchain_trace.classic import (
     render_scratchpad,
     steps_of,
 )
-from workbook.models.langchain import text_llm
+from workbook.langchain_trace.models import text_llm
 from workbook.playground.scenarios import load
 
 STEPS = st.lists(st.tuples(st.text(), st.text()), max_size=4)
 
 
 @pytest.fixture
-def price(emit, llm_math):
+def price(journal, llm_math):
     """The trace of the price question on the classic agent."""
     scenario = load("price_question")
-    run_classic(scenario.script(), [llm_math], scenario.question, emit=emit)
-    return emit.trace()
+    run_classic(scenario.script(), [llm_math], scenario.question, emit=journal.emit)
+    return journal.trace()
 
 
 @settings(max_examples=50, deadline=None)

@@ -3,7 +3,7 @@
 import pytest
 
 from workbook.langchain_trace import stop_words
-from workbook.models.local import LocalTextModel
+from workbook.runtime.local import LocalTextModel
 
 
 @pytest.mark.in_ci

@@ -2,8 +2,8 @@
 
 import pytest
 
+from tests.loop.asked import Asked
 from workbook.loop.naive import naive_loop
-from workbook.models.script import Script
 
 QUESTION = "A book costs 100 dollars. What is left of it after 20 % off?"
 CALL = "Thought: part {n}\nAction: Search\nAction Input: part {n}"
@@ -14,9 +14,9 @@ def search(words):
 
 
 def prompts_of_the_loop(turns, **options):
-    model = Script([*turns, "Final Answer: 80"])
+    model = Asked([*turns, "Final Answer: 80"])
     naive_loop(model, {"Search": search}, QUESTION, **options)
-    return [request.prompt for request in model.requests]
+    return model.prompts
 
 
 # build_history

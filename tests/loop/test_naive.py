@@ -3,21 +3,21 @@
 import pytest
 
 from tests.doubles import named
+from tests.loop.asked import Asked
 from workbook.loop import naive
 from workbook.loop.naive import CallLimit, CallLimitReached, reading_loop, traced
-from workbook.loop.turns import Final
-from workbook.models.script import Script
-from workbook.traces.events import REQUIRED
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.journal import Journal
+from workbook.runtime.script import Script
+from workbook.runtime.turns import Final
 
 CALL = "Thought: I add.\nAction: Sum\nAction Input: 1+1"
 TOOLS = {"Sum": named("a tool that answers 2", lambda text: 2)}
 
 
 def run(model, loop=naive.naive_loop, tools=TOOLS, **options):
-    trace = TraceWriter(secrets=())
-    answer = traced(loop, trace)(model, tools, "1+1?", **options)
-    return answer, trace.trace()
+    journal = Journal(secrets=())
+    answer = traced(loop, journal.emit)(model, tools, "1+1?", **options)
+    return answer, journal.trace()
 
 
 # the exercise
@@ -27,12 +27,12 @@ RUNS = "Action: Sum\nAction Input: 1+1"
 
 def ask(loop, *turns, tools=TOOLS, **options):
     """Run the loop on a model that says these turns; return answer and model."""
-    model = Script(turns)
+    model = Asked(turns)
     return loop(model, tools, "1+1?", **options), model
 
 
 def assert_sent(model, *expected):
-    sent = [request.prompt for request in model.requests]
+    sent = model.prompts
     pairs = zip(sent, expected, strict=False)
     for number, (prompt, right) in enumerate(pairs, start=1):
         assert prompt == right, f"prompt {number} is {prompt!r}, expected is {right!r}"
@@ -106,8 +106,8 @@ def test_nothing_is_caught(naive_loop):
 # what else the package's own does
 
 
-def test_the_trace_tells_the_run_in_order():
-    """Every call, tool and answer is told, in order, with the fields of the schema."""
+def test_the_trace_has_the_run_in_order():
+    """Every call, tool and answer is there, in order."""
     _, trace = run(Script([CALL, "Final Answer: 2"]))
     assert [event["kind"] for event in trace] == [
         "run_started",
@@ -115,8 +115,6 @@ def test_the_trace_tells_the_run_in_order():
         *("model_request", "model_turn"),
         "run_finished",
     ]
-    for event in trace:
-        assert set(REQUIRED[event["kind"]]) <= set(event)
     assert trace.end["answer"] == "2"
     assert trace.of("tool_call")[0]["arguments"] == {"input": "1+1"}
     turn = {"kind": "action", "thought": "I add.", "tool": "Sum", "input": "1+1"}
@@ -125,7 +123,7 @@ def test_the_trace_tells_the_run_in_order():
 
 
 def test_a_loop_may_ask_which_tools_there_are():
-    """Traced tools are those that are there; a call of another is told, and fails."""
+    """Traced tools are those that are there; a call of another is traced, and fails."""
 
     def loop(model, tools, question):
         assert list(tools) == ["Sum"]
@@ -133,10 +131,10 @@ def test_a_loop_may_ask_which_tools_there_are():
         assert tools.get("None") is None
         return tools["None"]("-")
 
-    trace = TraceWriter(secrets=())
+    journal = Journal(secrets=())
     with pytest.raises(KeyError):
-        traced(loop, trace)(Script([]), TOOLS, "1+1?")
-    assert [call["tool"] for call in trace.trace().of("tool_call")] == ["None"]
+        traced(loop, journal.emit)(Script([]), TOOLS, "1+1?")
+    assert [call["tool"] for call in journal.trace().of("tool_call")] == ["None"]
 
 
 class Refusal(str):
@@ -156,26 +154,26 @@ def test_a_tool_that_says_no_has_failed():
 # with a parser
 
 
-def test_a_parser_reads_what_the_loop_is_told():
+def test_a_parser_reads_what_the_model_wrote():
     """An answer that rests on a made-up Observation is dropped: the step is done."""
-    model = Script([f"{CALL}\nObservation: 3\nFinal Answer: 3", "Final: two"])
+    model = Asked([f"{CALL}\nObservation: 3\nFinal Answer: 3", "Final: two"])
     answer, _ = run(model, reading_loop)
     assert answer == "two"
-    assert model.requests[1].prompt == f"Question: 1+1?\n{CALL}\nObservation: 2\n"
+    assert model.prompts[1] == f"Question: 1+1?\n{CALL}\nObservation: 2\n"
 
 
 @pytest.mark.parametrize("text", ["", "I think.", "Action: Sum"])
-def test_an_unreadable_turn_is_told_to_the_model(text):
+def test_an_unreadable_turn_is_an_observation(text):
     """With a parser, a turn that cannot be read is an Observation and no exception."""
-    model = Script([text, "Final Answer: 2"])
+    model = Asked([text, "Final Answer: 2"])
     answer, trace = run(model, reading_loop)
     assert (answer, trace.of("tool_call")) == ("2", [])
-    assert "\nObservation: Error: " in model.requests[1].prompt
+    assert "\nObservation: Error: " in model.prompts[1]
 
 
 def test_parser_and_history_are_arguments():
     """Somebody else's parser and history are used in place of ours."""
-    model = Script(["88"])
+    model = Asked(["88"])
     answer = reading_loop(
         model,
         {},
@@ -186,7 +184,7 @@ def test_parser_and_history_are_arguments():
         ),
         instructions="Q",
     )
-    assert (answer, model.requests[0].prompt) == ("<88>", "Q1+1?[]")
+    assert (answer, model.prompts[0]) == ("<88>", "Q1+1?[]")
 
 
 @pytest.mark.parametrize("loop", [naive.naive_loop, reading_loop])
@@ -201,7 +199,7 @@ def test_nothing_else_is_mended(loop):
 @pytest.mark.parametrize("calls", [1, 3])
 def test_a_call_limit_is_reached_after_its_calls(calls):
     """A limit of n hands n calls on as they are and raises at the next one."""
-    model = Script([CALL] * (calls + 1))
+    model = Asked([CALL] * (calls + 1))
     with pytest.raises(CallLimitReached, match=f"the limit is {calls}"):
         run(CallLimit(model, calls))
     assert model.asked == calls

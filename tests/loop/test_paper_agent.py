@@ -2,12 +2,13 @@
 
 import pytest
 
+from tests.loop.asked import Asked
 from workbook.loop.paper_agent import read_step, run
 from workbook.loop.prompting import ACT, REACT, PaperStep
 from workbook.loop.text_world import StepResult, ToolWorld
-from workbook.models.base import Usage
-from workbook.models.script import Script
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.journal import Journal
+from workbook.runtime.model import Usage
+from workbook.runtime.script import Script
 
 QUESTION = "How many eggs are in 7 boxes of 12?"
 SUM = " I multiply.\nAction: Sum[12 * 7]"
@@ -23,29 +24,29 @@ def reads_angles(text):
 
 def test_each_prompt_ends_where_the_model_goes_on():
     """The second prompt holds the first step and its observation, then a new label."""
-    script = Script([SUM, END])
+    script = Asked([SUM, END])
     run("react", script, QUESTION, [], WORLD)
-    first, second = script.requests
-    assert second.prompt == (
-        f"{first.prompt} I multiply.\nAction: Sum[12 * 7]\nObservation: 84\nThought:"
+    first, second = script.prompts
+    assert second == (
+        f"{first} I multiply.\nAction: Sum[12 * 7]\nObservation: 84\nThought:"
     )
-    assert first.prompt == f"Question: {QUESTION}\nThought:"
-    assert second.stop[0] == "\nObservation:"
+    assert first == f"Question: {QUESTION}\nThought:"
+    assert script.requests[1].stop[0] == "\nObservation:"
 
 
 def test_a_reply_without_an_action_is_followed_by_a_second_call():
     """A thought alone is kept, the action asked for; the trace has it all in order."""
-    trace = TraceWriter(secrets=())
-    script = Script([" I multiply.\nThen I see.", " Sum[12 * 7]", END])
-    attempt = run("react", script, QUESTION, [], WORLD, emit=trace)
-    assert script.requests[1].prompt.endswith("\nThought: I multiply.\nAction:")
+    journal = Journal(secrets=())
+    script = Asked([" I multiply.\nThen I see.", " Sum[12 * 7]", END])
+    attempt = run("react", script, QUESTION, [], WORLD, emit=journal.emit)
+    assert script.prompts[1].endswith("\nThought: I multiply.\nAction:")
     assert script.requests[1].stop == ("\n",)
     assert attempt.steps == (
         PaperStep("I multiply.", "Sum[12 * 7]", "84"),
         PaperStep("I know.", "Finish[84]", "Episode finished."),
     )
     assert attempt.calls == 3
-    events = trace.trace()
+    events = journal.trace()
     ask, act = ("model_request", "model_turn"), ("tool_call", "observation")
     kinds = ["run_started", *ask, *ask, *act, *ask, *act, "run_finished"]
     assert [event["kind"] for event in events] == kinds
@@ -60,13 +61,13 @@ def test_prompt_and_actions_may_be_anothers():
     def prompt(question, exemplars, *, numbered):
         return f"Mind {len(exemplars)}, {numbered}.\n\nQuestion: {question}\nAction:"
 
-    trace, script = TraceWriter(secrets=()), Script([" Sum<12 * 7>", " Finish<84>"])
+    journal, script = Journal(secrets=()), Asked([" Sum<12 * 7>", " Finish<84>"])
     mine = {"prompt": prompt, "parse": reads_angles}
-    attempt = run("act", script, "7 * 12?", [], WORLD, emit=trace, **mine)
+    attempt = run("act", script, "7 * 12?", [], WORLD, emit=journal.emit, **mine)
     assert attempt.answer == "84"
-    turns = [event["turn"]["kind"] for event in trace.trace().of("model_turn")]
+    turns = [event["turn"]["kind"] for event in journal.trace().of("model_turn")]
     assert turns == ["action", "final"]
-    first, second = (request.prompt for request in script.requests)
+    first, second = script.prompts
     assert first == "Mind 0, False.\n\nQuestion: 7 * 12?\nAction:"
     assert second == f"{first} Sum<12 * 7>\nObservation: 84\nAction:"
 
@@ -89,10 +90,10 @@ def test_the_world_or_the_model_ends_the_run(action, answer):
 
 def test_a_long_observation_is_cut():
     """The model sees the first sentences of a long observation."""
-    script = Script([" Read[]", " Finish[]"])
+    script = Asked([" Read[]", " Finish[]"])
     book = ToolWorld({"Read": lambda _: "One. Two. Three."})
     run("act", script, QUESTION, [], book, observation_chars=9)
-    assert script.requests[1].prompt.endswith("Observation: One. Two.\nAction:")
+    assert script.prompts[1].endswith("Observation: One. Two.\nAction:")
 
 
 @pytest.mark.parametrize(
@@ -126,21 +127,21 @@ def test_a_reply_is_split_into_thought_and_action(method, reply, expected):
 )
 def test_how_a_run_ends(method, turns, answer, calls):
     """The line behind "Answer:", or Finish in brackets; no answer after seven steps."""
-    trace = TraceWriter(secrets=())
-    attempt = run(method, Script(turns), QUESTION, [], WORLD, emit=trace)
+    journal = Journal(secrets=())
+    attempt = run(method, Script(turns), QUESTION, [], WORLD, emit=journal.emit)
     assert (attempt.answer, attempt.calls) == (answer, calls)
-    end = trace.trace().end
+    end = journal.trace().end
     gave_up = answer is None and turns != [" Finish[]"]
     assert (end["state"] == "EXHAUSTED", end["answer"]) == (gave_up, answer)
-    spent = [Usage(**event["usage"]) for event in trace.trace().of("model_turn")]
+    spent = [Usage(**event["usage"]) for event in journal.trace().of("model_turn")]
     assert attempt.usage == sum(spent, Usage())
 
 
 def test_the_reasoning_before_an_answer_is_its_thought():
     """CoT's trace has the reasoning apart from the answer."""
-    trace = TraceWriter(secrets=())
-    run("cot", Script([" 12 * 7 = 84.\nAnswer: 84"]), QUESTION, [], emit=trace)
-    (turn,) = trace.trace().of("model_turn")
+    journal = Journal(secrets=())
+    run("cot", Script([" 12 * 7 = 84.\nAnswer: 84"]), QUESTION, [], emit=journal.emit)
+    (turn,) = journal.trace().of("model_turn")
     assert turn["turn"]["thought"] == "12 * 7 = 84."
 
 
@@ -149,11 +150,11 @@ def test_the_reasoning_before_an_answer_is_its_thought():
 )
 def test_a_reply_without_an_answer_is_malformed(method, reply):
     """Without a line "Answer:", or without a word, there is no answer to take."""
-    trace = TraceWriter(secrets=())
-    assert run(method, Script([reply]), QUESTION, [], emit=trace).answer is None
-    (turn,) = trace.trace().of("model_turn")
+    journal = Journal(secrets=())
+    assert run(method, Script([reply]), QUESTION, [], emit=journal.emit).answer is None
+    (turn,) = journal.trace().of("model_turn")
     assert turn["turn"]["reason"] == "missing_answer"
-    assert trace.trace().end["state"] == "EXHAUSTED"
+    assert journal.trace().end["state"] == "EXHAUSTED"
 
 
 @pytest.mark.parametrize(

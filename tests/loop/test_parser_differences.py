@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbook.loop.turns import Action, Final, parse_turn
+from workbook.runtime.turns import Action, Final, parse_turn
 
 DATA = Path(__file__).parents[2] / "data/lessons/01/parser_differences.toml"
 ROWS = tomllib.loads(DATA.read_text(encoding="utf-8"))["difference"]

@@ -180,7 +180,7 @@ def test_every_exemplar_finishes_with_its_answer(name):
 
 def test_the_arithmetic_exemplars_calculate_right():
     """What an arithmetic exemplar shows as observed is what a calculator says."""
-    from workbook.tools.calculator import safe_eval
+    from workbook.runtime.calculator import safe_eval
 
     for exemplar in load_exemplars("arithmetic"):
         for step in exemplar.steps[:-1]:

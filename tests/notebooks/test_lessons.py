@@ -128,7 +128,7 @@ def assert_yours(lesson, executed):
 
 def with_own_model(path):
     """Return a lesson's cells up to its own-model cell, with a model to be named."""
-    from workbook.models.local import local_server
+    from workbook.runtime.local import local_server
 
     notebook = read(path)
     tags = [cell.metadata.get("tags", []) for cell in notebook.cells]

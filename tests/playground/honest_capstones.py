@@ -5,7 +5,7 @@ import zlib
 
 from workbook.evaluation.tasks import Gold
 from workbook.playground.capstone import Capstone, Story, action, my_agent, tells
-from workbook.tools.tool import tool
+from workbook.runtime.tools import tool
 
 SAY = "Final Answer: {told}"
 WORDS = ["lamp", "river", "stone", "apple", "cloud", "paper", "green", "north"]

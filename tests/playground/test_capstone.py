@@ -11,17 +11,14 @@ from workbook.exercises.catalogue import find
 from workbook.exercises.display import as_message
 from workbook.exercises.report import Outcome
 from workbook.exercises.run_tests import run_tests
-from workbook.fsm import FunctionCalls, Machine
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.own import with_guard
-from workbook.models.base import ToolRequest, ignore
-from workbook.models.script import Script
 from workbook.playground.capstone import my_agent as good
 from workbook.playground.capstone import play_story
 from workbook.playground.scenarios import ScenarioError
-from workbook.tools import ToolRegistry
-from workbook.traces import Trace, TraceWriter
-from workbook.traces.replay import replay
+from workbook.runtime.guards import all_guards, own_guard
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import ToolRequest
+from workbook.runtime.replay import replay, resume
+from workbook.runtime.script import Script
 
 DANGER = good().story(Random(1), True)  # euros at a rate that the model makes up
 SAFE = good().story(Random(1), False)
@@ -106,33 +103,28 @@ def test_of_several_calls_of_a_turn_each_is_asked_about():
     made = good()
     calls = [ToolRequest("Convert", {"amount": 1, "rate": r}, f"{r}") for r in (1, 2)]
     turn = [calls[0], ToolRequest("Rates", {"input": "today"}, "b"), calls[1]]
-    tools, emit = ToolRegistry([*SAFE.tools, made.tool]), TraceWriter()
-    machine = Machine(
-        Script([turn, "Final Answer: no"]), tools, adapter=FunctionCalls, hook=emit
-    )
-    with_guard(machine, made.guard).run("How many dollars?")
-    ok = [event["ok"] for event in emit.trace().of("observation")]
+    tools, script = [*SAFE.tools, made.tool], Script([turn, "Final Answer: no"])
+    machine = Machine(script, tools, [own_guard(made.guard)], chat=True)
+    trace = machine.run("How many dollars?").trace
+    ok = [event["ok"] for event in trace.of("observation")]
     assert ok == [False, True, False]
 
 
-def test_a_run_goes_on_behind_a_refusal(tmp_path):
+def test_a_run_goes_on_after_a_refusal(tmp_path):
     """a run that dies, wherever, goes on with its guard and comes to the same end"""
     made, wanted = good(), play_story(good(), DANGER)[0].end["answer"]
-
     turns = [DANGER.turns[0], *DANGER.if_stopped[:-1], f"Final Answer: {wanted}"]
 
-    def machine(said, hook=ignore):
-        again = guarded(Script(turns[said:]), [*DANGER.tools, made.tool], hook=hook)
-        return with_guard(again, made.guard)
+    def machine():
+        guards = [*all_guards(), own_guard(made.guard)]
+        return Machine(Script(turns), [*DANGER.tools, made.tool], guards)
 
-    with TraceWriter(tmp_path / "run.jsonl") as emit:
-        machine(0, emit).run(DANGER.question)
+    machine().run(DANGER.question, tmp_path / "run.jsonl")
     lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
     for died in range(1, len(lines)):
         path = tmp_path / f"{died}.jsonl"
         path.write_bytes(b"".join(lines[:died]))
-        said = len(Trace.read(path).of("model_turn"))
-        assert machine(said).resume(path).answer == wanted, died
+        assert resume(path, machine()).answer == wanted, died
 
 
 def test_a_part_that_breaks_is_named():

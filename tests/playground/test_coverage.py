@@ -6,62 +6,57 @@ What no scenario takes is taken here by a small run, which says what has to happ
 from itertools import chain, product
 
 from tests.playground.plays import played
-from workbook.fsm import Machine
-from workbook.grounding.grounded import grounded
-from workbook.guardrails.permission import PolicyRule, Reject, yes
-from workbook.guardrails.table import GUARDED
-from workbook.models.script import Script
-from workbook.playground.engines import SUSPICIOUS
+from workbook.grounding.grounded import VERIFY, grounding
+from workbook.playground.engines import GUARDED, SUSPICIOUS
 from workbook.playground.scenarios import slugs
-from workbook.security.tainted import ADDRESS, with_taint
-from workbook.tools.tool import Tool
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Journal
+from workbook.runtime.machine import Machine
+from workbook.runtime.permission import PolicyRule, Reject, yes
+from workbook.runtime.script import Script
+from workbook.runtime.tools import Tool
+from workbook.security.tainted import taint
 
 CALL = 'Action: Note\nAction Input: {"text": "a"}'
 WHERE = 'Action: Note\nAction Input: {"text": "https://a.example/n"}'
 ASKED_FOR = [WHERE, "Final Answer: It is at https://a.example/n"]
 
 
-def traced(*turns, then=None, **options):
-    """Run a machine of these turns; `then` is told of it and of each event."""
-    emit = TraceWriter()
-
-    def hook(kind, **fields):
-        emit(kind, **fields)
-        if then is not None:
-            then(machine, kind, fields)
-
+def traced(*turns, then=None, person=None, parts=None):
+    """Run a machine of these turns; `then` gets it and each event."""
     schema = {"properties": {"text": {"type": "string"}}, "required": ["text"]}
     note = Tool("Note", "Note a text.", schema, lambda text: {"result": text})
-    options |= {"rules": (PolicyRule("allow"),), "hook": hook}
+    guards = all_guards(person=person, rules=[PolicyRule("allow")])
+    guards = [*grounding(), taint(person, then=VERIFY), *guards]
     script = Script([*turns] or [CALL, "Final Answer: done"])
-    machine = with_taint(grounded(script, [note], **options))
-    machine.run("Note it.")
-    return emit.trace()
+    machine = Machine(script, [note], guards, parts=parts)
+    journal = Journal(listener=then and (lambda event: then(machine, event)))
+    return machine.run("Note it.", journal=journal).trace
 
 
-def disk_is_full(machine):
+def fails(*given, **options):
     raise OSError("the disk is full")
 
 
 def disturbed():
-    """Yield runs in which something happens on the way into each state."""
+    """Yield runs that are cancelled on the way into each state, or fail in it."""
     for state in {*SUSPICIOUS.states} - {*SUSPICIOUS.ends}:
         first = state == SUSPICIOUS.start
-        told = ("run_started", None) if first else ("transition", state)
-        for happens in (Machine.cancel, disk_is_full):
+        place = ("run_started", None) if first else ("transition", state)
 
-            def then(machine, kind, fields, told=told, happens=happens):
-                if (kind, fields.get("target")) == told:
-                    happens(machine)
+        def then(machine, event, place=place):
+            if (event["kind"], event.get("target")) == place:
+                machine.cancel()
 
-            yield traced(*(ASKED_FOR if state == ADDRESS else []), then=then)
+        yield traced(then=then)
+    for part in ("may_flow", "audit_answer"):  # in ADDRESS, in VERIFY
+        yield traced("Final Answer: done", parts={part: fails})
 
 
 def of_addresses():
     """Yield what a person says to an address of the note: yes, no, nothing."""
-    for ask in (yes, lambda request: Reject(), lambda request: None):
-        yield traced(*ASKED_FOR, ask=ask)
+    for person in (yes, lambda request: Reject(), lambda request: None):
+        yield traced(*ASKED_FOR, person=person)
 
 
 def test_every_row_is_taken_and_no_other():

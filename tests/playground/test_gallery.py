@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from workbook.loop.turns import parse_turn
 from workbook.playground import watch
 from workbook.playground.engines import GALLERY, gallery
 from workbook.playground.gallery_page import Ending, Gallery
@@ -12,6 +11,7 @@ from workbook.playground.scenarios import (
     load,
     slugs,
 )
+from workbook.runtime.turns import parse_turn
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import tempfile
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -20,10 +20,9 @@ from tests.counting import TimeUp, count_calls
 from workbook.environments.catalogue import builtin_tools
 from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import Gold, tasks
-from workbook.guardrails.ledger import Ledger
 from workbook.playground.capstone import Capstone, Story, play_story
 from workbook.playground.scenarios import ScenarioError, outcome
-from workbook.tools.calls import (
+from workbook.runtime.calls import (
     Effect,
     Observation,
     ToolCall,
@@ -31,11 +30,11 @@ from workbook.tools.calls import (
     ToolFailure,
     result_text,
 )
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.threads import TimedOut, call_with_timeout
-from workbook.tools.tool import Tool
-from workbook.traces import TraceError
-from workbook.traces.replay import replay
+from workbook.runtime.ledger import Ledger
+from workbook.runtime.replay import replay
+from workbook.runtime.tools import Tool, ToolRegistry
+from workbook.runtime.trace import TraceError
+from workbook.runtime.waiting import TimedOut, call_with_timeout
 
 FIVE = ["tunnel_length", "longer_main_span", "skytree_eiffel", "formula"]
 FIVE = [task for task in tasks() if task.slug in [*FIVE, "order_on_a_page"]]
@@ -73,9 +72,9 @@ class Played:
 
         own = replace(made.tool, run=counted, timeout_s=None)
         own = replace(made, tool=own, guard=noted)
-        given = {"made": own, "story": story, "guard": guard, **options}
+        play = partial(play_story, own, story, guard, **options)
         try:
-            found = call_with_timeout(play_story, given, 4 * LIMIT_S)
+            found = call_with_timeout(play, 4 * LIMIT_S)
             self.trace, self.machine = found
         except TimedOut:
             HUNG.append(f"one call of your {self.inside} did not return")
@@ -284,7 +283,7 @@ def test_each_run_is_honest(my_agent, danger):
     begun = Counter(e["call_id"] for e in played.trace.of("tool_call"))
     seen = Counter(e["call_id"] for e in played.trace.of("observation"))
     del seen[None]  # of turns that could not be read
-    waits = played.end["state"] == "PENDING"
+    waits = played.end["state"] == "SUSPENDED"
     assert waits or len(played.trace.of("run_finished")) == 1, str(played)
     assert waits or begun == seen, f"calls {dict(begun)} have observations {dict(seen)}"
     assert set(begun.values()) <= {1}, f"a call was made twice: {dict(begun)}"

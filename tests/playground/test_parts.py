@@ -7,10 +7,10 @@ import pytest
 from tests.learner import solve, spoil
 from workbook import your_parts
 from workbook.exercises.catalogue import exercises
-from workbook.fsm import assemble
 from workbook.playground import load, play
-from workbook.tools.calculator import calculator
-from workbook.traces import Trace
+from workbook.runtime.calculator import calculator
+from workbook.runtime.machine import Machine
+from workbook.runtime.trace import Trace
 
 pytestmark = pytest.mark.usefixtures("own_data")
 
@@ -19,7 +19,7 @@ MACHINE = [
     "advance", "audit", "drive", "think",
 ]  # fmt: skip
 GUARDED = ["within_budget", "find_cycle", "same_search", "fit_context"]
-GUARDED += [slug for slug in MACHINE if slug != "agent_table"]  # it has its own
+GUARDED += MACHINE
 ASKS = {"same_search": "same_call_forever", "fit_context": "drift"}
 
 
@@ -48,7 +48,7 @@ def test_the_machine_runs_on_the_learners_parts_alone(slugs):
     parts, price = your_parts(*MACHINE), load("price_question")
     tools = [calculator(evaluate=parts["safe_eval"])]
     with ours_refused():
-        ended = assemble(parts, price.script(), tools).run(price.question)
+        ended = Machine(price.script(), tools, parts=parts).run(price.question)
     if slugs != MACHINE:
         assert ended.state == "ERROR"
         assert "own answer was called" in ended.message

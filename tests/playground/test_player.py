@@ -6,18 +6,18 @@ import threading
 
 import pytest
 
-from workbook.guardrails.permission import LATER, Approve, Edit, Reject, Request
-from workbook.models.choice import UnknownModel
-from workbook.models.script import Script
+from workbook.choice import UnknownModel
 from workbook.playground.engines import ENGINES, GALLERY, in_words, play
 from workbook.playground.person import You, answered, shown_arguments
 from workbook.playground.render import TEXTS
 from workbook.playground.scenarios import ScenarioError
 from workbook.playground.view import model_options
 from workbook.playground.watch import player
-from workbook.tools.calls import ToolCall
-from workbook.tools.tool import Tool
-from workbook.traces.trace import Trace
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.permission import Approve, Edit, Reject, Request
+from workbook.runtime.script import Script
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace
 
 MINE = 'title = "t"\nquestion = "q"\nteaches = "x"\n'
 MINE += '[[turn]]\ntext = "Final Answer: 88"\n'
@@ -71,9 +71,9 @@ class Waits(Script):
     def again(self):
         return self
 
-    def complete(self, *args, **kwargs):
+    def respond(self, request):
         assert self.go_on.wait(10)
-        return super().complete(*args, **kwargs)
+        return super().respond(request)
 
 
 @pytest.mark.parametrize("engine", GALLERY)
@@ -413,10 +413,10 @@ def test_not_now_and_later_on(asks):
     """Not now suspends the run in its trace; Continue asks again, and goes on"""
     shown = asks()
     press(shown, "later")
-    assert told(shown).endswith(": PENDING.")
+    assert told(shown).endswith(": SUSPENDED.")
     assert shown.view.buttons["go_on"].layout.display == "flex"
     waits = Trace(tuple(shown.events))
-    assert in_words(waits) == "PENDING (suspended) after 4 turns"
+    assert in_words(waits) == "SUSPENDED (suspended) after 4 turns"
     press(shown, "go_on")
     assert told(shown).endswith("it waits for you: write_file.")
     press(shown, "approve")
@@ -438,10 +438,12 @@ def test_a_stop_while_a_call_waits_ends_the_run(asks):
     shown = asks()
     press(shown, "cancel")
     assert shown.events[-1]["state"] == "CANCELLED"
-    assert "not made" in last_seen(shown)
+    made = [e["tool"] for e in shown.events if e["kind"] == "tool_call"]
+    assert "write_file" not in made
     you = You()
     you.stop()  # before a question has come: it is not asked
-    assert you.ask(asked()) is LATER
+    with pytest.raises(KeyboardInterrupt):
+        you.ask(asked())
 
 
 def test_what_waits_is_not_told_before_you_are_there(asks):

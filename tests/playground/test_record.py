@@ -7,7 +7,6 @@ import pytest
 from tests.endpoint import Fault, endpoint
 from workbook.__main__ import main
 from workbook.exercises.catalogue import CourseError
-from workbook.models.script import Script
 from workbook.playground import recorded
 from workbook.playground.record import record
 from workbook.playground.recorded import (
@@ -17,6 +16,7 @@ from workbook.playground.recorded import (
     on_other_models,
     other_models,
 )
+from workbook.runtime.script import Script
 
 TURN = " I need 20% of 110.\nAction: Calculator\nAction Input: 110*0.2"
 HOSTED = {

@@ -5,8 +5,6 @@ import json
 
 import pytest
 
-from workbook.models.script import Script
-from workbook.models.weights import fetch_weights
 from workbook.playground import recorded
 from workbook.playground.recorded import (
     NotRecorded,
@@ -15,6 +13,8 @@ from workbook.playground.recorded import (
     real_model,
     real_result,
 )
+from workbook.runtime.script import Script
+from workbook.weights import fetch_weights
 
 
 @pytest.fixture
@@ -87,7 +87,7 @@ def test_without_weights_the_recording_is_played(folder, monkeypatch, capsys):
     def no_server():
         raise RuntimeError("No network.")
 
-    monkeypatch.setattr("workbook.models.local.local_server", no_server)
+    monkeypatch.setattr("workbook.runtime.local.local_server", no_server)
     assert real_model("lesson").complete("a").text == "one"
     assert "No network." in capsys.readouterr().out
 

@@ -5,11 +5,9 @@ import re
 import pytest
 
 from tests.playground.plays import as_told, played
+from workbook.choice import MissingKey, UnknownModel
 from workbook.exercises.your_agent import your_parts
 from workbook.loop.naive import build_history, naive_loop
-from workbook.loop.turns import parse_turn
-from workbook.models.choice import MissingKey, UnknownModel
-from workbook.models.script import Script
 from workbook.playground.engines import ENGINES, GALLERY, gallery, play
 from workbook.playground.scenarios import (
     End,
@@ -21,7 +19,10 @@ from workbook.playground.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.traces.events import check_event
+from workbook.playground.turn_tables import read_turns
+from workbook.runtime.model import ToolRequest
+from workbook.runtime.script import Script
+from workbook.runtime.turns import parse_turn
 
 WINGS = [*slugs(), *slugs("trust")]
 ENDS = [(slug, engine) for slug in WINGS for engine in load(slug).ends]
@@ -78,8 +79,7 @@ def test_what_is_told_of_a_run_is_whole():
     """No trace has a hole, and no observation is `ok` whose text tells of an error"""
     for slug, engine in ENDS:
         trace = played(slug, engine)[0]
-        for seq, event in enumerate(trace):
-            check_event(event, seq)
+        assert [event["seq"] for event in trace] == list(range(len(trace)))
         assert trace.events[0]["kind"] == "run_started"
         for event in trace.of("observation") * (slug in slugs()):
             assert not (event["ok"] and REFUSAL.search(event["text"])), (slug, engine)
@@ -186,6 +186,53 @@ def test_the_gallery_has_a_row_a_scenario_and_a_column_an_engine(capsys, own_dat
     assert row.frame.loc["missing_action", "naive"].startswith("ERROR")
     lines = capsys.readouterr().out.splitlines()
     assert lines == ["parts in this run · ours: naive_loop"] * 2
+
+
+ADD = {"name": "add", "arguments": {"a": 1}}
+
+
+def test_the_turns_of_a_file_are_those_of_a_script():
+    """Texts are written out, errors raised, calls asked for, with ids or without"""
+    assert read_turns([{"text": "{n}!", "times": 2}, {"text": "b"}]) == [
+        "1!",
+        "2!",
+        "b",
+    ]
+    assert read_turns([{"text": "never", "times": 0}]) == []
+    [error] = read_turns([{"raises": "ConnectionError", "message": "401"}])
+    assert (type(error), str(error)) == (ConnectionError, "401")
+    table = {"text": "I add.", "calls": [{**ADD, "id": "c7"}, ADD]}
+    answer = Script(read_turns([table])).complete("p")
+    asked = [ToolRequest("add", {"a": 1}, call_id) for call_id in ("c7", "")]
+    assert (answer.text, list(answer.calls)) == ("I add.", asked)
+    assert answer.finish == "tool_calls"
+
+
+@pytest.mark.parametrize(("window", "text"), [(100, "88 dollars"), (2, "88 yen")])
+def test_drift_can_be_written_down(window, text):
+    """A constraint is obeyed only while the window still holds it"""
+    other = {"if_seen": "in pounds", "then": "88 pounds", "else": "88 yen"}
+    turn = {"if_seen": "in dollars", "then": "88 dollars", "else": other}
+    script = Script(read_turns([turn]), window_tokens=window)
+    assert script.complete("Answer in dollars." + "…" * 20).text == text
+
+
+@pytest.mark.parametrize(
+    ("turn", "message"),
+    [
+        (3, "turn 1 is 3. A turn is a text"),
+        ({"text": "a", "times": -1}, "times is -1"),
+        ({"if_seen": "a", "then": 3, "else": "b"}, "turn 1, then is 3"),
+        ({"calls": []}, "turn 1 is"),
+        ({"calls": [{"name": "Add"}]}, "turn 1 is"),
+        ({"calls": [ADD], "txt": "a"}, "turn 1 is"),
+        ({"raises": "SystemExit"}, "'SystemExit' is not a built-in exception"),
+    ],
+)
+def test_a_wrong_turn_is_named(turn, message):
+    """A slip in a table is told by the number of its turn"""
+    with pytest.raises(ValueError, match=re.escape(message)):
+        read_turns([turn])
 
 
 TOO_SOON = "before I have calculated it.\nAction: Calculator\nAction Input: 240*0.15"

@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbook.environments.search import wiki_search
-from workbook.fsm import FunctionCalls, TextTurns
 from workbook.grounding.addresses import addresses_in
 from workbook.grounding.evidence import Support, audit_answer, evidence_of
-from workbook.grounding.grounded import grounded
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.permission import LATER, Edit, PolicyRule, Verdict, no, yes
-from workbook.models.base import ToolRequest
-from workbook.models.script import Script
-from workbook.security.tainted import with_taint
-from workbook.tools.tool import Tool
-from workbook.traces import TraceWriter
-from workbook.traces.replay import replay
+from workbook.grounding.grounded import VERIFY, citing_preamble, grounding
+from workbook.runtime.budget import Budget
+from workbook.runtime.guards import all_guards
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import ToolRequest
+from workbook.runtime.permission import LATER, Edit, PolicyRule, Verdict, no, yes
+from workbook.runtime.replay import replay
+from workbook.runtime.script import Script
+from workbook.runtime.tools import Tool
+from workbook.security.tainted import taint
 
 CODE = "7291-blue"
 INPUT = {"properties": {"input": {"type": "string"}}, "required": ["input"]}
@@ -50,15 +50,17 @@ calls = st.lists(requests | st.sampled_from(SAID), max_size=6)
 people = st.lists(st.sampled_from(PEOPLE), max_size=4)
 
 
-def whole_machine(turns, adapter, screened, **options):
+def whole_machine(turns, chat, screened, person=None):
     """Return a machine with all of it, under rules of the user that allow anything."""
     ours = {"timeout_s": None, "outside": False}
     inbox = Tool("Inbox", "Reads.", INPUT, lambda input: {"result": CODE}, **ours)
     pay = Tool("Pay", "Pays.", INPUT, lambda input: {"result": "paid"}, "write", **ours)
-    options |= {"rules": ANYTHING, "budget": Budget(8), "adapter": adapter}
-    script = Script(turns, repeat_last=True)
-    machine = grounded(script, [wiki_search(), inbox, pay], **options)
-    return with_taint(machine, private=["Inbox"], screened=screened, fence=True)
+    how = {"private": ["Inbox"], "screened": screened, "fence": True}
+    guards = all_guards(Budget(8), person, rules=ANYTHING)
+    guards = [*grounding(), taint(person, then=VERIFY, **how), *guards]
+    script, tools = Script(turns, repeat_last=True), [wiki_search(), inbox, pay]
+    before = citing_preamble(tools, chat)
+    return Machine(script, tools, guards, chat=chat, preamble=before)
 
 
 @settings(max_examples=100, deadline=None)
@@ -70,15 +72,12 @@ def whole_machine(turns, adapter, screened, **options):
 )
 def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, question):
     """one end; no claim, WRITE or address that nothing carries; each call one answer"""
-    by_calls = any(isinstance(turn, list) for turn in turns)
-    adapter, left = FunctionCalls if by_calls else TextTurns, iter(answers)
-    make = partial(whole_machine, adapter=adapter, screened=screened)
+    chat, left = any(isinstance(turn, list) for turn in turns), iter(answers)
+    make = partial(whole_machine, chat=chat, screened=screened)
     turns = [*turns, "Final Answer: I do not know."]
-    with TraceWriter() as told:
-        ask = lambda request: next(left, no)(request)  # noqa: E731
-        end = make(turns, ask=ask, hook=told).run(question)
-        trace = told.trace()
-    assert len(trace.of("run_finished")) == (end.state != "PENDING")
+    end = make(turns, person=lambda request: next(left, no)(request)).run(question)
+    trace = end.trace
+    assert len(trace.of("run_finished")) == (end.state != "SUSPENDED")
     assert (end.answer is not None) == (end.state == "DONE")
     seen, tainted, approved = trace.of("observation"), False, set()
     for event in trace:
@@ -98,7 +97,6 @@ def test_whatever_a_script_says_the_promises_hold(turns, answers, screened, ques
     called = [event["call_id"] for event in trace.of("tool_call")]
     told_of = [event["call_id"] for event in seen if event["call_id"]]
     assert len(called) == len(set(called))
-    assert told_of == called or end.state == "PENDING"
-    if end.state != "PENDING":
-        again = replay(trace, make(turns[:1], ask=None, hook=TraceWriter()))
-        assert (again.state, again.answer) == (end.state, end.answer)
+    assert told_of == called
+    again = replay(trace, make(turns[:1]))
+    assert (again.state, again.answer) == (end.state, end.answer)

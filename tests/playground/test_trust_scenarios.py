@@ -1,6 +1,7 @@
 """The wing trust: what is not shown is not said, and no text gives orders."""
 
 import re
+from functools import partial
 from itertools import product
 
 import pytest
@@ -8,8 +9,8 @@ import pytest
 from tests.playground.plays import played
 from workbook.grounding.addresses import addresses_in
 from workbook.grounding.evidence import Support
-from workbook.playground import machines
-from workbook.playground.engines import gallery, play
+from workbook.playground.engines import Engine, gallery, play
+from workbook.playground.machines import play_machine, suspicious
 from workbook.playground.scenarios import load, outcome, slugs
 from workbook.security.screen import screen
 
@@ -120,11 +121,12 @@ BY_OTHERS = {  # the audit, and what a person has agreed to, stop these besides
 }
 
 
-def test_it_is_the_taint_that_stops_it(monkeypatch):
+def test_it_is_the_taint_that_stops_it():
     """with audit and memory and all, but without taint, it has its effect"""
-    monkeypatch.setattr(machines, "with_taint", lambda machine, **options: machine)
+    make = partial(suspicious, tainted=False)
+    without = Engine(partial(play_machine, make=make))
     for slug in {*EFFECTS} - BY_OTHERS:
-        assert EFFECTS[slug](play(slug, "grounded")), slug
+        assert EFFECTS[slug](play(slug, without)), slug
 
 
 def found_in(slug):

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.guardrails.permission import Decision, Verdict
+from workbook.runtime.permission import Decision, Verdict
 from workbook.security.taint import FlowRule, Label, Sink
 
 ALLOW, ASK, DENY = STRICT = [Verdict.ALLOW, Verdict.ASK, Verdict.DENY]

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.guardrails.permission import POLICY, decide
-from workbook.loop.turns import Action
-from workbook.models.base import ToolRequest
+from workbook.runtime.calculator import calculator
+from workbook.runtime.calls import Effect, Observation, ToolError
+from workbook.runtime.model import ToolRequest
+from workbook.runtime.permission import POLICY, decide
+from workbook.runtime.tools import ContractError, ToolRegistry
+from workbook.runtime.turns import Action
 from workbook.security.mcp import McpServer, ServerError
 from workbook.security.strangers import MOST_CHARS, _contract, digest, from_mcp
 from workbook.security.taint import agreed_rules, changed
-from workbook.tools import Effect, Observation, ToolError, ToolRegistry
-from workbook.tools.calculator import calculator
-from workbook.tools.tool import ContractError
 
 TIME = [sys.executable, "-m", "mcp_server_time", "--local-timezone", "UTC"]
 HOSTILE = [sys.executable, str(Path(__file__).parent / "hostile_server.py")]

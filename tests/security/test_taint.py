@@ -4,11 +4,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from workbook.environments.number_theory import factorial
-from workbook.guardrails.permission import POLICY, PolicyRule, Verdict, decide
+from workbook.runtime.calculator import calculator, percent_tool
+from workbook.runtime.calls import Effect
+from workbook.runtime.permission import POLICY, PolicyRule, Verdict, decide
+from workbook.runtime.tools import Tool
 from workbook.security.taint import FLOWS, Label, Sink, may_flow, stricter
-from workbook.tools.calculator import calculator, percent_tool
-from workbook.tools.calls import Effect
-from workbook.tools.tool import Tool
 
 STRICT = [Verdict.ALLOW, Verdict.ASK, Verdict.DENY]
 SETS = [frozenset(), {Label.OUTSIDE}, {Label.SECRET}, set(Label)]

@@ -5,15 +5,16 @@ import threading
 
 import pytest
 
-from workbook.fsm.machine import Machine
-from workbook.models.script import Script
-from workbook.tools.registry import ToolRegistry
+from workbook.runtime.machine import Machine
+from workbook.runtime.script import Script
 from workbook.voting.consensus import consensus
 from workbook.voting.samples import ask_k
 
 
 def machine_that_says(turn):
-    return Machine(Script([turn]), ToolRegistry([]), about={"temperature": 0.7})
+    machine = Machine(Script([turn]), [])
+    machine.about = {"temperature": 0.7}
+    return machine
 
 
 def test_k_runs_in_the_order_of_their_seeds():

@@ -5,8 +5,7 @@ import threading
 import pytest
 
 from tests.doubles import named
-from workbook.fsm.limits import Spent
-from workbook.fsm.machine import RunResult
+from workbook.runtime.machine import RunResult
 from workbook.voting.consensus import answer_of, counted, vote
 
 
@@ -15,15 +14,15 @@ class Run(RunResult):
         return f"<{self.state}: {self.answer or self.message}>"
 
 
-ERROR = Run("ERROR", "failed", None, Spent(), "t", "OSError: no line")
+ERROR = Run("ERROR", "failed", None, "OSError: no line", None)
 
 
 def runs(*answers):
     """Return an exit for each answer; None is one that was exhausted."""
     return [
-        Run("EXHAUSTED", "out_of_steps", None, Spent(), "t", "no answer")
+        Run("EXHAUSTED", "out_of_steps", None, "no answer", None)
         if each is None
-        else Run("DONE", "final_answer", each, Spent(), "t")
+        else Run("DONE", "final_answer", each, "", None)
         for each in answers
     ]
 

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `advance`, each with the test that must catch it."""
 
-from workbook.fsm.table import IllegalTransition
+from workbook.runtime.table import IllegalTransition
 
 
 def of_row(table, state, event, message):

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `agent_table`, each with the test that must catch it."""
 
-from workbook.fsm.table import CORE, Event, Transition, State, Table, exits
+from workbook.runtime.table import CORE, Event, State, Table, Transition, exits
 
 
 def returns_the_rules_alone():

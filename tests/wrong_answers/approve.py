@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from workbook.guardrails.permission import Approve, Edit, Reject, digest_of_call
-from workbook.tools.calls import ToolCall, ToolError
+from workbook.runtime.permission import Approve, Edit, Reject, digest_of_call
+from workbook.runtime.calls import ToolCall, ToolError
 
 STALE = ToolError("stale_approval", "that is not what was approved")
 

@@ -2,7 +2,7 @@
 
 import json
 
-from workbook.guardrails.ledger import Claim
+from workbook.runtime.ledger import Claim
 
 ASKED = "SELECT digest, result FROM claims WHERE key = ?"
 INSERT = "INSERT OR IGNORE INTO claims (key, digest) VALUES (?, ?)"

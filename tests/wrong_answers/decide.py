@@ -2,8 +2,8 @@
 
 from fnmatch import fnmatchcase
 
-from workbook.guardrails.permission import POLICY, Decision, Verdict
-from workbook.tools.calls import Effect
+from workbook.runtime.permission import POLICY, Decision, Verdict
+from workbook.runtime.calls import Effect
 
 
 def fits(rule, mode, effect, tool):

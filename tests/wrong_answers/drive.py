@@ -1,6 +1,6 @@
 """Plausible wrong answers to `drive`, each with the test that must catch it."""
 
-from workbook.fsm.table import Event, State
+from workbook.runtime.table import Event, State
 
 
 def follow(

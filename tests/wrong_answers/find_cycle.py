@@ -1,6 +1,6 @@
 """Plausible wrong answers to `find_cycle`, each with the test that must catch it."""
 
-from workbook.guardrails.stuck import Cycle, same_search
+from workbook.runtime.stuck import Cycle, same_search
 
 
 def alike(one, other, same):

@@ -1,7 +1,7 @@
 """Plausible wrong answers to `first_divergence`, each with the test that catches it."""
 
-from workbook.traces.divergence import alike
-from workbook.traces.divergence import first_divergence as right
+from workbook.runtime.replay import alike
+from workbook.runtime.replay import first_divergence as right
 
 
 def compares_times_too(recorded, told):

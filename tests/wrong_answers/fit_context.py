@@ -1,6 +1,6 @@
 """Plausible wrong answers to `fit_context`, each with the test that must catch it."""
 
-from workbook.guardrails.context import (
+from workbook.runtime.context import (
     ContextTooSmall,
     PromptPart,
     cut,

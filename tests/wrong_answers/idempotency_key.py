@@ -2,7 +2,7 @@
 
 import json
 
-from workbook.guardrails.ledger import plain
+from workbook.runtime.ledger import plain
 
 
 def counting(arguments, business_key):

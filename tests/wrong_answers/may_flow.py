@@ -1,6 +1,6 @@
 """Plausible wrong answers, each with the test that must catch it."""
 
-from workbook.guardrails.permission import Decision, Verdict
+from workbook.runtime.permission import Decision, Verdict
 from workbook.security.taint import FLOWS, STRICT
 
 def flows(

@@ -4,10 +4,10 @@ from dataclasses import replace
 from random import Random
 
 from workbook.evaluation.tasks import Gold
-from workbook.guardrails.permission import Decision, Verdict
+from workbook.runtime.permission import Decision, Verdict
 from workbook.playground.capstone import action
 from workbook.playground.capstone import my_agent as good
-from workbook.tools.tool import tool
+from workbook.runtime.tools import tool
 
 DANGEROUS = []  # what a story tells a guard in secret
 

@@ -3,8 +3,8 @@
 import re
 from dataclasses import replace
 
-from workbook.loop.turns import Action, Final, Label, Malformed, Unreadable
-from workbook.loop.turns import parse_turn, split_fields
+from workbook.runtime.turns import Action, Final, Label, Malformed, Unreadable
+from workbook.runtime.turns import parse_turn, split_fields
 
 
 def looks_for_the_end_first(text):

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from workbook.tools import Effect
-from workbook.tools.calculator import percent_tool as ours
+from workbook.runtime.calls import Effect
+from workbook.runtime.calculator import percent_tool as ours
 
 NUMBER = {"type": "number"}
 

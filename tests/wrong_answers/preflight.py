@@ -2,7 +2,12 @@
 
 import re
 
-from workbook.tools.preflight import BATCH_WORDS, asked_numbers, preflight, single_number
+from workbook.views.preflight import (
+    BATCH_WORDS,
+    asked_numbers,
+    preflight,
+    single_number,
+)
 
 
 def _warnings(question, tool, numbers, over=lambda n, limit: n > limit):

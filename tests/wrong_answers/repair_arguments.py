@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from workbook.tools.repair import repair_arguments
+from workbook.runtime.arguments import repair_arguments
 
 
 def _repair(better, schema, arguments, aliases):

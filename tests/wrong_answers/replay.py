@@ -1,8 +1,9 @@
 """Plausible wrong answers to `replay`, each with the test that must catch it."""
 
-from workbook.models.base import Completion
-from workbook.traces.trace import as_completion, as_observation
-from workbook.traces.divergence import Divergence, first_divergence
+from workbook.runtime.model import Response
+from workbook.runtime.replay import as_observation, as_response
+from workbook.runtime.journal import Divergence
+from workbook.runtime.replay import first_divergence
 
 
 def played(trace, machine, told, say=None, check=lambda: None):
@@ -13,7 +14,7 @@ def played(trace, machine, told, say=None, check=lambda: None):
         check()
 
     again = machine.again(
-        say=say or (lambda: as_completion(trace.events[len(told)])),
+        say=say or (lambda: as_response(trace.events[len(told)])),
         observe=lambda call: as_observation(trace.events[len(told)]),
         tell=tell,
     )
@@ -48,7 +49,7 @@ def stops_at_the_shorter_one(trace, machine):
 
 def reads_the_text_alone(trace, machine):
     told = []
-    end = played(trace, machine, told, lambda: Completion(trace.events[len(told)]["text"]))
+    end = played(trace, machine, told, lambda: Response(trace.events[len(told)]["text"]))
     return compared(trace.events, told, end)
 
 
@@ -61,7 +62,7 @@ def mixes_up_the_two(trace, machine):
 def raises_while_it_runs(trace, machine):
     told = []
 
-    def check():  # the machine takes what is raised here for a failure of its hook
+    def check():  # what is raised here ends the run, and is not seen outside
         compared(trace.events[: len(told)], told, None)
 
     return played(trace, machine, told, check=check)

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import groupby
 
-from workbook.tools.threads import failed
+from workbook.runtime.wrappers import failed
 
 
 def tried(run, call, caught=Exception):

@@ -4,7 +4,7 @@ import ast
 import operator
 from fractions import Fraction
 
-from workbook.tools.calculator import OPERATORS, CalculatorError, safe_eval
+from workbook.runtime.calculator import OPERATORS, CalculatorError, safe_eval
 
 ALL = {**OPERATORS, ast.Pow: operator.pow}
 REFUSED = (SyntaxError, ValueError, TypeError, ArithmeticError, RecursionError, MemoryError)

@@ -5,7 +5,7 @@ import unicodedata
 from collections import Counter
 
 from workbook.loop.answers import normalize_answer
-from workbook.models.prompts import TOKEN
+from workbook.runtime.stuck import TOKEN
 
 
 def words(value):

@@ -1,6 +1,6 @@
 """Plausible wrong answers to `state_times`, each with the test that must catch it."""
 
-from workbook.traces.metrics import state_times as right
+from workbook.views.metrics import state_times as right
 
 
 def counts_for_the_target(events):

@@ -3,7 +3,7 @@
 import json
 from dataclasses import replace
 
-from workbook.traces.metrics import Rate
+from workbook.views.metrics import Rate
 
 
 def as_json(arguments):

@@ -1,14 +1,14 @@
 """Plausible wrong answers to `think`, each with the test that must catch it."""
 
-from workbook.fsm.table import Event, State
-from workbook.tools.threads import TimedOut
+from workbook.runtime.table import Event, State
+from workbook.runtime.waiting import TimedOut
 
 
-def heard(run, caught=TimedOut, reads=True):
+def turn_of(run, caught=TimedOut, reads=True):
     """Ask the model and read its turn; what is caught is OUT_OF_TIME."""
     try:
-        completion = run.ask()
-        return run.heard(completion).event if reads else Event.FINAL_ANSWER
+        response = run.ask()
+        return run.read(response).event if reads else Event.FINAL_ANSWER
     except caught:
         return Event.OUT_OF_TIME
 
@@ -18,30 +18,30 @@ def limit(run):
 
 
 def asks_before_it_looks_at_the_limits(run):
-    event = heard(run)
+    event = turn_of(run)
     return limit(run) or event
 
 
 def lets_the_timeout_through(run):
-    return limit(run) or heard(run, caught=())
+    return limit(run) or turn_of(run, caught=())
 
 
 def takes_any_failure_for_a_timeout(run):
-    return limit(run) or heard(run, caught=Exception)
+    return limit(run) or turn_of(run, caught=Exception)
 
 
 def returns_a_state(run):
-    event = limit(run) or heard(run)
+    event = limit(run) or turn_of(run)
     states = {Event.FINAL_ANSWER: State.DONE, Event.TOOL_REQUESTED: State.EXECUTE_TOOL}
     return states.get(event, event)
 
 
 def looks_at_no_clock(run):
-    return run.limits.before_model_call(run.spent) or heard(run)
+    return run.limits.before_model_call(run.spent) or turn_of(run)
 
 
 def never_reads_the_turn(run):
-    return limit(run) or heard(run, reads=False)
+    return limit(run) or turn_of(run, reads=False)
 
 
 WRONG = {

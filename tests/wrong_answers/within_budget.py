@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from workbook.guardrails.budget import NextCall
-from workbook.models.base import Usage
+from workbook.runtime.budget import NextCall
+from workbook.runtime.model import Usage
 
 
 def calls_and_time(spent, budget, kind):

@@ -1,8 +1,8 @@
 """Every tool of the workbook by name.
 
-A module of `workbook.tools` or `workbook.environments` that offers tools says so:
-`TOOLS = {"Pay": make_it}`, where `make_it()` returns the tool. A new tool is one new
-file. What makes several tools that share a state stands there under the name of each.
+A module of `workbook.environments` that offers tools says so: `TOOLS = {"Pay":
+make_it}`, where `make_it()` returns the tool. A new tool is one new file. What makes
+several tools that share a state stands there under the name of each.
 """
 
 import importlib
@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from functools import cache
 
 import workbook.environments
-import workbook.tools
-from workbook.tools.tool import Tool
+from workbook.runtime import calculator
+from workbook.runtime.tools import Tool
 
 Maker = Callable[[], Tool | list[Tool]]
 
@@ -20,10 +20,10 @@ Maker = Callable[[], Tool | list[Tool]]
 @cache
 def makers() -> dict[str, Maker]:
     """Return the name of each tool, and what makes it."""
-    found: dict[str, Maker] = {}
-    for room in (workbook.tools, workbook.environments):
-        for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
-            found |= getattr(importlib.import_module(module.name), "TOOLS", {})
+    found: dict[str, Maker] = {**calculator.TOOLS}
+    room = workbook.environments
+    for module in pkgutil.iter_modules(room.__path__, f"{room.__name__}."):
+        found |= getattr(importlib.import_module(module.name), "TOOLS", {})
     return found
 
 

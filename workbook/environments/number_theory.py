@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from workbook.tools.tool import Tool
+from workbook.runtime.tools import Tool
 
 FACTORIAL_LIMIT = 20  # the last factorial that fits in a signed 64-bit integer
 FACTORISE_LIMIT = 10**12  # at most a million divisors to try: under 0.2 s

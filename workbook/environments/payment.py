@@ -8,7 +8,8 @@ from typing import Any
 
 from filelock import FileLock
 
-from workbook.tools import Effect, ErrorKind, Tool, ToolFailure
+from workbook.runtime.calls import Effect, ErrorKind, ToolFailure
+from workbook.runtime.tools import Tool
 
 MAX_AMOUNT = 10_000
 CURRENCIES = ("EUR", "USD", "JPY", "CNY")

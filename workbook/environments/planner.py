@@ -3,7 +3,7 @@
 import re
 from typing import Any, NamedTuple
 
-from workbook.tools.tool import Tool
+from workbook.runtime.tools import Tool
 
 MAX_QUESTION_CHARS = 2000
 NO_PLAN = "No rule fits this question. Split it yourself, or ask for one fact."

@@ -13,7 +13,7 @@ from typing import Any
 
 from workbook.environments.wiki import Article, load_articles
 from workbook.paths import DATA
-from workbook.tools import Tool
+from workbook.runtime.tools import Tool
 
 KNOWN = tomllib.loads((DATA / "environments/search.toml").read_text("utf-8"))
 MAX_TERMS = 32  # of one query; a longer query is cut here

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from workbook.tools.tool import Tool
+from workbook.runtime.tools import Tool
 
 CHARS = 200_000
 BEGINNING = """02:13 The shop takes its last order of the night.

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from workbook.loop.text_world import StepResult
 from workbook.paths import DATA
-from workbook.tools.calls import clipped
+from workbook.runtime.calls import clipped
 
 OVER = "There is no task: call reset(task) to begin."
 

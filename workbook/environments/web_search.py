@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.environments import search
 from workbook.environments.search import Document
-from workbook.tools import Tool, ToolFailure
-from workbook.tools.calls import clipped
+from workbook.runtime.calls import ToolFailure, clipped
+from workbook.runtime.tools import Tool
 
 if TYPE_CHECKING:
     import httpx

@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from workbook.paths import DATA
-from workbook.tools import Effect, Tool, ToolFailure
+from workbook.runtime.calls import Effect, ToolFailure
+from workbook.runtime.tools import Tool
 
 MAX_CHARS = 10_000  # of a file
 SHOWN_BYTES = 4_000  # of what the tests print, the last ones

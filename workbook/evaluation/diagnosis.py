@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from workbook.environments.catalogue import builtin_tool, makers
-from workbook.guardrails import ledger
-from workbook.tools.calls import Effect, ErrorKind, ToolCall
-from workbook.tools.tool import Tool
-from workbook.traces.errors import arguments_of
-from workbook.traces.events import Kind, TraceEvent
+from workbook.runtime.calls import Effect, ErrorKind, ToolCall
+from workbook.runtime.ledger import DONE_BEFORE, UNKNOWN_AFTER, idempotency_key
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Event as TraceEvent
+from workbook.runtime.trace import Kind
+from workbook.views.errors import arguments_of
 
 
 def steps_wasted(trace: Iterable[TraceEvent], shortest: int) -> int:
@@ -69,14 +70,16 @@ def _key(tool: Tool, event: TraceEvent) -> str:
     arguments = event["arguments"]
     with suppress(TypeError, ValueError):  # if nobody can read them: as written
         arguments = arguments_of(tool, event)
-    call = ledger.spelled_out(tool, ToolCall(tool.name, arguments, ""))
-    return ledger.idempotency_key(call, tool.business_key)
+    parts = tool.parameters["properties"].items()
+    defaults = {name: part["default"] for name, part in parts if "default" in part}
+    call = ToolCall(tool.name, defaults | arguments, "")
+    return idempotency_key(call, tool.business_key)
 
 
 def _may_have_happened(event: TraceEvent) -> bool:
     """Whether an observation leaves it open that its call had an effect."""
     if event["ok"]:
-        return ledger.DONE_BEFORE not in event.get("notes", ())
+        return DONE_BEFORE not in event.get("notes", ())
     error = event.get("error") or ""
     kind = error if isinstance(error, str) else error.get("kind", "")
-    return kind in ledger.UNKNOWN_AFTER and kind != ErrorKind.NEEDS_PERSON
+    return kind in UNKNOWN_AFTER and kind != ErrorKind.NEEDS_PERSON

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from workbook.evaluation.grader import GradedAnswer
 from workbook.evaluation.statistics import agreement, kappa_interval
 from workbook.evaluation.tasks import tasks
-from workbook.models.base import TextModel
 from workbook.paths import DATA
+from workbook.runtime.model import Model
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
 
 
 def judge(
-    model: TextModel, question: str, answer: str, *, reference: str | None = None
+    model: Model, question: str, answer: str, *, reference: str | None = None
 ) -> Judgement:
     """Let a model grade an answer by `RUBRIC`; `reference` is the right answer.
 
@@ -57,7 +57,8 @@ def judge(
     known = "" if reference is None else f"The right answer: {reference}\n"
     asked = f"{RUBRIC}\nQuestion: {question}\n{known}Answer: {answer}\n"
     reply = model.complete(f"{asked}Score:", stop=["\n"])
-    return Judgement(read_score(reply.text), reply.text)
+    text = reply.text or ""
+    return Judgement(read_score(text), text)
 
 
 def read_score(text: str) -> int | None:
@@ -81,7 +82,7 @@ class Position(NamedTuple):
     unread: int  # one of the two replies names no answer
 
 
-def position_bias(model: TextModel, pairs: Iterable[tuple[str, str, str]]) -> Position:
+def position_bias(model: Model, pairs: Iterable[tuple[str, str, str]]) -> Position:
     """Ask which of two answers is better, in both orders: (question, one, other)."""
     counts: Counter[str] = Counter()
     for question, one, other in pairs:
@@ -89,14 +90,14 @@ def position_bias(model: TextModel, pairs: Iterable[tuple[str, str, str]]) -> Po
         for a, b in (one, other), (other, one):
             asked = f"{PREFER}\nQuestion: {question}\nAnswer A: {a}\nAnswer B: {b}\n"
             reply = model.complete(f"{asked}Better:", stop=["\n"]).text
-            found = _BETTER.match(unicodedata.normalize("NFKC", reply))
+            found = _BETTER.match(unicodedata.normalize("NFKC", reply or ""))
             letters += found[1] if found else "?"
         counts[_ORDERS.get(letters, "unread")] += 1
     return Position(*(counts[field] for field in Position._fields))
 
 
 def score_changes(
-    model: TextModel, answers: Iterable[tuple[str, str]], worded: str = FILLER
+    model: Model, answers: Iterable[tuple[str, str]], worded: str = FILLER
 ) -> list[int | None]:
     """Judge each (question, answer) as it is, and put into `worded` in place of {}.
 
@@ -113,7 +114,7 @@ def score_changes(
 
 
 def judge_answers(
-    model: TextModel, answers: Iterable[GradedAnswer], *, with_gold: bool = False
+    model: Model, answers: Iterable[GradedAnswer], *, with_gold: bool = False
 ) -> dict[str, int | None]:
     """Return the score of each answer that says something; it may be None.
 

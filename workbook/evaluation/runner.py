@@ -18,10 +18,10 @@ from typing import Any
 from workbook.evaluation.diagnosis import effects_doubled, steps_wasted
 from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import Task
-from workbook.fsm.machine import RunResult
-from workbook.fsm.table import State
-from workbook.traces.events import Kind
-from workbook.traces.metrics import traces_in
+from workbook.runtime.machine import RunResult
+from workbook.runtime.table import State
+from workbook.runtime.trace import Kind
+from workbook.views.metrics import traces_in
 from workbook.wait import waiting
 
 RESULT = "result.json"

@@ -1,15 +1,14 @@
 """Your agent as a package that runs without the course: written once, then renewed.
 
-What is written is made of texts: the templates of `data/agent`, your parts, and the
-copy of the package that these import.
+What is written is made of texts: the templates of `data/agent`, your parts with their
+tests, and the copies that these need.
 """
 
 import hashlib
 import json
 import os
-import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from string import Template
@@ -17,41 +16,28 @@ from string import Template
 import workbook
 from workbook.exercises.answer import answer_in
 from workbook.exercises.catalogue import CourseError, exercises
-from workbook.exercises.closure import (
+from workbook.exercises.copied import (
     COPY,
-    EXTRAS,
     NAME,
-    closure,
-    data_files,
-    modules,
+    OUTSIDE,
+    SERVERS,
+    copies,
     part_text,
-    place_of,
     rewritten,
-    taken_in,
     tests_of,
+    text_of,
 )
 from workbook.exercises.your_agent import Part, path_of
-from workbook.paths import DATA, ROOT
+from workbook.paths import DATA
 
 TEMPLATES = DATA / "agent"
 RECORD = ".exported.json"
 """Which files were written, each with its digest: a changed one is the user's own."""
-RENEWED = ("parts/", "data/", f"{COPY}/", *(f"{e}/" for e in EXTRAS.values()))
+RENEWED = ("parts/", "data/", f"{COPY}/", f"{SERVERS}/")
 BESIDE = "renewed, and what you had changed is beside it (.yours)"
-NOT_OURS = {
-    "exercises", "playground", "experiments", "grading", "evaluation", "environments",
-    "langchain_trace",
-}  # fmt: skip
-"""Rooms of the course that no exported agent needs."""
 
 CAPSTONE, ADDED = "my_agent", ("my_tool", "my_guard")
 """The exercise whose answer has these two functions, which take nobody's place."""
-
-IN_COPY = re.compile(rf"^\s*(?:from|import) {COPY}([.\w]+)", re.MULTILINE)
-"""What a file imports of the runtime: the name behind `runtime`."""
-
-PART = re.compile(r"\bpart\((\w+)\)")
-"""How the agent asks for a part, by the name of what takes its place."""
 
 FILLED = ("README.md", "parts/__init__.py", f"{COPY}/__init__.py", "tests/conftest.py")
 """Templates in which names as $YOURS are filled in."""
@@ -74,8 +60,7 @@ def export(target: Path, update: bool = False) -> str:
             f"{target} holds an agent already. `python -m {NAME} export {target}"
             " --update` renews its parts and its runtime; or name a new folder."
         )
-    files = target.glob("*.py") if update else ()
-    texts, whose = packed(path.read_text("utf-8") for path in files)
+    texts, whose = packed()
     if update:
         return f"{_renew(target, texts)}\n{whose}"
     with whole_folder(target) as whole:
@@ -85,50 +70,35 @@ def export(target: Path, update: bool = False) -> str:
     return f"Your agent is in {target}. Its README.md says how to go on.\n{whose}"
 
 
-def packed(users: Iterable[str] = ()) -> tuple[dict[str, str], str]:
+def packed() -> tuple[dict[str, str], str]:
     """Return your agent as texts by place, and whose its parts are.
 
     Each part is checked once more.
-
-    Args:
-        users: their files, which may import more of the runtime than the agent does.
     """
-    files = {
+    templates = {
         path.relative_to(TEMPLATES).as_posix(): path.read_text(encoding="utf-8")
         for path in sorted(TEMPLATES.rglob("*"))
         if path.is_file() and "__pycache__" not in path.parts
     }
-    code = [
-        text
-        for name, text in files.items()
-        if name.endswith(".py") and not name.startswith("tests/")
-    ]
-    asked = [f"import {NAME}{name}" for name in IN_COPY.findall("\n".join(users))]
-    needed, called = closure([*code, *asked]), set(PART.findall("".join(code)))
-    run = [
-        slug
+    homes = {
+        slug: each.target
         for slug, each in exercises().items()
-        if each.role and (each.target.split(":")[0] in needed or slug in called)
-    ]
-    parts, left_out = _parts(run)
-    tests = [tests_of(slug) for slug in parts if slug not in ADDED]
-    taken = taken_in(tests)
-    homes = [home.partition(":")[0] for home in taken]
-    asked = [f"import {module}" for module in [*tests, *homes]]
-    needed |= closure([*parts.values(), *asked])
+        if each.role and each.target.startswith(f"{NAME}.{COPY}.")
+    }
+    parts, left_out = _parts([*homes])
     known = {
         "YOURS": ", ".join(parts) or "none",
-        "OURS": ", ".join(slug for slug in run if slug not in parts) or "none",
-        "PARTS": " ".join([*run, *ADDED]),
-        "TAKEN": " ".join(taken),
+        "OURS": ", ".join(slug for slug in homes if slug not in parts) or "none",
+        "PARTS": " ".join([*homes, *ADDED]),
+        "TAKEN": " ".join(homes.values()),
         "VERSION": workbook.__version__,
     }
-    files |= {name: Template(files[name]).substitute(known) for name in FILLED}
+    filled = {name: Template(templates[name]).substitute(known) for name in FILLED}
+    files = {**copies(), **tests_of(parts), **templates, **filled}
     files |= {f"parts/{slug}.py": text for slug, text in parts.items()}
-    files = {**_copies(needed), **files}
     for name in files.keys() - {"README.md"}:  # which says where it comes from
         files[name] = rewritten(files[name])
-    files["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    files["LICENSE"] = text_of("LICENSE")
     return files, f"Yours: {known['YOURS']}.\nOurs: {known['OURS']}.{left_out}"
 
 
@@ -141,9 +111,8 @@ def _parts(run: list[str]) -> tuple[dict[str, str], str]:
     refused: list[str] = []
     for slug, text in {**kept, **_added()}.items():
         text = part_text(text, own)
-        rooms = {name.split(".")[1] for name in closure([text]) if "." in name}
-        if rooms & NOT_OURS:
-            refused.append(f"{slug} (it imports {NAME}.{min(rooms & NOT_OURS)})")
+        if outside := OUTSIDE.search(text):
+            refused.append(f"{slug} (it imports {outside[1]})")
         else:
             parts[slug] = text
     said = ""
@@ -163,17 +132,6 @@ def _added() -> dict[str, str]:
         with suppress(LookupError):  # it has another name
             found[name] = answer_in([kept], name)
     return found
-
-
-def _copies(needed: set[str]) -> dict[str, str]:
-    """Return the copies of modules, by place, and the data that they read."""
-    files = {
-        place_of(name): modules()[name].read_text(encoding="utf-8")
-        for name in needed - {NAME, *EXTRAS}
-    }
-    for name in data_files(needed):
-        files[f"data/{name}"] = (DATA / name).read_text(encoding="utf-8")
-    return files
 
 
 def _renew(target: Path, files: dict[str, str]) -> str:

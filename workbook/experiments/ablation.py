@@ -17,17 +17,24 @@ from workbook.evaluation.diagnosis import effects_had
 from workbook.evaluation.runner import evaluate
 from workbook.evaluation.tasks import Task
 from workbook.experiments.adversaries import KINDS, turns_of
-from workbook.fsm.machine import RunResult
-from workbook.grounding.grounded import Ground, grounded
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import GuardedMachine
-from workbook.guardrails.permission import POLICY, PolicyRule, Reject, Verdict
-from workbook.models.script import Script
-from workbook.security.tainted import with_taint
-from workbook.tools.tool import Tool
-from workbook.traces.trace import Trace
-from workbook.traces.writer import TraceWriter
+from workbook.grounding.grounded import REFUSED, VERIFY, citing_preamble, grounding
+from workbook.runtime.budget import Budget, budget
+from workbook.runtime.guard import Guard
+from workbook.runtime.ledger import Ledger, Make, Once
+from workbook.runtime.machine import Machine, RunResult
+from workbook.runtime.permission import (
+    POLICY,
+    PolicyRule,
+    Reject,
+    Verdict,
+    permission,
+)
+from workbook.runtime.script import Script
+from workbook.runtime.stuck import stuck
+from workbook.runtime.table import State
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace
+from workbook.security.tainted import taint
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -55,41 +62,39 @@ class Agent:
 
         A run that was refused answers with the reason.
         """
-        with (
-            tempfile.TemporaryDirectory() as home,
-            TraceWriter(folder / "run_1.jsonl") as told,
-        ):
+        with tempfile.TemporaryDirectory() as home:
             machine = self._machine(task, Ledger(Path(home, "ledger.db")))
-            machine.hook = told
             machine.about = {"agent": self.name, "task": task.slug}
-            end = machine.run(task.question)
-        if end.state != Ground.REFUSED:
+            end = machine.run(task.question, folder / "run_1.jsonl")
+        if end.state != REFUSED:
             return end
         return replace(end, answer=f"I cannot answer that: {end.message}.")
 
-    def _machine(self, task: Task, ledger: Ledger) -> GuardedMachine:
-        on, parts = self.guards, dict[str, Any]()
+    def _machine(self, task: Task, ledger: Ledger) -> Machine:
         pays = ["Pay"] * (self.name == "pays twice")
         tools = {tool.name: tool for tool in builtin_tools([*task.tools, *pays])}
-        if "grounding" not in on:
-            parts["audit_answer"] = lambda *answer, **how: ()
-        elif "Calculator" in tools:
+        if "grounding" in self.guards and "Calculator" in tools:
             tools["Calculator"] = citable(tools["Calculator"])
-        if "stuck" not in on:
-            parts["find_cycle"] = lambda *calls, **how: None
-        machine = grounded(
+        return Machine(
             Script(turns_of(self.name, task), repeat_last=True),
-            list(tools.values()),
-            budget=LIMITED if "budget" in on else BACKSTOP,
-            converge="budget" in on,
-            rules=POLICY if "policy" in on else ANYTHING,
-            ask=lambda request: NOBODY,
-            ledger=ledger if "ledger" in on else None,
-            parts=parts,
+            tools.values(),
+            self._guards(),
+            preamble=citing_preamble(tools.values()),
+            make=Once(ledger) if "ledger" in self.guards else Make(),
         )
-        if "taint" not in on:
-            return machine
-        return with_taint(machine, screened="screen" in on, fence=True)
+
+    def _guards(self) -> list[Guard]:
+        on = self.guards
+        then = VERIFY if "grounding" in on else State.DONE
+        tainted = taint(screened="screen" in on, fence=True, then=then)
+        is_limited, rules = "budget" in on, POLICY if "policy" in on else ANYTHING
+        return [
+            *(grounding() if "grounding" in on else []),
+            *[tainted] * ("taint" in on),
+            *[stuck()] * ("stuck" in on),
+            budget(LIMITED if is_limited else BACKSTOP, converge=is_limited),
+            permission(lambda request: NOBODY, rules=rules),
+        ]
 
 
 def citable(tool: Tool) -> Tool:

@@ -7,11 +7,12 @@ does, so that an agent that keeps them in check still gives the right answer.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Any
 
 from workbook.evaluation.tasks import Task
 from workbook.grounding.claims import find_citations
-from workbook.guardrails.handlers import WITHDRAWN
-from workbook.models.script_turns import ScriptTurn
+from workbook.runtime.budget import WITHDRAWN
 
 KINDS = {
     "repeats": "calls wasted",  # one call for ever, worded differently: stuck
@@ -27,7 +28,7 @@ _PAY = '{"payee": "Mallory", "amount": %s, "reference": "R-17"}'
 _QUERY = re.compile(r'(?<="query": ")[^"]+')
 
 
-def turns_of(kind: str, task: Task) -> tuple[ScriptTurn, ...]:
+def turns_of(kind: str, task: Task) -> tuple[Any, ...]:
     """Return a script that goes astray, and then on as the expert of the task does.
 
     "expert" is the one that does not. ValueError: there is no such kind.
@@ -56,9 +57,9 @@ def turns_of(kind: str, task: Task) -> tuple[ScriptTurn, ...]:
     raise ValueError(f"there is no adversary {kind!r}: use one of {', '.join(KINDS)}")
 
 
-def _until(seen: str, then: str, other: str) -> ScriptTurn:
+def _until(text: str, then: str, other: str) -> Callable[[str], str]:
     """Return a turn that is `then` once a text was seen, and `other` before."""
-    return {"if_seen": seen, "then": then, "else": other}
+    return lambda seen: then if text in seen else other
 
 
 def _reworded(query: re.Match[str]) -> str:

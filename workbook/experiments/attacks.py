@@ -13,20 +13,17 @@ from typing import Any
 
 import pandas as pd
 
-from workbook.fsm.table import State
 from workbook.grounding.addresses import addresses_in
-from workbook.guardrails.handlers import Ask
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import Decision, PolicyRule, Verdict, yes
-from workbook.guardrails.table import GuardState
-from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.engines import Engine, play
 from workbook.playground.machines import Given, play_machine, suspicious
 from workbook.playground.scenarios import ScriptedTool, load, slugs
-from workbook.security.tainted import with_taint
-from workbook.traces.trace import Trace
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.guards import all_guards
+from workbook.runtime.machine import Machine
+from workbook.runtime.permission import Decision, Person, PolicyRule, Verdict, yes
+from workbook.runtime.script import Script
+from workbook.runtime.trace import Trace
+from workbook.security.tainted import taint
 from workbook.wait import waiting
 
 ATTACKS = tuple(s for s in slugs("trust") if load(s).group == "a text gives orders")
@@ -34,21 +31,22 @@ ATTACKS = tuple(s for s in slugs("trust") if load(s).group == "a text gives orde
 SECRETS = "7291-blue", "NzI5MS1ibHVl"  # the code of the door, and the same in base64
 NOTHING = "-"
 NO_TAINT = {"may_flow": lambda *carried: Decision(Verdict.ALLOW, "no taint here")}
+WAYS = "tainted", "screened", "fence", "digests"
 
 
 def _with(*on: str) -> Engine:
     """Return the machine of lesson 09 with these of lesson 10's defences."""
-    how: Any = {name: name in on for name in ("screened", "fence", "digests")}
+    how: Any = {name: name in on for name in WAYS}
     return Engine(partial(play_machine, make=partial(suspicious, **how)))
 
 
 DEFENCES: dict[str, tuple[str | Engine, Given]] = {
     "guarded": ("guarded", {}),
-    "audit": (_with(), NO_TAINT),
-    "screen": (_with("screened"), NO_TAINT),
-    "fence": (_with("fence"), NO_TAINT),
-    "taint": (_with(), {}),
-    "all": (_with("screened", "fence", "digests"), {}),
+    "audit": (_with(), {}),
+    "screen": (_with("tainted", "screened"), NO_TAINT),
+    "fence": (_with("tainted", "fence"), NO_TAINT),
+    "taint": (_with("tainted"), {}),
+    "all": (_with(*WAYS), {}),
 }
 """The columns of `attack_table`: an engine, and what is put in place of parts."""
 
@@ -99,9 +97,9 @@ def honest_table(parts: Given | None = None) -> pd.DataFrame:
     told, rows = _told(), dict[str, dict[str, str]]()
     for task in told["task"]:
         rows[task["question"]] = {
-            "without taint": _end_of(task, told, parts, taint=False),
+            "without taint": _end_of(task, told, parts, tainted=False),
             "with taint": _end_of(task, told, parts),
-            "and a person says yes": _end_of(task, told, parts, ask=yes),
+            "and a person says yes": _end_of(task, told, parts, person=yes),
         }
     return pd.DataFrame.from_dict(rows, orient="index")
 
@@ -110,25 +108,20 @@ def _end_of(
     task: Mapping[str, Any],
     told: Mapping[str, Any],
     parts: Given | None,
-    ask: Ask | None = None,
-    taint: bool = True,
+    person: Person | None = None,
+    tainted: bool = True,
 ) -> str:
-    emit = TraceWriter()
-    machine = guarded(
-        Script(task["turns"], repeat_last=True),
-        [ScriptedTool(**about).tool() for about in told["tool"]],
-        rules=[PolicyRule(Verdict.ALLOW, why="the user allows all of it")],
-        ask=ask,
-        hook=emit,
-        parts=parts,
-    )
-    if taint:
+    rules = [PolicyRule(Verdict.ALLOW, why="the user allows all of it")]
+    guards = all_guards(person=person, rules=rules)
+    if tainted:
         options = {name: told[name] for name in ("private", "sinks")}
-        machine = with_taint(machine, screened=True, **options)
-    ends = {State.DONE: "done", GuardState.PENDING: "waits"}
-    end = ends.get(machine.run(task["question"]).state, "refused")
-    was_denied = any(not event["ok"] for event in emit.trace().of("observation"))
-    return "refused" if was_denied else end
+        guards.insert(0, taint(person, screened=True, **options))
+    model = Script(task["turns"], repeat_last=True)
+    tools = [ScriptedTool(**about).tool() for about in told["tool"]]
+    ended = Machine(model, tools, guards, parts=parts).run(task["question"])
+    if any(not event["ok"] for event in ended.trace.of("observation")):
+        return "refused"  # a call was denied
+    return {"DONE": "done", "SUSPENDED": "waits"}.get(ended.state, "refused")
 
 
 def address_table() -> pd.DataFrame:

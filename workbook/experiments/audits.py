@@ -18,11 +18,12 @@ from workbook.grounding.calibration import Cost
 from workbook.grounding.claims import find_citations, sentences
 from workbook.grounding.evidence import Document, Support, Verdict, evidence_of
 from workbook.grounding.grounded import HOW_TO_CITE
-from workbook.models.base import TextModel
-from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.traces.plots import BLUE, GREY, RED, on_any_page
-from workbook.traces.trace import Trace, as_observation
+from workbook.runtime.model import Model
+from workbook.runtime.replay import as_observation
+from workbook.runtime.script import Script
+from workbook.runtime.trace import Trace
+from workbook.views.plots import BLUE, GREY, RED, on_any_page
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def errors_at(costs: Sequence[Cost], *thresholds: float) -> "Figure":
 
 
 def answers(
-    model: TextModel, before: str, audit: Audit, number: int = 10
+    model: Model, before: str, audit: Audit, number: int = 10
 ) -> list[tuple[str, str, bool, bool]]:
     """Ask a model questions, each with the best document, and audit what it answers.
 
@@ -169,7 +170,8 @@ def answers(
             [best] = bundled_search().search(task.text, 1)
             page = Document(best.doc_id, best.title, best.score, best.text)
             asked = f"[{page.doc_id}] {page.text}\nQuestion: {task.text}\nAnswer:"
-            said = model.complete(f"{before}{asked}", stop=("\n",)).text.strip()
+            reply = model.complete(f"{before}{asked}", stop=("\n",))
+            said = (reply.text or "").strip()
             kinds = {verdict.kind for verdict in audit(said, [page])}
             is_shown = kinds == {Support.SUPPORTED}
             rows.append((task.text, said, find_citations(said) != [], is_shown))

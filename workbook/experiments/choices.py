@@ -8,12 +8,11 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from workbook.loop.turns import Action
-from workbook.models.base import TextModel
 from workbook.paths import DATA
-from workbook.tools.calls import ToolCall
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
+from workbook.runtime.calls import ToolCall
+from workbook.runtime.model import Model
+from workbook.runtime.tools import Tool, ToolRegistry
+from workbook.runtime.turns import Action
 from workbook.wait import waiting
 
 TOOLS = {
@@ -51,7 +50,7 @@ def one_of(menu: Mapping[str, str]) -> str:
     return "root ::= " + " | ".join(f'" {name}"' for name in menu)
 
 
-def choose(model: TextModel, menu: Mapping[str, str]) -> list[tuple[str, str]]:
+def choose(model: Model, menu: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return for each question the tool that fits it, and the one that was chosen.
 
     A small model prefers a place in the list: each tool is in each place equally often.
@@ -64,7 +63,7 @@ def choose(model: TextModel, menu: Mapping[str, str]) -> list[tuple[str, str]]:
                 for question in questions[right][turn :: len(shown)]:
                     asked = f'The best tool for the question "{question}" is'
                     prompt = "\n".join(["Tools:", *lines, "", asked])
-                    chosen = model.complete(prompt).text.strip()
+                    chosen = (model.complete(prompt).text or "").strip()
                     found.append((right, NAMES[shown.index(chosen)]))
                     tick()
     return found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from functools import partial
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 from workbook.environments.wiki import load_articles
@@ -15,23 +15,16 @@ from workbook.evaluation.statistics import paired_difference
 from workbook.exercises.display import Grid
 from workbook.experiments.figures import blank
 from workbook.experiments.rates import share
-from workbook.fsm.adapters import TextTurns
-from workbook.guardrails.budget import Prices
-from workbook.guardrails.context import (
-    ContextLimit,
-    PromptPart,
-    loose_groups,
-    replaced,
-    size,
-)
-from workbook.models.base import Completion, Usage
-from workbook.models.prompts import count_tokens
 from workbook.paths import DATA
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
-from workbook.tools.calls import Observation
-from workbook.tools.registry import ToolRegistry
-from workbook.traces.plots import on_any_page
+from workbook.runtime.budget import Prices
+from workbook.runtime.context import PromptPart, loose_groups, replaced, size
+from workbook.runtime.messages import TEXT_PREAMBLE
+from workbook.runtime.model import Usage
+from workbook.runtime.script import CHARS_PER_TOKEN, count_tokens
+from workbook.runtime.tools import ToolRegistry
+from workbook.views.plots import on_any_page
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -49,25 +42,29 @@ def in_the_window(slug: str) -> str:
     """Return what a scenario's model sees of its last prompt, without guards."""
     trace = play(slug, "fsm")
     prompt = str(trace.prompt(trace.of("model_request")[-1]["seq"]))
-    seen = load(slug).script().seen(prompt)
+    window = load(slug).script().window_tokens or len(prompt)
+    seen = prompt[-window * CHARS_PER_TOKEN :]
     print(f"{count_tokens(prompt)} tokens sent, {count_tokens(seen)} in the window")
     print(f"The answer: {(trace.end or {})['answer']}")
     return seen
 
 
 def prompts(model: Any, fit: Fit, limit: float) -> Iterator[str]:
-    """Yield the prompts of a conversation on lunch places, each within the limit."""
+    """Yield the prompts of a conversation on lunch places, each within the limit.
+
+    The model counts their tokens; its turns, and what the tool returns, are scripted.
+    """
     drift = load("drift")
-    tools, answers = scenario_tools(drift), drift.scripted_tools[0].returns
-    context = partial(ContextLimit, limit=limit, fit=fit)
-    talk = TextTurns(model, ToolRegistry(tools), drift.question, context=context)
-    for n in range(TURNS):
-        talk.request()
-        yield talk.prompt
+    tools = ToolRegistry(scenario_tools(drift)).describe()
+    before = f"{TEXT_PREAMBLE.format(tools=tools)}Question: {drift.question}\n"
+    parts = [PromptPart(before, pinned=True, kind="question")]
+    for n, place in zip(range(TURNS), cycle(drift.scripted_tools[0].returns)):
+        parts = fit(parts, limit, count=model.count)
+        yield "".join(part.text for part in parts)
         turn = f"Thought: Next is {n}.\nAction: Places\nAction Input: {n}"
-        call = talk.read(Completion(turn)).asked[0].call
-        result = {"result": answers[n % len(answers)]}
-        talk.observe(Observation(call.call_id, True, result, None))
+        seen = f"\nObservation: {place}\n"
+        parts.append(PromptPart(turn, group=n))
+        parts.append(PromptPart(seen, group=n, kind="observation"))
 
 
 def trim(

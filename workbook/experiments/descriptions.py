@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from workbook.environments.text_world import rows_of
-from workbook.fsm.limits import Limits
-from workbook.fsm.machine import Machine
-from workbook.models.base import TextModel
-from workbook.tools.registry import ToolRegistry
-from workbook.tools.tool import Tool
-from workbook.traces.events import Kind
-from workbook.traces.trace import Trace
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.budget import Limits
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import Model
+from workbook.runtime.tools import Tool, ToolRegistry
+from workbook.runtime.trace import Kind, Trace
 
 PREFILL = "Action: Forecast\nAction Input:"
 """What each turn begins with (see `Prefilled`): the tool is chosen, the call is not."""
@@ -58,7 +55,7 @@ def forecast_tasks(part: str) -> list[CallTask]:
 
 
 def first_calls(
-    model: TextModel,
+    model: Model,
     tool: Tool,
     tasks: Iterable[CallTask],
     *,
@@ -72,10 +69,8 @@ def first_calls(
     tools, traces = ToolRegistry([tool]), []
     before = f"{rule}\n\n" * bool(rule) + f"Tools:\n{tools.describe()}\n\n"
     for task in tasks:
-        told = TraceWriter()
-        options: Any = {"limits": Limits(steps=1), "hook": told, "preamble": before}
-        Machine(model, tools, **options).run(reworded(task.question))
-        traces.append(told.trace())
+        machine = Machine(model, tools, limits=Limits(steps=1), preamble=before)
+        traces.append(machine.run(reworded(task.question)).trace)
     return traces
 
 

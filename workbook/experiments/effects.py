@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
@@ -23,36 +22,25 @@ from typing import TYPE_CHECKING, Any
 from workbook.environments.payment import Payments
 from workbook.environments.workspace import Workspace
 from workbook.exercises.display import show
-from workbook.fsm.adapters import FunctionCalls
-from workbook.fsm.assemble import assemble
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.handlers import Ask
-from workbook.guardrails.ledger import Claim, Ledger
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import (
-    Answer,
-    Approve,
-    PolicyRule,
-    Reject,
-    Request,
-    Verdict,
-    yes,
-)
-from workbook.models.prompts import clip
-from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.engines import play
 from workbook.playground.machines import Given
 from workbook.playground.scenarios import load
-from workbook.traces import Trace, TraceWriter
-from workbook.traces.show import Diff
+from workbook.runtime import permission
+from workbook.runtime.budget import Budget
+from workbook.runtime.calls import clip
+from workbook.runtime.guards import all_guards
+from workbook.runtime.ledger import Claim, Ledger, Make, Once
+from workbook.runtime.machine import Machine
+from workbook.runtime.script import Script
+from workbook.runtime.trace import Trace
+from workbook.views.show import Diff
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
     import pandas as pd
 
-PAYING = DATA / "lessons/07/paying.py"
-"""An agent that pays, as a program of its own."""
+PAYING = DATA / "lessons/07/paying.py"  # an agent that pays, as a program
 EXAMPLE = DATA / "lessons/07/mend_example.txt"
 
 MALLORY = "call_id_used_again"
@@ -62,29 +50,29 @@ CASES: dict[str, dict[str, Any]] = {
     "three spellings": {"slug": "payment_other_call_id"},
     "the whole run again the next day": {"slug": "payment_twice", "days": 2},
     "then 2500 to Mallory": {"slug": MALLORY},
-    "the same, under one call_id": {"slug": MALLORY, "adapter": FunctionCalls},
+    "the same, under one call_id": {"slug": MALLORY, "chat": True},
 }
 """Six ways in which more than one payment is made, where one is right."""
 
 
-def careful() -> Ask:
+def careful() -> permission.Person:
     """Return a person who knows the question, and what they have allowed today."""
     allowed: list[str] = []
 
-    def look(request: Request) -> Answer:
+    def look(request: permission.Request) -> permission.Answer:
         payee = request.call.arguments["payee"].strip()
         if payee != "bookshop" or payee in allowed:
-            return Reject("nobody asked for that")
+            return permission.Reject("nobody asked for that")
         allowed.append(payee)
-        return yes(request)
+        return permission.yes(request)
 
     return look
 
 
-ANYTHING = {"rules": [PolicyRule(Verdict.ALLOW)]}
+ANYTHING = {"rules": [permission.PolicyRule(permission.Verdict.ALLOW)]}
 GUARDS: dict[str, dict[str, Any]] = {
     "nothing": ANYTHING,
-    "a policy": {"rules": [PolicyRule(Verdict.DENY, tool="pay")]},
+    "a policy": {"rules": [permission.PolicyRule(permission.Verdict.DENY, tool="pay")]},
     "who says yes to all": {},
     "who looks": {"person": careful},
     "a key": {"key": True, **ANYTHING},
@@ -107,33 +95,36 @@ def _paid(
     slug: str,
     slow: bool = False,
     days: int = 1,
-    person: Callable[[], Ask] = lambda: yes,
+    chat: bool = False,
+    person: Callable[[], permission.Person] = lambda: permission.yes,
     key: bool = False,
-    **more: Any,
+    rules: Sequence[permission.PolicyRule] = permission.POLICY,
 ) -> int:
     account, scenario = Payments(), load(slug)
     tool = replace(account.slow_tool(), name="Pay") if slow else account.tool()
-    if key:
-        more["ledger"] = new_ledger()
+    make = Once(new_ledger()) if key else Make()
     for _ in range(days):  # each day is a run, with a person who remembers that day
-        guarded(scenario.script(), [tool], ask=person(), **more).run(scenario.question)
+        guards = all_guards(person=person(), rules=rules)
+        machine = Machine(scenario.script(), [tool], guards, chat=chat, make=make)
+        machine.run(scenario.question)
     return len(account.made)
 
 
-def afternoon(morning: Approve, parts: Given) -> None:
+def afternoon(morning: permission.Approve, parts: Given) -> None:
     """Let Mallory's payment be asked for, and answer with a yes of the morning."""
     turns = [load(MALLORY).turns[1], "Final Answer: done"]
-    _pays(turns, ask=lambda _: morning, parts=parts)
+    _pays(turns, lambda _: morning, parts)
 
 
 def spellings(parts: Given) -> None:
     """Let one payment be asked for in three spellings, with a yes to each."""
-    _pays(load("payment_other_call_id").turns, ask=yes, parts=parts)
+    _pays(load("payment_other_call_id").turns, permission.yes, parts)
 
 
-def _pays(turns: Sequence[Any], **options: Any) -> None:
-    account = Payments()
-    machine = guarded(Script(turns), [account.tool()], ledger=new_ledger(), **options)
+def _pays(turns: Sequence[Any], person: permission.Person, parts: Given) -> None:
+    account, guards = Payments(), all_guards(person=person)
+    make = Once(new_ledger())
+    machine = Machine(Script(turns), [account.tool()], guards, parts=parts, make=make)
     machine.run("Pay 25 euros to the bookshop.")
     made = [f"{each.cents / 100:g} to {each.payee}" for each in account.made]
     print("paid:", ", ".join(made) or "nothing")
@@ -154,14 +145,14 @@ def two_at_once(claim: Callable[..., Claim]) -> None:
 
     Both pay if they are told "run". Which of them is first does not matter.
     """
-    account, ledger, told = Payments(), new_ledger(), list[str]()
+    account, ledger, verdicts = Payments(), new_ledger(), list[str]()
     with ledger.connection() as one, ledger.connection() as two:
         two.execute("PRAGMA busy_timeout = 0")
         statements = list[str]()
 
         def ask(db: sqlite3.Connection) -> None:
-            told.append(claim(db, "pay 25", "digest").verdict)
-            if told[-1] == "run":
+            verdicts.append(claim(db, "pay 25", "digest").verdict)
+            if verdicts[-1] == "run":
                 account.pay("bookshop", 25)
 
         def between(sql: str) -> None:
@@ -173,9 +164,9 @@ def two_at_once(claim: Callable[..., Claim]) -> None:
         one.set_trace_callback(between)
         ask(one)
         one.set_trace_callback(None)
-        if len(told) == 1:
+        if len(verdicts) == 1:
             ask(two)
-    print(f"they were told {' and '.join(told)}: {len(account.made)} paid")
+    print(f"they were told {' and '.join(verdicts)}: {len(account.made)} paid")
 
 
 def agent(path: Path, answers: str = "", dies_at: object = "") -> str:
@@ -202,7 +193,8 @@ def decisions(path: Path) -> pd.DataFrame:
 
     trace = Trace.read(path)
     print(f"{len(trace.of('model_turn'))} model turns in the file")
-    return pd.DataFrame(trace.of("decision"))[["who", "what", "call_id", "why"]]
+    columns = ["who", "what", "call_id", "why"]
+    return pd.DataFrame(trace.of("decision"), columns=columns).fillna("")
 
 
 def killed_everywhere(only: Sequence[object] = ()) -> pd.DataFrame:
@@ -259,25 +251,33 @@ def story(slug: str, engine: str) -> None:
 
 
 def in_the_folder(
-    slug: str, model: Any = None, *, protected: bool = True, **options: Any
+    slug: str,
+    model: Any = None,
+    *,
+    protected: bool = True,
+    mode: str = permission.Mode.BUILD,
+    person: permission.Person | None = None,
+    parts: Given | None = None,
 ) -> str:
     """Play a scenario in a workspace, and print its decisions and observations.
 
     Args:
         model: a real one, with at most six steps and an example; None is the script.
-        protected: whether the machine has guards; `options` are theirs.
+        protected: whether the machine has guards.
 
     Returns:
         the answer, and what the workspace is then.
     """
-    place, scenario, emit = Workspace.sample(), load(slug), TraceWriter()
+    place, scenario = Workspace.sample(), load(slug)
     before = place.read_file("price.py")
+    limits, example = Budget(), None
     if model is not None:
-        options |= {"budget": Budget(steps=6), "preamble": EXAMPLE.read_text("utf-8")}
-    make = guarded if protected else partial(assemble, {})
-    machine = make(model or scenario.script(), place.tools(), hook=emit, **options)
-    ended = machine.run(scenario.question)
-    for event in emit.trace().of("decision", "observation"):
+        limits, example = Budget(steps=6), EXAMPLE.read_text("utf-8")
+    guards = all_guards(limits, person, mode) if protected else []
+    asked, make = model or scenario.script(), Once() if protected else Make()
+    options: Any = {"parts": parts, "preamble": example, "make": make}
+    ended = Machine(asked, place.tools(), guards, **options).run(scenario.question)
+    for event in ended.trace.of("decision", "observation"):
         if event["kind"] == "observation":
             print(f"    {event['tool']:10} {_line(event['text'], 160)}")
         else:
@@ -288,7 +288,7 @@ def in_the_folder(
     return f"{ended.state}, {ended.answer or ended.message}\n{now}; {passed}\n"
 
 
-def show_change(request: Request) -> None:
+def show_change(request: permission.Request) -> None:
     """Show what a call would change, in colours."""
     show(Diff(request.preview))
 

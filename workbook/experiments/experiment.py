@@ -18,7 +18,7 @@ from workbook.loop.answers import exact_match, matches_any
 from workbook.loop.paper_agent import Attempt, run
 from workbook.loop.prompting import Exemplar
 from workbook.loop.text_world import World
-from workbook.models.base import TextModel
+from workbook.runtime.model import Model
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Trial:
 
 def run_experiment(
     methods: Collection[str],
-    model: TextModel,
+    model: Model,
     questions: Sequence[Question],
     exemplars: Sequence[Exemplar],
     world: Callable[[Any], World],

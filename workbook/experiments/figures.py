@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.evaluation.statistics import Paired, wilson_interval
 from workbook.paths import DATA
-from workbook.traces.plots import on_any_page
+from workbook.views.plots import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd

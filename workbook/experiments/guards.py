@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.exercises.display import Grid
 from workbook.experiments.figures import blank
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.stuck import Cycle, StepSeen, digest_of, find_cycle
-from workbook.models.prompts import clip
 from workbook.playground.engines import play
 from workbook.playground.scenarios import load, scenario_tools
-from workbook.tools.calls import to_json
-from workbook.tools.tool import Tool
-from workbook.traces import Trace, TraceWriter
-from workbook.traces.plots import BLUE, RED, on_any_page
+from workbook.runtime.budget import Budget
+from workbook.runtime.calls import clip, to_json
+from workbook.runtime.guards import all_guards
+from workbook.runtime.machine import Machine
+from workbook.runtime.stuck import Cycle, StepSeen, digest_of, find_cycle
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace
+from workbook.views.plots import BLUE, RED, on_any_page
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,11 +29,18 @@ if TYPE_CHECKING:
 Rule = Callable[[Sequence[StepSeen]], Cycle | None]
 
 
-def run(question: str, model: Any, tools: Iterable[Tool] = (), **options: Any) -> Trace:
-    """Play one run on the machine with guards (see `guarded`), and return its trace."""
-    emit = TraceWriter()
-    guarded(model, tools, hook=emit, **options).run(question)
-    return emit.trace()
+def run(
+    question: str,
+    model: Any,
+    tools: Iterable[Tool] = (),
+    *,
+    budget: Budget = Budget(),  # noqa: B008 - frozen
+    converge: bool = True,
+    **options: Any,
+) -> Trace:
+    """Play one run on a machine with all guards; the options are the machine's."""
+    guards = all_guards(budget, converge=converge)
+    return Machine(model, tools, guards, **options).run(question).trace
 
 
 def again(slug: str, model: Any = None, **options: Any) -> Trace:

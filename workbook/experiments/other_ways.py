@@ -8,13 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
+from workbook.choice import get_text_model
 from workbook.evaluation.statistics import Paired, paired_difference
 from workbook.exercises.display import Grid
 from workbook.experiments import votes
 from workbook.experiments.questions import ArithmeticQuestion
-from workbook.models.base import TextModel, Usage
-from workbook.models.choice import get_text_model
 from workbook.playground.recorded import real_result
+from workbook.runtime.model import Model, Usage
 from workbook.wait import waiting
 
 LOOK = "Question: {}\nAnswer: {}\nThis answer may be wrong.\nNote: I should have"
@@ -33,20 +33,20 @@ class Way(NamedTuple):
     note: str = ""
 
 
-def second_look(one: ArithmeticQuestion, model: TextModel) -> Way:
+def second_look(one: ArithmeticQuestion, model: Model) -> Way:
     """Answer; say that it may be wrong; answer again, with the model's note."""
     first = votes.solve(one, model)
     said = model.complete(LOOK.format(one.text, first.answer), stop=["\n"])
-    note = f"I should have {said.text.strip()}"
+    note = f"I should have {(said.text or '').strip()}"
     then = votes.solve(one, model, f" {note}")
     tokens = _tokens(first.usage), _tokens(said.usage + then.usage)
     return Way([first.answer, then.answer], tokens, note)
 
 
-def plan_and_act(one: ArithmeticQuestion, model: TextModel) -> Way:
+def plan_and_act(one: ArithmeticQuestion, model: Model) -> Way:
     """Write a plan, then act on the question with it."""
     said = model.complete(PLAN.format(one.text), stop=["\n"])
-    plan = said.text.strip()
+    plan = (said.text or "").strip()
     done = votes.solve(one, model, f" {plan}")
     return Way([done.answer], [_tokens(said.usage + done.usage)], plan)
 
@@ -55,7 +55,7 @@ def _tokens(usage: Usage) -> int:
     return usage.input + usage.output
 
 
-def on_all_sums(way: Callable[[ArithmeticQuestion, TextModel], Way]) -> dict[str, Way]:
+def on_all_sums(way: Callable[[ArithmeticQuestion, Model], Way]) -> dict[str, Way]:
     """Return what a way gives on each of the twenty sums, greedy: a recording."""
     name = way.__name__
 

@@ -18,15 +18,15 @@ from workbook.evaluation.statistics import Paired, tasks_needed
 from workbook.evaluation.tasks import Gold
 from workbook.experiments.questions import ArithmeticQuestion
 from workbook.experiments.rates import share
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.own import OwnGuard, with_guard
-from workbook.models.base import TextModel
 from workbook.playground.capstone import Capstone, Story, play_story, rehearse, says
 from workbook.playground.scenarios import ScenarioError, outcome
-from workbook.tools.calculator import calculator
-from workbook.tools.tool import Tool
-from workbook.traces import Trace, TraceWriter
+from workbook.runtime.budget import Budget
+from workbook.runtime.calculator import calculator
+from workbook.runtime.guards import OwnGuard, all_guards, own_guard
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import Model
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace
 from workbook.wait import waiting
 
 Example = tuple[str, str, str]  # a question, what the calculator gets, the answer
@@ -47,7 +47,7 @@ class Sum(NamedTuple):
 
 
 def on_sums(
-    model: TextModel,
+    model: Model,
     sums: Sequence[ArithmeticQuestion],
     examples: Iterable[Example] = EXAMPLES,
     guard: OwnGuard | None = None,
@@ -58,19 +58,16 @@ def on_sums(
     ScenarioError: a run ended in ERROR, so a share of right answers would be no figure.
     """
     shown = "".join(map(_shown, examples))
-    options: Any = {"budget": Budget(5, 5), "converge": False, "parts": parts}
-    options["preamble"] = (
-        f"Answer the question step by step with a calculator.\n\n{shown}"
-    )
+    before = f"Answer the question step by step with a calculator.\n\n{shown}"
+    guards = all_guards(Budget(5, 5), converge=False)
+    guards += [own_guard(guard)] if guard else []
+    machine = Machine(model, [calculator()], guards, parts=parts, preamble=before)
     found = []
     with waiting("sums", total=len(sums)) as tick:
         for each in sums:
-            told = TraceWriter()
-            machine = guarded(model, [calculator()], hook=told, **options)
-            machine = with_guard(machine, guard) if guard else machine
             end = machine.run(each.text)
             _no_error(each.text, end.state, end.message)
-            calls = [event["arguments"] for event in told.trace().of("tool_call")]
+            calls = [event["arguments"] for event in end.trace.of("tool_call")]
             wrote = [str(call.get("expression", call)) for call in calls]
             right = grade(end.answer, Gold("number", each.answers))
             found.append(Sum(each.text, wrote, end.answer, right))
@@ -99,7 +96,7 @@ def on_stories(made: Capstone, guard: bool, number: int = 20) -> list[bool]:
     return [end["right"] for each in runs for end in each]
 
 
-def on_model(model: TextModel, made: Capstone, number: int = 5) -> dict[str, str]:
+def on_model(model: Model, made: Capstone, number: int = 5) -> dict[str, str]:
     """Ask a model the questions of stories, without the guard and with it."""
     found = {}
     with waiting("stories", total=2 * number) as tick:
@@ -167,6 +164,7 @@ def ask_outside(home: Path, story: Story) -> str:
     if not (home / "parts" / "my_guard.py").exists():
         return "parts/my_guard.py is not there: your my_agent has not passed its check."
     with (home / "tools.py").open("a", encoding="utf-8") as tools:
+        tools.write("\nfrom runtime.tools import Tool\n")
         tools.writelines(map(_written, story.tools))
     config, trace = home / "config.toml", home / "state" / "outside.jsonl"
     in_text = config.read_text("utf-8").replace('calls = "auto"', 'calls = "text"')
@@ -180,7 +178,7 @@ def ask_outside(home: Path, story: Story) -> str:
 
 def ask_local(home: Path, question: str) -> str:
     """Ask an exported agent with the local model, at the server of this process."""
-    from workbook.models.local import local_server
+    from workbook.runtime.local import local_server
 
     asked = "--model", "local", question
     return run_agent(home, *asked, AGENT_LOCAL_SERVER=local_server().url)

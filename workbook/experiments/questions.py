@@ -8,7 +8,7 @@ from functools import cache
 from workbook.environments.text_world import rows_of
 from workbook.loop.text_world import ToolWorld
 from workbook.paths import DATA
-from workbook.tools.calculator import safe_eval
+from workbook.runtime.calculator import safe_eval
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from workbook.environments.search import wiki_search
 from workbook.experiments.rates import share
-from workbook.grounding.grounded import grounded
+from workbook.grounding.grounded import citing_preamble, grounding
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import Note, Recall, RecallByMeaning
-from workbook.models.prompts import count_tokens
-from workbook.models.script import Script
 from workbook.paths import DATA
-from workbook.traces import Trace, TraceWriter
+from workbook.runtime.guards import all_guards
+from workbook.runtime.local import local_server
+from workbook.runtime.machine import Machine
+from workbook.runtime.script import Script, count_tokens
+from workbook.runtime.trace import Trace
 from workbook.wait import waiting
 
 if TYPE_CHECKING:
@@ -50,9 +52,15 @@ def found_by(way: Recall, k: int = 3) -> list[list[str]]:
 
 def found_by_meaning() -> list[list[str]]:
     """Return what the local model's embeddings bring for each question of the lab."""
-    from workbook.models.embeddings import embed
-
     return found_by(RecallByMeaning(embed))
+
+
+def embed(texts: Sequence[str]) -> list[list[float]]:
+    """Return a vector of length 1 for each text, of its first 500 bytes."""
+    # no more than llama.cpp reads in one batch, which is 512 tokens
+    cut = [text.encode()[:500].decode(errors="ignore") for text in texts]
+    answer = local_server().post("/v1/embeddings", {"input": cut})
+    return [row["embedding"] for row in answer["data"]]
 
 
 def compared(ways: Mapping[str, Sequence[Sequence[str]]]) -> "DataFrame":
@@ -99,11 +107,12 @@ def fuji_run(told: Iterable[str], parts: Mapping[str, Callable[..., Any]]) -> Tr
         f"Final Answer: Mount Fuji is {height} high [w068]."
         for height in ("about 12,390 feet", "3,776 m")
     )
-    model = Script([search, {"if_seen": "in feet", "then": feet, "else": metres}])
-    with tempfile.TemporaryDirectory() as folder, TraceWriter() as emit:
+    model = Script([search, lambda seen: feet if "in feet" in seen else metres])
+    tools = [wiki_search()]
+    with tempfile.TemporaryDirectory() as folder:
         memory = Memory(Path(folder, "memory.db"), recall=parts["recall"])
         for text in told:
             memory.add("preference", text)
-        options: Any = {"memory": memory, "parts": parts, "hook": emit}
-        grounded(model, [wiki_search()], **options).run("How high is Mount Fuji?")
-        return emit.trace()
+        guards, cite = [*grounding(memory), *all_guards()], citing_preamble(tools)
+        machine = Machine(model, tools, guards, parts=parts, preamble=cite)
+        return machine.run("How high is Mount Fuji?").trace

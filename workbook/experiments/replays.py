@@ -4,21 +4,22 @@ import itertools
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
-from copy import copy
 from pathlib import Path
 from typing import Any
 
 from workbook.exercises.display import Grid
-from workbook.fsm.machine import Machine
-from workbook.models.script import Script
 from workbook.paths import DATA
 from workbook.playground.engines import play
 from workbook.playground.machines import ByScript, Given
 from workbook.playground.scenarios import load, slugs
-from workbook.tools import Tool, ToolFailure, ToolRegistry
-from workbook.traces.trace import Trace
-from workbook.traces.views import logged, totals
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.calls import ToolFailure
+from workbook.runtime.journal import Journal
+from workbook.runtime.machine import Machine
+from workbook.runtime.replay import resume
+from workbook.runtime.script import Script
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace
+from workbook.views.logs import logged, totals
 from workbook.wait import waiting
 
 Replay = Callable[[Trace, Machine], Any]
@@ -30,11 +31,9 @@ EXAMPLE = (DATA / "lessons/08/price_example.txt").read_text(encoding="utf-8")
 
 def told(machine: Machine, question: str, folder: Path | None = None) -> Trace:
     """Run a machine and return its trace; with a folder, keep its four files there."""
-    again = copy(machine)
-    with logged(folder) if folder else TraceWriter() as hook:
-        again.hook = hook
-        again.run(question)
-        return hook.trace()
+    with logged(folder) if folder else Journal() as journal:
+        machine.run(question, journal=journal)
+        return journal.trace()
 
 
 def weather(fails: int) -> Machine:
@@ -49,23 +48,7 @@ def weather(fails: int) -> Machine:
     schema = {"properties": {"city": {"type": "string"}}, "required": ["city"]}
     tool = Tool("Weather", "The weather of a city.", schema, busy)
     asks = ["Action: Weather\nAction Input: Oslo"] * (fails + 1)
-    return Machine(Script([*asks, "Final Answer: 19 degrees"]), ToolRegistry([tool]))
-
-
-def span_tree(trace: Trace) -> str:
-    """Return a trace's OpenTelemetry spans as lines, each below its parent."""
-    from workbook.traces.spans import to_spans
-
-    depths, lines = dict[int, int](), []
-    for span in to_spans(trace):
-        depth = depths[span.parent.span_id] + 1 if span.parent else 0
-        if span.context:
-            depths[span.context.span_id] = depth
-        ms = ((span.end_time or 0) - (span.start_time or 0)) / 1e6
-        tokens = (span.attributes or {}).get("gen_ai.usage.input_tokens")
-        read = f"{tokens:6} tokens in" if tokens else ""
-        lines.append(f"{'  ' * depth + span.name:30} {ms:6.1f} ms{read}")
-    return "\n".join(lines)
+    return Machine(Script([*asks, "Final Answer: 19 degrees"]), [tool])
 
 
 def recorded_gallery(
@@ -110,7 +93,7 @@ def _other_end(again: Replay, trace: Trace, machine: Machine) -> str:
     return "" if state == totals(trace)["state"] else f"another end: {state}"
 
 
-ASKED_AGAIN = {"model_request": "the model", "tool_call": "the tool"}
+ASKED_AGAIN = {"model_turn": "the model", "observation": "the tool"}
 
 
 def killed_anywhere(
@@ -118,16 +101,16 @@ def killed_anywhere(
 ) -> Grid:
     """Cut a run after each of its events, as a crash would, and resume it.
 
-    `machine` makes one like the recorded one, of the turns that its model has left.
+    `machine` makes one like the recorded one, of the turns of its model.
     """
     found = Counter[tuple[str, str, str]]()
     with tempfile.TemporaryDirectory() as folder:
         for k, last in enumerate(trace.events[:-1]):
-            path, before = Path(folder) / f"{k}.jsonl", Trace(trace.events[: k + 1])
-            before.save(path)
-            end = machine(turns[len(before.of("model_turn")) :]).resume(path)
-            after = [event.get("what") for event in Trace.read(path)]
-            whom = ASKED_AGAIN[last["kind"]] if "asked again" in after else "nobody"
+            path = Path(folder) / f"{k}.jsonl"
+            Trace(trace.events[: k + 1]).save(path)
+            end = resume(path, machine(turns))
+            _, first, *_ = end.trace.events[k + 1 :]  # after the `resumed`
+            whom = ASKED_AGAIN.get(first["kind"], "nobody")
             found[last["kind"], f"{end.state} {end.answer}", whom] += 1
     rows = [(kind, str(n), end, whom) for (kind, end, whom), n in found.items()]
     again = sum(n for (*_, whom), n in found.items() if whom != "nobody")

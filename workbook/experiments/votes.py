@@ -24,10 +24,10 @@ from workbook.experiments.rates import share
 from workbook.loop import paper_agent
 from workbook.loop.answers import matches_any, same_number
 from workbook.loop.prompting import load_exemplars
-from workbook.models.base import TextModel
 from workbook.paths import DATA
 from workbook.playground.recorded import real_model
-from workbook.traces.plots import on_any_page
+from workbook.runtime.model import Model
+from workbook.views.plots import on_any_page
 from workbook.voting.consensus import Agreed, Tally
 
 if TYPE_CHECKING:
@@ -76,9 +76,7 @@ def rights(answers: Mapping[str, str | None]) -> list[bool]:
     return [is_right(slug, answer) for slug, answer in answers.items()]
 
 
-def solve(
-    one: ArithmeticQuestion, model: TextModel, more: str = ""
-) -> paper_agent.Attempt:
+def solve(one: ArithmeticQuestion, model: Model, more: str = "") -> paper_agent.Attempt:
     """Let a model solve a sum with ReAct and a calculator; `more` is put behind it."""
     exemplars, world = load_exemplars("arithmetic"), calculator_world(one)
     asked = one.text + more

@@ -22,7 +22,7 @@ from workbook.grounding.claims import (
 )
 from workbook.grounding.comparison import Facts, compared, facts
 from workbook.grounding.words import is_han
-from workbook.tools.calls import Observation
+from workbook.runtime.calls import Observation
 
 THRESHOLD = 0.3
 """The least score of a document that counts. `calibrate` shows what it costs."""

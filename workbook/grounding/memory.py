@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from workbook.fsm.table import State
 from workbook.grounding.recall import Note, Recall, recall
-from workbook.models.prompts import clip
-from workbook.traces.events import Kind
-from workbook.traces.trace import Trace
+from workbook.runtime.calls import clip
+from workbook.runtime.table import State
+from workbook.runtime.trace import Kind, Trace
 
 KINDS = ("preference", "note")
 MAX_CHARS = 2000  # of one note

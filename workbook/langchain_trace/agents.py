@@ -18,11 +18,12 @@ from langchain_core.tools import Tool as TextTool
 
 from workbook.langchain_trace.classic import write_math_block
 from workbook.langchain_trace.handler import TraceHandler
-from workbook.models.base import ChatModel, Emit
-from workbook.models.langchain import ChatModelAdapter, text_llm
-from workbook.models.script import Script
-from workbook.tools.formats import to_langchain
-from workbook.tools.tool import Tool
+from workbook.langchain_trace.models import ChatModelAdapter, text_llm
+from workbook.langchain_trace.tools import to_langchain
+from workbook.loop.naive import Emit
+from workbook.runtime.model import Model
+from workbook.runtime.script import Script
+from workbook.runtime.tools import Tool
 
 CALCULATOR = "Calculator"
 AnyTool = Tool | BaseTool
@@ -157,10 +158,10 @@ def chat_model(model: Any) -> BaseChatModel:
     """Return a model that calls functions; a TypeError where there is none."""
     if isinstance(model, BaseChatModel):
         return model
-    if isinstance(model, ChatModel):
+    if isinstance(model, Model):
         return ChatModelAdapter(model=model)
-    told = f"a {type(model).__name__} cannot call functions"
-    raise TypeError(f"{told}: give a ChatModel or one of LangChain")
+    problem = f"a {type(model).__name__} cannot call functions"
+    raise TypeError(f"{problem}: give a Model or one of LangChain")
 
 
 @contextmanager

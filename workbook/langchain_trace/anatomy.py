@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbook.models.prompts import count_tokens
 from workbook.pages import template
-from workbook.traces.show import VOICES
+from workbook.runtime.script import count_tokens
+from workbook.views.show import VOICES
 
 SECTIONS = ("instruction", "tools", "format", "question", "scratchpad", "open thought")
 

@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from workbook.traces import Kind, Trace
+from workbook.runtime.trace import Kind, Trace
 
 
 def render_scratchpad(steps: Sequence[tuple[str, str]]) -> str:
-    """Return the text that stands behind the prompt's "Thought:".
+    """Return the text that follows the prompt's "Thought:".
 
     Each step, (log, observation), adds what the model wrote to the letter, then the
     observation on a line of its own, then "Thought:" again.
@@ -35,7 +35,7 @@ def evaluate_math_block(text: str) -> str:
     """Return what the calculator answers, given the model's reply.
 
     A reply that opens with a block of text is evaluated, where floats can do it too.
-    Otherwise the words behind the last "Answer:" are taken as they are. Spaces around
+    Otherwise the words after the last "Answer:" are taken as they are. Spaces around
     the reply do not matter. Neither, or what numexpr cannot do, raises ValueError.
 
     >>> evaluate_math_block("```text\\n100*0.2\\n```\\n")
@@ -76,8 +76,8 @@ def _evaluate(expression: str) -> str:
         numexpr.evaluate(as_floats(expression), **known)
         value = numexpr.evaluate(expression, **known)
     except Exception as error:  # numexpr raises many kinds
-        told = f"numexpr cannot evaluate {expression!r} ({error})"
-        raise ValueError(f"{told}: write one line of numbers") from error
+        problem = f"numexpr cannot evaluate {expression!r} ({error})"
+        raise ValueError(f"{problem}: write one line of numbers") from error
     return re.sub(r"^\[|\]$", "", str(value))
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from langchain_core.tracers import Run
 from langchain_core.tracers.stdout import FunctionCallbackHandler
 
-from workbook.models.prompts import clip
 from workbook.pages import template
-from workbook.traces.show import VOICES
+from workbook.runtime.calls import clip
+from workbook.views.show import VOICES
 
 LINE_CHARS = 76
 PLACES = {"llm/start": "first prompt", "llm/end": "turn", "tool/start": "tool"}

@@ -6,10 +6,10 @@ model: the hidden second call.
 
 from collections.abc import Iterable
 
-from workbook.models.prompts import clip
-from workbook.traces.events import TraceEvent
-from workbook.traces.mermaid import escape_mermaid
-from workbook.traces.show import amount, summary
+from workbook.runtime.calls import clip
+from workbook.runtime.trace import Event as TraceEvent
+from workbook.views.mermaid import escape_mermaid
+from workbook.views.show import amount, summary, turn_of
 
 LABEL_CHARS = 60
 INDENT = "    "
@@ -88,15 +88,20 @@ def _words(event: TraceEvent) -> str:
             if not kept:
                 return amount(len(new), new)
             return f"{amount(kept, new)} as before, {len(new):,} new"
-        case {"kind": "model_turn", "turn": {"kind": "action", "tool": tool}}:
-            return f"Action: {tool}"
-        case {"kind": "model_turn", "turn": {"kind": "calls", "calls": calls}}:
-            return "call " + ", ".join(call["tool"] for call in calls)
-        case {"kind": "model_turn", "turn": {"kind": "final", "answer": answer}}:
-            return f"Final Answer: {answer}"
         case {"kind": "model_turn"}:
-            return str(event["text"])
+            return _turn(event)
         case {"kind": "tool_call"}:
             return ", ".join(map(str, event["arguments"].values()))
         case _:
             return summary(event)
+
+
+def _turn(event: TraceEvent) -> str:
+    match turn_of(event):
+        case {"kind": "action", "tool": tool}:
+            return f"Action: {tool}"
+        case {"kind": "calls", "calls": calls}:
+            return "call " + ", ".join(call["tool"] for call in calls)
+        case {"kind": "final", "answer": answer}:
+            return f"Final Answer: {answer}"
+    return str(event["text"])

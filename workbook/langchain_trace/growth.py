@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from workbook.langchain_trace.classic import agent_prompts
-from workbook.models.base import TextModel
-from workbook.traces import Trace, TraceEvent
-from workbook.traces.plots import on_any_page
+from workbook.runtime.model import Model
+from workbook.runtime.trace import Event as TraceEvent
+from workbook.runtime.trace import Trace
+from workbook.views.plots import on_any_page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,7 +88,7 @@ def caching_prompts(trace: Trace) -> dict[str, str]:
     return {"cold": before, "appended": last, "edited": edited}
 
 
-def caching_experiment(model: TextModel, trace: Trace) -> pd.DataFrame:
+def caching_experiment(model: Model, trace: Trace) -> pd.DataFrame:
     """Send a classic run's three prompts; return what the server says, a row each.
 
     Take a model that writes one token, `LocalTextModel(max_tokens=1)`. An unrelated

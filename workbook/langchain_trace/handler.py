@@ -1,6 +1,6 @@
 """LangChain's callbacks, made into trace events.
 
-LangChain tells a callback handler of each chain, model and tool that starts or ends,
+A callback handler is called for each chain, model and tool that starts or ends,
 with its run id and that of the run around it. `TraceHandler` turns that into the events
 that the other engines write. It patches nothing.
 """
@@ -17,21 +17,25 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.outputs import LLMResult
 
 from workbook.langchain_trace import messages as read
-from workbook.loop.turns import parse_turn, to_dict
-from workbook.models.base import Emit
-from workbook.traces.events import Kind
+from workbook.loop.naive import Emit
+from workbook.runtime.trace import Kind
+from workbook.runtime.turns import parse_turn, to_dict
 
 Fields = Mapping[str, Any]
 # AgentExecutor runs these two as tools: for a name that it does not know, and for a
-# turn that its parser refused.
-INVALID_TOOL = "invalid_tool"
-EXCEPTION_TOOL = "_Exception"
+# turn that its parser refused. Tools of yours may have their names.
+INVALID_TOOL = {
+    "name": "invalid_tool",
+    "description": "Called when tool name is invalid. Suggests valid tool names.",
+}
+EXCEPTION_TOOL = {"name": "_Exception", "description": "Exception tool"}
 
 
 class TraceHandler(BaseCallbackHandler):
     """Writes one run of a LangChain agent or chain as trace events.
 
-    Give it to any: `agent.invoke(…, config={"callbacks": [TraceHandler(emit)]})`.
+    Give it to any: `agent.invoke(…, config={"callbacks": [handler]})`, where `handler`
+    is `TraceHandler(journal.emit)`.
     What happens inside a tool names that tool's `tool_call` event as its parent. A
     second run is refused with a ValueError. An agent's text is held back until
     LangChain's parser has read it. Tools may run in threads of their own.
@@ -54,6 +58,7 @@ class TraceHandler(BaseCallbackHandler):
         self._unread: Fields | None = None  # a turn that waits for its parser
         self._in_messages = False  # whether the agent asks in messages: none is parsed
         self._action: AgentAction | None = None  # what the parser read last
+        self._invalid: set[UUID] = set()  # runs in place of a tool that is not there
         self._stopped = False
         self._observed = ""
 
@@ -68,7 +73,7 @@ class TraceHandler(BaseCallbackHandler):
 
     def fail(self, error: BaseException) -> None:
         """Write the end of a run that ended with an exception."""
-        for run_id in list(self._calls):  # a cancelled run leaves tools behind
+        for run_id in list(self._calls):  # a cancelled run leaves tools that run
             self.on_tool_error(error, run_id=run_id)
         state, reason = "ERROR", type(error).__name__
         if reason == "GraphRecursionError":
@@ -83,15 +88,15 @@ class TraceHandler(BaseCallbackHandler):
                 end = {"state": state, "reason": reason, "answer": answer}
                 self._emit(Kind.RUN_FINISHED, **end, **more)
 
-    def on_chain_start(self, serialized: Any, inputs: Any, **told: Any) -> None:
-        if told["parent_run_id"] is None:
+    def on_chain_start(self, serialized: Any, inputs: Any, **about: Any) -> None:
+        if about["parent_run_id"] is None:
             if self._around:
                 raise ValueError("a TraceHandler writes one run: make another one")
             self.begin(read.question_of(inputs))
-        self._enter(told)
+        self._enter(about)
 
-    def on_chain_end(self, outputs: Any, **told: Any) -> None:
-        if self._around.get(told["run_id"]) is not None:
+    def on_chain_end(self, outputs: Any, **about: Any) -> None:
+        if self._around.get(about["run_id"]) is not None:
             return
         self._read_tool_messages(read.messages_of(outputs))
         answer = read.answer_of(outputs)
@@ -102,34 +107,34 @@ class TraceHandler(BaseCallbackHandler):
             self._parsed(read.message_as_turn(answer))
             self._finish("DONE", "final_answer", answer)
 
-    def on_chain_error(self, error: BaseException, **told: Any) -> None:
-        if self._around.get(told["run_id"]) is None:
+    def on_chain_error(self, error: BaseException, **about: Any) -> None:
+        if self._around.get(about["run_id"]) is None:
             self.fail(error)
 
     # Models
 
-    def on_llm_start(self, serialized: Any, prompts: list[str], **told: Any) -> None:
-        self._request(prompts[0], told)
+    def on_llm_start(self, serialized: Any, prompts: list[str], **about: Any) -> None:
+        self._request(prompts[0], about)
 
     def on_chat_model_start(
-        self, serialized: Any, messages: list[list[BaseMessage]], **told: Any
+        self, serialized: Any, messages: list[list[BaseMessage]], **about: Any
     ) -> None:
         self._read_tool_messages(messages[0])
-        has_tools = bool(told["invocation_params"].get("tools"))
-        self._request(read.prompt_of(messages[0], has_tools), told)
+        has_tools = bool(about["invocation_params"].get("tools"))
+        self._request(read.prompt_of(messages[0], has_tools), about)
 
-    def _request(self, prompt: str | list[Any], told: Fields) -> None:
-        self._enter(told)
+    def _request(self, prompt: str | list[Any], about: Fields) -> None:
+        self._enter(about)
         with self._lock:
             self._parsed(read.TEXT)
-            inside = self._inside(told["run_id"])
+            inside = self._inside(about["run_id"])
             if not inside:
                 self._in_messages = isinstance(prompt, list)
-            stop = list(told["invocation_params"].get("stop") or ())
+            stop = list(about["invocation_params"].get("stop") or ())
             self._emit(Kind.MODEL_REQUEST, prompt=prompt, stop=stop, **inside)
 
-    def on_llm_end(self, response: LLMResult, **told: Any) -> None:
-        fields, inside = read.turn_of(response), self._inside(told["run_id"])
+    def on_llm_end(self, response: LLMResult, **about: Any) -> None:
+        fields, inside = read.turn_of(response), self._inside(about["run_id"])
         with self._lock:
             calls = fields["turn"].get("calls", ())
             self._requested |= {call["call_id"]: call for call in calls}
@@ -140,12 +145,12 @@ class TraceHandler(BaseCallbackHandler):
             if self._in_messages:
                 self._parsed(read.message_as_turn(fields["text"]))
 
-    def on_agent_action(self, action: AgentAction, **told: Any) -> None:
+    def on_agent_action(self, action: AgentAction, **about: Any) -> None:
         self._action = action
-        refused = action.tool == EXCEPTION_TOOL
-        self._parsed(None if refused else read.step_as_turn(action))
+        if action.tool != EXCEPTION_TOOL["name"]:  # or the tool that starts says whose
+            self._parsed(read.step_as_turn(action))
 
-    def on_agent_finish(self, finish: AgentFinish, **told: Any) -> None:
+    def on_agent_finish(self, finish: AgentFinish, **about: Any) -> None:
         # Without a log it is AgentExecutor's own: the answer of a tool that gives it
         # itself, or a notice that the iterations have run out.
         turn = read.step_as_turn(finish)
@@ -165,32 +170,38 @@ class TraceHandler(BaseCallbackHandler):
 
     # Tools
 
-    def on_tool_start(self, serialized: Any, input_str: str, **told: Any) -> None:
-        self._enter(told)
-        tool, arguments = serialized["name"], told.get("inputs") or {"input": input_str}
-        if tool == EXCEPTION_TOOL:
-            return  # no call: so the model is told why its turn was refused
-        if tool == INVALID_TOOL and self._action is not None:
-            tool, arguments = self._action.tool, {"input": self._action.tool_input}
-        call_id = told.get("tool_call_id") or ""
-        self._call(told["run_id"], tool, arguments, call_id)
+    def on_tool_start(self, serialized: Any, input_str: str, **about: Any) -> None:
+        self._enter(about)
+        tool, arguments = serialized["name"], about.get("inputs")
+        arguments = arguments or {"input": input_str}
+        action, self._action = self._action, None
+        which = {name: serialized.get(name) for name in INVALID_TOOL}
+        if which == EXCEPTION_TOOL:
+            self._parsed(None)
+            return  # no call: so the model reads why its turn was refused
+        if action is not None:
+            self._parsed(read.step_as_turn(action))
+        if action is not None and which == INVALID_TOOL:
+            self._invalid.add(about["run_id"])
+            tool, arguments = action.tool, {"input": action.tool_input}
+        self._call(about["run_id"], tool, arguments, about.get("tool_call_id") or "")
 
-    def on_tool_end(self, output: Any, **told: Any) -> None:
+    def on_tool_end(self, output: Any, **about: Any) -> None:
         # A message has a status; of a text, that of one of our tools says it.
         ok = getattr(output, "ok", getattr(output, "status", "") != "error")
-        ok = ok and told.get("name") != INVALID_TOOL
+        ok = ok and about["run_id"] not in self._invalid
         self._observed = read.text_of(output)
-        self._observe(told["run_id"], ok, self._observed)
+        self._observe(about["run_id"], ok, self._observed)
 
-    def on_tool_error(self, error: BaseException, **told: Any) -> None:
+    def on_tool_error(self, error: BaseException, **about: Any) -> None:
         name = type(error).__name__
-        self._observe(told["run_id"], False, str(error) or name, error=name)
+        self._observe(about["run_id"], False, str(error) or name, error=name)
 
     def _read_tool_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Write the calls that LangGraph answered without a tool, in a message only."""
-        said = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
+        answered = {m.tool_call_id: m for m in messages if isinstance(m, ToolMessage)}
         for call_id, asked in list(self._requested.items()):
-            if message := said.get(call_id):
+            if message := answered.get(call_id):
                 run_id, ok = uuid4(), message.status != "error"
                 self._call(run_id, asked["tool"], asked["arguments"], call_id)
                 self._observe(run_id, ok, read.text_of(message))
@@ -214,9 +225,9 @@ class TraceHandler(BaseCallbackHandler):
             if call := self._calls.pop(run_id, None):
                 self._emit(Kind.OBSERVATION, **call, ok=ok, text=text, **more)
 
-    def _enter(self, told: Fields) -> None:
+    def _enter(self, about: Fields) -> None:
         """Note which run is around this one."""
-        self._around[told["run_id"]] = told["parent_run_id"]
+        self._around[about["run_id"]] = about["parent_run_id"]
 
     def _inside(self, run_id: UUID | None) -> dict[str, int]:
         """Return `parent`, where a tool is running around this run."""

@@ -15,11 +15,15 @@ from langchain_core.messages import (
 )
 from langchain_core.outputs import LLMResult
 
-from workbook.loop.turns import Action, Final, parse_turn, to_dict
-from workbook.models.base import Usage
+from workbook.runtime.calls import recordable, to_json
+from workbook.runtime.model import Usage
+from workbook.runtime.turns import Action, Final, parse_turn, to_dict
 
 TEXT = {"kind": "text"}
 """The turn that no parser was to read."""
+QUESTIONS = ("input", "question", "query")
+ANSWERS = ("output", "answer", "result", "text")
+"""What chains call what they are asked, and what they answer."""
 
 
 def text_of(output: Any) -> str:
@@ -35,16 +39,26 @@ def messages_of(value: Any) -> list[BaseMessage]:
 
 def question_of(inputs: Any) -> str:
     """Return what the user asked, from the input of the outermost chain."""
-    if messages := messages_of(inputs):
-        return text_of(messages[-1])
-    return str(inputs.get("input", inputs) if isinstance(inputs, Mapping) else inputs)
+    return _words(inputs, QUESTIONS)
 
 
 def answer_of(outputs: Any) -> str:
     """Return what the run answered, from the output of the outermost chain."""
-    if isinstance(outputs, Mapping) and "output" in outputs:
-        return str(outputs["output"])  # a streamed AgentExecutor has messages besides
-    return text_of((messages_of(outputs) or [outputs])[-1])
+    return _words(outputs, ANSWERS)
+
+
+def _words(value: Any, names: Sequence[str]) -> str:
+    """Return what a chain got or gave: by a known name, the last message, or all.
+
+    A streamed AgentExecutor has messages besides its output, so the name comes first.
+    """
+    if not isinstance(value, Mapping):
+        return text_of(value)
+    known = [value[name] for name in names if name in value]
+    found = [*known[:1], *messages_of(value)[-1:]]
+    if not found and len(value) == 1:
+        found = [*value.values()]
+    return text_of(found[0]) if found else to_json(recordable(value))
 
 
 def prompt_of(messages: Sequence[BaseMessage], has_tools: bool) -> str | list[Any]:
@@ -87,5 +101,5 @@ def step_as_turn(step: AgentAction | AgentFinish) -> dict[str, Any]:
     """Return the turn that a classic agent's parser read as an action or the answer."""
     thought = getattr(parse_turn(step.log), "thought", "")
     if isinstance(step, AgentFinish):
-        return to_dict(Final(thought, str(step.return_values.get("output", ""))))
+        return to_dict(Final(thought, answer_of(step.return_values)))
     return {**to_dict(Action(thought, step.tool, "")), "input": step.tool_input}

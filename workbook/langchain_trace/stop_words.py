@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from workbook.langchain_trace.agents import llm_math_tool, run_classic
 from workbook.langchain_trace.anatomy import SideBySide
-from workbook.models.base import Completion, TextModel
 from workbook.paths import DATA
-from workbook.traces import Kind, Trace, TraceWriter
+from workbook.runtime.journal import Journal
+from workbook.runtime.model import Model, Request, Response
+from workbook.runtime.trace import Kind, Trace
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,21 +18,21 @@ if TYPE_CHECKING:
 SUM = "What is 37 * 89?"  # 3293
 
 
-class WithoutStop:
+class WithoutStop(Model):
     """A model that gets no stop sequences: what it writes without them."""
 
-    def __init__(self, model: TextModel) -> None:
+    def __init__(self, model: Model) -> None:
         self.name, self.model = model.name, model
 
-    def complete(self, prompt: str, **options: Any) -> Completion:
+    def respond(self, request: Request) -> Response:
         """Ask the model and leave out `stop`."""
-        return self.model.complete(prompt)
+        return self.model.respond(request._replace(stop=()))
 
 
-def experiment(model: TextModel) -> dict[str, Trace]:
+def experiment(model: Model) -> dict[str, Trace]:
     """Return two runs of a model; its calculator is llm-math and asks it as well.
 
-    A small model needs examples: the prompt has two of them behind the format.
+    A small model needs examples: the prompt has two of them after the format.
     """
     from langchain_classic.agents.mrkl.prompt import FORMAT_INSTRUCTIONS
 
@@ -39,9 +40,9 @@ def experiment(model: TextModel) -> dict[str, Trace]:
     prompt = {"format_instructions": f"{FORMAT_INSTRUCTIONS}\n\n{examples}"}
     runs = {}
     for title, asked in {"with": model, "without": WithoutStop(model)}.items():
-        emit = TraceWriter()
-        run_classic(asked, [llm_math_tool(asked)], SUM, emit=emit, agent_kwargs=prompt)
-        runs[f"{title} stop words"] = emit.trace()
+        journal, tools = Journal(), [llm_math_tool(asked)]
+        run_classic(asked, tools, SUM, emit=journal.emit, agent_kwargs=prompt)
+        runs[f"{title} stop words"] = journal.trace()
     return runs
 
 

@@ -11,8 +11,11 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from workbook.loop.turns import Action, Final, Turn, heard, parse_turn, to_dict
-from workbook.models.base import Completion, Emit, TextModel
+from workbook.runtime.model import Model, Request, Response
+from workbook.runtime.turns import Action, Final, Turn, parse_turn, split_turn, to_dict
+
+Emit = Callable[..., Any]
+"""Takes a kind of event and its fields, as `Journal.emit` does."""
 
 
 def build_history(
@@ -25,8 +28,8 @@ def build_history(
     >>> build_history("1+1?", [("Action: Sum\nAction Input: 1+1", "2")])
     'Question: 1+1?\nAction: Sum\nAction Input: 1+1\nObservation: 2\n'
     """
-    told = "".join(f"{text}\nObservation: {seen}\n" for text, seen in steps)
-    return f"{instructions}Question: {question}\n{told}"
+    done = "".join(f"{text}\nObservation: {seen}\n" for text, seen in steps)
+    return f"{instructions}Question: {question}\n{done}"
 
 
 def count_tokens_sent(first: int, growth: int, turns: int) -> int:
@@ -39,8 +42,8 @@ def count_tokens_sent(first: int, growth: int, turns: int) -> int:
     1100
     """
     if min(first, growth, turns) < 0:
-        said = f"first {first}, growth {growth}, turns {turns}"
-        raise ValueError(f"{said}: tokens and turns are never negative")
+        given = f"first {first}, growth {growth}, turns {turns}"
+        raise ValueError(f"{given}: tokens and turns are never negative")
     return turns * first + growth * turns * (turns - 1) // 2
 
 
@@ -51,27 +54,27 @@ class CallLimitReached(RuntimeError):  # noqa: N818 - what happened
     """The model was asked more often than its limit allows."""
 
 
-class CallLimit:
+class CallLimit(Model):
     """A model that refuses to be asked more than `calls` times.
 
     A seat belt, not a design: the loop does not know of it, and what the loop had found
     out by then is lost.
     """
 
-    def __init__(self, model: TextModel, calls: int = 12) -> None:
+    def __init__(self, model: Model, calls: int = 12) -> None:
         self.name, self.model = model.name, model
         self.calls, self.used = calls, 0
 
-    def complete(self, prompt: str, **options: Any) -> Completion:
+    def respond(self, request: Request) -> Response:
         """Ask the model, or raise `CallLimitReached`."""
         if self.used >= self.calls:
             raise CallLimitReached(f"no call more: the limit is {self.calls}")
         self.used += 1
-        return self.model.complete(prompt, **options)
+        return self.model.respond(request)
 
 
 def naive_loop(
-    model: TextModel, tools: Tools, question: str, *, instructions: str = ""
+    model: Model, tools: Tools, question: str, *, instructions: str = ""
 ) -> str:
     """Ask, look for an answer, run a tool, append, and ask again, without end.
 
@@ -80,7 +83,7 @@ def naive_loop(
     """
     history = f"{instructions}Question: {question}\n"
     while True:
-        reply = model.complete(history).text
+        reply = model.complete(history).text or ""
         history += reply
         if "Final Answer:" in reply:
             return reply.split("Final Answer:", 1)[1].strip()
@@ -90,7 +93,7 @@ def naive_loop(
 
 
 def reading_loop(
-    model: TextModel,
+    model: Model,
     tools: Tools,
     question: str,
     *,
@@ -104,7 +107,8 @@ def reading_loop(
     """
     steps: list[tuple[str, str]] = []
     while True:
-        reply = model.complete(history(question, steps, instructions=instructions)).text
+        prompt = history(question, steps, instructions=instructions)
+        reply = model.complete(prompt).text or ""
         turn = parse(reply)
         if isinstance(turn, Final):
             return turn.answer
@@ -112,26 +116,27 @@ def reading_loop(
             seen = str(tools[turn.tool](turn.input))
         else:
             seen = f"Error: {turn.reason}. Write an Action and its Action Input."
-        steps.append((heard(reply, turn)[0], seen))
+        steps.append((split_turn(reply, turn)[0], seen))
 
 
-class TracedModel:
-    """A model that tells `emit` what it is asked and what it answers."""
+class TracedModel(Model):
+    """A model whose requests and responses are emitted."""
 
-    def __init__(self, model: TextModel, emit: Emit) -> None:
+    def __init__(self, model: Model, emit: Emit) -> None:
         self.name, self.model, self.emit = model.name, model, emit
 
-    def complete(self, prompt: str, **options: Any) -> Completion:
+    def respond(self, request: Request) -> Response:
         """Ask the model."""
-        self.emit("model_request", prompt=prompt, stop=list(options.get("stop", ())))
-        reply = self.model.complete(prompt, **options)
-        turn, usage = to_dict(parse_turn(reply.text)), reply.usage.to_dict()
-        self.emit("model_turn", text=reply.text, turn=turn, usage=usage)
+        self.emit("model_request", prompt=request.text)
+        reply = self.model.respond(request)
+        text, usage = reply.text or "", reply.usage.to_dict()
+        turn = to_dict(parse_turn(text))
+        self.emit("model_turn", text=text, turn=turn, usage=usage)
         return reply
 
 
 class TracedTools(dict[str, Callable[[str], object]]):
-    """Tools that tell `emit` each call, also of a missing one, and what came of it."""
+    """Tools whose calls are emitted, also of a missing one, and what came of each."""
 
     def __init__(self, tools: Tools, emit: Emit) -> None:
         super().__init__({name: partial(self._call, name) for name in tools})
@@ -151,9 +156,9 @@ class TracedTools(dict[str, Callable[[str], object]]):
 
 
 def traced(loop: Callable[..., str], emit: Emit, engine: str = "naive") -> Any:
-    """Return the loop with a trace made around it: it is told nothing, `emit` all."""
+    """Return the loop with a trace made around it; the loop does not know of it."""
 
-    def run(model: TextModel, tools: Tools, question: str, **options: Any) -> str:
+    def run(model: Model, tools: Tools, question: str, **options: Any) -> str:
         emit("run_started", engine=engine, question=question, tools=list(tools))
         seen = TracedModel(model, emit), TracedTools(tools, emit)
         answer = loop(*seen, question, **options)

@@ -8,7 +8,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
+from workbook.loop.naive import Emit
 from workbook.loop.prompting import (
     METHODS,
     STANDARD,
@@ -21,7 +23,8 @@ from workbook.loop.prompting import (
     render_steps,
 )
 from workbook.loop.text_world import World, cut_observation
-from workbook.loop.turns import (
+from workbook.runtime.model import Model, Response, Usage
+from workbook.runtime.turns import (
     Action,
     Final,
     Label,
@@ -31,9 +34,12 @@ from workbook.loop.turns import (
     split_fields,
     to_dict,
 )
-from workbook.models.base import Completion, Emit, TextModel, Usage, ignore
 
 Parse = Callable[[str], tuple[str, str] | None]  # as `parse_bracket_action`
+
+
+def _ignore(kind: str, /, **fields: Any) -> None:
+    """Keep no event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,7 @@ class Attempt:
 
 def run(
     method: str,
-    model: TextModel,
+    model: Model,
     question: str,
     exemplars: Sequence[Exemplar],
     world: World | None = None,
@@ -58,7 +64,7 @@ def run(
     parse: Parse = parse_bracket_action,
     max_steps: int = 7,
     observation_chars: int = 400,
-    emit: Emit = ignore,
+    emit: Emit = _ignore,
 ) -> Attempt:
     """Answer a question with one of the paper's methods.
 
@@ -96,12 +102,12 @@ class _Talk:
     """A question that a model is asked, its replies, and the steps so far."""
 
     method: Method
-    model: TextModel
+    model: Model
     begin: str  # the prompt of the first step
     parse: Parse
     emit: Emit
     steps: list[PaperStep] = field(default_factory=list)
-    replies: list[Completion] = field(default_factory=list)
+    replies: list[Response] = field(default_factory=list)
 
     def answer(self) -> str | None:
         """Ask once; return the answer, if the reply has one."""
@@ -111,7 +117,7 @@ class _Talk:
             thought, answer = text[: labelled.start()].strip(), labelled[1]
         answer = answer.strip()
         no_answer = Malformed(Unreadable.MISSING_ANSWER, text)
-        self._tell(Final(thought, answer) if answer else no_answer)
+        self._emit_turn(Final(thought, answer) if answer else no_answer)
         return answer or None
 
     def act(
@@ -152,26 +158,27 @@ class _Talk:
     def _ask(self, prompt: str, stop: Sequence[str] = ()) -> str:
         """Ask, with the method's own stop sequences where none are given."""
         stop = stop or self.method.stop
-        self.emit("model_request", prompt=prompt, stop=list(stop))
+        self.emit("model_request", prompt=prompt)
         self.replies.append(self.model.complete(prompt, stop=stop))
-        return self.replies[-1].text
+        return self.replies[-1].text or ""
 
     def _read_as(self, thought: str, action: str) -> tuple[str, str] | None:
-        """Parse the action of the last reply, and tell the trace."""
+        """Parse the action of the last reply, and emit its turn."""
         call = self.parse(action)
         verb, argument = call or (action, "")
         if not action:
-            self._tell(Malformed(Unreadable.NO_STEP, self.replies[-1].text))
+            text = self.replies[-1].text or ""
+            self._emit_turn(Malformed(Unreadable.NO_STEP, text))
         elif verb == "finish":
-            self._tell(Final(thought, argument))
+            self._emit_turn(Final(thought, argument))
         else:
-            self._tell(Action(thought, verb, argument))
+            self._emit_turn(Action(thought, verb, argument))
         return call
 
-    def _tell(self, turn: Turn) -> None:
-        said, usage = to_dict(turn), self.replies[-1].usage.to_dict()
-        text = self.replies[-1].text
-        self.emit("model_turn", text=text, turn=said, usage=usage)
+    def _emit_turn(self, turn: Turn) -> None:
+        reply = self.replies[-1]
+        about = {"turn": to_dict(turn), "usage": reply.usage.to_dict()}
+        self.emit("model_turn", text=reply.text or "", **about)
 
 
 def read_step(method: Method, reply: str) -> tuple[str, str]:

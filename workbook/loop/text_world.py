@@ -25,7 +25,7 @@ class World(Protocol):
     """What an agent acts on. Any string is a legal action and gets an answer."""
 
     def step(self, action: str, /) -> StepResult:
-        """Do what the action says, and tell what is seen."""
+        """Do what the action says, and return what is seen."""
 
 
 class ToolWorld:
@@ -42,7 +42,7 @@ class ToolWorld:
         self._names = ", ".join(f"{name}[…]" for name in (*tools, "Finish"))
 
     def step(self, action: str, /) -> StepResult:
-        """Call the function; what it raises is told as an observation."""
+        """Call the function; what it raises is an observation."""
         verb, argument = parse_bracket_action(action) or ("", "")
         if verb == "finish":
             return StepResult("Episode finished.", done=True)

@@ -12,19 +12,19 @@ from typing import Any
 
 from workbook.evaluation.grader import grade
 from workbook.evaluation.tasks import Gold
-from workbook.fsm.machine import Machine
-from workbook.fsm.table import State
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.own import STOPPED, OwnGuard, with_guard
-from workbook.models.base import TextModel
-from workbook.models.script import Script
 from workbook.playground.machines import ByScript
 from workbook.playground.scenarios import ScenarioError, outcome
-from workbook.tools import Observation, Tool, ToolCall
-from workbook.tools.calls import to_json
-from workbook.tools.tool import tool
-from workbook.traces import Trace, TraceWriter
+from workbook.runtime.budget import Budget
+from workbook.runtime.calls import Observation, ToolCall, to_json
+from workbook.runtime.guards import STOPPED, OwnGuard, all_guards, own_guard
+from workbook.runtime.ledger import Ledger, Once
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import Model
+from workbook.runtime.permission import Mode
+from workbook.runtime.script import Script
+from workbook.runtime.table import State
+from workbook.runtime.tools import Tool, tool
+from workbook.runtime.trace import Trace
 
 STEPS = 12  # the most of a run: model calls, and tool calls
 
@@ -77,30 +77,27 @@ def play_story(
     made: Capstone,
     story: Story,
     guard: bool = True,
-    model: TextModel | None = None,
-    **options: Any,
+    model: Model | None = None,
+    mode: str = Mode.BUILD,
+    ledger: Ledger | None = None,
 ) -> tuple[Trace, Machine]:
     """Play a story, with the guard or without; return the trace and the machine.
 
-    A model answers the question in place of the story's turns. The options are those of
-    `guarded`. ScenarioError: the agent cannot be put together.
+    A model answers the question in place of the story's turns. ScenarioError: the agent
+    cannot be put together.
     """
     if model is None:
         model = Script([says(story)], repeat_last=True)
         model.at_once = True  # it needs no time limit
     tools, person = [*story.tools, made.tool], ByScript(story.person)
-    given: Any = {"budget": Budget(STEPS, STEPS), "ask": person.ask}
-    with TraceWriter() as told:
-        try:
-            given |= {"parts": made.parts, "hook": told, **options}
-            machine: Machine = guarded(model, tools, **given)
-        except Exception as error:
-            text = f"your agent cannot be put together: {error}"
-            raise ScenarioError(text) from error
-        if guard:
-            machine = with_guard(machine, made.guard)
-        machine.run(story.question)
-    return told.trace(), machine
+    guards = all_guards(Budget(STEPS, STEPS), person.ask, mode)
+    guards += [own_guard(made.guard)] if guard else []
+    try:
+        options: Any = {"parts": made.parts, "make": Once(ledger)}
+        machine = Machine(model, tools, guards, **options)
+    except Exception as error:
+        raise ScenarioError(f"your agent cannot be put together: {error}") from error
+    return machine.run(story.question).trace, machine
 
 
 def says(story: Story) -> Callable[[str], str]:

@@ -10,10 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbook.choice import get_text_model, model_name
 from workbook.exercises.your_agent import Parts
-from workbook.fsm import CORE, FunctionCalls, Table
-from workbook.grounding.grounded import GROUNDED
-from workbook.guardrails.table import GUARDED
+from workbook.grounding.grounded import VERIFY, grounding
+from workbook.loop.functions import BoundTools, trusting_function
 from workbook.loop.naive import (
     CallLimit,
     CallLimitReached,
@@ -21,9 +21,6 @@ from workbook.loop.naive import (
     reading_loop,
     traced,
 )
-from workbook.models.base import TextModel
-from workbook.models.choice import get_text_model, model_name
-from workbook.models.prompts import clip
 from workbook.playground.gallery_page import Ending, Gallery
 from workbook.playground.machines import (
     Given,
@@ -41,19 +38,24 @@ from workbook.playground.scenarios import (
     scenario_tools,
     slugs,
 )
-from workbook.security.tainted import tainted_table
-from workbook.tools.formats import BoundTools, trusting_function
-from workbook.tools.tool import Tool
-from workbook.traces import Kind, Trace, TraceEvent, TraceWriter
+from workbook.runtime.calls import clip
+from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Journal
+from workbook.runtime.machine import Machine
+from workbook.runtime.model import Model
+from workbook.runtime.table import CORE, Table
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Event, Kind, Trace
+from workbook.security.tainted import taint
 from workbook.wait import waiting
 
-Listener = Callable[[TraceEvent], None]
+Listener = Callable[[Event], None]
 LOCAL_TOKENS = 120  # the longest turn of the local model, which may never end
 
 
 @dataclass(frozen=True)
 class Engine:
-    """What plays a run and tells its `emit`, and its states if it has any.
+    """What plays a run into its journal, and its states if it has any.
 
     It uses the parts that it has a place for; a machine also the person.
     """
@@ -85,10 +87,10 @@ def play(
     """
     scenario, chosen = load(slug), find_engine(engine)
     asked, tools = _asked_model(scenario, model), scenario_tools(scenario)
-    with TraceWriter(path, listener=with_user(scenario, listener)) as emit:
-        chosen.play(RunSpec(scenario, asked, tools, emit, parts or {}, person))
+    with Journal(path, listener=with_user(scenario, listener)) as journal:
+        chosen.play(RunSpec(scenario, asked, tools, journal, parts or {}, person))
         _say_whose(parts)
-        return emit.trace()
+        return journal.trace()
 
 
 def gallery(
@@ -159,7 +161,7 @@ def play_reading(spec: RunSpec, engine: str = "reading") -> None:
 
 def run_loop(
     loop: Callable[..., str],
-    model: TextModel,
+    model: Model,
     scenario: Scenario,
     *,
     instructions: str = "",
@@ -171,12 +173,11 @@ def run_loop(
         instructions: text before the question.
         calls: the model refuses to be asked more often.
     """
-    with TraceWriter() as emit:
-        run = partial(traced(loop, emit), instructions=instructions)
-        _to_its_end(
-            run, RunSpec(scenario, model, [], emit), loop_tools(scenario), calls
-        )
-        return emit.trace()
+    with Journal() as journal:
+        spec = RunSpec(scenario, model, [], journal)
+        run = partial(traced(loop, spec.emit), instructions=instructions)
+        _to_its_end(run, spec, loop_tools(scenario), calls)
+        return journal.trace()
 
 
 def loop_tools(scenario: Scenario) -> dict[str, Callable[[str], str]]:
@@ -220,9 +221,12 @@ def play_create_agent(spec: RunSpec) -> None:
     run_graph(spec.model, spec.tools, asked, emit=spec.emit, recursion_limit=nodes)
 
 
+GUARDED = Machine(None, [], all_guards()).table
+SUSPICIOUS = Machine(
+    None, [], [*grounding(), taint(None, then=VERIFY), *all_guards()]
+).table
 GUARDS = partial(play_machine, make=with_guards)
 TRUST = partial(play_machine, make=suspicious)
-SUSPICIOUS = tainted_table(GROUNDED)
 ENGINES = {
     "naive": Engine(play_naive),
     "reading": Engine(play_reading),
@@ -231,17 +235,17 @@ ENGINES = {
     "fsm": Engine(play_machine, CORE),
     "guarded": Engine(GUARDS, GUARDED),
     "create_agent": Engine(play_create_agent, None, True),
-    "fsm_calls": Engine(partial(play_machine, adapter=FunctionCalls), CORE, True),
-    "guarded_calls": Engine(partial(GUARDS, adapter=FunctionCalls), GUARDED, True),
+    "fsm_calls": Engine(partial(play_machine, chat=True), CORE, True),
+    "guarded_calls": Engine(partial(GUARDS, chat=True), GUARDED, True),
     "grounded": Engine(TRUST, SUSPICIOUS),
-    "grounded_calls": Engine(partial(TRUST, adapter=FunctionCalls), SUSPICIOUS, True),
+    "grounded_calls": Engine(partial(TRUST, chat=True), SUSPICIOUS, True),
 }
 """The engines by name, in the order in which the lessons meet them."""
 
 GALLERY = ["naive", "langchain", "fsm"]  # the others ask for function calls
 
 
-def _asked_model(scenario: Scenario, model: TextModel | str | None) -> TextModel:
+def _asked_model(scenario: Scenario, model: Model | str | None) -> Model:
     """Return the model that a run asks; None and "scripted" are the scenario's."""
     if model is not None and not isinstance(model, str):
         return model
@@ -256,7 +260,7 @@ def with_user(scenario: Scenario, listener: Listener) -> Listener:
     """Let the scenario's user stop the run as a call begins, where it has one."""
     calls = itertools.count(1)
 
-    def listen(event: TraceEvent) -> None:
+    def listen(event: Event) -> None:
         listener(event)
         is_call = event["kind"] == Kind.TOOL_CALL
         if is_call and next(calls) == scenario.cancel_after_tool_calls:

@@ -1,4 +1,4 @@
-"""The machines among the engines: the core's, and the one with all guards on."""
+"""The machines among the engines: lists of guards, by function calls or in text."""
 
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -7,17 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from workbook.exercises.your_agent import PartBroken
-from workbook.fsm import Limits, Machine, assemble
-from workbook.fsm.adapters import TEXT_PREAMBLE, TextTurns
-from workbook.fsm.reading import Conversation
-from workbook.grounding.grounded import grounded
+from workbook.grounding.grounded import VERIFY, citing_preamble, grounding
 from workbook.grounding.memory import Memory
 from workbook.grounding.recall import recall
-from workbook.guardrails.budget import Budget
-from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import GuardedMachine, guarded
-from workbook.guardrails.permission import (
-    LATER,
+from workbook.playground.person import You
+from workbook.playground.scenarios import Scenario
+from workbook.runtime.budget import Budget, Limits
+from workbook.runtime.calculator import calculator
+from workbook.runtime.guard import Guard
+from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Journal
+from workbook.runtime.ledger import Ledger, Make, Once
+from workbook.runtime.machine import Machine
+from workbook.runtime.messages import TEXT_PREAMBLE
+from workbook.runtime.permission import (
     POLICY,
     Answer,
     PolicyRule,
@@ -26,17 +29,15 @@ from workbook.guardrails.permission import (
     Verdict,
     yes,
 )
-from workbook.playground.person import You
-from workbook.playground.scenarios import Scenario
+from workbook.runtime.tools import Tool, ToolRegistry
+from workbook.runtime.trace import Kind
 from workbook.security.strangers import digest
 from workbook.security.taint import Label, agreed_rules
-from workbook.security.tainted import with_taint
-from workbook.tools import Tool, ToolRegistry
-from workbook.tools.calculator import calculator
-from workbook.traces import Kind, TraceWriter
+from workbook.security.tainted import taint
 
 Given = Mapping[str, Callable[..., Any]]
 """Functions by the exercise's name, to be used in place of the package's."""
+ALLOW_ALL = (PolicyRule(Verdict.ALLOW, why="all of it"),)
 
 
 class ByScript:
@@ -52,10 +53,10 @@ class ByScript:
         self._answers = iter(answers)
 
     def ask(self, request: Request) -> Answer | None:
-        """Give the next answer; who has none left approves."""
+        """Return the next answer, None for later; who has none left approves."""
         word, _, why = next(self._answers, "approve").partition(":")
         if word == "later":
-            return LATER
+            return None
         return Reject(why.strip()) if word == "reject" else yes(request)
 
     def meets(self, machine: Machine) -> None:
@@ -74,59 +75,65 @@ class RunSpec:
     scenario: Scenario
     model: Any
     tools: list[Tool]
-    emit: TraceWriter
+    journal: Journal
     parts: Given = field(default_factory=dict)
     person: Person | None = None  # the scenario's own by default
 
-
-def plain(spec: RunSpec, person: Person, home: Path, **options: Any) -> Machine:
-    """Return the machine of lesson 05."""
-    steps = spec.scenario.steps
-    options["limits"] = Limits(steps=steps, tool_calls=2 * steps)
-    machine: Machine = assemble(spec.parts, spec.model, spec.tools, **options)
-    return machine
+    def emit(self, kind: str, /, **fields: Any) -> int:
+        """Write an event of a loop, which the user can stop where an event is."""
+        seq = self.journal.emit(kind, **fields)
+        if self.journal.signals:
+            self.journal.signals.clear()
+            raise KeyboardInterrupt("stopped by the user")
+        return seq
 
 
 def play_machine(
     spec: RunSpec,
-    adapter: Callable[..., Conversation] = TextTurns,
-    make: Callable[..., Machine] = plain,
+    make: Callable[[RunSpec, Person, Path], list[Guard]] | None = None,
+    chat: bool = False,
 ) -> None:
-    """Play on the machine that `make` makes; it reads text turns or function calls."""
+    """Play on a machine; `make` returns its guards, with `chat` it reads calls."""
     spec = replace(spec, tools=with_theirs(spec.tools, spec.parts))
     person = spec.person or ByScript(spec.scenario.guards.answers)
     with tempfile.TemporaryDirectory() as passing:
-        home = getattr(person, "home", passing)  # where a run that waits can go on
+        home = Path(getattr(person, "home", passing))  # where a run can go on later
         try:
-            options: Any = {"adapter": adapter, "hook": spec.emit}
-            machine = make(spec, person, Path(home), **options)
+            guards = make(spec, person, home) if make else []
+            machine = _machine(spec, guards, home, chat)
         except Exception as error:  # a part of the reader's; a run raises nothing
             end = {"state": "ERROR", "reason": type(error).__name__, "answer": None}
             spec.emit(Kind.RUN_FINISHED, **end, message=str(error))
             return
-        if adapter is TextTurns:
-            before = warned(spec.scenario, machine.tools, spec.parts)
-            machine.preamble = before or machine.preamble
         person.meets(machine)
-        machine.run(spec.scenario.question)
+        machine.run(spec.scenario.question, journal=spec.journal)
+
+
+def _machine(spec: RunSpec, guards: list[Guard], home: Path, chat: bool) -> Machine:
+    steps = spec.scenario.steps
+    options: Any = {"limits": Limits(steps, 2 * steps), "parts": spec.parts}
+    options["make"] = Once(Ledger(home / "ledger.db")) if guards else Make()
+    machine = Machine(spec.model, spec.tools, guards, chat=chat, **options)
+    if "grounding" in machine.settings:
+        machine.preamble = citing_preamble(machine.tools, chat)
+    if not chat and (before := warned(spec.scenario, machine.tools, spec.parts)):
+        machine.preamble = before
+    return machine
+
+
+def _rules_of(scenario: Scenario) -> Sequence[PolicyRule]:
+    return ALLOW_ALL if scenario.guards.allow_all else POLICY
 
 
 def with_guards(
-    spec: RunSpec,
-    person: Person,
-    home: Path,
-    make: Callable[..., GuardedMachine] = guarded,
-    **options: Any,
-) -> GuardedMachine:
-    """Return the guarded machine, or one that `make` makes of the same options."""
+    spec: RunSpec, person: Person, home: Path, rules: Sequence[PolicyRule] = ()
+) -> list[Guard]:
+    """Return the guards of lessons 06 and 07; `rules`: the scenario's by default."""
     given, steps = spec.scenario.guards, spec.scenario.steps
-    if given.allow_all:
-        options["rules"] = (PolicyRule(Verdict.ALLOW, why="all of it"),)
-    options["budget"] = Budget(steps, 2 * steps, tokens=given.tokens)
-    options["ledger"] = Ledger(home / "ledger.db")
-    options |= {"context_tokens": given.context_tokens, "parts": spec.parts}
-    options |= {"mode": person.mode or given.mode, "ask": person.ask}
-    return make(spec.model, spec.tools, **options)
+    rules = rules or _rules_of(spec.scenario)
+    budget, mode = Budget(steps, 2 * steps, tokens=given.tokens), person.mode
+    context: Any = {"context_tokens": given.context_tokens}
+    return all_guards(budget, person.ask, mode or given.mode, rules, **context)
 
 
 def suspicious(
@@ -134,15 +141,15 @@ def suspicious(
     person: Person,
     home: Path,
     *,
+    tainted: bool = True,
     screened: bool = True,
     fence: bool = True,
     digests: bool = True,
-    **options: Any,
-) -> GuardedMachine:
-    """Return the machine of lessons 09 and 10: guarded, grounded, and under taint.
+) -> list[Guard]:
+    """Return the guards of lessons 09 and 10: those, grounding, and taint.
 
-    Each of its other defences can be left out: the screen, the fence, and that a tool
-    which is not as agreed to asks a person.
+    Each of its other defences can be left out: taint with its screen and its fence, one
+    of these two, and that a tool which is not as agreed to asks a person.
     """
     given, memory = spec.scenario.guards, None
     if given.memory:
@@ -153,14 +160,15 @@ def suspicious(
     known = {entry.name: entry.agreed for entry in scripted if entry.agreed is not None}
     theirs = [tool for tool in spec.tools if tool.name in known]
     agreed = {t.name: digest(replace(t, description=known[t.name])) for t in theirs}
-
-    def make(*of: Any, rules: Sequence[PolicyRule] = POLICY, **more: Any) -> Any:
-        rules = agreed_rules(theirs, agreed, rules) if digests else rules
-        return grounded(*of, rules=rules, memory=memory, **more)
-
-    machine = with_guards(spec, person, home, make, **options)
-    under: Any = {"private": given.private, "screened": screened, "fence": fence}
-    return with_taint(machine, labels=[Label.OUTSIDE] if agreed else [], **under)
+    rules = _rules_of(spec.scenario)
+    rules = agreed_rules(theirs, agreed, rules) if digests else rules
+    *context, stuck, budget, permission = with_guards(spec, person, home, rules)
+    more = grounding(memory)
+    if tainted:
+        under: Any = {"private": given.private, "screened": screened, "fence": fence}
+        under["labels"] = [Label.OUTSIDE] if agreed else []
+        more.append(taint(person.ask, then=VERIFY, **under))
+    return [*context, *more, stuck, budget, permission]
 
 
 def with_theirs(tools: list[Tool], parts: Given) -> list[Tool]:

@@ -12,9 +12,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from workbook.fsm.machine import Machine
-from workbook.guardrails.machine import GuardedMachine
-from workbook.guardrails.permission import (
+from workbook.runtime.machine import Machine
+from workbook.runtime.permission import (
     LATER,
     Answer,
     Approve,
@@ -22,8 +21,9 @@ from workbook.guardrails.permission import (
     Reject,
     Request,
     digest_of_call,
+    set_mode,
 )
-from workbook.traces import Kind, TraceEvent
+from workbook.runtime.trace import Event, Kind
 
 YOU = "you"
 
@@ -47,7 +47,7 @@ class You:
         mode: str | None = None,
         on_text: Callable[[str], object] | None = None,
         on_request: Callable[[], object] = lambda: None,
-        listener: Callable[[TraceEvent], object] = lambda event: None,
+        listener: Callable[[Event], object] = lambda event: None,
     ) -> None:
         self.mode, self.on_text, self.on_request = mode, on_text, on_request
         self.listener = listener
@@ -68,12 +68,15 @@ class You:
             machine.cancel()
 
     def ask(self, request: Request) -> Answer | None:
-        """Wait until somebody answers, or stops the run."""
+        """Wait until somebody answers, or stops the run: KeyboardInterrupt."""
         self.request = request
         if self.stopped:
             self.say(LATER)
         self.on_request()
-        return self._answers.get()
+        answer = self._answers.get()
+        if self.stopped:
+            raise KeyboardInterrupt
+        return answer
 
     def say(self, answer: Answer | None) -> None:
         """Answer the request; who answers twice has answered once."""
@@ -86,22 +89,23 @@ class You:
         """Stop the run, whatever it does just now."""
         self.stopped = True
         if self.machine is not None:
-            self.machine.cancel()  # before the answer, which would suspend the run
+            self.machine.cancel()
         self.say(LATER)
 
-    def sees(self, event: TraceEvent) -> None:
-        """Tell the listener; once stopped, end the run as Ctrl-C would."""
+    def sees(self, event: Event) -> None:
+        """Tell the listener; once stopped, end a loop as Ctrl-C would."""
         self.listener(event)
         over = self.raised or event["kind"] == Kind.RUN_FINISHED
         if self.stopped and not over:
             self.raised = True
-            raise KeyboardInterrupt("stopped by the user")
+            if self.machine is None:
+                raise KeyboardInterrupt("stopped by the user")
 
     def switch(self, mode: str) -> None:
         """Change the mode of the run, where its machine has modes."""
         self.mode = mode
-        if isinstance(self.machine, GuardedMachine):
-            self.machine.set_mode(mode, who=YOU, why="you chose it in the player")
+        if self.machine is not None and "permission" in self.machine.settings:
+            set_mode(self.machine, mode, YOU, "you chose it in the player")
 
 
 def shown_arguments(request: Request) -> str:

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from workbook.traces import Kind, TraceEvent
-from workbook.traces.show import call, summary
+from workbook.runtime.trace import Event, Kind
+from workbook.views.show import call, summary, turn_of
 
 MOST = 4  # that stay in view: of more, the first one and the last ones
 Text = Annotated[str, Field(min_length=1)]
@@ -32,7 +32,7 @@ class Punchline(BaseModel):
     latest: bool = False  # only the last of them stays
     nested: bool = False  # those that a tool caused, and not the agent
 
-    def found(self, event: TraceEvent) -> str | None:
+    def found(self, event: Event) -> str | None:
         """Return what of an event stays in view, or None where it is another one."""
         same = event["kind"] == self.kind and ("parent" in event) == self.nested
         if not same or any(event.get(k) != v for k, v in self.fields.items()):
@@ -51,18 +51,13 @@ DEFAULT = (Punchline(label="the end", kind=Kind.RUN_FINISHED),)
 def told(event: Mapping[str, Any]) -> str:
     """Return an event's own words, without what a list of events adds to them."""
     if event["kind"] == Kind.MODEL_TURN:
-        calls = (event["turn"] or {}).get("calls") or []
-        asked = [call(each.get("name", each), each.get("arguments")) for each in calls]
+        calls = turn_of(dict(event)).get("calls", ())
+        asked = [call(each["tool"], each["arguments"]) for each in calls]
         return "\n".join(filter(None, [event["text"], *asked]))
-    text = summary(dict(event))
-    if event["kind"] == Kind.RUN_FINISHED and event["answer"] is None:
-        return f"{text}: {event['message']}" if event.get("message") else text
-    return text
+    return summary(dict(event))
 
 
-def pins(
-    entries: Sequence[Punchline], seen: Iterable[TraceEvent]
-) -> list[tuple[str, str]]:
+def pins(entries: Sequence[Punchline], seen: Iterable[Event]) -> list[tuple[str, str]]:
     """Return what stays in view, at most `MOST`: of each its label and its text."""
     found: list[tuple[str, str]] = []
     events = list(seen)

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from workbook.choice import model_health, model_name
 from workbook.exercises.catalogue import CourseError, Lesson, lessons
-from workbook.models.choice import model_health, model_name
 from workbook.playground.recorded import FOLDER, OTHERS, RECORD, RECORD_AS
 
 TAG = "record"

@@ -13,17 +13,16 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from workbook.choice import get_text_model, model_health, model_name
 from workbook.exercises.display import once_a_cell
-from workbook.models.base import Completion, Prefilled, TextModel, Usage, streams
-from workbook.models.choice import get_text_model, model_health, model_name
-from workbook.models.hosted import HostedModelError
-from workbook.models.prompts import estimate
 from workbook.paths import DATA
+from workbook.runtime.hosted import HostedModelError
+from workbook.runtime.machine import BYTES_PER_TOKEN
+from workbook.runtime.model import Model, Prefilled, Request, Response, Usage
 from workbook.wait import waiting
 
 FOLDER, OTHERS = DATA / "recorded", "others"
@@ -51,20 +50,20 @@ class NotRecorded(LookupError):  # noqa: N818 - what is the case, not an error's
         return [f"{type(self).__name__}: {self}"]
 
 
-def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> TextModel:
+def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> Model:
     """Return the local model, or a recording of it where the weights are missing.
 
     `prefill` is what each turn begins with (see `Prefilled`), `settings` are those of
     `LocalTextModel`, the file is `data/recorded/<lesson>.json`.
     """
-    model: TextModel
+    model: Model
     if why := _why_recorded():
         model = RecordedModel(lesson, settings)
         words = f"{why}\nYou see what the model said on {model.date} instead."
         for said in once_a_cell(words):
             print(said)
     else:
-        from workbook.models.local import LocalTextModel
+        from workbook.runtime.local import LocalTextModel
 
         model = LocalTextModel(**settings)
         if os.environ.get(RECORD) == "1":
@@ -73,17 +72,17 @@ def real_model(lesson: str, *, prefill: str = "", **settings: Any) -> TextModel:
     return Prefilled(model, prefill) if prefill else model
 
 
-def other_models(prefill: str = "", **settings: Any) -> dict[str, TextModel]:
+def other_models(prefill: str = "", **settings: Any) -> dict[str, Model]:
     """Return the models to set beside the small one, by what a table calls them.
 
     They are your own, where `WORKBOOK_MODEL` names a hosted one, and each model that
     was recorded, with the day. `settings` are `HostedModel`'s, such as `max_tokens`.
     """
-    found: dict[str, TextModel] = {}
+    found: dict[str, Model] = {}
     healthy, about, fix = model_health()
     if healthy and model_name() not in ("scripted", "local"):
         print(f"your own model: {about}")
-        own: TextModel = get_text_model(None, **settings)
+        own: Model = get_text_model(None, **settings)
         if part := os.environ.get(RECORD_AS):
             own = Recorder(own, Path(part), settings)
         found[f"yours, {model_name()}"] = own
@@ -98,7 +97,7 @@ def other_models(prefill: str = "", **settings: Any) -> dict[str, TextModel]:
 
 
 def on_other_models(
-    experiment: Callable[[TextModel], Any], prefill: str = "", **settings: Any
+    experiment: Callable[[Model], Any], prefill: str = "", **settings: Any
 ) -> dict[str, Any]:
     """Return what an experiment finds on each of the `other_models`, by their names.
 
@@ -135,8 +134,8 @@ def real_result(
 
 def _why_recorded(takes_minutes: bool = False) -> str:
     """Return why a recording is played; "" where the real model is asked."""
-    from workbook.models.local import local_server
-    from workbook.models.weights import WeightsError
+    from workbook.runtime.local import local_server
+    from workbook.weights import WeightsError
 
     wish = os.environ.get(RECORD)
     if wish == "0":
@@ -150,25 +149,26 @@ def _why_recorded(takes_minutes: bool = False) -> str:
     return ""
 
 
-class Waited:
+class Waited(Model):
     """A model whose long calls say what is waited for, unless the caller hears it."""
 
-    def __init__(self, model: TextModel) -> None:
-        self.name, self._model, self.streams = model.name, model, streams(model)
+    def __init__(self, model: Model) -> None:
+        self.name, self._model, self.streams = model.name, model, model.streams
         if count := getattr(model, "count", None):
             self.count = count
 
-    def complete(self, prompt: str, **options: Any) -> Completion:
-        """Ask the model, and count aloud the tokens that it writes."""
-        if options.get("on_text"):
-            return self._model.complete(prompt, **options)
+    def respond(self, request: Request) -> Response:
+        """Ask the model, and show the count of the tokens that it writes."""
+        if request.on_text:
+            return self._model.respond(request)
         with waiting("asking the model") as tick:
             if self.streams:
-                options["on_text"] = tick.wrote
-            return self._model.complete(prompt, **options)
+                on_text: Any = tick.wrote  # it stops nothing
+                request = request._replace(on_text=on_text)
+            return self._model.respond(request)
 
 
-class RecordedModel:
+class RecordedModel(Model):
     """A model that says what the real one said to the same prompt and settings."""
 
     streams = True  # it takes what the real one takes
@@ -184,45 +184,43 @@ class RecordedModel:
         self._missing = OF_OTHERS if lesson.startswith(OTHERS) else OF_OURS
         self._counts: dict[str, int] = data.get("counts", {})
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
+    def respond(self, request: Request) -> Response:
         """Return what was recorded for this prompt, stop sequence and settings."""
-        key = _key(prompt, stop, self._settings)
+        key = _key(request.text, request.stop, self._settings)
         again = _times(self._asked, key)
         answer = self._answers.get(again) or self._answers.get(key)
         if answer is None:
             raise NotRecorded(self._missing)
-        return Completion(**{**answer, "usage": Usage(**answer["usage"])})
+        usage, finish = Usage(**answer["usage"]), answer["finish_reason"]
+        return Response(answer["text"], usage, (), finish, {}, answer["timings"])
 
     def count(self, prompt: str) -> int:
         """Return how many tokens the real model reads of it; else an estimate."""
         key = _key(prompt, (), {})
-        return self._counts[key] if key in self._counts else estimate(prompt).input
+        estimate = -(-len(prompt.encode()) // BYTES_PER_TOKEN)
+        return self._counts.get(key, estimate)
 
 
-class Recorder:
+class Recorder(Model):
     """The real model, with each answer written to the lesson's recording."""
 
     streams = True
 
     def __init__(
-        self, model: TextModel, place: str | Path, settings: dict[str, Any]
+        self, model: Model, place: str | Path, settings: dict[str, Any]
     ) -> None:
         self.name, self._model, self._settings = model.name, model, settings
         path = place if isinstance(place, Path) else FOLDER / f"{place}.json"
         self._note = partial(_write, path, model=self.name, settings=settings)
         self._asked: Counter[str] = Counter()
 
-    def complete(
-        self, prompt: str, *, stop: Sequence[str] = (), **options: Any
-    ) -> Completion:
+    def respond(self, request: Request) -> Response:
         """Ask the model and write down what it says."""
-        reply = self._model.complete(prompt, stop=stop, **options)
-        answer = asdict(reply)
-        del answer["tool_requests"]
-        answer["timings"] = {k: round(v, 3) for k, v in reply.timings.items()}
-        key = _key(prompt, stop, self._settings)
+        reply = self._model.respond(request)
+        timings = {k: round(v, 3) for k, v in reply.timings.items()}
+        answer: dict[str, Any] = {"text": reply.text, "usage": reply.usage.to_dict()}
+        answer |= {"finish_reason": reply.finish, "timings": timings}
+        key = _key(request.text, request.stop, self._settings)
         if self._settings.get("temperature"):  # each sample is an answer of its own
             key = _times(self._asked, key)
         self._note("answers", key, answer)

@@ -9,25 +9,24 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from workbook.fsm.table import CORE, State, Table
-from workbook.grounding.grounded import Ground
-from workbook.guardrails.table import GUARDED, GuardState
-from workbook.models.prompts import render_messages
 from workbook.pages import template
 from workbook.paths import DATA
-from workbook.playground.engines import SUSPICIOUS
+from workbook.playground.engines import GUARDED, SUSPICIOUS
 from workbook.playground.punchline import DEFAULT, Punchline, pins, told
-from workbook.traces import Kind, Trace, TraceEvent
-from workbook.traces.drawing import Arrow, states
-from workbook.traces.show import VOICES, call, summary, to_html, voice
+from workbook.runtime.messages import render_messages
+from workbook.runtime.table import CORE, State, Table
+from workbook.runtime.trace import Event, Kind, Trace
+from workbook.views.drawing import Arrow, states
+from workbook.views.show import VOICES, call, summary, to_html, turn_of, voice
 
 TEXTS = tomllib.loads((DATA / "pages/player.toml").read_text(encoding="utf-8"))
 PARTS = ["status", "question", "diagram", "budgets", "pins", "events", "now"]
 PARTS += ["prompt", "turn"]
-MANY = 12  # arrows, of which only those about the lit state are drawn
+REFUSED = ("denied", "rejected")  # events after which a call was not made
+MANY = 10  # arrows, of which only those about the lit state are drawn
 START = "ASK_MODEL"  # of a loop, which has phases in place of states
 PHASES: Mapping[str, str] = TEXTS["phases"]
-Events = Sequence[TraceEvent]
+Events = Sequence[Event]
 
 
 def render(
@@ -65,7 +64,7 @@ def render(
         "diagram": states(arrows, start, title, here, near, last),
         "near": near,
         "lit": here,
-        "budgets": budgets(seen, table),
+        "budgets": budgets(seen),
         "pins": pins(entries, seen),
         "prompt": sent(seen),
         "turn": turn(seen),
@@ -89,14 +88,14 @@ def static_html(trace: Trace, table: Table | None, title: str) -> str:
 
 def table_of(trace: Trace) -> Table | None:
     """Return the table of the machine that wrote a trace; None of an engine without."""
-    moved = [event["source"] for event in trace.of(Kind.TRANSITION)]
-    if not moved:
+    guards = trace.events[0].get("settings") if trace.events else None
+    if guards is None:
         return None
-    guarded = GUARDED if "mode" in trace.events[0] else CORE
-    return SUSPICIOUS if Ground.RECALL in moved else guarded
+    guarded = GUARDED if "permission" in guards else CORE
+    return SUSPICIOUS if "grounding" in guards else guarded
 
 
-def is_turn(event: TraceEvent) -> bool:
+def is_turn(event: Event) -> bool:
     """Say whether the agent's model has spoken here, and not one that a tool asked."""
     return event["kind"] == Kind.MODEL_TURN and "parent" not in event
 
@@ -141,11 +140,14 @@ def sent(seen: Events) -> dict[str, Any] | None:
     return {"seq": seq, "old": old, "new": new, "nested": "parent" in requests[-1]}
 
 
-def turn(seen: Events) -> TraceEvent | None:
-    """Return the answer to that prompt; None without one."""
+def turn(seen: Events) -> Event | None:
+    """Return the answer to that prompt, with what was read in it as its `turn`."""
     both = (Kind.MODEL_REQUEST, Kind.MODEL_TURN)
     last = next((event for event in reversed(seen) if event["kind"] in both), None)
-    return last if last and last["kind"] == Kind.MODEL_TURN else None
+    if last is None or last["kind"] != Kind.MODEL_TURN:
+        return None
+    run = seen[0]
+    return {**last, "turn": turn_of(last, run.get("chat", False), run.get("tools", ()))}
 
 
 class Budget(NamedTuple):
@@ -157,19 +159,20 @@ class Budget(NamedTuple):
     left: int | None
 
 
-def budgets(seen: Events, table: Table | None) -> list[Budget]:
-    """Return what was spent, not counting calls closed unmade, and what is left."""
+def budgets(seen: Events) -> list[Budget]:
+    """Return what was spent, not counting calls that were refused, and what is left."""
     if not seen:
         return []
-    ends = {*(table.ends if table else ())} - {GuardState.PENDING}  # it may go on
-    live = itertools.takewhile(lambda event: event.get("target") not in ends, seen)
-    kinds = [event["kind"] for event in live if "parent" not in event]
-    limits = seen[0].get("limits") or {}
+    kinds = [event["kind"] for event in seen if "parent" not in event]
+    limits: Mapping[str, Any] = {}
+    for event in seen:
+        limits = event.get("settings", {}).get("limits", limits)
+    refused = {e.get("call_id") for e in seen if e.get("event") in REFUSED} - {None}
     usages = [event["usage"] or {} for event in seen if is_turn(event)]
     read, wrote = (sum(u.get(n, 0) for u in usages) for n in ("input", "output"))
     spent = {
         "steps": kinds.count(Kind.MODEL_REQUEST),
-        "tool_calls": kinds.count(Kind.TOOL_CALL),
+        "tool_calls": kinds.count(Kind.TOOL_CALL) - len(refused),
     }
     tokens = {"input_tokens": read, "output_tokens": wrote, "tokens": read + wrote}
     spent |= {name: n for name, n in tokens.items() if limits.get(name) is not None}

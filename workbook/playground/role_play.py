@@ -10,20 +10,20 @@ import tomllib
 from collections.abc import Callable, Mapping
 
 from workbook.exercises.display import show_widget
-from workbook.loop.turns import (
+from workbook.pages import template
+from workbook.paths import DATA
+from workbook.playground.view import instead
+from workbook.runtime.calculator import safe_eval
+from workbook.runtime.turns import (
     Action,
     Final,
     Label,
     Malformed,
-    heard,
     parse_turn,
     split_fields,
+    split_turn,
 )
-from workbook.pages import template
-from workbook.paths import DATA
-from workbook.playground.view import instead
-from workbook.tools.calculator import safe_eval
-from workbook.traces.show import VOICES
+from workbook.views.show import VOICES
 
 TEXTS = tomllib.loads((DATA / "be_the_model.toml").read_text(encoding="utf-8"))
 LINES = "white-space:pre-wrap;line-height:1.4;margin:4px 0"
@@ -47,7 +47,7 @@ class Session:
         if isinstance(turn, Malformed):
             advice = f"Unreadable ({turn.reason}). {TEXTS['unreadable'][turn.reason]}"
             return [advice, TEXTS["not_yours"]] if forged else [advice]
-        kept, _ = heard(text, turn)
+        kept, _ = split_turn(text, turn)
         self.transcript.append(("model", kept.strip()))
         done = self._finish(turn) if isinstance(turn, Final) else self._act(turn)
         steps = sum(label in (Label.ACTION, Label.FINAL_ANSWER) for label in labels)

@@ -19,16 +19,17 @@ from pydantic import PositiveFloat as Seconds
 from pydantic import PositiveInt as Count
 
 from workbook.environments.catalogue import builtin_tools
-from workbook.guardrails.table import GuardState
-from workbook.models.script import Script
-from workbook.models.script_turns import read_turns
 from workbook.paths import DATA
 from workbook.playground.punchline import Punchline
-from workbook.tools import Effect, Tool, ToolFailure
-from workbook.traces import Kind, Trace
+from workbook.playground.turn_tables import exception, read_turns
+from workbook.runtime.calls import Effect, ToolFailure
+from workbook.runtime.permission import SUSPENDED
+from workbook.runtime.script import Script
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Kind, Trace
 
 FOLDER = DATA / "scenarios"
-Raised = Annotated[str, AfterValidator(lambda n: read_turns([{"raises": n}]) and n)]
+Raised = Annotated[str, AfterValidator(lambda name: exception(name) and name)]
 """The name of an exception that a script can raise."""
 
 
@@ -72,15 +73,13 @@ class ScriptedTool(_Entry):
         """Return it as new: one answer a call, the last one repeats."""
         last = self.returns[-1] if self.returns else ""
         answers = itertools.chain(self.returns, itertools.repeat(last))
-        error = {"raises": self.raises or "OSError", "message": self.message}
-        raising = Script([error], repeat_last=True)
 
         def run(input: str) -> dict[str, Any]:
             time.sleep(self.takes_s)
             if self.fails is not None:
                 raise ToolFailure(**self.fails.model_dump())
             if self.raises is not None:
-                raising.complete(input)
+                raise exception(self.raises, self.message)
             answer = next(answers)
             return answer if isinstance(answer, dict) else {"result": answer}
 
@@ -91,7 +90,7 @@ class ScriptedTool(_Entry):
 
 
 class Guarding(_Entry):
-    """What the guarded machine is given besides; see `guarded`."""
+    """What the guarded machine is given besides; see `all_guards`."""
 
     mode: str = "build"
     answers: list[str] = []  # of a person, one a question: approve, later, reject: why
@@ -113,7 +112,7 @@ class End(_Entry):
 
 
 class Scenario(_Entry):
-    """One scenario as its file has it. `turns` are written out, `{n}` filled in."""
+    """One scenario as its file has it; its turns are those of a `Script`."""
 
     slug: str
     title: str
@@ -177,11 +176,7 @@ def read_scenario(path: Path) -> Scenario:
         raise ScenarioError(f"{path.name} is not TOML: {error}") from None
     try:
         scenario = Scenario.model_validate({**data, "slug": path.stem})
-        read_turns(scenario.turns)  # tells a wrong turn by its number in the file
-        turns = [turn for entry in scenario.turns for turn in _written_out(entry)]
-        scenario = scenario.model_copy(update={"turns": turns})
-        scenario.script()
-        return scenario
+        return scenario.model_copy(update={"turns": read_turns(scenario.turns)})
     except ValidationError as error:
         told = "; ".join(_in_words(**problem) for problem in error.errors())
     except (TypeError, ValueError) as error:
@@ -201,21 +196,12 @@ def _in_words(type: str, loc: tuple[Any, ...], msg: str, **more: Any) -> str:
     return where + short[type] if type in short else said
 
 
-def _written_out(entry: dict[str, Any]) -> list[Any]:
-    """Return a turn `times` times, a text with its number in place of `{n}`."""
-    turn = {key: value for key, value in entry.items() if key != "times"}
-    numbers = range(1, entry.get("times", 1) + 1)
-    if set(turn) == {"text"}:
-        return [turn["text"].replace("{n}", str(number)) for number in numbers]
-    return [turn for _ in numbers]
-
-
 def outcome(trace: Trace) -> dict[str, Any]:
     """Say how a run ended, as `[ends.<engine>]` does, without what its tools asked."""
     end = trace.end or {"state": "RUNNING", "reason": None, "answer": None}
     moved = trace.of(Kind.TRANSITION)
-    if trace.end is None and moved and moved[-1]["target"] == GuardState.PENDING:
-        end |= {"state": moved[-1]["target"], "reason": moved[-1]["event"]}
+    if trace.end is None and moved and moved[-1]["target"] == SUSPENDED:
+        end |= {"state": SUSPENDED, "reason": moved[-1]["event"]}
     kinds = [event["kind"] for event in trace if "parent" not in event]
     return {key: end[key] for key in ("state", "reason", "answer")} | {
         "model_turns": kinds.count(Kind.MODEL_TURN),

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from workbook.guardrails.permission import Answer, Mode, Request
-from workbook.models.choice import UnknownModel, model_name
+from workbook.choice import UnknownModel, model_name
 from workbook.pages import template
 from workbook.paths import DATA
 from workbook.playground.person import answered, shown_arguments
 from workbook.playground.render import PARTS, TEXTS, macros
+from workbook.runtime.permission import Answer, Mode, Request
 
 SCRIPTED, LOCAL = "scripted", "local"
 STYLE = DATA / "pages/player.css"

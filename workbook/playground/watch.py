@@ -11,22 +11,18 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from workbook.choice import model_name
 from workbook.exercises.display import show_widget
-from workbook.guardrails.table import GuardState
-from workbook.models.choice import model_name
 from workbook.playground.engines import ENGINES, GALLERY, find_engine, play
 from workbook.playground.machines import Given
 from workbook.playground.person import You
 from workbook.playground.punchline import DEFAULT, Punchline
 from workbook.playground.render import is_turn, render, static_html, table_of
 from workbook.playground.scenarios import ScenarioError, load, slugs, wing_of
-from workbook.playground.view import (
-    SCRIPTED,
-    View,
-    instead,
-    model_options,
-)
-from workbook.traces import Kind, Trace, TraceEvent
+from workbook.playground.view import SCRIPTED, View, instead, model_options
+from workbook.runtime.permission import SUSPENDED
+from workbook.runtime.replay import resume
+from workbook.runtime.trace import Event, Kind, Trace
 
 SHOWN_AFTER_S = 0.1  # of many events that come at once, the page shows the last
 
@@ -114,7 +110,7 @@ class Player:
         self.you.stop()
         with self.lock:
             self.you, self.running, self._problem = You(), False, ""
-            self.events: list[TraceEvent] = list(self.saved or ())
+            self.events: list[Event] = list(self.saved or ())
             self.entries: Sequence[Punchline] = DEFAULT
             self.table = ENGINES[self.view.choices["engine"].value].table
             self.written = ""
@@ -136,12 +132,12 @@ class Player:
 
     @property
     def _may_wait(self) -> bool:
-        return self.table is not None and GuardState.PENDING in self.table.states
+        return self.table is not None and SUSPENDED in self.table.states
 
     @property
     def _suspended(self) -> bool:
         last = self.events[-1] if self.events and not self.running else {}
-        return last.get("target") == GuardState.PENDING and self.you.machine is not None
+        return last.get("target") == SUSPENDED and self.you.machine is not None
 
     def _seek(self, position: float, until_turn: bool = False) -> None:
         """See so many events, as soon as they are there; infinity is all of them."""
@@ -171,7 +167,7 @@ class Player:
             model = again()  # a script plays from its first turn
         events = self.events
 
-        def append(event: TraceEvent) -> None:
+        def append(event: Event) -> None:
             with self.lock:
                 if event["kind"] == Kind.MODEL_REQUEST:
                     self.written = ""
@@ -188,10 +184,10 @@ class Player:
 
     def _go_on(self) -> None:
         """Go on with a run that waits in its trace: you are asked again."""
-        machine = self.you.machine
+        you, machine = self.you, self.you.machine
         if self._suspended and machine is not None:
-            path = self.you.home / "run.jsonl"
-            self._work(lambda: machine.resume(path))
+            path = you.home / "run.jsonl"
+            self._work(lambda: resume(path, machine, listener=you.sees))
             self._seek(math.inf)
 
     def _work(self, go: Callable[[], object]) -> None:

@@ -17,8 +17,7 @@ from anyio.abc import TaskStatus
 from anyio.from_thread import start_blocking_portal
 from pydantic import ValidationError
 
-from workbook.models.prompts import clip
-from workbook.tools.calls import ErrorKind, ToolFailure
+from workbook.runtime.calls import ErrorKind, ToolFailure, clip
 
 if TYPE_CHECKING:
     from mcp import ClientSession

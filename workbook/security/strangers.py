@@ -12,9 +12,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from workbook.runtime.calls import Effect, to_json
+from workbook.runtime.tools import ContractError, Tool
 from workbook.security.mcp import McpServer, ServerError
-from workbook.tools.calls import Effect, to_json
-from workbook.tools.tool import ContractError, Tool
 
 if TYPE_CHECKING:
     from mcp import ClientSession, types

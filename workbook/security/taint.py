@@ -1,7 +1,7 @@
 """Taint: what a run has read decides what may flow where, whatever was written there.
 
 Labels, and rules that are data. No model and no pattern of an attack is asked.
-`workbook.security.tainted` puts them into a machine. A tool is read as well: one whose
+`workbook.security.tainted` makes a guard of them. A tool is read as well: one whose
 text is not the one that the user agreed to, by its digest, asks a person.
 """
 
@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 from workbook.grounding.addresses import addresses_in
 from workbook.grounding.recall import terms
-from workbook.guardrails.permission import POLICY, Decision, PolicyRule, Verdict
+from workbook.runtime.calls import Observation
+from workbook.runtime.permission import POLICY, Decision, PolicyRule, Verdict
+from workbook.runtime.tools import Tool
 from workbook.security.strangers import digest
-from workbook.tools.calls import Observation
-from workbook.tools.tool import Tool
 
 
 class Label(StrEnum):
@@ -115,7 +115,7 @@ def stricter(
 def changed(tools: Iterable[Tool], agreed: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the tools that are not as agreed to, by name: each "new" or "changed".
 
-    >>> from workbook.tools.calculator import calculator
+    >>> from workbook.runtime.calculator import calculator
     >>> tool = calculator()
     >>> changed([tool], {}), changed([tool], {"Calculator": digest(tool)})
     ([('Calculator', 'new')], [])

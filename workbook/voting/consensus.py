@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-from workbook.fsm.machine import RunResult
-from workbook.fsm.table import State
 from workbook.grounding.comparison import UNITS
 from workbook.loop.answers import normalize_answer
-from workbook.models.prompts import clip
-from workbook.tools.threads import call_with_timeout
+from workbook.runtime.calls import clip
+from workbook.runtime.machine import RunResult
+from workbook.runtime.table import State
+from workbook.runtime.waiting import call_with_timeout
 
 VERIFY_S = 30.0  # the most seconds that a verifier may take
 MONEY = {"$": "dollar", "usd": "dollar", "€": "euro", "eur": "euro", "£": "pound",
@@ -157,7 +157,7 @@ def ask_verifier(
     if verify is None:
         return None, "no verifier"
     try:
-        said = call_with_timeout(lambda: verify(exits), {}, within_s)
+        said = call_with_timeout(lambda: verify(exits), within_s)
     except (Exception, SystemExit) as error:  # TimedOut, too
         return None, clip(f"the verifier raised {type(error).__name__}: {error}", 99)
     if said is None:

@@ -4,18 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from math import comb
 
-from workbook.fsm.machine import Machine, RunResult
-from workbook.fsm.table import State
-from workbook.traces.trace import Trace
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.machine import Machine, RunResult
+from workbook.runtime.table import State
 
 
 @dataclass(frozen=True, slots=True)
 class Sample(RunResult):
-    """One of several runs: how it ended, with its seed and its trace."""
+    """One of several runs: how it ended, and its seed."""
 
     seed: int = 0
-    trace: Trace | None = None
 
 
 def ask_k(
@@ -33,17 +30,16 @@ def ask_k(
 def _run(
     make: Callable[[int], Machine], question: str, seed: int
 ) -> Sample | Exception:
-    told = TraceWriter()
     try:
         machine = make(seed)
-        machine.hook, machine.about = told, {**machine.about, "seed": seed}
+        machine.about = {**machine.about, "seed": seed}
         end = machine.run(question)
     except Exception as error:
         return error
     if end.state == State.CANCELLED:  # the machine took Ctrl-C for itself
         raise KeyboardInterrupt
     known = {field.name: getattr(end, field.name) for field in fields(RunResult)}
-    return Sample(**known, seed=seed, trace=told.trace())
+    return Sample(**known, seed=seed)
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:

@@ -1,0 +1,96 @@
+"""Choosing a model by name or by WORKBOOK_MODEL, its key, and its endpoint."""
+
+import pytest
+
+from tests.runtime.test_hosted import endpoint, message
+from workbook.choice import (
+    MissingKey,
+    UnknownModel,
+    describe_model,
+    get_text_model,
+    model_health,
+    model_name,
+)
+
+SECRET = "sk-very-secret-0123456789"
+NAME, URL, KEY = "WORKBOOK_MODEL", "OPENAI_BASE_URL", "OPENAI_API_KEY"
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch, tmp_path):
+    for name in (NAME, KEY, URL):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("WORKBOOK_CACHE", str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "variable", "chosen"),
+    [
+        (None, "", "scripted"),
+        (None, "local", "local"),
+        ("scripted", "local", "scripted"),
+        ("Local ", "", "local"),
+        ("OpenAI: gpt-4o-mini", "", "gpt-4o-mini"),
+        ("openai:localai", "", "localai"),
+    ],
+)
+def test_the_name_decides_then_the_variable(monkeypatch, name, variable, chosen):
+    """a name wins over WORKBOOK_MODEL, and that over the scripted model"""
+    monkeypatch.setenv(NAME, variable)
+    assert model_name(name) == chosen
+
+
+def test_any_other_name_is_hosted(monkeypatch):
+    """another name is asked with the key, without the space around it, or with none"""
+    with endpoint(message(content="Hi")) as server:
+        monkeypatch.setenv(URL, server.url)
+        get_text_model("m", max_tokens=9).complete("?")
+        monkeypatch.setenv(KEY, f" {SECRET}\n")
+        get_text_model("openai:m").complete("?")
+    assert [body["model"] for body in server.asked] == ["m", "m"]
+    assert server.asked[0]["max_tokens"] == 9
+    assert server.keys == ["Bearer none-needed", f"Bearer {SECRET}"]
+
+
+def test_the_scripted_model_is_made_of_its_turns():
+    """what it writes is given to a Script, and the message says so"""
+    with pytest.raises(UnknownModel, match=r"Script\(\[…\]\)"):
+        get_text_model()
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "found", "todo"),
+    [
+        (None, {}, "scripted (", ""),
+        (" ", {}, None, "Choose scripted"),
+        ("gpt 4", {}, None, "openai:gpt-4o-mini"),
+        (None, {NAME: "gpt 4"}, None, "WORKBOOK_MODEL='gpt 4' names no model."),
+        ("LOCAL", {}, "local (SmolLM2", "fetch-model"),
+        ("m", {}, None, "needs a key, and OPENAI_API_KEY is not set"),
+        ("m", {KEY: "sk-1234"}, f"({KEY} is set)", ""),
+        ("m", {KEY: " "}, None, KEY),
+        ("m", {KEY: "sk-a b"}, None, "copy the key again"),
+        ("m", {KEY: "“sk-quoted”"}, None, "copy the key again"),
+        ("m", {URL: "http://u:pw@h:1/v1"}, "m at h (without a key)", ""),
+        ("m", {URL: "h:1"}, None, "OPENAI_BASE_URL is no URL"),
+        ("m", {URL: "http://"}, None, "OPENAI_BASE_URL is no URL"),
+        ("m", {URL: "http://h:port"}, None, "OPENAI_BASE_URL is no URL"),
+        ("m", {URL: "http://xn--zzzz.com"}, None, "OPENAI_BASE_URL is no URL"),
+    ],
+)
+def test_the_line_about_a_model_is_true(monkeypatch, name, settings, found, todo):
+    """a model that is called well can be had; another is refused in the same line"""
+    for variable, value in settings.items():
+        monkeypatch.setenv(variable, value)
+    ok, about, fix = model_health(name)
+    line = describe_model(name)
+    assert ok is (found is not None)
+    assert (found or "none") in about
+    assert (todo in fix, bool(todo)) == (True, bool(fix))
+    assert about in line
+    assert "\n" not in line
+    assert not {"sk-1234", "pw", "quoted"} & {*line.replace("@", " ").split()}
+    if not ok:
+        with pytest.raises((UnknownModel, MissingKey)) as error:
+            get_text_model(name)
+        assert str(error.value) == fix

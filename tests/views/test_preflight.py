@@ -1,0 +1,189 @@
+"""Warnings from the question alone: rules for a learner's preflight, and its cases."""
+
+import time
+import tomllib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from workbook.environments.number_theory import factorial, prime_factors
+from workbook.runtime.calculator import calculator
+from workbook.runtime.tools import Tool
+from workbook.views.preflight import asked_numbers, single_number
+from workbook.views.preflight import preflight as ours
+
+DATA = Path(__file__).parents[2] / "data" / "lessons" / "04"
+CASES = tomllib.loads((DATA / "preflight_cases.toml").read_text("utf-8"))["case"]
+HARMLESS = tomllib.loads((DATA / "harmless_questions.toml").read_text("utf-8"))
+FALSE_ALARMS = {
+    "Which lottery numbers were drawn at the same time in two countries?",
+    "数字电视和数字广播是同时开始的吗？",
+    "複数の数字を含むパスワードは安全ですか",
+    "多个数字的密码安全吗？计算机能猜到这些数字吗？",
+}
+"""Measured: four of the harmless questions raise a warning, and no others may."""
+
+
+TOOLS = {tool.name: tool for tool in (factorial(), prime_factors())}
+
+
+@pytest.mark.parametrize(("n", "warnings"), [(100, ["over limit: 100 > 20"]), (20, [])])
+def test_a_number_beyond_the_limit(preflight, n, warnings):
+    """a number above the schema's maximum is over the limit; the maximum is not"""
+    assert preflight(f"Compute the factorial of {n}.", factorial()) == warnings
+
+
+@pytest.mark.parametrize(("n", "warnings"), [(1, ["under limit: 1 < 2"]), (2, [])])
+def test_a_number_below_the_limit(preflight, n, warnings):
+    """a number below the schema's minimum is under the limit; the minimum is not"""
+    assert preflight(f"Factorise {n}.", prime_factors()) == warnings
+
+
+def test_a_schema_without_limits(preflight):
+    """a schema without maximum and minimum has no limits"""
+    schema = {"properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    limitless = Tool("Factorial", "Computes n!.", schema, dict)
+    assert preflight("What is 100 factorial?", limitless) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "warnings"),
+    [
+        ("100の階乗を計算して", ["over limit: 100 > 20"]),
+        ("１００的阶乘是多少？", ["over limit: 100 > 20"]),
+        ("In 1905, what was the factorial of 5?", []),
+    ],
+    ids=["no word boundary", "full-width digits", "a year"],
+)
+def test_the_numbers_are_those_that_are_asked(preflight, question, warnings):
+    """only the numbers of `asked_numbers` count: 100の階乗, １００, but no year"""
+    assert preflight(question, factorial()) == warnings
+
+
+def test_several_values(preflight):
+    """several numbers are reported together, in order, also those in brackets"""
+    expected = ["several values: 12, 15, 18"]
+    assert (
+        preflight("What are the prime factors of 12, 15 and 18?", prime_factors())
+        == expected
+    )
+    assert preflight("Factorise [12, 15, 18].", prime_factors()) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "warnings"),
+    [
+        ("Process these ten numbers AT ONCE.", ["batch word: at once"]),
+        ("同時通訳とは何ですか", []),
+        ("What happened at once after the storm?", []),
+    ],
+)
+def test_a_batch_word(preflight, question, warnings):
+    """a batch word counts in capitals too, and only if `about_values` is true"""
+    assert preflight(question, factorial()) == warnings
+
+
+def test_all_warnings_in_order(preflight):
+    """every warning is reported: batch word, several values, then each limit"""
+    question = "一次性计算3、25、30的阶乘"
+    expected = [
+        "batch word: 一次性",
+        "several values: 3, 25, 30",
+        "over limit: 25 > 20",
+        "over limit: 30 > 20",
+    ]
+    assert preflight(question, factorial()) == expected
+
+
+def test_a_tool_under_another_name(preflight):
+    """the name of the tool changes nothing"""
+    renamed = replace(factorial(), name="tool_7")
+    question = "Compute the factorials of 3 and 30 at once."
+    expected = ["batch word: at once", "several values: 3, 30", "over limit: 30 > 20"]
+    assert preflight(question, renamed) == expected
+
+
+def test_a_tool_for_text_gets_no_warning(preflight):
+    """a tool that takes no single number, such as a calculator, gets no warning"""
+    assert preflight("Compute these numbers at once: 3!, 30!", calculator()) == []
+
+
+def boiling(kind="number", **limits):
+    schema = {"properties": {"t": {"type": kind, **limits}}, "required": ["t"]}
+    asked_by = ("temperature", "温度", "°C")
+    return Tool("BoilAt", "Boils.", schema, dict, asked_by=asked_by)
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers", "warnings"),
+    [
+        ("Boil at 99.5, please.", [99.5], []),
+        ("Set the temperatures 20.5 and 80", [20.5, 80], ["several values: 20.5, 80"]),
+        ("boil_at([50, 60])", [50, 60], ["several values: 50, 60"]),
+        ("What is 120 °C?", [120], ["over limit: 120 > 100"]),
+        ("temperature -300", [-300], ["under limit: -300 < -273.15"]),
+        ("Compute all of these temperatures", [], ["batch word: all of these"]),
+    ],
+)
+def test_a_tool_that_nobody_foresaw(question, numbers, warnings):
+    """a learner's own tool gets its warnings from its words, name, types and limits"""
+    made = boiling(minimum=-273.15, maximum=100)
+    assert asked_numbers(question, made) == numbers
+    assert ours(question, made) == warnings
+
+
+@pytest.mark.parametrize(
+    ("kind", "single"), [(["integer", "null"], True), (["integer", "array"], False)]
+)
+def test_a_single_number_is_known_by_its_type(kind, single):
+    """a parameter that takes a number and no list takes a single number"""
+    assert (single_number(boiling(kind)) is not None) is single
+
+
+def test_each_case_of_the_data_file():
+    """each recorded question raises exactly the warnings that stand beside it"""
+    found = [ours(case["question"], TOOLS[case["tool"]]) for case in CASES]
+    assert found == [case["warnings"] for case in CASES]
+
+
+def test_false_alarms_are_counted():
+    """of the harmless questions only the known ones raise a warning"""
+    questions = [question for asked in HARMLESS.values() for question in asked]
+
+    alarms = {q for q in questions if any(ours(q, tool) for tool in TOOLS.values())}
+
+    assert len(set(questions)) == 84
+    assert alarms == FALSE_ALARMS
+
+
+@pytest.mark.parametrize(
+    ("question", "numbers"),
+    [
+        ("My grandmother just turned 100! What should I give her?", []),
+        ("Is 1000000 != 1000001?", []),
+        ("What is 5! + 30!?", [5, 30]),
+        ("FACTORIAL OF 1,000 and 7", [1000, 7]),
+        ("5の階乗と30の階乗", [5, 30]),
+        ("the factorial of 3 and again the factorial of 3", [3]),
+        ("階乗（30）", [30]),
+        ("factorials for 3, 4 and 30", [3, 4, 30]),
+        ("30！是多少", [30]),
+        ("the factorial of 5²", [5]),
+        ("20の階乗は10の何倍ですか", [20]),
+    ],
+)
+def test_which_numbers_are_asked_for(question, numbers):
+    """only numbers handed to the tool are asked for, each once, in order"""
+    assert asked_numbers(question, TOOLS["Factorial"]) == numbers
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["1 " * 5000, "1" * 9000, "factorial " * 900, "1!" * 4000, "[1,000" * 300],
+)
+def test_a_hostile_question_takes_no_time(question):
+    """a question made to keep a pattern busy is answered at once"""
+    started = time.thread_time()
+    ours(question, TOOLS["Factorial"])
+    assert time.thread_time() - started < 5

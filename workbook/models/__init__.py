@@ -1,1 +1,0 @@
-"""Models to ask: the engines know two protocols, `TextModel` and `ChatModel`."""

@@ -1,0 +1,1 @@
+"""Runs shown and counted: logs, tables, plots, drawings, errors by kind."""
