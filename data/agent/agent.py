@@ -3,7 +3,7 @@
 python agent.py "question"              one answer, on the standard output
 python agent.py                         a conversation; /help says what it knows
 python agent.py --folder F "question"   the same with tools that work in a folder
-python agent.py --resume FILE           go on with a run that waits or was killed
+python agent.py --resume FILE           go on with a run that waits or was stopped
 python agent.py --replay FILE           look at a run again; nothing is called
 
 The exit code: 0 it answered, 1 it failed, 2 it was asked wrongly, 3 it was stopped: a
@@ -25,23 +25,19 @@ import terminal
 from config import Config, UsageError, read_config
 from model import LOCAL_CONTEXT, LOCAL_EXAMPLE, get_model, name_of, no_model
 from parts import PartError, line_of, part, yours
-from runs import as_budget, as_then, free, read_trace, with_history
+from runs import as_then, free, guards_then, read_trace, with_history
 
-from workbook.fsm.adapters import FunctionCalls, TextTurns
-from workbook.fsm.machine import RunResult
-from workbook.fsm.table import agent_table
-from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import GuardedMachine, guarded
-from workbook.guardrails.own import with_guard
-from workbook.guardrails.table import guarded_table
-from workbook.models.base import Prefilled
-from workbook.models.hosted import HostedModel
-from workbook.tools.calls import ToolFailure
-from workbook.tools.tool import ContractError, Tool
-from workbook.traces.divergence import Divergence
-from workbook.traces.events import TraceError
-from workbook.traces.replay import replay
-from workbook.traces.writer import TraceWriter
+from workbook.runtime.calls import ToolFailure
+from workbook.runtime.guard import Guard
+from workbook.runtime.guards import all_guards, own_guard
+from workbook.runtime.hosted import HostedModel
+from workbook.runtime.journal import Divergence, Journal
+from workbook.runtime.ledger import Ledger, Once
+from workbook.runtime.machine import Machine, RunResult
+from workbook.runtime.model import Prefilled
+from workbook.runtime.replay import replay, resume
+from workbook.runtime.tools import ContractError, Tool
+from workbook.runtime.trace import TraceError
 
 HOME = Path(__file__).resolve().parent
 REFUSED = re.compile(r"answered (400|404|422|501): .*(tool|function)", re.IGNORECASE)
@@ -83,32 +79,38 @@ class Agent:
     tools: list[Tool]
     mode: str = ""  # "" is that of config.toml
     quiet: bool = False  # nothing is shown while it works
-    calls: bool = True  # the model is asked for function calls, else for text turns
+    chat: bool = True  # the model is asked for function calls, else for text turns
     about: dict[str, Any] = field(default_factory=dict)  # what a trace keeps of it
     history: list[tuple[str, str]] = field(default_factory=list)
 
-    def machine(self, calls: bool, **options: Any) -> GuardedMachine:
-        """Return the machine: your table, your driver, your guards, where you have."""
-        table = part(agent_table)()
-        context = self.config["limits"]["context"]
-        local = isinstance(self.model, Prefilled)
-        usual: dict[str, Any] = {
-            "table": guarded_table(table),
-            "budget": self.config.budget,
-            "rules": self.config.rules,
-            "mode": self.mode or self.config["approval"]["mode"],
-            "ask": self.person,
-            "ledger": Ledger(self.state / "ledger.db", across_runs=False),
-            "context_tokens": min(context, LOCAL_CONTEXT) if local else context,
-            "preamble": LOCAL_EXAMPLE if local else None,
-            "parts": yours(),
-            "parallel": True,
-            "about": self.about,
-            "adapter": FunctionCalls if calls else TextTurns,
-        }
-        machine = guarded(self.model, self.tools, **{**usual, **options})
+    def machine(self, chat: bool, guards: list[Guard]) -> Machine:
+        """Return the machine: your parts where you have any, and your guard."""
         guard = yours().get("my_guard")
-        return with_guard(machine, guard) if guard else machine
+        machine = Machine(
+            self.model,
+            self.tools,
+            [*guards, own_guard(guard)] if guard else guards,
+            chat=chat,
+            parts=yours(),
+            preamble=LOCAL_EXAMPLE if isinstance(self.model, Prefilled) else None,
+            make=Once(Ledger(self.state / "ledger.db", across_runs=False)),
+            parallel=guard is None,  # it looks at what was observed before
+        )
+        machine.about = self.about
+        return machine
+
+    def guards(self, person: Any) -> list[Guard]:
+        """Return the guards that config.toml asks for."""
+        tokens = self.config["limits"]["context"]
+        if isinstance(self.model, Prefilled):
+            tokens = min(tokens, LOCAL_CONTEXT)
+        return all_guards(
+            self.config.budget,
+            person,
+            self.mode or self.config["approval"]["mode"],
+            self.config.rules,
+            context_tokens=tokens,
+        )
 
     @property
     def state(self) -> Path:
@@ -130,12 +132,12 @@ class Agent:
         """Answer a question, and return how it ended and the file of its trace."""
         path = free(path or self.state / f"{time.strftime('%Y%m%d-%H%M%S')}.jsonl")
         asked = with_history(self.history, question)
-        with TraceWriter(path, listener=self.listener) as hook:
-            ended = self.machine(self.calls, hook=hook).run(asked)
-        may_change = self.calls and self.config["model"]["calls"] == "auto"
+        machine = self.machine(self.chat, self.guards(self.person))
+        ended = machine.run(asked, journal=Journal(path, listener=self.listener))
+        may_change = self.chat and self.config["model"]["calls"] == "auto"
         if may_change and ended.state == "ERROR" and REFUSED.search(ended.message):
             terminal.say(f"{self.model.name} takes no function calls: text turns now.")
-            self.calls = False
+            self.chat = False
             path.unlink()  # it holds a refused request, and nothing else
             return self.ask(question, path)
         if ended.answer is not None:
@@ -143,20 +145,20 @@ class Agent:
         return ended, path
 
     def resume(self, path: Path) -> RunResult:
-        """Go on with a run that waits, or that was killed, in its own file."""
-        calls = read_trace(path).events[0]["adapter"] == "FunctionCalls"
-        hook = TraceWriter(listener=self.listener)
-        return self.machine(calls, ask=terminal.ask, hook=hook).resume(path)
+        """Go on with a run that waits, or that was stopped, in its own file."""
+        chat = read_trace(path).events[0]["chat"]
+        machine = self.machine(chat, self.guards(terminal.ask))
+        return resume(path, machine, listener=self.listener)
 
     def replay(self, path: Path) -> RunResult:
         """Play a run again from its trace: no model, no tool and nobody is asked."""
         trace = read_trace(path)
-        began = trace.events[0]
         if not self.quiet:
             for event in trace:
                 terminal.show(event)
-        calls, budget = began["adapter"] == "FunctionCalls", as_budget(began["limits"])
-        ended: RunResult = part(replay)(trace, self.machine(calls, budget=budget))
+        began = trace.events[0]
+        machine = self.machine(began["chat"], guards_then(began["settings"]))
+        ended: RunResult = part(replay)(trace, machine)
         return ended
 
 
@@ -178,9 +180,9 @@ def run(given: argparse.Namespace, opened: ExitStack) -> int:
         config["model"]["name"] or os.environ.get("WORKBOOK_MODEL", "")
     )
     model = no_model(name) if given.replay else get_model(name, config)
-    calls = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
+    chat = isinstance(model, HostedModel) and config["model"]["calls"] != "text"
     about = {"model": name, "folder": folder and str(folder)}
-    agent = Agent(config, model, tools, given.mode, given.json, calls, about)
+    agent = Agent(config, model, tools, given.mode, given.json, chat, about)
     finish = partial(terminal.report, prices=config.budget.prices, as_json=given.json)
     if path:
         what = "Replayed, nothing is called" if given.replay else "Resumed"

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from workbook.guardrails.budget import Budget, Prices
-from workbook.guardrails.permission import POLICY, PolicyRule, Verdict
+from workbook.runtime.budget import Budget, Prices
+from workbook.runtime.permission import POLICY, PolicyRule, Verdict
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "model": {

@@ -6,8 +6,8 @@ from typing import Any
 
 from config import Config, UsageError
 
-from workbook.models.base import Prefilled
-from workbook.models.hosted import NO_KEY, HostedModel
+from workbook.runtime.hosted import NO_KEY, HostedModel
+from workbook.runtime.model import Prefilled
 
 NO_MODEL = """\
 No model is set. Name one with --model, in config.toml ([model] name), or in the
@@ -53,10 +53,14 @@ def no_model(name: str) -> Any:
 
 
 def _local() -> Prefilled:
-    from workbook.models.local import SHARED, LocalTextModel
+    from workbook.runtime.local import SHARED, LocalTextModel
 
-    if not os.environ.get(SHARED) and find_spec("xllamacpp") is None:
-        raise UsageError('The local model needs: pip install -e ".[local]"')
+    if not os.environ.get(SHARED):
+        if find_spec("xllamacpp") is None:
+            raise UsageError('The local model needs: pip install -e ".[local]"')
+        from weights import fetch_weights
+
+        fetch_weights()
     return Prefilled(LocalTextModel(max_tokens=LOCAL_TOKENS), "Thought:")
 
 

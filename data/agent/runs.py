@@ -2,15 +2,18 @@
 
 import argparse
 import itertools
+import math
 from pathlib import Path
 from typing import Any
 
 from config import UsageError
 
-from workbook.fsm.machine import RunResult
-from workbook.guardrails.budget import Budget, Prices
-from workbook.traces.events import TraceError
-from workbook.traces.trace import Trace
+from workbook.runtime.budget import limits_of
+from workbook.runtime.guard import Guard
+from workbook.runtime.guards import all_guards
+from workbook.runtime.machine import RunResult
+from workbook.runtime.permission import PolicyRule
+from workbook.runtime.trace import Trace, TraceError
 
 HISTORY_CHARS = 8_000  # of earlier questions and answers, the latest ones
 
@@ -31,32 +34,35 @@ def read_trace(path: Path) -> Trace:
 
 def as_then(given: argparse.Namespace, path: Path) -> None:
     """Take from a trace what the run was asked for; UsageError for anything else."""
-    trace = read_trace(path)
-    began = trace.events[0]
-    if given.resume and trace.end:
-        state = trace.end["state"]
-        raise UsageError(f"The run in {path} has ended, in {state}: there is no more.")
+    began = read_trace(path).events[0]
+    then = began | {"mode": began["settings"]["permission"]["mode"]}
     for name in ("question", "model", "folder", "mode"):
-        was, now = began.get(name) or "", getattr(given, name) or ""
+        was, now = then.get(name) or "", getattr(given, name) or ""
         if now and str(now) != was:
             raise UsageError(f"{path}: its {name} was {was or 'none'!r}, not '{now}'.")
         setattr(given, name, was)
 
 
-def as_budget(told: dict[str, Any]) -> Budget:
-    """Return the limits that a trace tells."""
-    limits = {name: value for name, value in told.items() if value is not None}
-    if prices := limits.pop("prices", None):
-        limits["prices"] = Prices(**prices)
-    return Budget(**limits)
+def guards_then(settings: dict[str, Any]) -> list[Guard]:
+    """Return the guards that a run began with."""
+    limits, permission = settings["limits"], settings["permission"]
+    budget: Any = limits_of(limits)  # a Budget: config.toml limits the tokens
+    return all_guards(
+        budget,
+        None,
+        permission["mode"],
+        [PolicyRule(*rule) for rule in permission["rules"]],
+        converge=limits["converge"],
+        context_tokens=settings["context"]["tokens"] or math.inf,
+    )
 
 
-def message_of(ended: RunResult, path: Path) -> str:
+def message_of(ended: RunResult) -> str:
     """Return the reason of an end in words; of a limit, which one it was."""
     if ended.reason != "not_converged":
         return ended.message
-    told = [e["why"] for e in Trace.read(path).of("decision") if e["who"] == "budget"]
-    return f"{told[-1]}, and the model has not answered"
+    why = [e["why"] for e in ended.trace.of("decision") if e["who"] == "budget"]
+    return f"{why[-1]}, and the model has not answered"
 
 
 def with_history(history: list[tuple[str, str]], question: str) -> str:

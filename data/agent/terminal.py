@@ -10,9 +10,9 @@ from typing import Any
 
 from runs import message_of
 
-from workbook.fsm.machine import RunResult
-from workbook.guardrails.budget import Prices
-from workbook.guardrails.permission import (
+from workbook.runtime.budget import Prices
+from workbook.runtime.machine import RunResult
+from workbook.runtime.permission import (
     Answer,
     Approve,
     Edit,
@@ -20,8 +20,9 @@ from workbook.guardrails.permission import (
     Request,
     digest_of_call,
 )
-from workbook.tools.tool import Tool
-from workbook.traces.trace import Trace
+from workbook.runtime.tools import Tool
+from workbook.runtime.trace import Trace
+from workbook.runtime.turns import parse_turn
 
 HELP = """\
 /trace              what happened in the last run
@@ -33,7 +34,7 @@ CODES = {
     "ERROR": 1,
     "EXHAUSTED": 3,
     "STUCK": 3,
-    "PENDING": 4,
+    "SUSPENDED": 4,
     "CANCELLED": 130,
 }
 """The exit code of each end; 2 is for what was asked wrongly."""
@@ -97,8 +98,9 @@ def in_a_line(event: dict[str, Any]) -> str:
     '  <- 88'
     """
     match event:
-        case {"kind": "model_turn", "turn": {"thought": str(thought)}} if thought:
-            return f"  {_short(thought)}"
+        case {"kind": "model_turn", "text": str(text)} if text:
+            thought = getattr(parse_turn(text), "thought", "")
+            return f"  {_short(text if 'calls' in event else thought)}".rstrip()
         case {"kind": "tool_call", "tool": tool, "arguments": arguments}:
             return f"  -> {tool} {_short(json.dumps(arguments, ensure_ascii=False))}"
         case {"kind": "observation", "text": str(text)}:
@@ -154,10 +156,10 @@ def report(ended: RunResult, path: Path, prices: Prices | None, as_json: bool) -
 
 def in_words(ended: RunResult, path: Path) -> str:
     """Say how a run ended that has no answer, and what can be done."""
-    if ended.state == "PENDING":
+    if ended.state == "SUSPENDED":
         command = f"python agent.py --resume {shlex.quote(str(path))}"
         return f"It waits for your yes or no. To be asked: {command}"
-    kind, colon, words = message_of(ended, path).partition(": ")
+    kind, colon, words = message_of(ended).partition(": ")
     said = f"{ended.state}: {kind.rpartition('.')[2]}{colon}{words}"
     hint = "\nThe limits are in config.toml." if ended.state == "EXHAUSTED" else ""
     if "has not answered within" in words:
@@ -172,7 +174,7 @@ def to_dict(ended: RunResult, path: Path, prices: Prices | None) -> dict[str, An
         "answer": ended.answer,
         "state": ended.state,
         "reason": ended.reason,
-        "message": message_of(ended, path),
+        "message": message_of(ended),
         "steps": spent.steps,
         "tool_calls": spent.tool_calls,
         "seconds": round(spent.wall_s, 3),

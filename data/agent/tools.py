@@ -10,10 +10,10 @@ answered. What a tool raises becomes an observation that the model reads.
 
 from pathlib import Path
 
-from calculator import safe_eval
 from parts import part
 
-from workbook.tools.tool import Tool, tool
+from workbook.runtime.calculator import percent_tool, safe_eval
+from workbook.runtime.tools import tool
 
 evaluate = part(safe_eval)
 NOTES = Path(__file__).with_name("notes.txt")
@@ -27,21 +27,6 @@ def calculator(expression: str) -> float:
         expression: such as 2350 * 17 / 100 + 12
     """
     return evaluate(expression)
-
-
-def percent_tool() -> Tool:
-    """Return a tool that changes an amount by a percentage."""
-
-    @tool(name="Percent")
-    def change(amount: float, percent: float) -> float:
-        """Changes an amount by a percentage: -20 takes 20 % off. One change a call.
-
-        Args:
-            percent: such as -20 or 10
-        """
-        return safe_eval(f"{amount} * (100 + {percent}) / 100")
-
-    return change
 
 
 percent = part(percent_tool)()  # a tool that is a part

@@ -17,8 +17,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from workbook.tools.calls import ToolFailure
-from workbook.tools.tool import Tool, tool
+from workbook.runtime.calls import ToolFailure
+from workbook.runtime.tools import Tool, tool
 
 MAX_FILES = 300
 MAX_CHARS = 40_000  # of a file that is read or written

@@ -14,10 +14,10 @@ from typing import Any
 
 import terminal
 
+from workbook.runtime.calls import Effect
+from workbook.runtime.tools import Tool
 from workbook.security.mcp import McpServer
 from workbook.security.strangers import digest, from_mcp
-from workbook.tools.calls import Effect
-from workbook.tools.tool import Tool
 
 KNOWN = {"command": list, "reads": list, "env": dict, "seconds": (int, float)}
 

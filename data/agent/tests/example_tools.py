@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from calculator import safe_eval
 from parts import part
 
-from workbook.tools.tool import tool
+from workbook.runtime.calculator import safe_eval
+from workbook.runtime.tools import tool
 
 evaluate = part(safe_eval)
 NOTES = Path(__file__).with_name("notes.txt")

@@ -192,7 +192,7 @@ def test_a_model_of_600_tokens_a_turn_changes_a_long_file(agent, tmp_path):
         ("config.toml", "limits.money = 1\nprices.currency = 'USD'\n", "[prices]"),
         (
             "tools.py",
-            "from workbook.tools.tool import tool\n\n\n@tool\ndef a(b):\n"
+            "from workbook.runtime.tools import tool\n\n\n@tool\ndef a(b):\n"
             "    return b\n",
             "tools.py, line 4: a: b has no type hint",
         ),
@@ -316,6 +316,18 @@ def test_the_limit_that_ended_a_run_is_named(agent, limits, why):
         done = agent("--model", "f", "--json", SUM, url=server.url)
     assert done.returncode == 3, done.stderr
     assert why in json.loads(done.stdout)["message"]
+
+
+def test_a_run_that_ended_at_a_limit_goes_on(agent):
+    """with more to spend, --resume asks the model again"""
+    trace, config = agent.home / "run.jsonl", agent.home / "config.toml"
+    config.write_text("[limits]\nsteps = 1\n")
+    with endpoint(FIRST, "It is 411.5.") as server:
+        ask = ["--model", "f", "--trace", trace, SUM]
+        assert agent(*ask, url=server.url).returncode == 3
+        config.write_text("")
+        done = agent("--resume", trace, url=server.url)
+    assert (done.returncode, done.stdout) == (0, "It is 411.5.\n"), done.stderr
 
 
 def test_what_cannot_be_done_is_said_at_once(agent):

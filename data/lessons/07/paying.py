@@ -12,12 +12,14 @@ from pathlib import Path
 
 from workbook import your_parts
 from workbook.environments.payment import Payments
-from workbook.guardrails.ledger import Ledger
-from workbook.guardrails.machine import guarded
-from workbook.guardrails.permission import Approve, Reject, digest_of_call
-from workbook.models.script import Script
 from workbook.playground.scenarios import load
-from workbook.traces import Trace, TraceWriter
+from workbook.runtime.guards import all_guards
+from workbook.runtime.journal import Journal
+from workbook.runtime.ledger import Ledger, Once
+from workbook.runtime.machine import Machine
+from workbook.runtime.permission import Approve, Reject, digest_of_call
+from workbook.runtime.replay import resume
+from workbook.runtime.script import Script
 
 PARTS = your_parts("decide", "approve", "idempotency_key", "claim")
 
@@ -42,14 +44,13 @@ def work(path, answers="", dies_at=""):
         yes = Approve(call.call_id, digest_of_call(call), who="you")
         return {"yes": yes, "no": Reject("one is enough", "you")}.get(next(given, ""))
 
-    goes_on = path.exists()
-    said = len(Trace.read(path).of("model_turn")) if goes_on else 0
-    model, tools = Script(task.turns[said:]), [replace(account.tool(), run=pay)]
-    more = {"ask": you, "ledger": Ledger(path.with_name("ledger.db")), "parts": PARTS}
-    if goes_on:
-        return guarded(model, tools, **more).resume(path)
-    with TraceWriter(path, listener=lambda event: reached(event["seq"])) as hook:
-        return guarded(model, tools, hook=hook, **more).run(task.question)
+    tools, guards = [replace(account.tool(), run=pay)], all_guards(person=you)
+    make = Once(Ledger(path.with_name("ledger.db")))
+    machine = Machine(Script(task.turns), tools, guards, parts=PARTS, make=make)
+    if path.exists():
+        return resume(path, machine)
+    journal = Journal(path, listener=lambda event: reached(event["seq"]))
+    return machine.run(task.question, journal=journal)
 
 
 if __name__ == "__main__":
