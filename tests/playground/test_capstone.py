@@ -1,11 +1,14 @@
 """Capstones that are good, that are not, and that break: the check says which."""
 
+import gc
 import threading
+import time
 from dataclasses import replace
 from random import Random
 
 import pytest
 
+from tests.counting import count_calls
 from tests.playground.honest_capstones import HONEST
 from workbook.exercises.catalogue import find
 from workbook.exercises.display import as_message
@@ -75,6 +78,22 @@ def test_one_that_breaks_is_told_in_words(make, word):
     said = str(as_message(report))
     assert word in said
     assert "Traceback" not in said
+
+
+def test_the_collector_of_a_large_heap_is_not_what_a_tool_computes():
+    """garbage collection in a long session does not count as a call that hangs"""
+
+    def collect(phase, info):
+        ends = time.thread_time() + 0.6
+        while phase == "start" and time.thread_time() < ends:
+            pass
+
+    gc.callbacks.append(collect)
+    try:
+        made = count_calls(lambda: len([[] for _ in range(2_000)]), len, 0.5, (), {})
+    finally:
+        gc.callbacks.remove(collect)
+    assert made[:2] == ("returned", 2_000)
 
 
 def test_a_guard_changes_nothing():
