@@ -7,7 +7,7 @@ from graphlib import TopologicalSorter
 from workbook.paths import ROOT
 
 PACKAGE = ROOT / "workbook"
-LIMIT = 23_417
+LIMIT = 23_416
 RUNTIME_LIMIT = 5_713  # the goal is 3_600
 LONGEST_FILE, LONGEST_OF_RUNTIME = 300, 350
 SUBJECT = {

@@ -49,7 +49,7 @@ def disturbed():
                 machine.cancel()
 
         yield traced(then=then)
-    for part in ("may_flow", "audit_answer"):  # in ADDRESS, in VERIFY
+    for part in ("may_flow", "audit_answer"):  # of an address, of an answer
         yield traced("Final Answer: done", parts={part: fails})
 
 

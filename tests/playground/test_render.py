@@ -252,7 +252,7 @@ def test_what_came_from_outside_is_marked():
 
 
 def test_a_saved_trace_has_the_table_of_its_machine():
-    """In a grounded run no way leads past ADDRESS and VERIFY to DONE"""
+    """In a grounded run no way leads past VERIFY to DONE"""
     trace = play("page_pays", "grounded")
     assert table_of(trace) == SUSPICIOUS
     assert {row.source for row in SUSPICIOUS.rules if row.target == "DONE"} == {

@@ -26,8 +26,7 @@ PORT = 10  # between two arrows at one side of a box
 NEAR = (3, -2)  # lanes for which there is room at the least, so that boxes stand still
 ANY, MANY = "any live state", 3  # live states; then what each of them does is one arrow
 # As one reads them; a state of yours comes after them.
-ORDER = ["RECALL", "THINK", "ADDRESS", "VERIFY"]
-ORDER += ["EXECUTE_TOOL", "PENDING_APPROVAL", "OBSERVE"]
+ORDER = ["THINK", "VERIFY", "EXECUTE_TOOL", "PENDING_APPROVAL", "OBSERVE"]
 _ARROW = re.compile(r"^[ \t]*(\S+) (?:-->|-\.->) (\S+?)(?: : (.*)|;)?$", re.MULTILINE)
 _MESSAGE = re.compile(r"^ *(\w+?)(-?)->>(\w+): (.*)", re.MULTILINE)
 _STATE = re.compile(r'^ *state "(.*)" as (.*)', re.MULTILINE)
